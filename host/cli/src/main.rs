@@ -1,0 +1,2 @@
+//! The portcullis command line.
+fn main() {}

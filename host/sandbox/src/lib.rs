@@ -1,0 +1,1 @@
+//! Runs one component in a fresh store under hard limits: the only crate that names wasmtime.

@@ -1,0 +1,1 @@
+//! The files plugin: read, write, edit, list, glob, grep.

@@ -1,0 +1,1 @@
+//! Black-box tests of the host, through its public API and its binary.

@@ -1,0 +1,2 @@
+//! Build and check the repository.
+fn main() {}
