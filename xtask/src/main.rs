@@ -1,2 +1,84 @@
-//! Build and check the repository.
-fn main() {}
+//! `cargo xtask`: the one entry for people who build and check the repository.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a build tool starts programs, reads and writes files, and prints"
+)]
+
+mod cache;
+mod component;
+mod demo;
+mod docs;
+mod guests;
+mod plugins;
+mod process;
+mod suites;
+mod test;
+mod tidy;
+mod toolchain;
+mod workspace;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::workspace::Workspace;
+
+const HELP: &str = "\
+cargo xtask demo                    build everything and do the main job visibly
+cargo xtask test [FILTER...]        build everything and run every test, or those that match
+cargo xtask plugins [--out DIR]     build the shipped plugins into target/plugins
+cargo xtask plugin CRATE [--out DIR]  build any plugin crate into the current directory
+cargo xtask guests                  build the guests of the tests into target/guests
+cargo xtask bench NAME              build everything and run one bench
+cargo xtask toolchain [WAY]         make wasm32-wasip2 usable; prints shell lines for `eval`
+                                    WAY: auto, debian (leaves rustup alone), source, web;
+                                    PORTCULLIS_GUEST_TOOLCHAIN says the same to the other commands
+cargo xtask suites                  fetch the test suites that others wrote; prints where they are
+cargo xtask docs                    build the documentation, warnings denied
+cargo xtask tidy                    check what the documents and the style promise";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match dispatch(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(words: &[&str]) -> Result<()> {
+    match words {
+        [] | ["help" | "--help" | "-h"] => println!("{HELP}"),
+        ["demo"] => demo::play(&Workspace::own()?)?,
+        ["test", filters @ ..] => test::run(&Workspace::own()?, filters)?,
+        ["plugins", rest @ ..] => {
+            let out = out(rest)?;
+            plugins::build_shipped(&Workspace::own()?, &toolchain::prepare()?, out)?;
+        }
+        ["plugin", folder, rest @ ..] => plugins::build_one(Path::new(folder), out(rest)?)?,
+        ["guests"] => guests::build(&Workspace::own()?, &toolchain::prepare()?)?,
+        ["bench", name] => test::bench(&Workspace::own()?, name)?,
+        ["toolchain"] => print!("{}", toolchain::prepare()?.exports()),
+        ["toolchain", way] => print!("{}", toolchain::prepare_by(toolchain::Way::parse(way)?)?.exports()),
+        ["suites"] => suites::print(&suites::prepare()?),
+        ["docs"] => docs::build(&Workspace::own()?)?,
+        ["tidy"] => tidy::check(&Workspace::own()?)?,
+        _ => bail!("`{}` is not understood\n{HELP}", words.join(" ")),
+    }
+    Ok(())
+}
+
+/// The value of `--out`, relative to where the person stands.
+fn out(words: &[&str]) -> Result<Option<PathBuf>> {
+    match words {
+        [] => Ok(None),
+        ["--out", folder] => Ok(Some(std::env::current_dir().context("no current directory")?.join(folder))),
+        _ => bail!("`{}` is not understood: only `--out DIR` may follow", words.join(" ")),
+    }
+}

@@ -1,1 +1,59 @@
 //! May a call run, and with what: names, rules, limits and grants, without any I/O.
+//!
+//! The host reads the text of a policy and hands it to [`Policy::parse`]; from then on everything here is a question to
+//! a [`Policy`]. Where no rule speaks the answer is no, and a text that is not exactly understood is no policy. This
+//! crate must not know a file system, a network, a clock, or the engine that runs what it allows.
+
+// The words of policy.
+mod name;
+mod permission;
+
+// What it answers.
+mod decision;
+
+// What a rule speaks of.
+mod glob;
+mod lexical;
+
+mod argument;
+mod matcher;
+mod rule;
+
+// How rules are weighed, and how that is explained.
+mod evaluate;
+mod explain;
+
+// With what a call runs.
+pub mod limits;
+
+mod amount;
+mod binding;
+mod host_pattern;
+mod limit;
+
+// How the text is read, and refused.
+mod error;
+mod excerpt;
+mod file;
+
+// What an embedder holds.
+mod policy;
+
+pub use amount::AmountError;
+pub use argument::{ARGUMENT_KEY_BYTES, ArgumentKey, ArgumentKeyError};
+pub use binding::{
+    Access, Binding, BindingError, DirectoryBinding, HttpBinding, PATH_BYTES, SecretBinding, SecretSource,
+};
+pub use decision::{Decision, DecisionError, RuleId, Source, Verdict};
+pub use error::{PolicyError, PolicyFault};
+pub use evaluate::Question;
+pub use explain::{Explanation, MatchedRule};
+pub use glob::{EXPANDED_TOKENS, Glob, GlobError, PATTERN_CHARACTERS};
+pub use host_pattern::{HostError, HostPattern};
+pub use limit::Limit;
+pub use limits::Limits;
+pub use matcher::{MATCHED_TEXT_BYTES, When};
+pub use name::{DependencyKey, LocalName, NAME_BYTES, NameError, PluginName, ToolName};
+pub use permission::{Permission, PermissionError, Permissions};
+pub use policy::{POLICY_BYTES, POLICY_RULES, Policy, RESOURCE_BYTES};
+pub use rule::{REASON_BYTES, Rule, ToolPattern, ToolPatternError};

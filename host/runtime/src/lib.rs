@@ -1,1 +1,47 @@
-//! Host for tools that nobody has to trust: catalog, the way of a call, approvals and records.
+//! Portcullis: a host for tools that nobody has to trust.
+//!
+//! A tool is a function of a plugin, and a plugin is a WebAssembly component in a directory. [`Host::call`] takes what
+//! a model asks for, and either runs it in a fresh sandbox with exactly the handles that the policy grants to this one
+//! call, or says why not; in both cases it is recorded. The way of a call stands in `call.rs`, one file per step.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), portcullis::OpenError> {
+//! use portcullis::{Compiler, Host, Request};
+//!
+//! let host = Host::builder("plugins", "state", Compiler::InProcess).policy_file("portcullis.toml", true).open().await?;
+//! let reply = host.call(Request::new("files.read", r#"{"path":"README.md"}"#)).await;
+//! assert!(!reply.message.is_empty());
+//! # Ok(())
+//! # }
+//! ```
+
+mod approver;
+mod audit;
+mod call;
+mod catalog;
+mod explain;
+mod host;
+mod json;
+mod places;
+mod reply;
+mod request;
+mod schema;
+pub mod text;
+
+pub use approver::{Answer, Answering, Approver, DenyAll, Question, Scripted, Subject};
+pub use audit::{AuditError, AuditLog, Entry, Fault, Kind, Verified};
+pub use catalog::{
+    Catalog, DefinitionError, Dependency, FileError, LoadError, Observer, Plugin, RefusedPlugin, Silent, Tool, check,
+};
+pub use explain::Explained;
+pub use host::{CALLS_DEFAULT, CALLS_MAX, Host, HostBuilder, OpenError, ProgressListener, open_audit};
+pub use places::PlaceError;
+pub use reply::{CallUsage, Code, Outcome, Reply};
+pub use request::Request;
+pub use schema::{Mismatch, Schema, SchemaError};
+
+pub use portcullis_policy as policy;
+pub use portcullis_sandbox::{
+    Blob, Cancellation, CompileError, Compiler, DependencyKind, DirectoryError, Engine, EngineConfig, EngineError,
+    Footprint, Hint, LimitKind, Manifest, Output, Part, Progress, Refusal, Usage, compile_worker,
+};

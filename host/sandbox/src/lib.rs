@@ -1,1 +1,41 @@
-//! Runs one component in a fresh store under hard limits: the only crate that names wasmtime.
+//! Runs one component in a fresh store under hard limits.
+//!
+//! This is the only crate that names wasmtime. It owns the engine, what a guest can import, the handles a store holds,
+//! the limits that end a run, and the compiled code that is trusted. It knows nothing of policy files, approvals or
+//! records: it is handed limits and handles, and enforces them.
+
+mod cancellation;
+mod clock;
+mod code;
+mod compile;
+mod component;
+mod context;
+mod contract;
+mod directory;
+mod engine;
+mod filesystem;
+mod handles;
+mod log;
+mod manifest;
+mod meter;
+mod run;
+mod state;
+mod stop;
+mod store;
+mod ticker;
+
+pub use cancellation::Cancellation;
+pub use code::Code;
+pub use compile::{CompileError, Compiler, compile_worker};
+pub use component::{COMPONENT_BYTES_MAX, Refusal, check_component};
+pub use context::{Ask, CallContext, CallHost, Progress};
+pub use directory::{Directory, DirectoryError, Identity};
+pub use engine::{Engine, EngineConfig, EngineError, Footprint};
+pub use handles::{Handles, Unavailable};
+pub use log::Log;
+pub use manifest::{
+    Blob, Definition, Dependency, DependencyKind, Failure, Hint, Manifest, Output, Part, Success, Verdict,
+};
+pub use run::{Answer, Ran, Usage};
+pub use stop::{LimitKind, Stop};
+pub use store::{CodeStore, Entry, Fetched, StoreError};

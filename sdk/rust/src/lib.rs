@@ -1,1 +1,92 @@
 //! Write a Portcullis plugin in Rust.
+//!
+//! A tool is a struct and a function, each with an attribute; a plugin is a list of tools. The rest is derived: the name and the
+//! description of the definition from the function, the JSON Schema from the struct, the parsing of the arguments, the
+//! shape of the answer, and the exports of the component.
+//!
+//! ```
+//! use portcullis_sdk::prelude::*;
+//!
+//! /// Whom to greet.
+//! #[arguments]
+//! struct Greet {
+//!     /// A person's name.
+//!     name: String,
+//! }
+//!
+//! /// Greets a person by name.
+//! #[tool(read_only, idempotent)]
+//! fn greet(arguments: Greet) -> Result<String, Failure> {
+//!     Ok(format!("Hello, {}!", arguments.name))
+//! }
+//!
+//! plugin! { name: "hello", description: "Greets people.", tools: [greet] }
+//! # fn main() {}
+//! ```
+//!
+//! A tool reaches its host through [`Context`], and only there. In a guest that is the contract in `wit/`; in a native
+//! build it is a script (`portcullis_sdk::testing`), so that tools are tested without a host.
+
+mod definition;
+mod schema;
+
+mod context;
+mod directory;
+mod failure;
+mod success;
+
+mod arguments;
+mod plugin;
+#[macro_use]
+mod declare;
+
+#[cfg(target_arch = "wasm32")]
+#[doc(hidden)]
+pub mod guest;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod testing;
+
+#[cfg(target_arch = "wasm32")]
+use guest::v0_1 as host;
+#[cfg(not(target_arch = "wasm32"))]
+use testing as host;
+
+pub use context::{Call, Context, Progress};
+pub use definition::{Definition, Dependency, DependencyKind, Hint, Manifest, Permission};
+pub use directory::Directory;
+pub use failure::Failure;
+pub use plugin::{Declaration, Entry, Plugin, Tool};
+pub use portcullis_sdk_macros::{arguments, output, tool};
+pub use success::{Blob, IntoOutput, Json, Output, Part, Parts, Success};
+
+/// The crates that derived code names. Depend on them yourself for anything more than the derives.
+pub use {schemars, serde, serde_json};
+
+/// What the file of a tool needs, and nothing more.
+pub mod prelude {
+    pub use crate::{Blob, Context, Failure, IntoOutput, Json, Part, Parts, Permission, Progress, Success};
+    pub use crate::{arguments, output, plugin, tool};
+    pub use serde_json::json;
+}
+
+/// The arguments of a tool that takes none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+pub struct NoArguments {}
+
+/// What the code that `#[tool]` writes calls. Not for people: it may change with any version.
+#[doc(hidden)]
+pub mod derived {
+    use serde_json::Value;
+
+    pub use crate::arguments::parse;
+
+    #[must_use]
+    pub fn schema<T: schemars::JsonSchema>() -> Value {
+        crate::schema::of_arguments::<T>()
+    }
+
+    #[must_use]
+    pub fn output_schema<O: crate::IntoOutput>() -> Option<Value> {
+        O::schema()
+    }
+}

@@ -1,0 +1,176 @@
+//! How a policy spells an amount: `"64 MiB"`, `"30 s"`, or a plain count.
+//!
+//! It must not know which limit an amount is for.
+
+/// Why a text or number is no amount for a limit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AmountError {
+    /// The amount is zero.
+    #[error("a limit cannot be off")]
+    Zero,
+    /// The amount is above the hard ceiling of the limit.
+    #[error("the amount is above the ceiling of {ceiling}")]
+    AboveCeiling {
+        /// The ceiling, as a policy would spell it.
+        ceiling: String,
+    },
+    /// The amount does not fit the limit's unit, or cannot be read at all.
+    #[error("this is not {wanted}")]
+    Spelling {
+        /// What the limit counts.
+        wanted: &'static str,
+        /// How to spell it.
+        remedy: &'static str,
+    },
+}
+
+impl AmountError {
+    /// What to write instead.
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::Zero => "write the smallest amount that is enough, or remove the key to get the default".to_owned(),
+            Self::AboveCeiling { ceiling } => format!("write {ceiling} or less"),
+            Self::Spelling { remedy, .. } => (*remedy).to_owned(),
+        }
+    }
+}
+
+/// What an amount counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Bytes: a plain integer, or a text with a binary unit.
+    Bytes,
+    /// Things: a plain integer.
+    Count,
+    /// Milliseconds: a text with a unit of time.
+    Milliseconds,
+}
+
+/// The suffixes of sizes. Decimal units are left out: `MB` means two things to two people.
+const SIZES: [(&str, u64); 4] = [("GiB", 1024 * 1024 * 1024), ("MiB", 1024 * 1024), ("KiB", 1024), ("B", 1)];
+
+/// The suffixes of durations, in milliseconds.
+const DURATIONS: [(&str, u64); 4] = [("h", 60 * 60 * 1000), ("min", 60 * 1000), ("s", 1000), ("ms", 1)];
+
+impl Unit {
+    /// Reads an amount that a policy wrote as a text.
+    pub(crate) fn read_text(self, text: &str) -> Result<u64, AmountError> {
+        let suffixes: &[(&str, u64)] = match self {
+            Self::Bytes => &SIZES,
+            Self::Milliseconds => &DURATIONS,
+            Self::Count => &[],
+        };
+        read(text, suffixes).ok_or_else(|| self.misspelt())
+    }
+
+    /// Reads an amount that a policy wrote as an integer.
+    pub(crate) fn read_integer(self, amount: i64) -> Result<u64, AmountError> {
+        match self {
+            Self::Bytes | Self::Count => u64::try_from(amount).map_err(|_| self.misspelt()),
+            Self::Milliseconds => Err(self.misspelt()),
+        }
+    }
+
+    /// The error for a value that is no amount of this unit.
+    pub(crate) fn misspelt(self) -> AmountError {
+        let (wanted, remedy) = match self {
+            Self::Bytes => {
+                ("a size", "write a size such as \"64 MiB\" (units: B, KiB, MiB, GiB), or a number of bytes")
+            }
+            Self::Count => ("a count", "write a whole number without quotes"),
+            Self::Milliseconds => ("a duration", "write a duration such as \"30 s\" (units: ms, s, min, h)"),
+        };
+        AmountError::Spelling { wanted, remedy }
+    }
+
+    /// Spells `amount` in the largest suffix that divides it.
+    pub(crate) fn show(self, amount: usize) -> String {
+        let suffixes: &[(&str, u64)] = match self {
+            Self::Bytes => &SIZES,
+            Self::Milliseconds => &DURATIONS,
+            Self::Count => &[],
+        };
+        let whole = |(_, factor): &&(&str, u64)| (amount as u64).is_multiple_of(*factor);
+        match suffixes.iter().find(whole) {
+            Some((suffix, factor)) => format!("\"{} {suffix}\"", amount as u64 / factor),
+            None => amount.to_string(),
+        }
+    }
+}
+
+/// Reads digits, at most one space, and a suffix.
+fn read(text: &str, suffixes: &[(&str, u64)]) -> Option<u64> {
+    let (digits, suffix) = text.split_at(text.find(|character: char| !character.is_ascii_digit())?);
+    let suffix = suffix.strip_prefix(' ').unwrap_or(suffix);
+    let (_, factor) = suffixes.iter().find(|(known, _)| *known == suffix)?;
+    digits.parse::<u64>().ok()?.checked_mul(*factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_in_binary_units() {
+        let read = |text| Unit::Bytes.read_text(text).ok();
+        assert_eq!(read("64 MiB"), Some(67_108_864));
+        assert_eq!(read("256 KiB"), Some(262_144));
+        assert_eq!(read("1 GiB"), Some(1_073_741_824));
+        assert_eq!(read("512 B"), Some(512));
+        assert_eq!(read("512B"), Some(512));
+    }
+
+    #[test]
+    fn durations_are_read_in_milliseconds() {
+        let read = |text| Unit::Milliseconds.read_text(text).ok();
+        assert_eq!(read("500 ms"), Some(500));
+        assert_eq!(read("30 s"), Some(30_000));
+        assert_eq!(read("5 min"), Some(300_000));
+        assert_eq!(read("1 h"), Some(3_600_000));
+    }
+
+    #[test]
+    fn amounts_that_need_guessing_are_refused() {
+        let texts = [
+            "",
+            " ",
+            "64",
+            "MiB",
+            "64 MB",
+            "64 mib",
+            "64  MiB",
+            "64 MiB ",
+            " 64 MiB",
+            "-1 B",
+            "+1 B",
+            "1.5 MiB",
+            "1e3 B",
+            "0x10 B",
+            "1_000 B",
+            "18446744073709551616 B",
+            "18446744073709551615 KiB",
+            "64 s",
+            "unlimited",
+            "٣ B",
+        ];
+        for text in texts {
+            assert!(Unit::Bytes.read_text(text).is_err(), "{text:?}");
+        }
+        for text in ["30", "30 S", "30 m", "30 sec", "30 s 5 ms", "1 d", "30 MiB", "∞"] {
+            assert!(Unit::Milliseconds.read_text(text).is_err(), "{text:?}");
+        }
+        assert!(Unit::Count.read_text("12").is_err());
+        assert!(Unit::Count.read_integer(-1).is_err());
+        assert!(Unit::Milliseconds.read_integer(30).is_err());
+    }
+
+    #[test]
+    fn a_shown_amount_reads_back_as_the_same_amount() {
+        for amount in [1, 512, 1024, 65_536, 1_048_576, 1_073_741_824] {
+            let shown = Unit::Bytes.show(amount);
+            assert_eq!(Unit::Bytes.read_text(shown.trim_matches('"')), Ok(amount as u64));
+        }
+        assert_eq!(Unit::Milliseconds.show(86_400_000), "\"24 h\"");
+        assert_eq!(Unit::Count.show(256), "256");
+    }
+}

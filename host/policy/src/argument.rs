@@ -1,0 +1,179 @@
+//! Where in the arguments of a call a rule looks: at an argument by its name, or at a place by a JSON pointer.
+//!
+//! It must not know what a rule expects to find there.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+/// The longest key, in bytes. The names of arguments are words; a pointer has a few of them.
+pub const ARGUMENT_KEY_BYTES: usize = 256;
+
+/// Why a text is no key of a `when` table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ArgumentKeyError {
+    /// The key is empty.
+    #[error("the name of the argument is empty")]
+    Empty,
+    /// The key is longer than [`ARGUMENT_KEY_BYTES`].
+    #[error("the name of the argument is longer than {ARGUMENT_KEY_BYTES} bytes")]
+    TooLong,
+    /// The key holds a control character.
+    #[error("the name of the argument holds a control character")]
+    ControlCharacter,
+    /// A `~` in a pointer that is followed by neither `0` nor `1`.
+    #[error("the JSON pointer holds a `~` that escapes nothing")]
+    Escape,
+}
+
+impl ArgumentKeyError {
+    /// What to write instead.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Empty | Self::TooLong | Self::ControlCharacter => {
+                "write the name of an argument, or a JSON pointer such as \"/options/path\""
+            }
+            Self::Escape => "write `~0` for `~` and `~1` for `/` within a name",
+        }
+    }
+}
+
+/// Where a rule looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArgumentKey {
+    text: Box<str>,
+    names: Vec<String>,
+}
+
+/// What is there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Found<'a> {
+    /// This value.
+    Value(&'a Value),
+    /// Nothing: the argument was left out.
+    Missing,
+    /// Something of another shape than the pointer expects is in the way.
+    Unreachable,
+}
+
+impl ArgumentKey {
+    /// Reads a key: a JSON pointer if it starts with `/`, and otherwise the name of an argument.
+    ///
+    /// # Errors
+    ///
+    /// When the key is empty, too long, holds a control character or a wrong escape.
+    pub fn new(text: &str) -> Result<Self, ArgumentKeyError> {
+        if text.is_empty() {
+            return Err(ArgumentKeyError::Empty);
+        }
+        if text.len() > ARGUMENT_KEY_BYTES {
+            return Err(ArgumentKeyError::TooLong);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(ArgumentKeyError::ControlCharacter);
+        }
+        let names = match text.strip_prefix('/') {
+            Some(pointer) => pointer.split('/').map(unescape).collect::<Result<_, _>>()?,
+            None => vec![text.to_owned()],
+        };
+        Ok(Self { text: text.into(), names })
+    }
+
+    /// The key as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Looks at the place in `arguments`.
+    pub(crate) fn find<'a>(&self, arguments: &'a Map<String, Value>) -> Found<'a> {
+        let mut names = self.names.iter();
+        let Some(first) = names.next() else { return Found::Missing };
+        let Some(mut here) = arguments.get(first) else { return Found::Missing };
+        for name in names {
+            let next = match here {
+                Value::Object(members) => members.get(name),
+                Value::Array(elements) => match array_index(name) {
+                    Some(index) => elements.get(index),
+                    None => return Found::Unreachable,
+                },
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return Found::Unreachable,
+            };
+            match next {
+                Some(value) => here = value,
+                None => return Found::Missing,
+            }
+        }
+        Found::Value(here)
+    }
+}
+
+impl fmt::Display for ArgumentKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bare = self.text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        if bare { formatter.write_str(&self.text) } else { write!(formatter, "\"{}\"", self.text.escape_debug()) }
+    }
+}
+
+/// One name of a JSON pointer, without its escapes.
+fn unescape(escaped: &str) -> Result<String, ArgumentKeyError> {
+    let mut name = String::new();
+    let mut characters = escaped.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '~' => match characters.next() {
+                Some('0') => name.push('~'),
+                Some('1') => name.push('/'),
+                Some(_) | None => return Err(ArgumentKeyError::Escape),
+            },
+            other => name.push(other),
+        }
+    }
+    Ok(name)
+}
+
+/// The index that a pointer spells; a leading zero or a sign spells none.
+fn array_index(name: &str) -> Option<usize> {
+    let canonical = name == "0" || !name.starts_with('0');
+    let digits = name.bytes().all(|byte| byte.is_ascii_digit());
+    if canonical && digits { name.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_pointer_finds_what_the_standard_says() {
+        let document = json!({"a": {"b": [10, {"c": 1}]}, "m~n": 8, "x/y": 9, "": 0, "s": "text", "n": null});
+        let arguments = document.as_object().unwrap();
+        let rows = [
+            ("a", Found::Value(&document["a"])),
+            ("/a/b/0", Found::Value(&document["a"]["b"][0])),
+            ("/a/b/1/c", Found::Value(&document["a"]["b"][1]["c"])),
+            ("/m~0n", Found::Value(&document["m~n"])),
+            ("/x~1y", Found::Value(&document["x/y"])),
+            ("x/y", Found::Value(&document["x/y"])),
+            ("/", Found::Value(&document[""])),
+            ("/a/z", Found::Missing),
+            ("/a/b/9", Found::Missing),
+            ("z", Found::Missing),
+            ("/a/b/01", Found::Unreachable),
+            ("/a/b/-", Found::Unreachable),
+            ("/a/b/c", Found::Unreachable),
+            ("/s/length", Found::Unreachable),
+            ("/n/a", Found::Unreachable),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(ArgumentKey::new(text).unwrap().find(arguments), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn malformed_keys_are_refused() {
+        for text in ["", "a\n", "/~", "/~2", "/a~", &"a".repeat(ARGUMENT_KEY_BYTES + 1)] {
+            assert!(ArgumentKey::new(text).is_err(), "{text:?}");
+        }
+    }
+}

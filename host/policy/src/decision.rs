@@ -1,0 +1,128 @@
+//! What policy answers: a decision, where it came from, and why.
+//!
+//! It must not know how the answer was found.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use crate::excerpt::Excerpt;
+
+/// What may happen to a call. A greater decision is a stricter one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// It runs.
+    Allow,
+    /// It runs if a person approves it.
+    Ask,
+    /// It does not run.
+    Deny,
+}
+
+impl Decision {
+    /// Every decision, from the mildest to the strictest.
+    pub const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
+
+    /// The word that policies and records use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// A word that names no decision.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{shown} is not a decision")]
+pub struct DecisionError {
+    shown: Excerpt,
+}
+
+impl DecisionError {
+    /// What to write instead.
+    pub fn remedy(&self) -> &'static str {
+        "write one of `allow`, `ask`, `deny`"
+    }
+}
+
+impl FromStr for Decision {
+    type Err = DecisionError;
+
+    fn from_str(text: &str) -> Result<Self, DecisionError> {
+        let named = Self::ALL.into_iter().find(|decision| decision.as_str() == text);
+        named.ok_or_else(|| DecisionError { shown: Excerpt::of(text) })
+    }
+}
+
+/// Which rule of a policy: records name it, and people find it by its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct RuleId {
+    /// The rule's place among the rules of the file, counted from 1.
+    pub number: usize,
+    /// The line of the file on which the rule starts, counted from 1.
+    pub line: usize,
+}
+
+impl fmt::Display for RuleId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "rule {} (line {})", self.number, self.line)
+    }
+}
+
+/// Where a decision came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// This rule decided; where several did, it is the first of them in the file.
+    Rule(RuleId),
+    /// No rule decided: this is what the policy says of everything else.
+    Default,
+}
+
+/// The answer to a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// What may happen.
+    pub decision: Decision,
+    /// What decided it.
+    pub source: Source,
+    /// Why, in words: the rule's own reason where it gives one.
+    #[serde(serialize_with = "as_text")]
+    pub reason: Arc<str>,
+}
+
+fn as_text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deny_is_stricter_than_ask_and_ask_than_allow() {
+        assert!(Decision::Allow < Decision::Ask && Decision::Ask < Decision::Deny);
+    }
+
+    #[test]
+    fn only_the_three_words_are_decisions() {
+        for decision in Decision::ALL {
+            assert_eq!(decision.as_str().parse(), Ok(decision));
+            assert_eq!(serde_json::to_value(decision).unwrap(), decision.as_str());
+        }
+        for text in ["", "Allow", "allow ", "yes", "no", "off", "true"] {
+            assert!(text.parse::<Decision>().is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Why a policy is refused: where in the text, under which key, what is wrong, and what to write instead.
+//!
+//! No value of the policy is repeated except a name, escaped and cut short: the text may hold what should not be shown.
+//! It must not know how the text is read.
+
+use crate::amount::AmountError;
+use crate::argument::ArgumentKeyError;
+use crate::binding::BindingError;
+use crate::decision::DecisionError;
+use crate::glob::GlobError;
+use crate::host_pattern::HostError;
+use crate::name::NameError;
+use crate::permission::PermissionError;
+use crate::policy::{POLICY_BYTES, POLICY_RULES};
+use crate::rule::{REASON_BYTES, ToolPatternError};
+
+/// A policy that is refused as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {}{fault}; {}", place(.key), .fault.remedy())]
+pub struct PolicyError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+    /// The key from the top of the file, such as `plugin.web.http.fetch.hosts`, escaped; empty for the file itself.
+    pub key: String,
+    /// What is wrong there.
+    #[source]
+    pub fault: PolicyFault,
+}
+
+impl PolicyError {
+    /// What to write instead.
+    pub fn remedy(&self) -> String {
+        self.fault.remedy()
+    }
+}
+
+fn place(key: &str) -> String {
+    if key.is_empty() { String::new() } else { format!("`{key}`: ") }
+}
+
+/// What is wrong with a policy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyFault {
+    /// The text is longer than [`POLICY_BYTES`].
+    #[error("the policy is longer than {POLICY_BYTES} bytes")]
+    TooLong,
+    /// There are more than [`POLICY_RULES`] rules.
+    #[error("the policy has more than {POLICY_RULES} rules")]
+    TooManyRules,
+    /// The text is not TOML; a key that is written twice is not, either.
+    #[error("this is not TOML: {message}")]
+    Syntax {
+        /// What the TOML parser says.
+        message: String,
+    },
+    /// No such key is known here.
+    #[error("this key is not known here")]
+    UnknownKey {
+        /// The keys that are.
+        known: Vec<&'static str>,
+    },
+    /// A key that must be here is not.
+    #[error("the key `{name}` is missing")]
+    MissingKey {
+        /// The key.
+        name: &'static str,
+    },
+    /// The value is of another type.
+    #[error("this is not {wanted}")]
+    WrongType {
+        /// The type that it should have.
+        wanted: &'static str,
+    },
+    /// A table or list has nothing in it.
+    #[error("there is nothing in it")]
+    Empty,
+    /// The same key is bound twice for one plugin.
+    #[error("the same key is already bound for this plugin")]
+    BoundTwice,
+    /// A number that no argument equals.
+    #[error("no argument can equal this number")]
+    Number,
+    /// An allow rule whose pattern has a segment that an allow rule never matches.
+    #[error("an allow rule never matches a `.` or `..` segment")]
+    DotSegment,
+    /// A deny or ask rule whose pattern has a `..` segment.
+    #[error("a normalized path has no `..` segment")]
+    ParentSegment,
+    /// The reason is empty, too long, or holds a control character.
+    #[error("a reason is one line of at most {REASON_BYTES} bytes")]
+    Reason,
+    /// A name is outside the grammar.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// A tool pattern is malformed.
+    #[error(transparent)]
+    Tool(#[from] ToolPatternError),
+    /// A word names no permission.
+    #[error(transparent)]
+    Permission(#[from] PermissionError),
+    /// A word names no decision.
+    #[error(transparent)]
+    Decision(#[from] DecisionError),
+    /// A pattern is malformed.
+    #[error(transparent)]
+    Glob(#[from] GlobError),
+    /// A key of a `when` table is malformed.
+    #[error(transparent)]
+    ArgumentKey(#[from] ArgumentKeyError),
+    /// A limit is malformed or out of its range.
+    #[error(transparent)]
+    Amount(#[from] AmountError),
+    /// A host pattern is malformed or too broad.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// A part of a binding is malformed.
+    #[error(transparent)]
+    Binding(#[from] BindingError),
+}
+
+impl PolicyFault {
+    /// What to write instead.
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::TooLong | Self::TooManyRules => "write patterns that cover several tools".to_owned(),
+            Self::Syntax { .. } => "correct the text, and write each key once".to_owned(),
+            Self::UnknownKey { known } => format!("the known keys are {}", list(known)),
+            Self::MissingKey { name } => format!("add `{name}`"),
+            Self::WrongType { wanted } => format!("write {wanted}"),
+            Self::Empty => "write at least one entry, or remove the key".to_owned(),
+            Self::BoundTwice => "give each dependency a key of its own".to_owned(),
+            Self::Number => "write a finite number".to_owned(),
+            Self::DotSegment => "write the path without it".to_owned(),
+            Self::ParentSegment => {
+                "remove it: a path that climbs above its root matches every deny and ask pattern".to_owned()
+            }
+            Self::Reason => "write one short sentence".to_owned(),
+            Self::Name(error) => error.remedy().to_owned(),
+            Self::Tool(error) => error.remedy().to_owned(),
+            Self::Permission(error) => error.remedy().to_owned(),
+            Self::Decision(error) => error.remedy().to_owned(),
+            Self::Glob(error) => error.remedy().to_owned(),
+            Self::ArgumentKey(error) => error.remedy().to_owned(),
+            Self::Amount(error) => error.remedy(),
+            Self::Host(error) => error.remedy().to_owned(),
+            Self::Binding(error) => error.remedy().to_owned(),
+        }
+    }
+}
+
+fn list(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}

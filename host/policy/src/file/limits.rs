@@ -1,0 +1,36 @@
+//! The sections `[limits]` and `[plugin.NAME.limits]`.
+//!
+//! It must not know what any limit limits.
+
+use toml::de::DeValue;
+
+use super::node::{Misplaced, Node};
+use crate::amount::Unit;
+use crate::limit::Limit;
+use crate::limits::Limits;
+
+/// Overrides in `limits` what the section sets.
+pub(super) fn read(section: &Node<'_>, limits: &mut Limits) -> Result<(), Misplaced> {
+    let section = section.table(&Limit::ALL.map(Limit::key))?;
+    for limit in Limit::ALL {
+        if let Some(node) = section.get(limit.key()) {
+            let amount = read_amount(node, limit.unit())?;
+            limits.set(limit, amount).map_err(|fault| node.fail(fault))?;
+        }
+    }
+    Ok(())
+}
+
+fn read_amount(node: &Node<'_>, unit: Unit) -> Result<u64, Misplaced> {
+    let amount = match node.value() {
+        DeValue::String(text) => unit.read_text(text),
+        DeValue::Integer(integer) => match i64::from_str_radix(integer.as_str(), integer.radix()) {
+            Ok(amount) => unit.read_integer(amount),
+            Err(_) => Err(unit.misspelt()),
+        },
+        DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => {
+            Err(unit.misspelt())
+        }
+    };
+    amount.map_err(|fault| node.fail(fault))
+}

@@ -1,0 +1,135 @@
+//! A value in the text of a policy, together with its place and the way to it.
+//!
+//! A table is read against the list of all keys it may have, so that no key can be overlooked. It must not know what
+//! any key means.
+
+use toml::de::{DeTable, DeValue};
+
+use crate::error::PolicyFault;
+use crate::excerpt::Excerpt;
+
+/// What is wrong, and where.
+#[derive(Debug)]
+pub(super) struct Misplaced {
+    /// Where in the text, in bytes.
+    pub(super) offset: usize,
+    /// Under which key.
+    pub(super) key: String,
+    pub(super) fault: PolicyFault,
+}
+
+impl Misplaced {
+    /// For what is wrong with the text as a whole.
+    pub(super) fn at_top(fault: PolicyFault) -> Self {
+        Self { offset: 0, key: String::new(), fault }
+    }
+}
+
+/// A value in the text.
+#[derive(Debug, Clone)]
+pub(super) struct Node<'t> {
+    key: String,
+    offset: usize,
+    value: &'t DeValue<'t>,
+}
+
+/// A table of which all keys are known.
+pub(super) struct Table<'n, 't> {
+    node: &'n Node<'t>,
+    entries: Vec<(&'t str, Node<'t>)>,
+}
+
+impl<'t> Node<'t> {
+    /// The whole document.
+    pub(super) fn top(value: &'t DeValue<'t>) -> Self {
+        Self { key: String::new(), offset: 0, value }
+    }
+
+    /// Where in the text the value is, in bytes.
+    pub(super) fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// What is in the text.
+    pub(super) fn value(&self) -> &'t DeValue<'t> {
+        self.value
+    }
+
+    /// Says that `fault` is here.
+    pub(super) fn fail(&self, fault: impl Into<PolicyFault>) -> Misplaced {
+        Misplaced { offset: self.offset, key: self.key.clone(), fault: fault.into() }
+    }
+
+    fn wrong_type(&self, wanted: &'static str) -> Misplaced {
+        self.fail(PolicyFault::WrongType { wanted })
+    }
+
+    /// The value as a text.
+    pub(super) fn text(&self) -> Result<&'t str, Misplaced> {
+        match self.value {
+            DeValue::String(text) => Ok(text),
+            _other_type => Err(self.wrong_type("a text in quotes")),
+        }
+    }
+
+    /// The value as a list with at least one element.
+    pub(super) fn list(&self) -> Result<Vec<Self>, Misplaced> {
+        let DeValue::Array(elements) = self.value else { return Err(self.wrong_type("a list in brackets")) };
+        if elements.is_empty() {
+            return Err(self.fail(PolicyFault::Empty));
+        }
+        let element = |value: &'t toml::Spanned<DeValue<'t>>| Self {
+            key: self.key.clone(),
+            offset: value.span().start,
+            value: value.get_ref(),
+        };
+        Ok(elements.iter().map(element).collect())
+    }
+
+    /// The value as a table whose keys the policy chooses.
+    pub(super) fn entries(&self) -> Result<Vec<(&'t str, Self)>, Misplaced> {
+        Ok(self.as_table()?.iter().map(|(key, value)| (key.get_ref().as_ref(), self.child(key, value))).collect())
+    }
+
+    /// The value as a table that has no other keys than `known`.
+    pub(super) fn table<'n>(&'n self, known: &[&'static str]) -> Result<Table<'n, 't>, Misplaced> {
+        let entries = self.entries()?;
+        match entries.iter().find(|(key, _)| !known.contains(key)) {
+            Some((_, unknown)) => Err(unknown.fail(PolicyFault::UnknownKey { known: known.to_vec() })),
+            None => Ok(Table { node: self, entries }),
+        }
+    }
+
+    fn as_table(&self) -> Result<&'t DeTable<'t>, Misplaced> {
+        match self.value {
+            DeValue::Table(table) => Ok(table),
+            _other_type => Err(self.wrong_type("a table")),
+        }
+    }
+
+    fn child(&self, key: &toml::Spanned<std::borrow::Cow<'_, str>>, value: &'t toml::Spanned<DeValue<'t>>) -> Self {
+        let name = bare_or_escaped(key.get_ref());
+        let path = if self.key.is_empty() { name } else { format!("{}.{name}", self.key) };
+        Self { key: path, offset: key.span().start, value: value.get_ref() }
+    }
+}
+
+impl<'t> Table<'_, 't> {
+    /// The value of `key`, if it is there.
+    pub(super) fn get(&self, key: &str) -> Option<&Node<'t>> {
+        self.entries.iter().find(|(name, _)| *name == key).map(|(_, node)| node)
+    }
+
+    /// The value of `key`, which must be there.
+    pub(super) fn require(&self, key: &'static str) -> Result<&Node<'t>, Misplaced> {
+        self.get(key).ok_or_else(|| self.node.fail(PolicyFault::MissingKey { name: key }))
+    }
+}
+
+/// A key as messages show it.
+fn bare_or_escaped(key: &str) -> String {
+    let bare = !key.is_empty()
+        && key.len() <= 64
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    if bare { key.to_owned() } else { Excerpt::of(key).to_string() }
+}

@@ -1,0 +1,96 @@
+//! The sections `[plugin.NAME]`: what is bound to a plugin's dependency keys, and its own limits.
+//!
+//! It must not know which dependencies the plugin asks for.
+
+use std::collections::BTreeMap;
+
+use super::limits;
+use super::node::{Misplaced, Node};
+use crate::binding::{self, Access, Binding, BindingError, DirectoryBinding, HttpBinding, SecretBinding};
+use crate::error::PolicyFault;
+use crate::host_pattern::HostPattern;
+use crate::limits::Limits;
+use crate::name::{DependencyKey, PluginName};
+use crate::policy::PluginPolicy;
+
+/// Reads the section of every plugin.
+pub(super) fn read(section: &Node<'_>, global: Limits) -> Result<BTreeMap<PluginName, PluginPolicy>, Misplaced> {
+    let mut plugins = BTreeMap::new();
+    for (name, node) in section.entries()? {
+        let name = PluginName::new(name).map_err(|fault| node.fail(fault))?;
+        plugins.insert(name, read_plugin(&node, global)?);
+    }
+    Ok(plugins)
+}
+
+fn read_plugin(node: &Node<'_>, global: Limits) -> Result<PluginPolicy, Misplaced> {
+    let section = node.table(&["directory", "http", "limits"])?;
+    let mut plugin = PluginPolicy { bindings: BTreeMap::new(), limits: global };
+    if let Some(limits) = section.get("limits") {
+        limits::read(limits, &mut plugin.limits)?;
+    }
+    if let Some(directories) = section.get("directory") {
+        bind(&mut plugin, directories, |node| read_directory(node).map(Binding::Directory))?;
+    }
+    if let Some(clients) = section.get("http") {
+        bind(&mut plugin, clients, |node| read_http(node).map(Binding::Http))?;
+    }
+    Ok(plugin)
+}
+
+/// Binds every key of one kind. A plugin opens a dependency by its key alone, so a key has one kind.
+fn bind(
+    plugin: &mut PluginPolicy,
+    kind: &Node<'_>,
+    read_binding: impl Fn(&Node<'_>) -> Result<Binding, Misplaced>,
+) -> Result<(), Misplaced> {
+    for (key, node) in kind.entries()? {
+        let key = DependencyKey::new(key).map_err(|fault| node.fail(fault))?;
+        if plugin.bindings.insert(key, read_binding(&node)?).is_some() {
+            return Err(node.fail(PolicyFault::BoundTwice));
+        }
+    }
+    Ok(())
+}
+
+fn read_directory(node: &Node<'_>) -> Result<DirectoryBinding, Misplaced> {
+    let directory = node.table(&["path", "access"])?;
+    let path = part(directory.require("path")?, binding::read_path)?;
+    let access = match directory.get("access") {
+        Some(node) => part(node, Access::read)?,
+        None => Access::default(),
+    };
+    Ok(DirectoryBinding { path, access })
+}
+
+fn read_http(node: &Node<'_>) -> Result<HttpBinding, Misplaced> {
+    let client = node.table(&["hosts", "methods", "secret"])?;
+    let hosts = client.require("hosts")?.list()?;
+    let methods = match client.get("methods") {
+        Some(node) => node.list()?.iter().map(|node| part(node, binding::read_method)).collect::<Result<_, _>>()?,
+        None => vec!["GET".to_owned()],
+    };
+    Ok(HttpBinding {
+        hosts: hosts.iter().map(read_host).collect::<Result<_, _>>()?,
+        methods,
+        secret: client.get("secret").map(read_secret).transpose()?,
+    })
+}
+
+fn read_host(node: &Node<'_>) -> Result<HostPattern, Misplaced> {
+    HostPattern::new(node.text()?).map_err(|fault| node.fail(fault))
+}
+
+fn read_secret(node: &Node<'_>) -> Result<SecretBinding, Misplaced> {
+    let secret = node.table(&["header", "value", "from"])?;
+    Ok(SecretBinding {
+        header: part(secret.require("header")?, binding::read_header)?,
+        value: part(secret.require("value")?, binding::read_template)?,
+        from: part(secret.require("from")?, binding::read_source)?,
+    })
+}
+
+/// Reads one text of a binding.
+fn part<T>(node: &Node<'_>, read: impl Fn(&str) -> Result<T, BindingError>) -> Result<T, Misplaced> {
+    read(node.text()?).map_err(|fault| node.fail(fault))
+}

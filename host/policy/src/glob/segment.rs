@@ -1,0 +1,214 @@
+//! The parts of a pattern and how they match: segments against segments, tokens against characters.
+//!
+//! Both levels match the same way: after the last wildcard the rest is tried as far left as possible, and a mismatch
+//! moves it one to the right. An earlier wildcard never needs another try, which is what keeps the work bounded.
+//! It must not know how a pattern is spelt.
+
+use super::{Case, GlobError};
+
+/// One step of a pattern within a segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Token {
+    /// This character.
+    Literal(char),
+    /// `?`: one character.
+    One,
+    /// `*`: any run of characters.
+    Run,
+    /// `**`: any number of segments; [`split`] refuses it beside other tokens.
+    Deep,
+    /// One character of a class.
+    Class(Box<Class>),
+}
+
+/// A set of characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Class {
+    pub(super) negated: bool,
+    pub(super) ranges: Vec<(char, char)>,
+}
+
+impl Class {
+    fn contains(&self, character: char) -> bool {
+        let listed = self.ranges.iter().any(|(first, last)| (*first..=*last).contains(&character));
+        listed != self.negated
+    }
+}
+
+impl Token {
+    /// Whether the token stands for this one character.
+    fn accepts(&self, character: char, case: Case) -> bool {
+        match (self, case) {
+            (Self::One, _) => true,
+            (Self::Literal(literal), Case::Exact) => *literal == character,
+            (Self::Literal(literal), Case::Folded) => *literal == character || fold(*literal) == fold(character),
+            (Self::Class(class), Case::Exact) => class.contains(character),
+            (Self::Class(class), Case::Folded) => {
+                class.contains(character) || class.contains(lower(character)) || class.contains(upper(character))
+            }
+            (Self::Run | Self::Deep, _) => false,
+        }
+    }
+}
+
+/// The lower-case form, where it is one character.
+fn lower(character: char) -> char {
+    let mut forms = character.to_lowercase();
+    match (forms.next(), forms.next()) {
+        (Some(form), None) => form,
+        (_, _) => character,
+    }
+}
+
+/// The upper-case form, where it is one character.
+fn upper(character: char) -> char {
+    let mut forms = character.to_uppercase();
+    match (forms.next(), forms.next()) {
+        (Some(form), None) => form,
+        (_, _) => character,
+    }
+}
+
+/// One form for all cases of a letter. By way of the upper case, since `ſ` and `K` (Kelvin) meet `s` and `k` only there.
+fn fold(character: char) -> char {
+    if character.is_ascii() { character.to_ascii_lowercase() } else { lower(upper(lower(character))) }
+}
+
+/// What stands between two slashes of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Segment {
+    /// `**`: any number of segments.
+    Deep,
+    /// `*`: any one segment.
+    Whole,
+    /// Exactly this segment.
+    Literal(Box<str>),
+    /// A segment that these tokens match.
+    Tokens(Box<[Token]>),
+}
+
+impl Segment {
+    fn new(tokens: Vec<Token>) -> Result<Self, GlobError> {
+        match tokens.as_slice() {
+            [Token::Deep] => return Ok(Self::Deep),
+            [Token::Run] => return Ok(Self::Whole),
+            tokens if tokens.contains(&Token::Deep) => return Err(GlobError::DeepBesideText),
+            _literal_or_mixed => {}
+        }
+        let literal = tokens.iter().map(|token| match token {
+            Token::Literal(character) => Some(*character),
+            Token::One | Token::Run | Token::Deep | Token::Class(_) => None,
+        });
+        match literal.collect::<Option<String>>() {
+            Some(literal) => Ok(Self::Literal(literal.into())),
+            None => Ok(Self::Tokens(tokens.into())),
+        }
+    }
+
+    /// The segment's text, where only one text matches it.
+    pub(super) fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Literal(text) => Some(text),
+            Self::Deep | Self::Whole | Self::Tokens(_) => None,
+        }
+    }
+
+    /// Whether the segment is exactly `name`.
+    pub(super) fn is_literally(&self, name: &str) -> bool {
+        self.literal() == Some(name)
+    }
+
+    /// Whether the segment stands for this one segment of a text.
+    fn accepts(&self, text: &str, case: Case) -> bool {
+        match (self, case) {
+            (Self::Deep, _) => false,
+            (Self::Whole, _) => true,
+            (Self::Literal(literal), Case::Exact) => literal.as_ref() == text,
+            (Self::Literal(literal), Case::Folded) if text.is_ascii() && literal.is_ascii() => {
+                literal.eq_ignore_ascii_case(text)
+            }
+            (Self::Literal(literal), Case::Folded) => literal.chars().map(fold).eq(text.chars().map(fold)),
+            (Self::Tokens(tokens), _) => tokens_match(tokens, text, case),
+        }
+    }
+}
+
+/// Divides tokens at the separators.
+pub(super) fn split(tokens: &[Token], separators: &[char]) -> Result<Vec<Segment>, GlobError> {
+    let divides = |token: &Token| matches!(token, Token::Literal(character) if separators.contains(character));
+    tokens.split(divides).map(|part| Segment::new(part.to_vec())).collect()
+}
+
+/// Whether the segments of `text` match the pattern one by one. `None` is a text without any segment.
+pub(super) fn all_match(pattern: &[Segment], text: Option<&str>, case: Case) -> bool {
+    let mut position = 0;
+    let mut rest = text;
+    let mut retry: Option<(usize, Option<&str>)> = None;
+    loop {
+        match (pattern.get(position), rest) {
+            (None, None) => return true,
+            (Some(Segment::Deep), _) => {
+                position += 1;
+                retry = Some((position, rest));
+                continue;
+            }
+            (Some(segment), Some(text)) => {
+                let (first, after) = next_segment(text);
+                if segment.accepts(first, case) {
+                    position += 1;
+                    rest = after;
+                    continue;
+                }
+            }
+            // What is left of the pattern needs text, and every other try has still less of it.
+            (Some(_), None) => return false,
+            (None, Some(_)) => {}
+        }
+        let Some((after_deep, Some(skipped))) = retry else { return false };
+        position = after_deep;
+        rest = next_segment(skipped).1;
+        retry = Some((position, rest));
+    }
+}
+
+/// The first segment and what follows its slash.
+fn next_segment(text: &str) -> (&str, Option<&str>) {
+    match text.split_once('/') {
+        Some((first, after)) => (first, Some(after)),
+        None => (text, None),
+    }
+}
+
+/// Whether the characters of one segment match the tokens one by one.
+fn tokens_match(tokens: &[Token], text: &str, case: Case) -> bool {
+    let mut position = 0;
+    let mut rest = text.chars();
+    let mut retry = None;
+    loop {
+        let here = rest.clone();
+        match (tokens.get(position), rest.next()) {
+            (None, None) => return true,
+            (Some(Token::Run), _) => {
+                position += 1;
+                rest = here.clone();
+                retry = Some((position, here));
+                continue;
+            }
+            (Some(token), Some(character)) => {
+                if token.accepts(character, case) {
+                    position += 1;
+                    continue;
+                }
+            }
+            (Some(_), None) => return false,
+            (None, Some(_)) => {}
+        }
+        let Some((after_run, mut skipped)) = retry else { return false };
+        if skipped.next().is_none() {
+            return false;
+        }
+        position = after_run;
+        rest = skipped.clone();
+        retry = Some((position, skipped));
+    }
+}

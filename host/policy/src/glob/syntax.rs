@@ -1,0 +1,220 @@
+//! From the text of a pattern to tokens, one list for each choice of its braces.
+//!
+//! It must not know how tokens match.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+use super::segment::{Class, Token};
+
+/// The longest pattern, in characters. A path is seldom longer than a quarter of this.
+pub const PATTERN_CHARACTERS: usize = 1024;
+
+/// What a pattern may grow to when its braces are written out, in tokens. It bounds both memory and the time of a
+/// match, and sixteen choices of a path of 64 characters still fit.
+pub const EXPANDED_TOKENS: usize = 1024;
+
+/// Why a text is no pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum GlobError {
+    /// The pattern, or one of its choices, is empty.
+    #[error("the pattern, or one of its choices as a whole, is empty")]
+    Empty,
+    /// The pattern has more than [`PATTERN_CHARACTERS`] characters.
+    #[error("the pattern is longer than {PATTERN_CHARACTERS} characters")]
+    TooLong,
+    /// The braces of the pattern stand for more than [`EXPANDED_TOKENS`] tokens.
+    #[error("the braces of the pattern stand for too many choices")]
+    TooManyChoices,
+    /// The pattern holds a control character.
+    #[error("the pattern holds a control character")]
+    ControlCharacter,
+    /// `**` is not a whole segment.
+    #[error("`**` stands beside other text")]
+    DeepBesideText,
+    /// A `[` without its `]`.
+    #[error("a character class is not closed")]
+    UnclosedClass,
+    /// `[]` or `[!]`.
+    #[error("a character class is empty")]
+    EmptyClass,
+    /// A range such as `[z-a]`.
+    #[error("a range in a character class runs backwards")]
+    ReversedRange,
+    /// A class such as `[/]`, which could never match.
+    #[error("a character class names `/`, which no class matches")]
+    SlashInClass,
+    /// A class such as `[^a]`, which other languages read as a negation.
+    #[error("a character class starts with `^`")]
+    CaretInClass,
+    /// A `{` without its `}`.
+    #[error("a brace is not closed")]
+    UnclosedBrace,
+    /// A `}` or `]` without its opening.
+    #[error("a `}}` or `]` closes nothing")]
+    Unopened,
+    /// Braces without a comma, such as `{a}`.
+    #[error("braces hold only one choice")]
+    SingleChoice,
+    /// A backslash at the end.
+    #[error("a backslash at the end escapes nothing")]
+    TrailingBackslash,
+}
+
+impl GlobError {
+    /// What to write instead.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::Empty => "write `**` to match everything, or remove the entry",
+            Self::TooLong | Self::TooManyChoices => "write several rules, or a list of patterns",
+            Self::ControlCharacter => "write `?` where any character may stand",
+            Self::DeepBesideText => "let `**` stand alone between slashes, or write `*`",
+            Self::UnclosedClass => "close it with `]`, or write `\\[` for the character itself",
+            Self::EmptyClass => "list characters in it, or write `\\[` for the character itself",
+            Self::ReversedRange => "write the lower character first",
+            Self::SlashInClass => "remove the `/`",
+            Self::CaretInClass => "write `[!...]` for a negation, or `\\^` for the character itself",
+            Self::UnclosedBrace => "close it with `}`, or write `\\{` for the character itself",
+            Self::Unopened => "write a backslash before it for the character itself",
+            Self::SingleChoice => "write `{a,b}`, or a backslash before each brace for the character itself",
+            Self::TrailingBackslash => "write `\\\\` for a backslash itself",
+        }
+    }
+}
+
+/// The ways to write a pattern out without braces.
+type Choices = Vec<Vec<Token>>;
+
+/// Reads a pattern.
+pub(super) fn read(text: &str) -> Result<Choices, GlobError> {
+    if text.chars().nth(PATTERN_CHARACTERS).is_some() {
+        return Err(GlobError::TooLong);
+    }
+    if text.chars().any(char::is_control) {
+        return Err(GlobError::ControlCharacter);
+    }
+    let mut reader = Reader { rest: text.chars().peekable() };
+    let choices = reader.sequence()?;
+    if reader.rest.next().is_some() {
+        return Err(GlobError::Unopened);
+    }
+    if choices.iter().any(Vec::is_empty) {
+        return Err(GlobError::Empty);
+    }
+    Ok(choices)
+}
+
+struct Reader<'a> {
+    rest: Peekable<Chars<'a>>,
+}
+
+impl Reader<'_> {
+    /// Reads up to the end or an unescaped `}`, which is left unread. A comma is a character like any other here.
+    fn sequence(&mut self) -> Result<Choices, GlobError> {
+        self.sequence_until(&['}'])
+    }
+
+    /// Reads up to the end or one of `ends`, which is left unread.
+    fn sequence_until(&mut self, ends: &[char]) -> Result<Choices, GlobError> {
+        let mut choices = vec![Vec::new()];
+        while let Some(character) = self.rest.next_if(|character| !ends.contains(character)) {
+            let more = match character {
+                '{' => self.braces()?,
+                '[' => vec![vec![Token::Class(Box::new(self.class()?))]],
+                ']' => return Err(GlobError::Unopened),
+                '?' => vec![vec![Token::One]],
+                '*' => vec![vec![self.stars()?]],
+                '\\' => vec![vec![Token::Literal(self.rest.next().ok_or(GlobError::TrailingBackslash)?)]],
+                literal => vec![vec![Token::Literal(literal)]],
+            };
+            choices = join(choices, &more)?;
+        }
+        Ok(choices)
+    }
+
+    /// Reads the choices of braces whose `{` was read.
+    fn braces(&mut self) -> Result<Choices, GlobError> {
+        let mut choices = self.sequence_until(&[',', '}'])?;
+        let mut several = false;
+        loop {
+            match self.rest.next() {
+                Some(',') => {
+                    several = true;
+                    choices.extend(self.sequence_until(&[',', '}'])?);
+                }
+                Some(_closing) if several => return Ok(choices),
+                Some(_closing) => return Err(GlobError::SingleChoice),
+                None => return Err(GlobError::UnclosedBrace),
+            }
+        }
+    }
+
+    /// Reads on after one star.
+    fn stars(&mut self) -> Result<Token, GlobError> {
+        let mut following = 0;
+        while self.rest.next_if_eq(&'*').is_some() {
+            following += 1;
+        }
+        match following {
+            0 => Ok(Token::Run),
+            1 => Ok(Token::Deep),
+            _three_or_more => Err(GlobError::DeepBesideText),
+        }
+    }
+
+    /// Reads a class whose `[` was read.
+    fn class(&mut self) -> Result<Class, GlobError> {
+        let negated = self.rest.next_if_eq(&'!').is_some();
+        let mut ranges = Vec::new();
+        if self.rest.peek() == Some(&'^') {
+            return Err(GlobError::CaretInClass);
+        }
+        while self.rest.next_if_eq(&']').is_none() {
+            ranges.push(self.range()?);
+        }
+        if ranges.is_empty() { Err(GlobError::EmptyClass) } else { Ok(Class { negated, ranges }) }
+    }
+
+    /// Reads one character or one range of a class. A `-` at either end of the class is the character itself.
+    fn range(&mut self) -> Result<(char, char), GlobError> {
+        let first = self.class_character()?;
+        let mut ahead = self.rest.clone();
+        if ahead.next() != Some('-') || matches!(ahead.peek(), Some(']') | None) {
+            return Ok((first, first));
+        }
+        self.rest = ahead;
+        let last = self.class_character()?;
+        if first <= last { Ok((first, last)) } else { Err(GlobError::ReversedRange) }
+    }
+
+    fn class_character(&mut self) -> Result<char, GlobError> {
+        let escaped = self.rest.next_if_eq(&'\\').is_some();
+        match self.rest.next() {
+            Some('/') => Err(GlobError::SlashInClass),
+            // An unescaped `[` is most often a class inside a class, which there is not.
+            Some('[') if !escaped => Err(GlobError::UnclosedClass),
+            Some(character) => Ok(character),
+            None => Err(GlobError::UnclosedClass),
+        }
+    }
+}
+
+/// Every choice of `heads` followed by every choice of `tails`.
+fn join(mut heads: Choices, tails: &[Vec<Token>]) -> Result<Choices, GlobError> {
+    let [tail] = tails else { return multiply(&heads, tails) };
+    for head in &mut heads {
+        head.extend_from_slice(tail);
+    }
+    let tokens: usize = heads.iter().map(|head| head.len().max(1)).sum();
+    if tokens > EXPANDED_TOKENS { Err(GlobError::TooManyChoices) } else { Ok(heads) }
+}
+
+/// As [`join`], for several tails; it counts before it allocates.
+fn multiply(heads: &[Vec<Token>], tails: &[Vec<Token>]) -> Result<Choices, GlobError> {
+    let tokens: usize =
+        heads.iter().flat_map(|head| tails.iter().map(move |tail| (head.len() + tail.len()).max(1))).sum();
+    if tokens > EXPANDED_TOKENS {
+        return Err(GlobError::TooManyChoices);
+    }
+    Ok(heads.iter().flat_map(|head| tails.iter().map(move |tail| [head.as_slice(), tail].concat())).collect())
+}

@@ -1,0 +1,242 @@
+//! Which hosts an HTTP binding reaches: exact names, or all names one label below a domain.
+//!
+//! It must not know addresses that a name resolves to, ports or schemes: the network checks those.
+
+use std::fmt;
+use std::net::Ipv4Addr;
+
+/// The longest host name that the domain name system has, in bytes.
+const HOST_BYTES: usize = 253;
+/// The longest label of a host name that the domain name system has, in bytes.
+const LABEL_BYTES: usize = 63;
+
+/// Labels under which the registries of many countries sell names: `*.co.uk` is not one owner's domain. It is no
+/// complete list of public suffixes, and it need not be: a wildcard for a whole registry is a mistake to catch.
+const REGISTRY_LABELS: [&str; 12] = ["ac", "co", "com", "edu", "gob", "gov", "gouv", "mil", "ne", "net", "or", "org"];
+
+/// A pattern for hosts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HostPattern {
+    /// This host.
+    Exact(Box<str>),
+    /// Every host that is one label below this domain: neither the domain itself nor anything deeper.
+    OneLabelBelow(Box<str>),
+}
+
+/// Why a text is no host pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum HostError {
+    /// It is empty, too long, or has an empty, too long or misspelt label.
+    #[error("this is not a host name")]
+    Name,
+    /// It has a scheme, a port, a user or a path.
+    #[error("this is a URL or a part of one, not a host name")]
+    Url,
+    /// It has an upper-case letter.
+    #[error("the host name has an upper-case letter")]
+    UpperCase,
+    /// It has a letter outside ASCII.
+    #[error("the host name has a letter outside ASCII")]
+    NotAscii,
+    /// It has a `*` that is not the whole first label.
+    #[error("a wildcard stands elsewhere than as the whole first label")]
+    WildcardPlace,
+    /// It is a wildcard for everything, for a top-level domain or for a registry.
+    #[error("the wildcard covers hosts of many owners")]
+    WildcardTooBroad,
+    /// It looks like an address but is not four plain decimal numbers.
+    #[error("this is an address in an unusual spelling")]
+    Address,
+}
+
+impl HostError {
+    /// What to write instead.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Name => "write a name such as \"docs.rs\", without a dot at the end",
+            Self::Url => "write only the host: scheme, port, user and path are no part of it",
+            Self::UpperCase => "write it in lower case",
+            Self::NotAscii => "write it in punycode, as \"xn--...\"",
+            Self::WildcardPlace => "write each host, or one `*.` at the beginning",
+            Self::WildcardTooBroad => "name the domain of one owner, such as \"*.example.com\"",
+            Self::Address => "write four decimal numbers without leading zeros, and no wildcard",
+        }
+    }
+}
+
+impl HostPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    ///
+    /// When it is neither an exact lower-case name or IPv4 address, nor `*.` before a name of at least two labels.
+    pub fn new(text: &str) -> Result<Self, HostError> {
+        check_characters(text)?;
+        let Some(domain) = text.strip_prefix("*.") else {
+            return if text == "*" { Err(HostError::WildcardTooBroad) } else { exact(text).map(Self::Exact) };
+        };
+        let domain = exact(domain)?;
+        if domain.parse::<Ipv4Addr>().is_ok() {
+            return Err(HostError::Address);
+        }
+        if is_shared(&domain) { Err(HostError::WildcardTooBroad) } else { Ok(Self::OneLabelBelow(domain)) }
+    }
+
+    /// Whether the pattern stands for `host`, which may be in any case and may end with the dot of the root.
+    pub fn matches(&self, host: &str) -> bool {
+        let host = host.strip_suffix('.').unwrap_or(host);
+        match self {
+            Self::Exact(name) => host.eq_ignore_ascii_case(name),
+            Self::OneLabelBelow(domain) => host.split_once('.').is_some_and(|(label, rest)| {
+                rest.eq_ignore_ascii_case(domain) && check_label(&label.to_ascii_lowercase()).is_ok()
+            }),
+        }
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(name) => formatter.write_str(name),
+            Self::OneLabelBelow(domain) => write!(formatter, "*.{domain}"),
+        }
+    }
+}
+
+/// Names the commonest mistakes before the name is taken apart.
+fn check_characters(text: &str) -> Result<(), HostError> {
+    if !text.is_ascii() {
+        return Err(HostError::NotAscii);
+    }
+    if text.contains(['/', ':', '@', '?', '#', '\\']) {
+        return Err(HostError::Url);
+    }
+    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Err(HostError::UpperCase);
+    }
+    Ok(())
+}
+
+/// A name without any wildcard.
+fn exact(name: &str) -> Result<Box<str>, HostError> {
+    if name.contains('*') {
+        return Err(HostError::WildcardPlace);
+    }
+    if name.len() > HOST_BYTES {
+        return Err(HostError::Name);
+    }
+    name.split('.').try_for_each(check_label)?;
+    let last = name.rsplit('.').next().unwrap_or_default();
+    // Parsers of URLs read a name as an address when its last label is a number, in any of a dozen spellings.
+    let numeric = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
+    if numeric && name.parse::<Ipv4Addr>().is_err() {
+        return Err(HostError::Address);
+    }
+    Ok(name.into())
+}
+
+fn check_label(label: &str) -> Result<(), HostError> {
+    let spelt = label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    let sized = (1..=LABEL_BYTES).contains(&label.len());
+    if spelt && sized && !label.starts_with('-') && !label.ends_with('-') { Ok(()) } else { Err(HostError::Name) }
+}
+
+/// Whether hosts below `domain` belong to many owners.
+fn is_shared(domain: &str) -> bool {
+    match domain.split_once('.') {
+        None => true,
+        Some((label, country)) => country.len() == 2 && REGISTRY_LABELS.contains(&label),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wildcard_stands_for_exactly_one_label_at_a_label_boundary() {
+        let rows = [
+            ("docs.rs", "docs.rs", true),
+            ("docs.rs", "docs.rs.", true),
+            ("docs.rs", "DOCS.rs", true),
+            ("docs.rs", "docs.rs..", false),
+            ("docs.rs", ".docs.rs", false),
+            ("docs.rs", "xdocs.rs", false),
+            ("docs.rs", "a.docs.rs", false),
+            ("docs.rs", "docs.rs.evil", false),
+            ("docs.rs", "docs-rs", false),
+            ("docs.rs", "docs.rs:80", false),
+            ("docs.rs", "", false),
+            ("*.example.com", "a.example.com", true),
+            ("*.example.com", "A.Example.COM.", true),
+            ("*.example.com", "xn--a-0ga.example.com", true),
+            ("*.example.com", "example.com", false),
+            ("*.example.com", ".example.com", false),
+            ("*.example.com", "evilexample.com", false),
+            ("*.example.com", "example.com.evil", false),
+            ("*.example.com", "a.example.com.evil", false),
+            ("*.example.com", "a.b.example.com", false),
+            ("*.example.com", "a.evilexample.com", false),
+            ("*.example.com", "-.example.com", false),
+            ("*.example.com", "a@b.example.com", false),
+            ("*.example.com", "evil/.example.com", false),
+            ("*.example.com", "*.example.com", false),
+            ("*.a.example.com", "b.a.example.com", true),
+            ("*.a.example.com", "a.example.com", false),
+            ("127.0.0.1", "127.0.0.1", true),
+            ("127.0.0.1", "127.1", false),
+            ("localhost", "localhost", true),
+        ];
+        for (pattern, host, expected) in rows {
+            assert_eq!(HostPattern::new(pattern).unwrap().matches(host), expected, "{pattern} on {host}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_mean_more_or_other_than_a_host_are_refused_by_their_kind() {
+        let long = format!("{}.com", "a".repeat(64));
+        let rows = [
+            ("", HostError::Name),
+            (".", HostError::Name),
+            ("a..b", HostError::Name),
+            (".docs.rs", HostError::Name),
+            ("docs.rs.", HostError::Name),
+            ("-a.com", HostError::Name),
+            ("a b.com", HostError::Name),
+            ("a_b.com", HostError::Name),
+            ("a\0.com", HostError::Name),
+            (&long, HostError::Name),
+            ("https://docs.rs", HostError::Url),
+            ("docs.rs:443", HostError::Url),
+            ("docs.rs/crate", HostError::Url),
+            ("user@docs.rs", HostError::Url),
+            ("[::1]", HostError::Url),
+            ("docs.rs\\a", HostError::Url),
+            ("Docs.rs", HostError::UpperCase),
+            ("dócs.rs", HostError::NotAscii),
+            ("ｄocs.rs", HostError::NotAscii),
+            ("a*.com", HostError::WildcardPlace),
+            ("a.*.com", HostError::WildcardPlace),
+            ("*.*.example.com", HostError::WildcardPlace),
+            ("**.example.com", HostError::WildcardPlace),
+            ("*example.com", HostError::WildcardPlace),
+            ("*", HostError::WildcardTooBroad),
+            ("*.com", HostError::WildcardTooBroad),
+            ("*.co.uk", HostError::WildcardTooBroad),
+            ("*.com.au", HostError::WildcardTooBroad),
+            ("*.", HostError::Name),
+            ("*.10.0.0.1", HostError::Address),
+            ("*.0.0.1", HostError::Address),
+            ("127.1", HostError::Address),
+            ("0x7f.0.0.1", HostError::Address),
+            ("0x7f000001", HostError::Address),
+            ("2130706433", HostError::Address),
+            ("0177.0.0.1", HostError::Address),
+            ("256.0.0.1", HostError::Address),
+        ];
+        for (pattern, expected) in rows {
+            let refused = HostPattern::new(pattern).unwrap_err();
+            assert_eq!(refused, expected, "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Each limit as a value: what a policy calls it, what it counts, and how high it may be set.
+//!
+//! It must not know the text of a policy: an amount arrives here as a number.
+
+use std::time::Duration;
+
+use crate::amount::{AmountError, Unit};
+use crate::limits::{self, Limits};
+
+/// One of the limits in [`Limits`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// [`Limits::memory_bytes`].
+    Memory,
+    /// [`Limits::table_elements`].
+    TableElements,
+    /// [`Limits::core_instances`].
+    CoreInstances,
+    /// [`Limits::tables`].
+    Tables,
+    /// [`Limits::memories`].
+    Memories,
+    /// [`Limits::time`].
+    Time,
+    /// [`Limits::transfer_bytes`].
+    Transfer,
+    /// [`Limits::handles`].
+    Handles,
+    /// [`Limits::resources`].
+    Resources,
+    /// [`Limits::random_bytes`].
+    Random,
+    /// [`Limits::log_bytes`].
+    Log,
+    /// [`Limits::arguments_bytes`].
+    Arguments,
+    /// [`Limits::output_bytes`].
+    Output,
+    /// [`Limits::progress_reports`].
+    ProgressReports,
+    /// [`Limits::directory_entries`].
+    DirectoryEntries,
+    /// [`Limits::written_bytes`].
+    Written,
+    /// [`Limits::created_entries`].
+    CreatedEntries,
+    /// [`Limits::approval_time`].
+    ApprovalTime,
+}
+
+impl Limit {
+    /// Every limit, in the order of the fields of [`Limits`].
+    pub const ALL: [Self; 18] = [
+        Self::Memory,
+        Self::TableElements,
+        Self::CoreInstances,
+        Self::Tables,
+        Self::Memories,
+        Self::Time,
+        Self::Transfer,
+        Self::Handles,
+        Self::Resources,
+        Self::Random,
+        Self::Log,
+        Self::Arguments,
+        Self::Output,
+        Self::ProgressReports,
+        Self::DirectoryEntries,
+        Self::Written,
+        Self::CreatedEntries,
+        Self::ApprovalTime,
+    ];
+
+    /// The key under `[limits]` in a policy.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::TableElements => "table-elements",
+            Self::CoreInstances => "core-instances",
+            Self::Tables => "tables",
+            Self::Memories => "memories",
+            Self::Time => "time",
+            Self::Transfer => "transfer",
+            Self::Handles => "handles",
+            Self::Resources => "resources",
+            Self::Random => "random",
+            Self::Log => "log",
+            Self::Arguments => "arguments",
+            Self::Output => "output",
+            Self::ProgressReports => "progress-reports",
+            Self::DirectoryEntries => "directory-entries",
+            Self::Written => "written",
+            Self::CreatedEntries => "created-entries",
+            Self::ApprovalTime => "approval-time",
+        }
+    }
+
+    /// What an amount of this limit counts.
+    pub(crate) fn unit(self) -> Unit {
+        match self {
+            Self::Memory
+            | Self::Transfer
+            | Self::Random
+            | Self::Log
+            | Self::Arguments
+            | Self::Output
+            | Self::Written => Unit::Bytes,
+            Self::TableElements
+            | Self::CoreInstances
+            | Self::Tables
+            | Self::Memories
+            | Self::Handles
+            | Self::Resources
+            | Self::ProgressReports
+            | Self::DirectoryEntries
+            | Self::CreatedEntries => Unit::Count,
+            Self::Time | Self::ApprovalTime => Unit::Milliseconds,
+        }
+    }
+
+    /// The highest amount that a policy may set, in the limit's own unit.
+    fn ceiling(self) -> usize {
+        match self {
+            Self::Memory => limits::MEMORY_CEILING_BYTES,
+            Self::TableElements => limits::TABLE_CEILING_ELEMENTS,
+            Self::CoreInstances => limits::CEILING_CORE_INSTANCES,
+            Self::Tables => limits::CEILING_TABLES,
+            Self::Memories => limits::CEILING_MEMORIES,
+            Self::Time => limits::TIME_CEILING_MILLISECONDS,
+            Self::Transfer => limits::TRANSFER_CEILING_BYTES,
+            Self::Handles => limits::CEILING_HANDLES,
+            Self::Resources => limits::CEILING_RESOURCES,
+            Self::Random => limits::RANDOM_CEILING_BYTES,
+            Self::Log => limits::LOG_CEILING_BYTES,
+            Self::Arguments => limits::ARGUMENTS_CEILING_BYTES,
+            Self::Output => limits::OUTPUT_CEILING_BYTES,
+            Self::ProgressReports => limits::CEILING_PROGRESS_REPORTS,
+            Self::DirectoryEntries => limits::CEILING_DIRECTORY_ENTRIES,
+            Self::Written => limits::WRITTEN_CEILING_BYTES,
+            Self::CreatedEntries => limits::CEILING_CREATED_ENTRIES,
+            Self::ApprovalTime => limits::APPROVAL_TIME_CEILING_MILLISECONDS,
+        }
+    }
+
+    /// `amount` as a number that may become this limit: above zero and not above the ceiling.
+    fn admit(self, amount: u64) -> Result<usize, AmountError> {
+        let ceiling = self.ceiling();
+        match usize::try_from(amount) {
+            Ok(0) => Err(AmountError::Zero),
+            Ok(admitted) if admitted <= ceiling => Ok(admitted),
+            Ok(_) | Err(_) => Err(AmountError::AboveCeiling { ceiling: self.unit().show(ceiling) }),
+        }
+    }
+}
+
+impl Limits {
+    /// Sets `limit` to `amount`, which is in the limit's own unit: bytes, a count, or milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// When the amount is zero or above the ceiling; nothing is changed then.
+    pub fn set(&mut self, limit: Limit, amount: u64) -> Result<(), AmountError> {
+        let admitted = limit.admit(amount)?;
+        match limit {
+            Limit::Memory => self.memory_bytes = admitted,
+            Limit::TableElements => self.table_elements = admitted,
+            Limit::CoreInstances => self.core_instances = admitted,
+            Limit::Tables => self.tables = admitted,
+            Limit::Memories => self.memories = admitted,
+            Limit::Time => self.time = Duration::from_millis(amount),
+            Limit::Transfer => self.transfer_bytes = admitted,
+            Limit::Handles => self.handles = admitted,
+            Limit::Resources => self.resources = admitted,
+            Limit::Random => self.random_bytes = admitted,
+            Limit::Log => self.log_bytes = admitted,
+            Limit::Arguments => self.arguments_bytes = admitted,
+            Limit::Output => self.output_bytes = admitted,
+            Limit::ProgressReports => self.progress_reports = admitted,
+            Limit::DirectoryEntries => self.directory_entries = admitted,
+            Limit::Written => self.written_bytes = admitted,
+            Limit::CreatedEntries => self.created_entries = admitted,
+            Limit::ApprovalTime => self.approval_time = Duration::from_millis(amount),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_limit_can_be_set_to_one_and_to_its_ceiling_and_no_further() {
+        for limit in Limit::ALL {
+            let ceiling = u64::try_from(limit.ceiling()).unwrap();
+            let mut limits = Limits::default();
+            limits.set(limit, 1).unwrap();
+            assert_ne!(limits, Limits::default(), "{} is not stored", limit.key());
+            limits.set(limit, ceiling).unwrap();
+            let highest = limits;
+            for amount in [ceiling + 1, u64::MAX] {
+                assert!(matches!(limits.set(limit, amount), Err(AmountError::AboveCeiling { .. })), "{limit:?}");
+            }
+            assert_eq!(limits.set(limit, 0), Err(AmountError::Zero), "{limit:?}");
+            assert_eq!(limits, highest, "a refused amount changes nothing");
+        }
+    }
+
+    #[test]
+    fn no_two_limits_have_the_same_key() {
+        let keys: std::collections::BTreeSet<_> = Limit::ALL.into_iter().map(Limit::key).collect();
+        assert_eq!(keys.len(), Limit::ALL.len());
+    }
+
+    #[test]
+    fn every_default_is_below_its_ceiling() {
+        let defaults = Limits::default();
+        for limit in Limit::ALL {
+            let mut highest = defaults;
+            highest.set(limit, u64::try_from(limit.ceiling()).unwrap()).unwrap();
+            assert_ne!(highest, defaults, "{limit:?}");
+        }
+        assert_eq!(defaults.memory_bytes, 67_108_864);
+        assert_eq!(defaults.time, Duration::from_secs(30));
+        assert_eq!(defaults.approval_time, Duration::from_secs(300));
+    }
+}

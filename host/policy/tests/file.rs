@@ -1,0 +1,479 @@
+//! From text to policy: what the sections mean, and that nothing is overlooked or repaired.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
+
+use std::time::Duration;
+
+use portcullis_policy::{
+    Access, Binding, Decision, Explanation, Permission, Permissions, Policy, PolicyError, PolicyFault, Question,
+    RuleId, SecretSource, Source, ToolName, Verdict,
+};
+use serde_json::json;
+
+/// The example of the design.
+const EXAMPLE: &str = r#"
+[defaults]
+decision = "ask"                          # for a tool that no rule names: allow | ask | deny
+[limits]
+memory = "64 MiB"
+time = "30 s"
+output = "256 KiB"
+
+[plugin.files]
+directory.workspace = { path = ".", access = "read-write" }
+[plugin.web]
+http.fetch = { hosts = ["docs.rs", "*.wikipedia.org"], methods = ["GET"] }
+[plugin.github]
+http.api = { hosts = ["api.github.com"], secret = { header = "authorization", value = "Bearer {}", from = "env:GITHUB_TOKEN" } }
+
+[[rule]]
+tool = "files.write"
+when = { path = "src/**" }                # matches validated arguments
+decision = "allow"
+[[rule]]
+tool = "files.*"
+permission = "write"
+decision = "ask"
+reason = "a person looks at every other write"
+"#;
+
+/// A policy in which every section has every key.
+const FULL: &str = r#"
+[defaults]
+decision = "deny"
+[limits]
+memory = "1 MiB"
+table-elements = 1
+core-instances = 2
+tables = 3
+memories = 4
+time = "5 s"
+transfer = "6 KiB"
+handles = 7
+resources = 8
+random = 9
+log = "10 B"
+arguments = "11 KiB"
+output = "12 KiB"
+progress-reports = 13
+directory-entries = 14
+approval-time = "15 min"
+[plugin.files]
+directory.workspace = { path = ".", access = "read-only" }
+limits.memory = "2 MiB"
+[plugin.web.http.fetch]
+hosts = ["docs.rs"]
+methods = ["GET", "HEAD"]
+[plugin.web.http.fetch.secret]
+header = "x-key"
+value = "{}"
+from = "file:/run/key"
+[[rule]]
+tool = "files.read"
+permission = "read"
+when = { path = "src/**" }
+decision = "allow"
+reason = "sources are public"
+"#;
+
+fn parse(text: &str) -> Policy {
+    Policy::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn refused(text: &str) -> PolicyError {
+    match Policy::parse(text) {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(error) => error,
+    }
+}
+
+fn name(text: &str) -> ToolName {
+    text.parse().unwrap()
+}
+
+fn ask(policy: &Policy, tool: &str, permissions: &[Permission], arguments: &serde_json::Value) -> Explanation {
+    let permissions = permissions.iter().copied().collect::<Permissions>();
+    let arguments = arguments.as_object().unwrap();
+    policy.explain(&Question { tool: &name(tool), permissions, arguments })
+}
+
+#[test]
+fn the_example_of_the_design_decides_as_the_design_says() {
+    let policy = parse(EXAMPLE);
+    let verdict = |tool, permission, path| ask(&policy, tool, &[permission], &json!({ "path": path })).verdict;
+    let write = verdict("files.write", Permission::Write, "src/a");
+    assert_eq!(write.decision, Decision::Ask, "an ask is stricter than an allow");
+    assert_eq!(write.source, Source::Rule(RuleId { number: 2, line: 20 }));
+    assert_eq!(write.reason.as_ref(), "a person looks at every other write");
+    let other = verdict("files.read", Permission::Read, "src/a");
+    assert_eq!((other.decision, other.source), (Decision::Ask, Source::Default));
+    assert_eq!(policy.plugins().map(|plugin| plugin.as_str()).collect::<Vec<_>>(), ["files", "github", "web"]);
+}
+
+#[test]
+fn bindings_are_what_the_example_says() {
+    let policy = parse(EXAMPLE);
+    let binding = |tool: &str, key: &str| policy.bindings(&name(tool).plugin)[&key.parse().unwrap()].clone();
+    let Binding::Directory(workspace) = binding("files.read", "workspace") else { panic!("not a directory") };
+    assert_eq!((workspace.path.as_str(), workspace.access), (".", Access::ReadWrite));
+    let Binding::Http(fetch) = binding("web.get", "fetch") else { panic!("not a client") };
+    assert!(fetch.hosts.iter().any(|host| host.matches("en.wikipedia.org")));
+    assert!(!fetch.hosts.iter().any(|host| host.matches("wikipedia.org")));
+    let Binding::Http(api) = binding("github.get", "api") else { panic!("not a client") };
+    assert_eq!(api.methods, ["GET"]);
+    let secret = api.secret.unwrap();
+    assert_eq!(secret.from, SecretSource::Env("GITHUB_TOKEN".to_owned()));
+    assert_eq!(secret.fill("x"), "Bearer x");
+    assert!(policy.bindings(&name("other.get").plugin).is_empty());
+}
+
+#[test]
+fn a_directory_is_read_only_unless_the_policy_says_otherwise() {
+    let policy = parse("[plugin.files]\ndirectory.a = { path = \"/srv\" }");
+    let Binding::Directory(directory) = &policy.bindings(&name("files.a").plugin)[&"a".parse().unwrap()] else {
+        panic!("not a directory")
+    };
+    assert_eq!(directory.access, Access::ReadOnly);
+}
+
+#[test]
+fn limits_of_a_plugin_override_the_global_ones_key_by_key() {
+    let policy = parse("plugin.a.limits.memory = '1 MiB'\n[limits]\nmemory = '2 MiB'\ntime = '5 s'\nlog = 100");
+    let (own, global) = (policy.limits(&name("a.x").plugin), policy.limits(&name("b.x").plugin));
+    assert_eq!((own.memory_bytes, own.time, own.log_bytes), (1 << 20, Duration::from_secs(5), 100));
+    assert_eq!((global.memory_bytes, global.time), (2 << 20, Duration::from_secs(5)));
+    assert_eq!(Policy::deny_all().limits(&name("a.x").plugin), portcullis_policy::Limits::default());
+}
+
+#[test]
+fn every_permission_of_a_tool_needs_its_own_decision() {
+    let policy = parse(
+        "[[rule]]\ntool = 'a.*'\npermission = 'read'\ndecision = 'allow'\n\
+         [[rule]]\ntool = 'a.send'\npermission = 'network'\ndecision = 'ask'\n\
+         [[rule]]\ntool = 'a.pure'\ndecision = 'allow'\n",
+    );
+    let rows: [(&str, &[Permission], Decision); 8] = [
+        ("a.get", &[Permission::Read], Decision::Allow),
+        ("a.get", &[Permission::Read, Permission::Write], Decision::Deny),
+        ("a.get", &[], Decision::Deny),
+        ("a.send", &[Permission::Read, Permission::Network], Decision::Ask),
+        ("a.send", &[Permission::Read, Permission::Network, Permission::Execute], Decision::Deny),
+        ("a.pure", &[], Decision::Allow),
+        ("a.pure", &Permission::ALL, Decision::Allow),
+        ("b.get", &[Permission::Read], Decision::Deny),
+    ];
+    for (tool, permissions, expected) in rows {
+        assert_eq!(ask(&policy, tool, permissions, &json!({})).verdict.decision, expected, "{tool} {permissions:?}");
+    }
+}
+
+#[test]
+fn a_resource_is_judged_only_by_rules_without_arguments() {
+    let policy = parse(
+        "[[rule]]\ntool = 'a.b'\nwhen = { path = '**' }\ndecision = 'allow'\n\
+         [[rule]]\ntool = 'a.c'\npermission = 'read'\ndecision = 'allow'\n\
+         [[rule]]\ntool = 'a.c'\nwhen = { path = '**' }\ndecision = 'deny'\n",
+    );
+    let decide = |tool: &str, permission, resource: &str| -> Verdict {
+        policy.decide_resource(&name(tool), permission, resource)
+    };
+    assert_eq!(decide("a.b", Permission::Read, "x").decision, Decision::Deny);
+    assert_eq!(decide("a.c", Permission::Read, "x").decision, Decision::Allow);
+    assert_eq!(decide("a.c", Permission::Write, "x").decision, Decision::Deny);
+    for resource in ["", "a\nb", "a\u{1b}[2J", &"a".repeat(5000)] {
+        assert_eq!(decide("a.c", Permission::Read, resource).decision, Decision::Deny, "{resource:?}");
+    }
+}
+
+#[test]
+fn an_explanation_says_what_would_change_the_decision() {
+    let policy = parse("[[rule]]\ntool = 'files.write'\nwhen = { path = 'src/**' }\ndecision = 'allow'\n");
+    let denied = ask(&policy, "files.write", &[Permission::Write], &json!({ "path": "a" }));
+    assert_eq!(denied.verdict.reason.as_ref(), "no rule of the policy speaks of this, and the default is deny");
+    assert!(denied.matched.is_empty());
+    assert_eq!(
+        denied.changes[0],
+        r#"Call it with arguments for which rule 1 (line 1) says allow: path = "src/**", spelt exactly."#
+    );
+    let (_, rule) = denied.changes[1].split_once('\n').unwrap();
+    let changed = parse(rule);
+    let allowed = ask(&changed, "files.write", &[Permission::Write], &json!({ "path": "a" }));
+    assert_eq!(allowed.verdict.decision, Decision::Allow);
+    assert!(allowed.matched[0].decisive);
+    let (_, stop) = allowed.changes[0].split_once('\n').unwrap();
+    let stopped = ask(&parse(stop), "files.write", &[Permission::Write], &json!({}));
+    assert_eq!(stopped.changes, ["Remove or narrow rule 1 (line 1), which says deny: no other rule overrules a deny."]);
+    let shown = serde_json::to_value(&stopped).unwrap();
+    assert_eq!(shown["verdict"]["decision"], "deny");
+    assert_eq!(shown["verdict"]["source"]["rule"]["number"], 1);
+}
+
+/// Every table of [`FULL`], by a text after which a key of that table may stand.
+const TABLES: &[&str] = &[
+    "[defaults]\n",
+    "[limits]\n",
+    "[plugin.files]\n",
+    "{ path = \".\", ",
+    "[plugin.web.http.fetch]\n",
+    "[plugin.web.http.fetch.secret]\n",
+    "[[rule]]\n",
+];
+
+#[test]
+fn an_unknown_key_at_any_level_is_refused() {
+    parse(FULL);
+    for unknown in ["deney", "Decision", "\"\"", "\"decision \"", "rules", "plugins", "\"a\\u001bb\"", "x.y.z"] {
+        for table in TABLES {
+            let separator = if table.ends_with('\n') { "\n" } else { ", " };
+            let text = FULL.replacen(table, &format!("{table}{unknown} = 1{separator}"), 1);
+            assert_ne!(text, FULL);
+            assert!(matches!(refused(&text).fault, PolicyFault::UnknownKey { .. }), "{table}{unknown}");
+        }
+        let text = format!("{unknown} = 1\n{FULL}");
+        assert!(matches!(refused(&text).fault, PolicyFault::UnknownKey { .. }), "{unknown}");
+    }
+    for header in ["[mistake]", "[[mistake]]", "[plugin.files.mistake]", "[plugin.files.limits.memory.x]", "[rules]"] {
+        refused(&format!("{FULL}\n{header}\n"));
+    }
+}
+
+#[test]
+fn a_known_key_with_any_letter_changed_is_refused() {
+    let lines = FULL.lines().filter(|line| !line.is_empty());
+    for (line, key) in lines.filter_map(|line| Some((line, line.split_once(" = ")?.0))) {
+        let (table, key) = key.rsplit_once('.').map_or(("", key), |(table, key)| (table, key));
+        if table == "directory" {
+            continue; // That key is the policy's own choice.
+        }
+        for at in 0..key.len() {
+            let mut misspelt = key.to_owned();
+            misspelt.replace_range(at..=at, "q");
+            let table = if table.is_empty() { String::new() } else { format!("{table}.") };
+            let (_, value) = line.split_once(" = ").unwrap();
+            let text = FULL.replacen(&format!("\n{line}\n"), &format!("\n{table}{misspelt} = {value}\n"), 1);
+            assert_ne!(text, FULL, "{line}");
+            let error = refused(&text);
+            let told = matches!(error.fault, PolicyFault::UnknownKey { .. } | PolicyFault::MissingKey { .. });
+            assert!(told, "{misspelt}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_value_of_another_type_is_refused_everywhere() {
+    for (line, key) in FULL.lines().filter_map(|line| Some((line, line.split_once(" = ")?.0))) {
+        for value in ["1979-05-27", "nan", "true", "-1", "1.5", "[]", "[[]]", "{}", "''", "\"\\u0000\"", "\"\u{202e}\""]
+        {
+            // These are values of the right type for those keys.
+            if (key == "reason" && value.contains('\u{202e}')) || (key.ends_with("path") && value.len() > 6) {
+                continue;
+            }
+            let text = FULL.replacen(&format!("\n{line}\n"), &format!("\n{key} = {value}\n"), 1);
+            assert_ne!(text, FULL, "{line}");
+            refused(&text);
+        }
+    }
+}
+
+#[test]
+fn every_malformed_part_of_a_rule_is_a_load_error() {
+    let rule = |body: &str| format!("[[rule]]\ntool = 'a.b'\ndecision = 'deny'\n{body}\n");
+    let texts = [
+        rule("when = { path = '' }"),
+        rule("when = { path = '[' }"),
+        rule("when = { path = '{a' }"),
+        rule("when = { path = 'a**' }"),
+        rule("when = { path = '../a' }"),
+        rule("when = { path = ['a', ''] }"),
+        rule("when = { path = [] }"),
+        rule("when = { path = [['a']] }"),
+        rule("when = { path = { a = 'b' } }"),
+        rule("when = { path = nan }"),
+        rule("when = { path = inf }"),
+        rule("when = { path = 9223372036854775808 }"),
+        rule("when = { path = 1e999 }"),
+        rule("when = { path = 1979-05-27 }"),
+        rule("when = { '' = 'a' }"),
+        rule("when = { '/~2' = 'a' }"),
+        rule("when = {}"),
+        rule("when = 'path'"),
+        rule("when = []"),
+        rule("permission = 'Write'"),
+        rule("permission = 'writes'"),
+        rule("permission = ''"),
+        rule("permission = ['write']"),
+        rule("reason = ''"),
+        rule("reason = '  '"),
+        rule("reason = \"a\\nb\""),
+        rule("reason = 1"),
+        rule(&format!("reason = '{}'", "a".repeat(1001))),
+        rule("decision = 'deny'"),
+    ];
+    for text in texts {
+        refused(&text);
+    }
+}
+
+#[test]
+fn every_malformed_rule_default_or_limit_is_a_load_error() {
+    let texts = [
+        "[[rule]]\ntool = 'a.b'",
+        "[[rule]]\ndecision = 'deny'",
+        "[[rule]]\ntool = 'a.b'\ndecision = 'no'",
+        "[[rule]]\ntool = 'a.b'\ndecision = false",
+        "[[rule]]\ntool = 'a'\ndecision = 'deny'",
+        "[[rule]]\ntool = 'A.b'\ndecision = 'deny'",
+        "[[rule]]\ntool = ['a.b']\ndecision = 'deny'",
+        "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nwhen = { path = './a' }",
+        "[rule]\ntool = 'a.b'\ndecision = 'deny'",
+        "rule = []",
+        "rule = [1]",
+        "[defaults]",
+        "[defaults]\ndecision = 'Allow'",
+        "defaults = 'deny'",
+        "[limits]\nmemory = 0",
+        "[limits]\nmemory = '0 MiB'",
+        "[limits]\nmemory = '2 GiB'",
+        "[limits]\nmemory = 99999999999999999999",
+        "[limits]\nmemory = '64 MB'",
+        "[limits]\nmemory = 'unlimited'",
+        "[limits]\nmemory = 1.5",
+        "[limits]\nmemory = -1",
+        "[limits]\ntime = 30",
+        "[limits]\ntime = '0 s'",
+        "[limits]\ntime = '2 h'",
+        "[limits]\nhandles = '5'",
+        "[limits]\nhandles = 100_001",
+        "[plugin.a.limits]\ntables = 129",
+    ];
+    for text in texts {
+        refused(text);
+    }
+}
+
+#[test]
+fn every_malformed_binding_is_a_load_error() {
+    let http = |body: &str| format!("[plugin.a]\nhttp.b = {{ {body} }}\n");
+    let texts = [
+        "[plugin.A]".to_owned(),
+        "[plugin.'a.b']".to_owned(),
+        "plugin = 1".to_owned(),
+        "[plugin.a]\ndirectory = 'x'".to_owned(),
+        "[plugin.a]\ndirectory.b = 'x'".to_owned(),
+        "[plugin.a]\ndirectory.b = {}".to_owned(),
+        "[plugin.a]\ndirectory.b = { path = '' }".to_owned(),
+        "[plugin.a]\ndirectory.b = { path = 'x', access = 'rw' }".to_owned(),
+        "[plugin.a]\ndirectory.B = { path = 'x' }".to_owned(),
+        "[plugin.a]\ndirectory.b = { path = 'x' }\nhttp.b = { hosts = ['docs.rs'] }".to_owned(),
+        http(""),
+        http("hosts = []"),
+        http("hosts = 'docs.rs'"),
+        http("hosts = ['*']"),
+        http("hosts = ['*.com']"),
+        http("hosts = ['docs.rs:443']"),
+        http("hosts = ['10.0.0.0/8']"),
+        http("hosts = ['docs.rs', 1]"),
+        http("hosts = ['docs.rs'], methods = []"),
+        http("hosts = ['docs.rs'], methods = ['get']"),
+        http("hosts = ['docs.rs'], methods = ['*']"),
+        http("hosts = ['docs.rs'], secret = {}"),
+        http("hosts = ['docs.rs'], secret = { header = 'host', value = '{}', from = 'env:A' }"),
+        http("hosts = ['docs.rs'], secret = { header = 'a', value = 'x', from = 'env:A' }"),
+        http("hosts = ['docs.rs'], secret = { header = 'a', value = '{}', from = 'A' }"),
+    ];
+    for text in texts {
+        refused(&text);
+    }
+}
+
+#[test]
+fn what_is_written_twice_is_refused() {
+    let texts = [
+        "[limits]\nmemory = 1\nmemory = 2",
+        "[limits]\n[limits]",
+        "[plugin.a]\n[plugin.a]",
+        "plugin.a.limits.memory = 1\n[plugin.a.limits]\nmemory = 1",
+        "[plugin.a]\ndirectory.b = { path = 'x' }\ndirectory.b = { path = 'y' }",
+        "[plugin.a]\ndirectory.b = { path = 'x' }\ndirectory.b.access = 'read-write'",
+        "[[rule]]\ntool = 'a.b'\ntool = 'a.c'\ndecision = 'deny'",
+        "[[rule]]\ntool = 'a.b'\ndecision = 'deny'\nwhen = { a = 1, a = 2 }",
+        "rule = []\n[[rule]]\ntool = 'a.b'\ndecision = 'deny'",
+    ];
+    for text in texts {
+        refused(text);
+    }
+}
+
+#[test]
+fn an_error_names_the_place_the_key_and_the_remedy() {
+    let rows = [
+        (
+            "[limits]\n  memry = 1\n",
+            "line 2, column 3: `limits.memry`: this key is not known here; the known keys are `memory`, `table-elements`",
+        ),
+        (
+            "[limits]\nmemory = '2 GiB'",
+            "line 2, column 1: `limits.memory`: the amount is above the ceiling of \"1 GiB\"; write \"1 GiB\" or less",
+        ),
+        ("\n[[rule]]\ntool = 'a.b'\n", "line 2, column 1: `rule`: the key `decision` is missing; add `decision`"),
+        (
+            "[[rule]]\ntool = 'a.b'\ndecision = 'deny'\nwhen = { 'ä' = 1, x = ['a', 'b]'] }",
+            "line 4, column 29: `rule.when.x`: a `}` or `]` closes nothing; write a backslash",
+        ),
+        (
+            "[plugin.\"\\u001b[2J\"]",
+            "line 1, column 9: `plugin.\"\\u{1b}[2J\"`: \"\\u{1b}[2J\" is not a plugin's name; a name starts with",
+        ),
+        ("[limits", "line 1, column 8: this is not TOML: "),
+    ];
+    for (text, expected) in rows {
+        let error = refused(text).to_string();
+        assert!(error.starts_with(expected), "{error}\n{expected}");
+    }
+}
+
+#[test]
+fn no_error_repeats_a_value_that_may_be_a_secret() {
+    let canary = "ghp_canary";
+    let secret = |header: &str, value: &str, from: &str| {
+        format!(
+            "plugin.a.http.b = {{ hosts = ['docs.rs'], secret = {{ header = {header}, value = {value}, from = {from} }} }}"
+        )
+    };
+    let texts = [
+        secret("'Bearer ghp_canary'", "'{}'", "'env:A'"),
+        secret("'a'", "'Bearer ghp_canary'", "'env:A'"),
+        secret("'a'", "'{}'", "'ghp_canary'"),
+        secret("'a'", "'{}'", "'env:ghp canary ghp_canary'"),
+        secret("'a'", "'ghp_canary", "'env:A'"),
+        secret("'a'", "ghp_canary", "'env:A'"),
+        secret("'a'", "'ghp_canary' x", "'env:A'"),
+    ];
+    for text in texts {
+        let error = refused(&text);
+        assert!(!format!("{error} {error:?}").contains(canary), "{error}");
+    }
+}
+
+#[test]
+fn a_rule_is_known_by_its_number_and_line_however_it_is_written() {
+    let inline =
+        parse("# one\nrule = [\n  { tool = 'a.b', decision = 'ask' },\n  { tool = 'a.c', decision = 'ask' },\n]\n");
+    let tables =
+        parse("\r\n[[rule]]\r\ntool = 'a.b'\r\ndecision = 'ask'\r\n\r\n[[rule]]\r\ntool = 'a.c'\r\ndecision = 'ask'");
+    let ids = |policy: &Policy| policy.rules().iter().map(|rule| (rule.id.number, rule.id.line)).collect::<Vec<_>>();
+    assert_eq!(ids(&inline), [(1, 3), (2, 4)]);
+    assert_eq!(ids(&tables), [(1, 2), (2, 6)]);
+}
+
+#[test]
+fn a_policy_has_a_largest_size_and_a_largest_number_of_rules() {
+    let rule = "[[rule]]\ntool = 'a.b'\ndecision = 'ask'\n";
+    assert_eq!(parse(&rule.repeat(10_000)).rules().len(), 10_000);
+    assert_eq!(refused(&rule.repeat(10_001)).fault, PolicyFault::TooManyRules);
+    assert_eq!(refused(&"#".repeat(1024 * 1024 + 1)).fault, PolicyFault::TooLong);
+    parse(&"#".repeat(1024 * 1024));
+    refused(&format!("rule = {}{}", "[".repeat(100_000), "]".repeat(100_000)));
+    refused(&format!("a{} = 1", ".a".repeat(100_000)));
+    refused(&format!("[a{}]", ".a".repeat(100_000)));
+}

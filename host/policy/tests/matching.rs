@@ -1,0 +1,235 @@
+//! What a `when` table matches, rule by rule: narrowing rules see through spellings, widening rules trust none.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
+
+use portcullis_policy::{Decision, Permissions, Policy, Question};
+use serde_json::{Value, json};
+
+/// The decision of a policy with one rule, or of the given text, on one call.
+fn decide(policy: &str, arguments: &Value) -> Decision {
+    let policy = Policy::parse(policy).unwrap_or_else(|error| panic!("{error}\n{policy}"));
+    let tool = "files.read".parse().unwrap();
+    let arguments = arguments.as_object().unwrap();
+    policy.decide(&Question { tool: &tool, permissions: Permissions::NONE, arguments }).decision
+}
+
+/// Whether an allow rule with this `when` lets the call run.
+fn allows(when: &str, arguments: &Value) -> bool {
+    let rule = format!("[[rule]]\ntool = \"files.read\"\nwhen = {when}\ndecision = \"allow\"\n");
+    decide(&rule, arguments) == Decision::Allow
+}
+
+/// Whether a deny rule, and likewise an ask rule, with this `when` stops a call that is allowed otherwise.
+fn stops(when: &str, arguments: &Value) -> bool {
+    let stopped = |decision: &str| {
+        let others = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
+        let rule = format!("{others}[[rule]]\ntool = \"files.read\"\nwhen = {when}\ndecision = \"{decision}\"\n");
+        decide(&rule, arguments)
+    };
+    let (deny, ask) = (stopped("deny"), stopped("ask"));
+    assert_eq!(deny == Decision::Deny, ask == Decision::Ask, "{when} on {arguments}");
+    deny == Decision::Deny
+}
+
+#[test]
+fn a_deny_sees_through_every_spelling_of_a_path() {
+    let spellings = [
+        "secret/key",
+        "/secret/key",
+        "//secret//key",
+        "./secret/key",
+        "secret/./key",
+        "secret/key/",
+        "secret/key/.",
+        "a/../secret/key",
+        "secret/a/../key",
+        "secret/../secret/key",
+        "secret\\key",
+        ".\\secret\\key",
+        "a\\..\\secret/key",
+        "SECRET/key",
+        "Secret/KEY",
+        "\u{17f}ecret/\u{212a}ey",
+        "../secret/key",
+        "../../etc/passwd",
+        "a/../../b",
+        "..",
+        "/..",
+        "..\\x",
+    ];
+    for path in spellings {
+        for pattern in ["secret/key", "secret/**", "/secret/*", "secret/key/", "./secret/key", "{x,secret}/[k]ey"] {
+            let when = format!("{{ path = \"{pattern}\" }}");
+            assert!(stops(&when, &json!({ "path": path })), "{pattern} does not stop {path:?}");
+        }
+    }
+    for path in ["secret", "secrets/key", "key", "a/secret/key", "secret/keys", "", "...", "secret key"] {
+        assert!(!stops(r#"{ path = "secret/key" }"#, &json!({ "path": path })), "{path:?}");
+    }
+}
+
+#[test]
+fn a_backslash_is_tried_as_a_letter_and_as_a_separator() {
+    for path in ["a\\b/./c", "a\\b/c", "a\\b//c"] {
+        assert!(stops(r#"{ path = "a?b/c" }"#, &json!({ "path": path })), "{path:?}");
+        assert!(stops(r#"{ path = "a/b/c" }"#, &json!({ "path": path })), "{path:?}");
+        assert!(stops(r"{ path = 'a\\b/c' }", &json!({ "path": path })), "{path:?}");
+    }
+}
+
+#[test]
+fn an_allow_matches_only_what_is_spelt_plainly() {
+    for path in ["src/a", "src/a/b.rs", "src/", "src", "src/.a", "src/..a", "src/é"] {
+        assert!(allows(r#"{ path = "src/**" }"#, &json!({ "path": path })), "{path:?}");
+    }
+    let twisted = [
+        "src/../etc",
+        "src/..",
+        "src/./a",
+        "src/.",
+        "./src/a",
+        "../src/a",
+        "src\\a",
+        "src/a\\..\\b",
+        "src/a\0",
+        "src/a\n",
+        "src/\u{1b}[2J",
+        "src/\u{85}",
+        "SRC/a",
+        "Src/a",
+        "/src/a",
+        " src/a",
+        "srcs/a",
+        "",
+    ];
+    for path in twisted {
+        assert!(!allows(r#"{ path = "src/**" }"#, &json!({ "path": path })), "{path:?}");
+    }
+}
+
+#[test]
+fn a_call_in_twelve_shapes_is_never_allowed_by_confusion() {
+    let shapes = [
+        json!({}),
+        json!({ "path": null }),
+        json!({ "path": {} }),
+        json!({ "path": { "path": "src/a" } }),
+        json!({ "path": [] }),
+        json!({ "path": ["src/a", "etc/b"] }),
+        json!({ "path": ["src/a", null] }),
+        json!({ "path": [["src/a"]] }),
+        json!({ "path": 1 }),
+        json!({ "path": 1.0 }),
+        json!({ "path": true }),
+        json!({ "Path": "src/a" }),
+    ];
+    for shape in shapes {
+        assert!(!allows(r#"{ path = "src/**" }"#, &shape), "{shape}");
+        assert!(!allows(r#"{ path = "**" }"#, &shape) || shape["path"] == json!(["src/a", "etc/b"]), "{shape}");
+    }
+}
+
+#[test]
+fn what_a_narrowing_rule_cannot_read_it_stops() {
+    for value in [json!(null), json!({}), json!({ "a": 1 }), json!([[]]), json!([null]), json!(1), json!(true)] {
+        assert!(stops(r#"{ path = "secret/**" }"#, &json!({ "path": value })), "{value}");
+    }
+    for value in [json!("3"), json!(true), json!(null), json!({}), json!(["3"])] {
+        assert!(stops("{ path = 3 }", &json!({ "path": value })), "{value}");
+    }
+    for arguments in [json!({}), json!({ "other": "secret/a" }), json!({ "path": [] })] {
+        assert!(!stops(r#"{ path = "secret/**" }"#, &arguments), "{arguments}");
+    }
+}
+
+#[test]
+fn any_element_stops_and_only_all_elements_allow() {
+    let rows = [
+        (json!(["src/a"]), true, true),
+        (json!(["src/a", "src/b"]), true, true),
+        (json!(["src/a", "etc/b"]), true, false),
+        (json!(["etc/a", "./src/b"]), true, false),
+        (json!(["etc/a"]), false, false),
+        (json!([]), false, false),
+    ];
+    for (paths, stopped, allowed) in rows {
+        assert_eq!(stops(r#"{ path = "src/**" }"#, &json!({ "path": paths })), stopped, "{paths}");
+        assert_eq!(allows(r#"{ path = "src/**" }"#, &json!({ "path": paths })), allowed, "{paths}");
+    }
+}
+
+#[test]
+fn a_list_accepts_any_of_its_values() {
+    let when = r#"{ path = ["src/*", "docs/*", 3] }"#;
+    for (value, expected) in [(json!("src/a"), true), (json!("docs/a"), true), (json!(3), true), (json!("a"), false)] {
+        assert_eq!(allows(when, &json!({ "path": value })), expected, "{value}");
+        assert_eq!(stops(when, &json!({ "path": value })), expected, "{value}");
+    }
+    assert!(!stops(when, &json!({ "path": 4 })));
+    assert!(stops(when, &json!({ "path": false })));
+}
+
+#[test]
+fn every_entry_of_a_table_must_match() {
+    let when = r#"{ path = "src/*", mode = "fast" }"#;
+    assert!(allows(when, &json!({ "path": "src/a", "mode": "fast" })));
+    assert!(!allows(when, &json!({ "path": "src/a" })));
+    assert!(!allows(when, &json!({ "path": "src/a", "mode": "slow" })));
+    assert!(stops(when, &json!({ "path": "src/a", "mode": "FAST" })));
+    assert!(!stops(when, &json!({ "path": "src/a", "mode": "slow" })));
+}
+
+#[test]
+fn numbers_allow_only_in_their_own_representation() {
+    let rows = [
+        ("3", json!(3), true, true),
+        ("3", json!(3.0), true, false),
+        ("3", json!(4), false, false),
+        ("1.5", json!(1.5), true, true),
+        ("3.0", json!(3), true, false),
+        ("-1", json!(-1), true, true),
+        ("9223372036854775807", json!(9_223_372_036_854_775_808_u64), true, false),
+        ("true", json!(true), true, true),
+        ("true", json!(false), false, false),
+    ];
+    for (wanted, value, stopped, allowed) in rows {
+        let when = format!("{{ n = {wanted} }}");
+        assert_eq!(stops(&when, &json!({ "n": value })), stopped, "{wanted} on {value}");
+        assert_eq!(allows(&when, &json!({ "n": value })), allowed, "{wanted} on {value}");
+    }
+}
+
+#[test]
+fn a_pointer_looks_inside_and_stops_where_it_cannot() {
+    let when = r#"{ "/options/path" = "src/*" }"#;
+    assert!(allows(when, &json!({ "options": { "path": "src/a" } })));
+    assert!(stops(when, &json!({ "options": { "path": "src/a" } })));
+    assert!(!stops(when, &json!({ "options": {} })));
+    for options in [json!("src/a"), json!(["src/a"]), json!(null), json!(1)] {
+        assert!(stops(when, &json!({ "options": options })), "{options}");
+        assert!(!allows(when, &json!({ "options": options })), "{options}");
+    }
+}
+
+#[test]
+fn a_text_that_is_too_long_to_look_at_is_stopped_and_never_allowed() {
+    let at_limit = "a".repeat(portcullis_policy::MATCHED_TEXT_BYTES);
+    let longer = format!("{at_limit}a");
+    assert!(allows(r#"{ path = "**" }"#, &json!({ "path": at_limit })));
+    assert!(!allows(r#"{ path = "**" }"#, &json!({ "path": longer })));
+    assert!(!stops(r#"{ path = "b" }"#, &json!({ "path": at_limit })));
+    assert!(stops(r#"{ path = "b" }"#, &json!({ "path": longer })));
+}
+
+#[test]
+fn an_ask_that_only_a_wide_reading_matches_lifts_no_deny() {
+    let ask = "[[rule]]\ntool = \"files.read\"\nwhen = { path = \"src/**\" }\ndecision = \"ask\"\n";
+    assert_eq!(decide(ask, &json!({ "path": "src/a" })), Decision::Ask);
+    for path in [json!("../etc/passwd"), json!("./src/a"), json!("SRC/a"), json!(null), json!(["src/a", "etc/b"])] {
+        assert_eq!(decide(ask, &json!({ "path": path })), Decision::Deny, "{path}");
+        let asking = format!("[defaults]\ndecision = \"ask\"\n{ask}");
+        assert_eq!(decide(&asking, &json!({ "path": path })), Decision::Ask, "{path}");
+        let allowing = format!("[defaults]\ndecision = \"allow\"\n{ask}");
+        assert_eq!(decide(&allowing, &json!({ "path": path })), Decision::Ask, "{path}");
+    }
+}

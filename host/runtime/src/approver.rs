@@ -1,0 +1,109 @@
+//! Who answers when the policy says ask. An approver is outside of every sandbox, and answers one question at a time
+//! about exactly what will run.
+
+use portcullis_policy::{Permissions, ToolName};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a person is asked. The texts are those of a model or a plugin, except for `reason` of the policy: show them
+/// through an encoder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The id of the call.
+    pub call: String,
+    /// The session it belongs to.
+    pub session: String,
+    /// On whose behalf it is made.
+    pub principal: String,
+    /// The tool.
+    pub tool: ToolName,
+    /// The SHA-256 of the plugin, in hexadecimal.
+    pub plugin_sha256: String,
+    /// The rights the tool declares.
+    pub permissions: Permissions,
+    /// The arguments, exactly as the tool will receive them.
+    pub arguments: String,
+    /// The handles the call would get, one line each.
+    pub handles: Vec<String>,
+    /// What is asked.
+    pub subject: Subject,
+    /// Why a person is asked, and by which rule.
+    pub reason: String,
+}
+
+/// What a question is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// Whether the call may run.
+    Call,
+    /// Whether the running call may do one more thing.
+    Resource {
+        /// The permission the tool asks for.
+        permission: String,
+        /// What for, in the tool's words.
+        resource: String,
+        /// Why, in the tool's words.
+        reason: String,
+    },
+}
+
+/// A person's answer, or that of whoever answers for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It may run, this once.
+    Yes,
+    /// It may not; the note goes to the model.
+    No {
+        /// What the model should know.
+        note: Option<String>,
+    },
+}
+
+/// The future of an answer.
+pub type Answering<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+
+/// Answers questions.
+pub trait Approver: Send + Sync + 'static {
+    /// Answers one question. It may wait for a person; when it takes longer than the limit the answer is no.
+    fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a>;
+}
+
+/// Says no to everything: nobody is there to ask.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DenyAll;
+
+impl Approver for DenyAll {
+    fn answer<'a>(&'a self, _: &'a Question) -> Answering<'a> {
+        let note = Some("nobody is there to approve it".to_owned());
+        Box::pin(std::future::ready(Answer::No { note }))
+    }
+}
+
+/// Gives answers that were written down before, each once, and then no.
+#[derive(Clone, Debug, Default)]
+pub struct Scripted {
+    answers: Arc<Mutex<VecDeque<Answer>>>,
+    asked: Arc<Mutex<Vec<Question>>>,
+}
+
+impl Scripted {
+    /// Will answer these, in order.
+    pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self { answers: Arc::new(Mutex::new(answers.into_iter().collect())), asked: Arc::default() }
+    }
+
+    /// What was asked so far.
+    pub fn asked(&self) -> Vec<Question> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Approver for Scripted {
+    fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(question.clone());
+        let answer = self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        Box::pin(std::future::ready(answer.unwrap_or(Answer::No { note: None })))
+    }
+}

@@ -1,0 +1,124 @@
+//! Appending to the record.
+
+use super::head::Head;
+use super::line::{self, Kind};
+use super::recover;
+use super::{Chain, LINE_BYTES_MAX};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use rustix::fs::{FlockOperation, flock};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+
+pub(crate) const LOG_FILE: &str = "audit.jsonl";
+pub(crate) const HEAD_FILE: &str = "audit.head";
+
+/// Why the record cannot be written or read. A call that cannot be recorded is not made.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// The system says no.
+    #[error("the record cannot be used: {0}")]
+    Io(#[from] io::Error),
+    /// The head is not one this host wrote.
+    #[error(
+        "the record's head (audit.head) is damaged or was written under another key: look with `portcullis audit \
+         verify`, then move audit.jsonl and audit.head aside to begin a new record"
+    )]
+    Head,
+    /// The record is shorter than its head says.
+    #[error(
+        "the record was cut: it has {found} bytes where its head says {expected}; look with `portcullis audit verify`, \
+         then move audit.jsonl and audit.head aside to begin a new record"
+    )]
+    Cut {
+        /// Bytes there are.
+        found: u64,
+        /// Bytes there should be.
+        expected: u64,
+    },
+    /// What was to be written has no form.
+    #[error("the record cannot be written: {0}")]
+    Form(#[from] serde_json::Error),
+}
+
+/// The record of this state directory, open for appending.
+pub struct AuditLog {
+    chain: Chain,
+    files: Mutex<Files>,
+}
+
+struct Files {
+    log: File,
+    head: File,
+    directory: Dir,
+    /// Set when a write failed halfway: the next append looks at what is there before it goes on.
+    doubtful: bool,
+}
+
+impl AuditLog {
+    /// Opens the record, and begins it where there is none.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub(crate) fn open(directory: &Dir, key: &[u8; 32]) -> Result<Self, AuditError> {
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true).mode(0o600);
+        let log = directory.open_with(LOG_FILE, &options)?.into_std();
+        options.append(false).write(true);
+        let head = directory.open_with(HEAD_FILE, &options)?.into_std();
+        let files = Files { log, head, directory: directory.try_clone()?, doubtful: true };
+        Ok(Self { chain: Chain::new(key), files: Mutex::new(files) })
+    }
+
+    /// Appends one line. When this returns without an error the line is in the file, so that it survives a crash of
+    /// this process, though not of the machine.
+    ///
+    /// # Errors
+    /// The record cannot be written, or is not what its head says.
+    pub(crate) fn append(&self, kind: Kind, body: &impl Serialize) -> Result<(), AuditError> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.locked(|files| files.append(kind, body, &self.chain))
+    }
+
+    pub(super) fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// Runs `read` while nobody appends.
+    pub(super) fn quiet<T>(&self, read: impl FnOnce(&File, &File) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.locked(|files| read(&files.log, &files.head))
+    }
+}
+
+impl Files {
+    /// Holds the lock that other processes take as well.
+    fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        flock(&self.head, FlockOperation::LockExclusive).map_err(io::Error::from)?;
+        let done = work(self);
+        flock(&self.head, FlockOperation::Unlock).map_err(io::Error::from)?;
+        done
+    }
+
+    fn append(&mut self, kind: Kind, body: &impl Serialize, chain: &Chain) -> Result<(), AuditError> {
+        let mut head = Head::read(&self.head, chain)?.ok_or(AuditError::Head)?;
+        let found = self.log.metadata()?.len();
+        if found < head.bytes {
+            return Err(AuditError::Cut { found, expected: head.bytes });
+        }
+        if found > head.bytes || self.doubtful {
+            head = recover::recover(&mut self.log, &self.directory, chain, head)?;
+            head.write(&self.head, chain)?;
+            self.doubtful = false;
+        }
+        let (line, mac) = line::write(head.lines + 1, kind, body, chain, &head.mac)?;
+        debug_assert!(line.len() <= LINE_BYTES_MAX);
+        self.doubtful = true;
+        self.log.write_all(&line)?;
+        let next = Head { bytes: head.bytes + line.len() as u64, lines: head.lines + 1, mac };
+        next.write(&self.head, chain)?;
+        self.doubtful = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! Reading the record back, and finding the first line that is not what was written.
+
+use super::head::Head;
+use super::line::{self, Entry};
+use super::log::{AuditError, AuditLog};
+use super::{GENESIS, LINE_BYTES_MAX};
+use serde_json::Value;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+
+/// What a look at the whole record found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Lines that are what was written.
+    pub lines: u64,
+    /// The first thing that is not, if there is one.
+    pub fault: Option<Fault>,
+}
+
+/// The first thing that is wrong with a record.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// A line was changed, dropped, inserted or moved, or written under another key.
+    #[error("entry {0} is not what was written there: it, or one before it, was changed, dropped, inserted or moved")]
+    Entry(u64),
+    /// Lines are missing at the end.
+    #[error("entry {0} is missing: the end of the record was cut off")]
+    Cut(u64),
+    /// The head was changed, or written under another key.
+    #[error("the head is damaged, or was written under another key; the {0} entries before it verify")]
+    Head(u64),
+    /// There are lines the head does not know.
+    #[error("entry {0} is not covered by the head: it was appended without the host, or the host died writing it")]
+    Uncovered(u64),
+}
+
+impl AuditLog {
+    /// Checks every line from the first.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    pub fn verify(&self) -> Result<Verified, AuditError> {
+        self.walk(|_| Ok(()))
+    }
+
+    /// Reads every line that verifies, the first first, and tells what is wrong after them.
+    ///
+    /// # Errors
+    /// The record cannot be read, or `each` says so.
+    pub fn read(&self, mut each: impl FnMut(Entry) -> io::Result<()>) -> Result<Verified, AuditError> {
+        self.walk(|(sequence, line)| {
+            let document: Value = serde_json::from_slice(line)?;
+            Ok(each(Entry { sequence, document })?)
+        })
+    }
+
+    fn walk(&self, mut each: impl FnMut((u64, &[u8])) -> Result<(), AuditError>) -> Result<Verified, AuditError> {
+        self.quiet(|log, head| {
+            let head = Head::read(head, self.chain())?;
+            let mut lines = Lines::new(log)?;
+            let (mut previous, mut bytes, mut count) = (GENESIS, 0_u64, 0_u64);
+            let broken = |count: u64, fault: Fault| Ok(Verified { lines: count, fault: Some(fault) });
+            while let Some(line) = lines.next()? {
+                if head.is_some_and(|head| bytes == head.bytes) {
+                    return broken(count, Fault::Uncovered(count + 1));
+                }
+                let whole = line.strip_suffix(b"\n");
+                let mac = whole.and_then(|line| line::check(line, self.chain(), &previous));
+                let (Some(line), Some(mac)) = (whole, mac) else {
+                    return broken(count, Fault::Entry(count + 1));
+                };
+                (previous, bytes, count) = (mac, bytes + line.len() as u64 + 1, count + 1);
+                each((count, line))?;
+            }
+            let fault = match head {
+                None => Some(Fault::Head(count)),
+                Some(head) if head.bytes == bytes && head.lines == count && head.mac == previous => None,
+                Some(head) if head.lines > count => Some(Fault::Cut(count + 1)),
+                Some(_) => Some(Fault::Head(count)),
+            };
+            Ok(Verified { lines: count, fault })
+        })
+    }
+}
+
+/// Lines of a file, none longer than a line may be.
+struct Lines {
+    reader: BufReader<File>,
+    line: Vec<u8>,
+}
+
+impl Lines {
+    fn new(log: &File) -> io::Result<Self> {
+        let mut log = log.try_clone()?;
+        log.seek(SeekFrom::Start(0))?;
+        Ok(Self { reader: BufReader::new(log), line: Vec::new() })
+    }
+
+    fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        self.line.clear();
+        let read = self.reader.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut self.line)?;
+        Ok((read > 0).then_some(self.line.as_slice()))
+    }
+}

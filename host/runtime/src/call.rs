@@ -1,0 +1,115 @@
+//! The way of one call, from request to reply.
+//!
+//! The steps stand in the order in which they run, and each takes what only the one before it makes: a call that was
+//! not validated cannot be authorized, one that was not approved gets no handle, one without handles is not run.
+
+mod authorize;
+mod execute;
+mod grant;
+mod instantiate;
+mod parse;
+mod record;
+mod shape;
+mod validate;
+
+pub(crate) use grant::{Bound, describe_handles};
+pub(crate) use validate::ValidCall;
+
+use crate::host::Inner;
+use crate::reply::{CallUsage, Code, Reply};
+use crate::request::Request;
+use parse::ParsedCall;
+use portcullis_sandbox::{Output, Usage};
+use record::CallRecord;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Why a call ended before it had an answer: one failure, told three ways.
+#[derive(Clone, Debug)]
+pub(crate) struct Rejection {
+    /// For programs.
+    pub(crate) code: Code,
+    /// For the model: what would help.
+    pub(crate) message: String,
+    /// For the operator: what the model should not see. It goes into the record.
+    pub(crate) detail: Option<String>,
+    /// What the run took, where there was one.
+    pub(crate) usage: Usage,
+}
+
+impl Rejection {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), detail: None, usage: Usage::default() }
+    }
+
+    pub(crate) fn with_detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+}
+
+/// An answer that passed every check.
+pub(crate) struct Shaped {
+    pub(crate) output: Output,
+    pub(crate) title: Option<String>,
+    pub(crate) metadata: Option<Value>,
+    pub(crate) message: String,
+    pub(crate) usage: CallUsage,
+}
+
+/// Runs one call. Whatever happens on the way, a dropped future included, the record is finished.
+pub(crate) async fn call(host: &Arc<Inner>, request: Request) -> Reply {
+    let mut record = CallRecord::begin(host, &request);
+    let ended = steps(host, &request, &mut record).await;
+    let reply = reply(&record, request, ended);
+    record.finish(reply)
+}
+
+async fn steps(host: &Arc<Inner>, request: &Request, record: &mut CallRecord) -> Result<Shaped, (Rejection, u64)> {
+    let refused = |rejection| (rejection, 0);
+    let parsed = ParsedCall::parse(request, host.arguments_bytes_max()).map_err(refused)?;
+    record.parsed(&parsed);
+    let valid = parsed.validate(&host.catalog).map_err(refused)?;
+    record.valid(&valid);
+    let approved = valid.authorize(host, request, record).await.map_err(refused)?;
+    let granted = approved.grant(host).map_err(refused)?;
+    let bytes_in = granted.arguments_bytes();
+    let failed = |rejection| (rejection, bytes_in);
+    let instance = granted.instantiate(host).await.map_err(refused)?;
+    let raw = instance.execute(host, request, record).await.map_err(failed)?;
+    raw.shape().map_err(failed)
+}
+
+fn reply(record: &CallRecord, request: Request, ended: Result<Shaped, (Rejection, u64)>) -> Reply {
+    let (id, tool) = (record.id().to_owned(), request.tool);
+    match ended {
+        Ok(shaped) => Reply {
+            id,
+            tool,
+            code: Code::Completed,
+            output: Some(shaped.output),
+            title: shaped.title,
+            metadata: shaped.metadata,
+            message: shaped.message,
+            usage: shaped.usage,
+        },
+        Err((rejection, bytes_in)) => {
+            record.note_detail(rejection.detail);
+            Reply {
+                id,
+                tool,
+                code: rejection.code,
+                output: None,
+                title: None,
+                metadata: None,
+                message: rejection.message,
+                usage: CallUsage { run: rejection.usage, bytes_in, bytes_out: 0 },
+            }
+        }
+    }
+}
+
+/// What would happen to a call now: the steps up to the decision, nothing run and nobody asked.
+pub(crate) fn explain(host: &Inner, request: &Request) -> Result<ValidCall, Rejection> {
+    ParsedCall::parse(request, host.arguments_bytes_max())?.validate(&host.catalog)
+}

@@ -1,0 +1,47 @@
+//! Step 1: bytes to a document. It looks nothing up.
+
+use super::Rejection;
+use crate::json;
+use crate::reply::Code;
+use crate::request::Request;
+use crate::text::{OneLine, cut};
+use serde_json::{Map, Value};
+
+/// The longest name of a tool that is looked at, in bytes: two names of 64 and a point.
+pub(super) const TOOL_BYTES_MAX: usize = 129;
+
+/// A request whose arguments are one JSON object, in its one form.
+pub(crate) struct ParsedCall {
+    pub(super) tool: String,
+    pub(super) arguments: Map<String, Value>,
+    /// The object as text: what is decided on, approved, hashed and run.
+    pub(super) canonical: String,
+    /// Whether the arguments came as a string that held the object.
+    pub(super) stringified: bool,
+}
+
+impl ParsedCall {
+    pub(super) fn parse(request: &Request, bytes_max: usize) -> Result<Self, Rejection> {
+        let bytes = &request.arguments;
+        if bytes.len() > bytes_max {
+            return Err(malformed(format!("they are larger than {bytes_max} bytes; pass less")));
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| malformed("they are not valid UTF-8"))?;
+        let (value, stringified) = match json::parse(text).map_err(|error| malformed(error))? {
+            // Many models hand over the object as a string; once is a habit, twice is a mistake.
+            Value::String(inner) => (json::parse(&inner).map_err(|error| malformed(error))?, true),
+            value => (value, false),
+        };
+        let Value::Object(arguments) = value else {
+            return Err(malformed("they must be one JSON object, such as {\"path\": \"a\"}"));
+        };
+        let canonical = json::canonical(&arguments);
+        Ok(Self { tool: cut(&request.tool, TOOL_BYTES_MAX + 1).to_owned(), arguments, canonical, stringified })
+    }
+}
+
+fn malformed(why: impl std::fmt::Display) -> Rejection {
+    let why = why.to_string();
+    let why = OneLine(cut(&why, 400)).to_string();
+    Rejection::new(Code::MalformedArguments, format!("The arguments are not usable: {why}."))
+}

@@ -1,0 +1,85 @@
+//! Step 2: a document to a call of a tool that exists, with arguments that match its schema.
+
+use super::Rejection;
+use super::parse::{ParsedCall, TOOL_BYTES_MAX};
+use crate::catalog::{Catalog, Plugin, Tool};
+use crate::reply::Code;
+use crate::schema::Mismatch;
+use crate::text::{OneLine, cut};
+use portcullis_policy::ToolName;
+use serde_json::{Map, Value};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Tools named to a model that asked for one that is not there.
+const SUGGESTIONS_MAX: usize = 5;
+
+/// A call of a known tool with arguments it has agreed to.
+pub(crate) struct ValidCall {
+    pub(crate) plugin: Arc<Plugin>,
+    pub(crate) tool: Arc<Tool>,
+    pub(crate) arguments: Map<String, Value>,
+    pub(crate) canonical: String,
+}
+
+impl ParsedCall {
+    pub(super) fn validate(self, catalog: &Catalog) -> Result<ValidCall, Rejection> {
+        let name: Option<ToolName> = (self.tool.len() <= TOOL_BYTES_MAX).then(|| self.tool.parse().ok()).flatten();
+        let found = name.as_ref().and_then(|name| catalog.find(name));
+        let Some((plugin, tool)) = found else { return Err(unknown(&self.tool, catalog)) };
+        let arguments = Value::Object(self.arguments);
+        let mismatches = tool.schema.mismatches(&arguments);
+        if !mismatches.is_empty() {
+            return Err(invalid(tool, &mismatches));
+        }
+        let Value::Object(arguments) = arguments else {
+            return Err(Rejection::new(Code::InvalidArguments, "The arguments are not an object."));
+        };
+        Ok(ValidCall {
+            plugin: Arc::clone(plugin),
+            tool: Arc::clone(tool),
+            arguments,
+            canonical: self.canonical,
+        })
+    }
+}
+
+fn unknown(tool: &str, catalog: &Catalog) -> Rejection {
+    let plugin = tool.split('.').next().unwrap_or_default();
+    if let Some(refused) = catalog.refusal(plugin) {
+        let message = format!("The plugin {plugin} is installed but was refused, so none of its tools can be called.");
+        return Rejection::new(Code::PluginRefused, message).with_detail(refused.error.to_string());
+    }
+    let mut message = format!("There is no tool {}.", OneLine(cut(tool, TOOL_BYTES_MAX)));
+    let close = |(_, known): &(&Plugin, &Tool)| {
+        let name = known.name();
+        name.plugin.as_str() == plugin || tool.ends_with(name.tool.as_str())
+    };
+    let mut near: Vec<_> = catalog.tools().filter(close).take(SUGGESTIONS_MAX).collect();
+    if near.is_empty() {
+        near = catalog.tools().take(SUGGESTIONS_MAX).collect();
+    }
+    if !near.is_empty() {
+        let names: Vec<String> = near.iter().map(|(_, tool)| tool.name().to_string()).collect();
+        let _ = write!(message, " There is, for example: {}.", names.join(", "));
+    }
+    Rejection::new(Code::UnknownTool, message)
+}
+
+fn invalid(tool: &Tool, mismatches: &[Mismatch]) -> Rejection {
+    let mut message = format!("The arguments do not match the schema of {}:", tool.name());
+    for mismatch in mismatches {
+        let place = match mismatch.pointer.as_str() {
+            "" => "the arguments",
+            pointer => pointer,
+        };
+        let _ = write!(message, "\n- {}: {}", OneLine(place), OneLine(&mismatch.message));
+    }
+    let known = tool.schema.document().get("properties").and_then(Value::as_object);
+    if let Some(known) = known.filter(|known| !known.is_empty()) {
+        let names: Vec<&str> = known.keys().map(String::as_str).take(32).collect();
+        let _ = write!(message, "\nIt takes: {}.", names.join(", "));
+    }
+    message.push_str(" Correct the arguments and call again.");
+    Rejection::new(Code::InvalidArguments, message)
+}

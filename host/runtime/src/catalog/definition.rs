@@ -1,0 +1,220 @@
+//! Whether what a plugin says of itself can be shown to a model and a person, and held against its calls.
+
+use super::plugin::{Dependency, Tool};
+use crate::schema::{Schema, SchemaError};
+use crate::text::{OneLine, cut, is_deceptive};
+use portcullis_policy::{DependencyKey, LocalName, PluginName, ToolName};
+use portcullis_sandbox::{Definition, Manifest};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Tools of one plugin: more than a model could choose from.
+const TOOLS_MAX: usize = 256;
+
+/// Dependencies of one plugin.
+const DEPENDENCIES_MAX: usize = 32;
+
+/// A tool's or plugin's description, in bytes: a model reads it in every turn.
+const DESCRIPTION_BYTES_MAX: usize = 4096;
+
+/// A title, a version or a reason, in bytes: one line for a person.
+const LINE_BYTES_MAX: usize = 256;
+
+/// Why a manifest is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum DefinitionError {
+    /// The plugin calls itself otherwise than its file.
+    #[error("its manifest calls it {:?}, but its file is named for {expected:?}: name the file after the plugin", cut(.found, 80))]
+    OtherName {
+        /// What the manifest says.
+        found: String,
+        /// What the file name says.
+        expected: String,
+    },
+    /// A name that is not plain.
+    #[error("{what} has a name that is not plain ({}): use a-z, 0-9, `-` and `_`, at most 64", OneLine(cut(.name, 80)))]
+    Name {
+        /// Whose.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A name that appears twice.
+    #[error("{what} {name} appears twice")]
+    Twice {
+        /// What.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Too many of something.
+    #[error("it has more than {most} {what}")]
+    TooMany {
+        /// What.
+        what: &'static str,
+        /// How many it may have.
+        most: usize,
+    },
+    /// No tool.
+    #[error("it has no tools")]
+    NoTools,
+    /// A text that hides something, or is too long.
+    #[error("the {what} of {of} {why}")]
+    Text {
+        /// Which text.
+        what: &'static str,
+        /// Of what.
+        of: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A schema.
+    #[error("the {what} of {of} is refused: {error}")]
+    Schema {
+        /// Which schema.
+        what: &'static str,
+        /// Of which tool.
+        of: String,
+        /// Why.
+        error: SchemaError,
+    },
+}
+
+/// A checked manifest.
+pub(crate) struct Checked {
+    pub(crate) tools: BTreeMap<LocalName, Arc<Tool>>,
+    pub(crate) dependencies: BTreeMap<DependencyKey, Dependency>,
+}
+
+/// Checks a manifest.
+pub(crate) fn check(name: &PluginName, manifest: &Manifest) -> Result<Checked, DefinitionError> {
+    if manifest.name != name.as_str() {
+        let expected = name.as_str().to_owned();
+        return Err(DefinitionError::OtherName { found: manifest.name.clone(), expected });
+    }
+    check_line("version", "the plugin", &manifest.version)?;
+    check_description("the plugin", &manifest.description)?;
+    let dependencies = check_dependencies(manifest)?;
+    if manifest.tools.is_empty() {
+        return Err(DefinitionError::NoTools);
+    }
+    if manifest.tools.len() > TOOLS_MAX {
+        return Err(DefinitionError::TooMany { what: "tools", most: TOOLS_MAX });
+    }
+    let mut tools = BTreeMap::new();
+    for definition in &manifest.tools {
+        let tool = check_tool(name, definition)?;
+        if tools.insert(tool.name.tool.clone(), Arc::new(tool)).is_some() {
+            return Err(DefinitionError::Twice { what: "the tool", name: definition.name.clone() });
+        }
+    }
+    Ok(Checked { tools, dependencies })
+}
+
+fn check_dependencies(manifest: &Manifest) -> Result<BTreeMap<DependencyKey, Dependency>, DefinitionError> {
+    if manifest.dependencies.len() > DEPENDENCIES_MAX {
+        return Err(DefinitionError::TooMany { what: "dependencies", most: DEPENDENCIES_MAX });
+    }
+    let mut dependencies = BTreeMap::new();
+    for asked in &manifest.dependencies {
+        let key = DependencyKey::new(&asked.key)
+            .map_err(|_| DefinitionError::Name { what: "a dependency", name: asked.key.clone() })?;
+        check_line("reason", &asked.key, &asked.reason)?;
+        let dependency = Dependency { kind: asked.kind, optional: asked.optional, reason: asked.reason.clone() };
+        if dependencies.insert(key, dependency).is_some() {
+            return Err(DefinitionError::Twice { what: "the dependency", name: asked.key.clone() });
+        }
+    }
+    Ok(dependencies)
+}
+
+fn check_tool(plugin: &PluginName, definition: &Definition) -> Result<Tool, DefinitionError> {
+    let local = LocalName::new(&definition.name)
+        .map_err(|_| DefinitionError::Name { what: "a tool", name: definition.name.clone() })?;
+    let of = definition.name.as_str();
+    if let Some(title) = &definition.title {
+        check_line("title", of, title)?;
+    }
+    check_description(of, &definition.description)?;
+    let refused = |what| move |error| DefinitionError::Schema { what, of: of.to_owned(), error };
+    check_schema_text("schema", of, &definition.schema)?;
+    let schema = Schema::of_arguments(&definition.schema).map_err(refused("schema"))?;
+    let output_schema = match &definition.output_schema {
+        Some(text) => {
+            check_schema_text("output schema", of, text)?;
+            Some(Schema::of_document(text).map_err(refused("output schema"))?)
+        }
+        None => None,
+    };
+    Ok(Tool {
+        name: ToolName::new(plugin.clone(), local),
+        title: definition.title.clone(),
+        description: definition.description.clone(),
+        schema,
+        output_schema,
+        required: definition.required,
+        optional: definition.optional,
+        hints: definition.hints.clone(),
+        sha256: digest(definition),
+    })
+}
+
+/// The hash of everything a definition says.
+fn digest(definition: &Definition) -> [u8; 32] {
+    // The record is strings, flags and options: it cannot fail to serialize.
+    Sha256::digest(serde_json::to_vec(definition).unwrap_or_default()).into()
+}
+
+fn check_line(what: &'static str, of: &str, text: &str) -> Result<(), DefinitionError> {
+    check_text(what, of, text, LINE_BYTES_MAX, |_| false)
+}
+
+fn check_description(of: &str, text: &str) -> Result<(), DefinitionError> {
+    check_text("description", of, text, DESCRIPTION_BYTES_MAX, |character| matches!(character, '\n' | '\t'))
+}
+
+/// A schema's own texts are read by the model too.
+fn check_schema_text(what: &'static str, of: &str, text: &str) -> Result<(), DefinitionError> {
+    check_text(what, of, text, usize::MAX, |character| matches!(character, '\n' | '\t' | '\r'))?;
+    // An escape would bring in what may not stand there as it is.
+    match crate::json::parse(text) {
+        Ok(document) => check_strings(what, of, &document),
+        // What is no JSON is refused by the schema itself, with the place.
+        Err(_) => Ok(()),
+    }
+}
+
+fn check_strings(what: &'static str, of: &str, value: &serde_json::Value) -> Result<(), DefinitionError> {
+    use serde_json::Value;
+    let allowed = |character| matches!(character, '\n' | '\t');
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+        Value::String(text) => check_text(what, of, text, usize::MAX, allowed),
+        Value::Array(items) => items.iter().try_for_each(|item| check_strings(what, of, item)),
+        Value::Object(members) => members.iter().try_for_each(|(key, member)| {
+            check_text(what, of, key, usize::MAX, |_| false)?;
+            check_strings(what, of, member)
+        }),
+    }
+}
+
+fn check_text(
+    what: &'static str,
+    of: &str,
+    text: &str,
+    bytes_max: usize,
+    allowed: impl Fn(char) -> bool,
+) -> Result<(), DefinitionError> {
+    let of = || OneLine(cut(of, 80)).to_string();
+    if text.len() > bytes_max {
+        return Err(DefinitionError::Text { what, of: of(), why: format!("is longer than {bytes_max} bytes") });
+    }
+    match text.chars().find(|character| is_deceptive(*character) && !allowed(*character)) {
+        Some(character) => {
+            let why = format!("holds the invisible or control character U+{:04X}", u32::from(character));
+            Err(DefinitionError::Text { what, of: of(), why })
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,287 @@
+//! Loading: from a file of the plugin directory to a plugin that can be called, or a reason why not.
+
+use super::definition::{self, DefinitionError};
+use super::file::{self, FileError, PluginFile};
+use super::plugin::Plugin;
+use super::{Catalog, RefusedPlugin};
+use crate::audit::{AuditError, AuditLog, Kind};
+use crate::text::hex;
+use cap_std::fs::Dir;
+use portcullis_policy::{Limits, PluginName};
+use portcullis_sandbox::{
+    Ask, CallContext, CallHost, Code, CodeStore, CompileError, Compiler, Engine, Entry, Fetched, Manifest, Progress,
+    Refusal, Stop, check_component,
+};
+use serde::Serialize;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OnceCell;
+
+/// Wall-clock time of one description. An interpreter describes itself in a few milliseconds.
+const DESCRIBE_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// Bytes of one description.
+const DESCRIBE_TRANSFER_BYTES_MAX: usize = 1024 * 1024;
+
+/// Bytes a plugin may print while it describes itself: they explain a refusal.
+const DESCRIBE_LOG_BYTES_MAX: usize = 4096;
+
+/// Handles a plugin may hold while it describes itself: the standard streams and a few pollables.
+const DESCRIBE_HANDLES_MAX: usize = 64;
+
+/// Why a file was not loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The bytes.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The compiler.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The description did not come.
+    #[error("it could not describe itself: {}", .0)]
+    Describe(String),
+    /// The description is not always the same.
+    #[error("it describes itself differently each time it is asked")]
+    Unstable,
+    /// The description says what it must not.
+    #[error(transparent)]
+    Definition(#[from] DefinitionError),
+    /// The file is another than at load.
+    #[error("its file was changed since it was loaded")]
+    Changed,
+    /// The record.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+}
+
+/// Hears of what takes time while plugins load.
+pub trait Observer: Send + Sync + 'static {
+    /// A plugin is being compiled; this is called once, before.
+    fn compiling(&self, plugin: &PluginName);
+
+    /// It is compiled, or was refused.
+    fn compiled(&self, plugin: &PluginName);
+}
+
+/// Hears and says nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn compiling(&self, _: &PluginName) {}
+    fn compiled(&self, _: &PluginName) {}
+}
+
+/// Everything that loading needs.
+pub(crate) struct Loader {
+    pub(crate) engine: Engine,
+    pub(crate) compiler: Compiler,
+    pub(crate) store: CodeStore,
+    pub(crate) plugins: Dir,
+    pub(crate) audit: Arc<AuditLog>,
+    pub(crate) observer: Arc<dyn Observer>,
+}
+
+impl Loader {
+    /// Loads every plugin of the directory. One that is refused keeps no other from loading.
+    pub(crate) async fn load_all(&self) -> Result<Catalog, LoadError> {
+        let mut catalog = Catalog::default();
+        for file in file::list(&self.plugins).map_err(FileError::Io)? {
+            match self.load(&file).await {
+                Ok(plugin) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin))),
+                Err(error) => {
+                    self.note(&file, None, &format!("refused: {error}"))?;
+                    catalog.refused.push(RefusedPlugin { file, error });
+                }
+            }
+        }
+        Ok(catalog)
+    }
+
+    async fn load(&self, file: &str) -> Result<Plugin, LoadError> {
+        let name = file::plugin_name(file)?;
+        let content = file::read(&self.plugins, file)?;
+        check_component(&content.bytes)?;
+        let code = OnceCell::new();
+        let manifest = match self.cached_manifest(&name, &content)? {
+            Some(manifest) => manifest,
+            None => {
+                let mapped = self.map(&name, &content).await?;
+                let manifest = describe(&self.engine, &mapped).await?;
+                // Checked before it is kept, so that a refused description is never a cached one.
+                definition::check(&name, &manifest)?;
+                self.keep_manifest(&content, &manifest);
+                // It is the first to be set, so it cannot fail.
+                let _ = code.set(mapped);
+                manifest
+            }
+        };
+        let checked = definition::check(&name, &manifest)?;
+        Ok(Plugin {
+            name,
+            file: file.to_owned(),
+            sha256: content.sha256,
+            bytes: content.bytes.len() as u64,
+            version: manifest.version,
+            description: manifest.description,
+            tools: checked.tools,
+            dependencies: checked.dependencies,
+            code,
+        })
+    }
+
+    /// The code of a loaded plugin, mapped on first use.
+    pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a Code, LoadError> {
+        plugin.code.get_or_try_init(|| self.map_again(plugin)).await
+    }
+
+    async fn map_again(&self, plugin: &Plugin) -> Result<Code, LoadError> {
+        if let Some(code) = self.cached_code(&plugin.name, &plugin.sha256)? {
+            return Ok(code);
+        }
+        let content = file::read(&self.plugins, &plugin.file)?;
+        if content.sha256 != plugin.sha256 {
+            return Err(LoadError::Changed);
+        }
+        self.map(&plugin.name, &content).await
+    }
+
+    /// Maps a plugin's code from the cache, or compiles it.
+    async fn map(&self, name: &PluginName, content: &PluginFile) -> Result<Code, LoadError> {
+        if let Some(code) = self.cached_code(name, &content.sha256)? {
+            return Ok(code);
+        }
+        self.observer.compiling(name);
+        let artefact = self.compiler.compile(&content.bytes).await;
+        self.observer.compiled(name);
+        let artefact = artefact?;
+        let code = Code::load(&self.engine, &artefact)?;
+        if let Err(error) = self.store.put_code(&content.sha256, &artefact) {
+            // The cache is a convenience: without it the next start compiles again.
+            self.note(name.as_str(), Some(&content.sha256), &error.to_string())?;
+        }
+        Ok(code)
+    }
+
+    fn cached_code(&self, name: &PluginName, sha256: &[u8; 32]) -> Result<Option<Code>, LoadError> {
+        match self.store.fetch_code(sha256) {
+            Fetched::Hit(artefact) => match Code::load(&self.engine, &artefact) {
+                Ok(code) => Ok(Some(code)),
+                Err(error) => {
+                    self.note(name.as_str(), Some(sha256), &format!("cached code not used: {error}"))?;
+                    Ok(None)
+                }
+            },
+            Fetched::Miss => Ok(None),
+            Fetched::Rejected(reason) => {
+                self.note(name.as_str(), Some(sha256), &format!("cached code not used: {reason}"))?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn cached_manifest(&self, name: &PluginName, content: &PluginFile) -> Result<Option<Manifest>, LoadError> {
+        match self.store.fetch(Entry::Manifest, &content.sha256) {
+            Fetched::Hit(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+            Fetched::Miss => Ok(None),
+            Fetched::Rejected(reason) => {
+                let text = format!("cached description not used: {reason}");
+                self.note(name.as_str(), Some(&content.sha256), &text)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn keep_manifest(&self, content: &PluginFile, manifest: &Manifest) {
+        let Ok(bytes) = serde_json::to_vec(manifest) else { return };
+        // Without it the next start describes the plugin again.
+        let _ = self.store.put(Entry::Manifest, &content.sha256, &bytes);
+    }
+
+    fn note(&self, plugin: &str, sha256: Option<&[u8; 32]>, event: &str) -> Result<(), AuditError> {
+        #[derive(Serialize)]
+        struct Note<'a> {
+            plugin: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            sha256: Option<String>,
+            event: &'a str,
+        }
+        let note = Note {
+            plugin: crate::text::cut(plugin, 256),
+            sha256: sha256.map(|sha256| hex(sha256)),
+            event: crate::text::cut(event, 2048),
+        };
+        self.audit.append(Kind::Plugin, &note)
+    }
+}
+
+/// Loads one file's bytes as far as its tools, keeping nothing: would this plugin load?
+///
+/// # Errors
+/// Why it would not.
+pub async fn check(name: &str, bytes: &[u8], engine: &Engine, compiler: &Compiler) -> Result<Manifest, LoadError> {
+    let name = PluginName::new(name).map_err(|_| FileError::Name)?;
+    check_component(bytes)?;
+    let artefact = compiler.compile(bytes).await?;
+    let manifest = describe(engine, &Code::load(engine, &artefact)?).await?;
+    definition::check(&name, &manifest)?;
+    Ok(manifest)
+}
+
+async fn describe(engine: &Engine, code: &Code) -> Result<Manifest, LoadError> {
+    let limits = Limits {
+        time: DESCRIBE_TIME_MAX,
+        transfer_bytes: DESCRIBE_TRANSFER_BYTES_MAX,
+        log_bytes: DESCRIBE_LOG_BYTES_MAX,
+        handles: DESCRIBE_HANDLES_MAX,
+        resources: DESCRIBE_HANDLES_MAX,
+        progress_reports: 1,
+        ..Limits::default()
+    };
+    let ran = engine.describe(code, &limits, &nobody()).await;
+    match ran.result {
+        Ok(Some(manifest)) => Ok(manifest),
+        Ok(None) => Err(LoadError::Unstable),
+        Err(stop) => Err(LoadError::Describe(why(&stop, &ran.log.bytes))),
+    }
+}
+
+fn why(stop: &Stop, log: &[u8]) -> String {
+    let mut text = match stop {
+        Stop::Limit(kind) => format!("the limit on {} was reached", kind.name()),
+        Stop::Trapped(detail) => format!("it trapped: {detail}"),
+        Stop::Exited(status) => format!("it exited with status {status}"),
+        Stop::Cancelled => "it was cancelled".to_owned(),
+        Stop::HostPanic => "the host panicked while it served it".to_owned(),
+    };
+    if !log.is_empty() {
+        text.push_str("; it printed: ");
+        text.push_str(&String::from_utf8_lossy(log));
+    }
+    text
+}
+
+/// The caller of a description: nobody, who takes no report and answers no question.
+fn nobody() -> CallContext {
+    struct Nobody;
+    impl CallHost for Nobody {
+        fn report(&self, _: Progress) {}
+        fn ask(&self, _: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+            Box::pin(std::future::ready(Err("a plugin that describes itself has nobody to ask".to_owned())))
+        }
+    }
+    CallContext {
+        id: Arc::from(""),
+        session: Arc::from(""),
+        message: None,
+        agent: None,
+        host: Arc::new(Nobody),
+        approval_time: Duration::from_millis(1),
+    }
+}

@@ -1,0 +1,64 @@
+//! The plugins of a directory: which were loaded, with their tools, and which were refused, each with its reason.
+
+mod definition;
+mod file;
+mod load;
+mod plugin;
+
+pub use definition::DefinitionError;
+pub use file::FileError;
+pub(crate) use load::Loader;
+pub use load::{LoadError, Observer, Silent, check};
+pub use plugin::{Dependency, Plugin, Tool};
+
+use portcullis_policy::{PluginName, ToolName};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The plugins of a directory.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    pub(crate) plugins: BTreeMap<PluginName, Arc<Plugin>>,
+    pub(crate) refused: Vec<RefusedPlugin>,
+}
+
+/// A file that could not be loaded.
+#[derive(Debug)]
+pub struct RefusedPlugin {
+    /// The name of the file; untrusted text.
+    pub file: String,
+    /// Why.
+    pub error: LoadError,
+}
+
+impl Catalog {
+    /// The loaded plugins, by name.
+    pub fn plugins(&self) -> impl Iterator<Item = &Plugin> {
+        self.plugins.values().map(|plugin| &**plugin)
+    }
+
+    /// The files that were refused, by name.
+    pub fn refused(&self) -> &[RefusedPlugin] {
+        &self.refused
+    }
+
+    /// Every tool, by full name.
+    pub fn tools(&self) -> impl Iterator<Item = (&Plugin, &Tool)> {
+        self.plugins().flat_map(|plugin| plugin.tools().map(move |tool| (plugin, tool)))
+    }
+
+    /// A plugin.
+    pub fn plugin(&self, name: &str) -> Option<&Plugin> {
+        PluginName::new(name).ok().and_then(|name| self.plugins.get(&name)).map(|plugin| &**plugin)
+    }
+
+    /// The refusal of a plugin, by the name it would have had.
+    pub fn refusal(&self, plugin: &str) -> Option<&RefusedPlugin> {
+        self.refused.iter().find(|refused| refused.file.strip_suffix(file::EXTENSION) == Some(plugin))
+    }
+
+    pub(crate) fn find(&self, name: &ToolName) -> Option<(&Arc<Plugin>, &Arc<Tool>)> {
+        let plugin = self.plugins.get(&name.plugin)?;
+        Some((plugin, plugin.tools.get(&name.tool)?))
+    }
+}

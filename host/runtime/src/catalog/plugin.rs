@@ -1,0 +1,142 @@
+//! A loaded plugin and its tools: what was checked at load, and stays as it was.
+
+use crate::schema::Schema;
+use portcullis_policy::{DependencyKey, LocalName, Permissions, PluginName, ToolName};
+use portcullis_sandbox::{Code, DependencyKind, Hint};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::OnceCell;
+
+/// A loaded plugin. Its texts are the author's words: show them through [`crate::text`].
+pub struct Plugin {
+    pub(crate) name: PluginName,
+    pub(crate) file: String,
+    pub(crate) sha256: [u8; 32],
+    pub(crate) bytes: u64,
+    pub(crate) version: String,
+    pub(crate) description: String,
+    pub(crate) tools: BTreeMap<LocalName, Arc<Tool>>,
+    pub(crate) dependencies: BTreeMap<DependencyKey, Dependency>,
+    /// Mapped on first use.
+    pub(crate) code: OnceCell<Code>,
+}
+
+/// A handle a plugin asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dependency {
+    /// What it is.
+    pub kind: DependencyKind,
+    /// Whether the plugin can do without.
+    pub optional: bool,
+    /// Why; untrusted text.
+    pub reason: String,
+}
+
+/// A tool of a loaded plugin. Its texts are the author's words: show them through [`crate::text`].
+#[derive(Debug)]
+pub struct Tool {
+    pub(crate) name: ToolName,
+    pub(crate) title: Option<String>,
+    pub(crate) description: String,
+    pub(crate) schema: Schema,
+    pub(crate) output_schema: Option<Schema>,
+    pub(crate) required: Permissions,
+    pub(crate) optional: Permissions,
+    pub(crate) hints: Vec<Hint>,
+    pub(crate) sha256: [u8; 32],
+}
+
+impl std::fmt::Debug for Plugin {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Plugin").field("name", &self.name).field("tools", &self.tools).finish_non_exhaustive()
+    }
+}
+
+impl Plugin {
+    /// The name.
+    pub fn name(&self) -> &PluginName {
+        &self.name
+    }
+
+    /// The SHA-256 of its bytes: what it is.
+    pub fn sha256(&self) -> [u8; 32] {
+        self.sha256
+    }
+
+    /// The size of its file, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The author's version.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// What it is for.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// Its tools, by name.
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.values().map(|tool| &**tool)
+    }
+
+    /// The handles it asks for, by key.
+    pub fn dependencies(&self) -> &BTreeMap<DependencyKey, Dependency> {
+        &self.dependencies
+    }
+}
+
+impl Tool {
+    /// The full name.
+    pub fn name(&self) -> &ToolName {
+        &self.name
+    }
+
+    /// A few words.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// What it does.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// The schema of its arguments.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The schema of its JSON output.
+    pub fn output_schema(&self) -> Option<&Schema> {
+        self.output_schema.as_ref()
+    }
+
+    /// Rights it cannot do without.
+    pub fn required(&self) -> Permissions {
+        self.required
+    }
+
+    /// Rights it can use.
+    pub fn optional(&self) -> Permissions {
+        self.optional
+    }
+
+    /// Every right it may use: what the policy decides on.
+    pub fn permissions(&self) -> Permissions {
+        self.required.union(self.optional)
+    }
+
+    /// What its author claims.
+    pub fn hints(&self) -> &[Hint] {
+        &self.hints
+    }
+
+    /// The SHA-256 of its definition.
+    pub fn sha256(&self) -> [u8; 32] {
+        self.sha256
+    }
+}

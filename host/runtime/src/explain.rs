@@ -1,0 +1,33 @@
+//! What would happen to a call now, for people and programs.
+
+use crate::call::{describe_handles, ValidCall};
+use crate::host::Inner;
+use portcullis_policy::{Explanation, Permissions, ToolName};
+use serde::Serialize;
+
+/// The decision on a call, what led to it, and the handles it would get. Nothing ran.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explained {
+    /// The tool.
+    pub tool: ToolName,
+    /// The rights it declares.
+    pub permissions: Permissions,
+    /// The arguments, as the tool would receive them.
+    pub arguments: String,
+    /// The decision, every rule that matched, and what would change it.
+    pub explanation: Explanation,
+    /// The handles, one line each.
+    pub handles: Vec<String>,
+}
+
+impl Explained {
+    pub(crate) fn of(host: &Inner, call: &ValidCall) -> Self {
+        Self {
+            tool: call.tool.name.clone(),
+            permissions: call.tool.permissions(),
+            arguments: call.canonical.clone(),
+            explanation: host.policy.explain(&call.question()),
+            handles: describe_handles(host, &call.plugin, &call.tool),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! JSON read strictly and written in one form: what is validated, decided on, approved, hashed and run is one text.
+//!
+//! RFC 8259 leaves open what a duplicate key or a number past 2^53 means; every reader that answers differently is a
+//! way around the one that decided. Here both are errors, and the form is: keys sorted, no space, whole numbers
+//! without a point or an exponent.
+
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use std::fmt;
+
+/// How deep a document may nest. Half of what the parser itself stops at, and far more than any tool needs.
+pub(crate) const JSON_DEPTH_MAX: usize = 64;
+
+/// Whole numbers up to here are the same as a float and as an integer: 2^53.
+const EXACT_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// Why a text is not a document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum JsonError {
+    #[error("{0}")]
+    Syntax(String),
+    #[error("the number {0} is too large to be represented exactly; pass it as a string")]
+    Inexact(String),
+}
+
+/// Reads one document.
+pub(crate) fn parse(text: &str) -> Result<Value, JsonError> {
+    check_numbers(text)?;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let syntax = |error: serde_json::Error| JsonError::Syntax(error.to_string());
+    let value = Strict { depth: 0 }.deserialize(&mut deserializer).map_err(syntax)?;
+    deserializer.end().map_err(syntax)?;
+    Ok(value)
+}
+
+/// Writes a document in its one form.
+pub(crate) fn canonical(value: &Map<String, Value>) -> String {
+    // A map of strings cannot fail to be written; were it to, the empty object is what a tool refuses first.
+    serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned())
+}
+
+/// How many values a document holds, and how deep they nest. A scalar has depth 0.
+pub(crate) fn extent(value: &Value) -> (usize, usize) {
+    let children: &mut dyn Iterator<Item = &Value> = match value {
+        Value::Array(items) => &mut items.iter(),
+        Value::Object(members) => &mut members.values(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return (1, 0),
+    };
+    children.map(extent).fold((1, 1), |(values, depth), (more, below)| (values + more, depth.max(below + 1)))
+}
+
+/// Refuses integers that a 64-bit integer cannot hold: the parser would round them to a float without a word.
+fn check_numbers(text: &str) -> Result<(), JsonError> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => at = end_of_string(bytes, at + 1),
+            b'-' | b'0'..=b'9' => {
+                let end = at + bytes[at..].iter().take_while(|byte| is_number(**byte)).count();
+                check_number(&text[at..end])?;
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    Ok(())
+}
+
+fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+fn is_number(byte: u8) -> bool {
+    matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')
+}
+
+fn check_number(token: &str) -> Result<(), JsonError> {
+    let whole = !token.contains(['.', 'e', 'E']);
+    if whole && token.len() > 18 && token.parse::<i64>().is_err() && token.parse::<u64>().is_err() {
+        return Err(JsonError::Inexact(token.chars().take(40).collect()));
+    }
+    Ok(())
+}
+
+/// Builds a value and refuses what `serde_json::Value` would pass over.
+#[derive(Clone, Copy)]
+struct Strict {
+    depth: usize,
+}
+
+impl Strict {
+    fn deeper<E: Error>(self) -> Result<Self, E> {
+        if self.depth >= JSON_DEPTH_MAX {
+            return Err(E::custom(format_args!("nested deeper than {JSON_DEPTH_MAX} levels")));
+        }
+        Ok(Self { depth: self.depth + 1 })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        if value.fract() == 0.0 && value.abs() <= EXACT_FLOAT_MAX {
+            #[expect(clippy::cast_possible_truncation, reason = "whole, and within 2^53")]
+            return Ok(Value::Number((value as i64).into()));
+        }
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number out of range"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
+        let inner = self.deeper()?;
+        let mut items = Vec::new();
+        while let Some(item) = sequence.next_element_seed(inner)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let inner = self.deeper()?;
+        let mut members = Map::new();
+        while let Some(key) = map.next_key_seed(Key)? {
+            if members.contains_key(&key) {
+                return Err(A::Error::custom(format_args!("the key {key:?} appears twice in one object")));
+            }
+            members.insert(key, map.next_value_seed(inner)?);
+        }
+        Ok(Value::Object(members))
+    }
+}
+
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        String::deserialize(deserializer)
+    }
+}

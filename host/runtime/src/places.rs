@@ -1,0 +1,198 @@
+//! The host's own places: the plugins, the policy and the state. The one file of this crate that turns a path into a
+//! handle; everything after works through the handles.
+
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
+use portcullis_policy::POLICY_BYTES;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The file of the key, in the state directory. The key seals the record and the cache.
+const KEY_FILE: &str = "key";
+
+/// The directory of the cache, in the state directory.
+const CACHE_DIRECTORY: &str = "cache";
+
+/// Why one of the host's places cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    /// The system says no.
+    #[error("cannot use {} {}: {source}", what, path.display())]
+    Io {
+        /// Which place.
+        what: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Others could change what the host trusts.
+    #[error("{} {} can be written by others: take the right away with `chmod go-w`", what, path.display())]
+    Exposed {
+        /// Which place.
+        what: &'static str,
+        /// Where.
+        path: PathBuf,
+    },
+    /// It belongs to another user.
+    #[error("{} {} belongs to another user", what, path.display())]
+    Foreign {
+        /// Which place.
+        what: &'static str,
+        /// Where.
+        path: PathBuf,
+    },
+    /// The key is not 32 bytes.
+    #[error("the key {} is damaged: move the whole state directory aside to begin a new one", path.display())]
+    Key {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The policy is not UTF-8, or is too large.
+    #[error("the policy {} is {why}", path.display())]
+    Policy {
+        /// Where.
+        path: PathBuf,
+        /// What is wrong.
+        why: &'static str,
+    },
+}
+
+/// The host's state, open.
+pub(crate) struct State {
+    pub(crate) directory: Dir,
+    pub(crate) cache: Dir,
+    pub(crate) key: [u8; 32],
+}
+
+impl State {
+    /// Opens the state directory, and makes it where it is not there: private, with a fresh key.
+    pub(crate) fn open(path: &Path) -> Result<Self, PlaceError> {
+        let failed = |source| PlaceError::Io { what: "the state directory", path: path.to_owned(), source };
+        create_private(path).map_err(failed)?;
+        let directory = open_directory(path).map_err(failed)?;
+        check_owned(&directory, 0o077, "the state directory", path)?;
+        let key = read_or_make_key(&directory, path)?;
+        match directory.create_dir(CACHE_DIRECTORY) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            Ok(()) | Err(_) => {}
+        }
+        let cache = directory.open_dir_nofollow(CACHE_DIRECTORY).map_err(failed)?;
+        check_owned(&cache, 0o022, "the cache directory", &path.join(CACHE_DIRECTORY))?;
+        Ok(Self { directory, cache, key })
+    }
+}
+
+/// Opens the plugin directory.
+pub(crate) fn open_plugins(path: &Path) -> Result<Dir, PlaceError> {
+    let what = "the plugin directory";
+    let directory = open_directory(path).map_err(|source| PlaceError::Io { what, path: path.to_owned(), source })?;
+    let stat = stat(&directory, what, path)?;
+    // In a directory that anybody may write to, a plugin is whatever the last one put there.
+    if stat.st_mode & 0o002 != 0 {
+        return Err(PlaceError::Exposed { what, path: path.to_owned() });
+    }
+    Ok(directory)
+}
+
+/// A policy file, read.
+pub(crate) struct PolicyFile {
+    pub(crate) text: String,
+    /// The directory it lies in, which its relative paths start from.
+    pub(crate) directory: PathBuf,
+    pub(crate) handle: Dir,
+}
+
+impl PolicyFile {
+    /// Reads a policy file; `None` where there is none.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, PlaceError> {
+        let failed = |source| PlaceError::Io { what: "the policy", path: path.to_owned(), source };
+        let wrong = |why| PlaceError::Policy { path: path.to_owned(), why };
+        let directory = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent.to_owned(),
+            Some(_) | None => PathBuf::from("."),
+        };
+        let name = path.file_name().ok_or_else(|| wrong("not the name of a file"))?;
+        let mut options = OpenOptions::new();
+        options.read(true).nonblock(true);
+        let opened = open_directory(&directory).and_then(|handle| Ok((handle.open_with(name, &options)?, handle)));
+        let (file, handle) = match opened {
+            Ok(opened) => opened,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(wrong("not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        file.take(POLICY_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+        let text = String::from_utf8(bytes).map_err(|_| wrong("not UTF-8"))?;
+        Ok(Some(Self { text, directory, handle }))
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the paths of the host's own places come from the person who starts it")]
+fn open_directory(path: &Path) -> io::Result<Dir> {
+    Dir::open_ambient_dir(path, ambient_authority())
+}
+
+fn create_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+fn stat(directory: &Dir, what: &'static str, path: &Path) -> Result<rustix::fs::Stat, PlaceError> {
+    rustix::fs::fstat(directory).map_err(|error| PlaceError::Io { what, path: path.to_owned(), source: error.into() })
+}
+
+fn check_owned(directory: &Dir, closed: u32, what: &'static str, path: &Path) -> Result<(), PlaceError> {
+    let stat = stat(directory, what, path)?;
+    if stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(PlaceError::Foreign { what, path: path.to_owned() });
+    }
+    if stat.st_mode & closed != 0 {
+        return Err(PlaceError::Exposed { what, path: path.to_owned() });
+    }
+    Ok(())
+}
+
+fn read_or_make_key(directory: &Dir, path: &Path) -> Result<[u8; 32], PlaceError> {
+    let path = path.join(KEY_FILE);
+    let failed = |source| PlaceError::Io { what: "the key", path: path.clone(), source };
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    match directory.open_with(KEY_FILE, &options) {
+        Ok(file) => read_key(file).map_err(failed)?.ok_or(PlaceError::Key { path: path.clone() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => make_key(directory).map_err(failed),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+fn read_key(file: File) -> io::Result<Option<[u8; 32]>> {
+    let mut key = Vec::new();
+    file.take(33).read_to_end(&mut key)?;
+    Ok(key.try_into().ok())
+}
+
+/// Makes a key under a name of its own and links it into place, so that of two processes that begin together one wins
+/// and both use its key.
+fn make_key(directory: &Dir) -> io::Result<[u8; 32]> {
+    let mut key = [0_u8; 32];
+    getrandom::fill(&mut key).map_err(io::Error::other)?;
+    let temporary = format!("{KEY_FILE}.{}.new", std::process::id());
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = directory.open_with(&temporary, &options)?;
+    file.write_all(&key)?;
+    file.sync_all()?;
+    let linked = directory.hard_link(&temporary, directory, KEY_FILE);
+    directory.remove_file(&temporary)?;
+    match linked {
+        Ok(()) => Ok(key),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            read_key(directory.open(KEY_FILE)?)?.ok_or_else(|| io::ErrorKind::InvalidData.into())
+        }
+        Err(error) => Err(error),
+    }
+}

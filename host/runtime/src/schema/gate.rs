@@ -1,0 +1,136 @@
+//! What a schema may be before it is compiled: a schema is a program of the plugin's author that the host runs.
+
+use super::SchemaError;
+use serde_json::{Map, Value};
+
+/// The longest schema, in bytes. The largest among common tools is a tenth of it.
+const SCHEMA_BYTES_MAX: usize = 64 * 1024;
+
+/// How deep a schema nests. A validator recurses over it on the host's stack.
+const SCHEMA_DEPTH_MAX: usize = 48;
+
+/// Subschemas of one schema: what compiling it costs.
+const SUBSCHEMAS_MAX: usize = 2000;
+
+/// References of one schema.
+const REFERENCES_MAX: usize = 256;
+
+/// Regular expressions of one schema: each costs up to a millisecond to compile.
+const PATTERNS_MAX: usize = 64;
+
+/// The one dialect.
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// Keywords whose value is one schema.
+const ONE: [&str; 11] = [
+    "additionalProperties",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
+/// Keywords whose value is a list of schemas.
+const MANY: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+
+/// Keywords whose value is schemas by name.
+const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+
+/// Checks the text before it is parsed.
+pub(super) fn check_text(text: &str) -> Result<(), SchemaError> {
+    if text.len() > SCHEMA_BYTES_MAX {
+        return refuse(format!("it is longer than {} KiB", SCHEMA_BYTES_MAX / 1024));
+    }
+    Ok(())
+}
+
+/// Checks the parsed schema before it is compiled.
+pub(super) fn check(schema: &Value) -> Result<(), SchemaError> {
+    let mut census = Census::default();
+    census.visit(schema, 0)
+}
+
+pub(super) fn refuse<T>(text: String) -> Result<T, SchemaError> {
+    Err(SchemaError::Gate(text))
+}
+
+/// What was counted so far.
+#[derive(Default)]
+struct Census {
+    subschemas: usize,
+    references: usize,
+    patterns: usize,
+}
+
+impl Census {
+    fn visit(&mut self, schema: &Value, depth: usize) -> Result<(), SchemaError> {
+        if depth > SCHEMA_DEPTH_MAX {
+            return refuse(format!("it nests deeper than {SCHEMA_DEPTH_MAX} subschemas"));
+        }
+        self.subschemas += 1;
+        let Value::Object(members) = schema else { return Ok(()) };
+        self.count(members, depth)?;
+        for (_, _, child) in children(members) {
+            self.visit(child, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, members: &Map<String, Value>, depth: usize) -> Result<(), SchemaError> {
+        check_keywords(members, depth)?;
+        self.references += usize::from(members.contains_key("$ref"));
+        self.patterns += usize::from(members.contains_key("pattern"));
+        self.patterns += members.get("patternProperties").and_then(Value::as_object).map_or(0, Map::len);
+        for (count, most, what) in [
+            (self.subschemas, SUBSCHEMAS_MAX, "subschemas"),
+            (self.references, REFERENCES_MAX, "references"),
+            (self.patterns, PATTERNS_MAX, "regular expressions"),
+        ] {
+            if count > most {
+                return refuse(format!("it has more than {most} {what}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses what would let a schema name something outside of itself, or mean another dialect.
+fn check_keywords(members: &Map<String, Value>, depth: usize) -> Result<(), SchemaError> {
+    for keyword in ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"] {
+        if members.contains_key(keyword) {
+            return refuse(format!("it uses {keyword}, which this host does not support: refer with $ref to $defs"));
+        }
+    }
+    if depth > 0 && members.contains_key("$id") {
+        return refuse("it embeds a schema with an $id of its own: move it to $defs".to_owned());
+    }
+    match members.get("$schema").map(|dialect| dialect.as_str().unwrap_or_default()) {
+        Some(dialect) if dialect.trim_end_matches('#') != DIALECT => {
+            refuse(format!("its $schema is not {DIALECT}, the one dialect this host supports"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The subschemas directly below a schema: the keyword that leads to each, its name below the keyword where it has one,
+/// and itself.
+pub(super) fn children(members: &Map<String, Value>) -> impl Iterator<Item = (&str, &str, &Value)> {
+    members.iter().flat_map(|(keyword, value)| {
+        let keyword = keyword.as_str();
+        let list: Vec<(&str, &Value)> = match value {
+            _ if ONE.contains(&keyword) => vec![("", value)],
+            Value::Array(items) if MANY.contains(&keyword) => items.iter().map(|item| ("", item)).collect(),
+            Value::Object(named) if NAMED.contains(&keyword) => {
+                named.iter().map(|(name, child)| (name.as_str(), child)).collect()
+            }
+            _ => Vec::new(),
+        };
+        list.into_iter().map(move |(name, child)| (keyword, name, child))
+    })
+}

@@ -1,0 +1,122 @@
+//! JSON Schemas of definitions: gated, compiled once at load, and their verdicts in words a model can act on.
+
+mod cost;
+mod gate;
+
+use crate::json;
+use cost::Cost;
+use jsonschema::{Draft, PatternOptions, Validator};
+use serde_json::Value;
+
+/// Compiled size of one regular expression, in bytes. Enough for any pattern a person would write.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+
+/// The most errors that are told at once: more do not help to correct a call.
+const ERRORS_TOLD_MAX: usize = 32;
+
+/// The longest a single error is told, in bytes.
+const ERROR_BYTES_MAX: usize = 400;
+
+/// Why a schema is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    /// It is no JSON document.
+    #[error("it is not valid JSON: {0}")]
+    NotJson(String),
+    /// It would cost too much to check, or uses what this host does not support.
+    #[error("{0}")]
+    Gate(String),
+    /// It is no JSON Schema.
+    #[error("it is not a valid JSON Schema: {0}")]
+    Invalid(String),
+}
+
+/// One way in which a document does not match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Where, as a JSON Pointer; empty for the document itself.
+    pub pointer: String,
+    /// What is wrong, in words.
+    pub message: String,
+}
+
+/// A compiled schema.
+#[derive(Debug)]
+pub struct Schema {
+    document: Value,
+    validator: Validator,
+    cost: Cost,
+}
+
+impl Schema {
+    /// Compiles the schema of a tool's arguments: the root must describe an object.
+    ///
+    /// # Errors
+    /// It does not pass the gate, or is no schema.
+    pub fn of_arguments(text: &str) -> Result<Self, SchemaError> {
+        let schema = Self::of_document(text)?;
+        if schema.document.get("type").and_then(Value::as_str) != Some("object") {
+            return Err(SchemaError::Gate("its root does not say \"type\": \"object\"".to_owned()));
+        }
+        Ok(schema)
+    }
+
+    /// Compiles any schema.
+    ///
+    /// # Errors
+    /// It does not pass the gate, or is no schema.
+    pub fn of_document(text: &str) -> Result<Self, SchemaError> {
+        gate::check_text(text)?;
+        let document = json::parse(text).map_err(|error| SchemaError::NotJson(error.to_string()))?;
+        gate::check(&document)?;
+        let cost = Cost::of(&document)?;
+        let validator = jsonschema::options()
+            .with_draft(Draft::Draft202012)
+            .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
+            .offline()
+            .build(&document)
+            .map_err(|error| SchemaError::Invalid(cut(error.to_string())))?;
+        Ok(Self { document, validator, cost })
+    }
+
+    /// The schema itself.
+    pub fn document(&self) -> &Value {
+        &self.document
+    }
+
+    /// Every way in which a document does not match, the first few in words; none if it matches. A document that would
+    /// cost too much to check does not match.
+    pub fn mismatches(&self, document: &Value) -> Vec<Mismatch> {
+        let (values, depth) = json::extent(document);
+        if !self.cost.allows(values, depth) {
+            let message = "nests too deep, or holds too many values, for this schema to be checked".to_owned();
+            return vec![Mismatch { pointer: String::new(), message }];
+        }
+        if self.validator.is_valid(document) {
+            return Vec::new();
+        }
+        let mut errors = self.validator.iter_errors(document);
+        let mut told: Vec<Mismatch> = errors.by_ref().take(ERRORS_TOLD_MAX).map(|error| tell(&error)).collect();
+        let more = errors.count();
+        if more > 0 {
+            told.push(Mismatch { pointer: String::new(), message: format!("and {more} more errors") });
+        }
+        told
+    }
+}
+
+fn tell(error: &jsonschema::ValidationError<'_>) -> Mismatch {
+    Mismatch { pointer: error.instance_path().to_string(), message: cut(error.to_string()) }
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > ERROR_BYTES_MAX {
+        let mut end = ERROR_BYTES_MAX;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

@@ -1,0 +1,66 @@
+//! Untrusted text on its way to a person: every character that a terminal, a log or an eye could be fooled by is
+//! written as an escape.
+
+use std::fmt::{self, Display, Write};
+
+/// Shows text on one line. Control characters, line breaks, and characters that are invisible or change the direction
+/// of writing appear as `\u{..}`; everything else as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct OneLine<'a>(pub &'a str);
+
+/// Shows text with its line breaks and tabs; everything else as [`OneLine`] does.
+#[derive(Clone, Copy, Debug)]
+pub struct Lines<'a>(pub &'a str);
+
+impl Display for OneLine<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|character| encode(formatter, character))
+    }
+}
+
+impl Display for Lines<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|character| match character {
+            '\n' | '\t' => formatter.write_char(character),
+            _ => encode(formatter, character),
+        })
+    }
+}
+
+fn encode(formatter: &mut fmt::Formatter<'_>, character: char) -> fmt::Result {
+    match character {
+        '\n' => formatter.write_str("\\n"),
+        '\r' => formatter.write_str("\\r"),
+        '\t' => formatter.write_str("\\t"),
+        _ if is_deceptive(character) => write!(formatter, "\\u{{{:x}}}", u32::from(character)),
+        _ => formatter.write_char(character),
+    }
+}
+
+/// Whether a character does something other than be seen: controls (C0, DEL, C1), line separators, marks of direction
+/// and their isolates, zero-width and other invisible characters, language tags, variation selectors beyond the one
+/// that emoji use, private use and noncharacters. From the Unicode Standard, chapters 23 and UAX #9.
+pub fn is_deceptive(character: char) -> bool {
+    matches!(character,
+        '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}'
+        | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{10ffff}')
+}
+
+/// Cuts text to a number of bytes, at a character boundary.
+pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
+    let mut end = text.len().min(bytes_max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    digits.map(char::from).collect()
+}

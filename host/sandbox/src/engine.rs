@@ -1,0 +1,224 @@
+//! The engine every store belongs to: its settings, its pool and its linker.
+
+use crate::state::State;
+use crate::ticker::{Ticker, Ticking};
+use crate::{contract, filesystem};
+use portcullis_policy::Limits;
+use sha2::{Digest, Sha256};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig, WasmBacktraceDetails};
+use wasmtime_wasi::WasiView;
+use wasmtime_wasi::cli::{WasiCli, WasiCliView};
+use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
+use wasmtime_wasi::p2::bindings::{cli, clocks, io, random};
+use wasmtime_wasi::random::WasiRandom;
+
+/// The guest's stack, in bytes. wasmtime's default; recursion deeper than this is a limit hit.
+const WASM_STACK_BYTES: usize = 512 * 1024;
+
+/// A fiber's stack, in bytes. Host functions run on what the guest leaves of it: 1.5 MiB, wasmtime's advice.
+const FIBER_STACK_BYTES: usize = 2 * 1024 * 1024;
+
+/// Linear memory of an idle slot that stays mapped, in bytes. Measured: the most that is still faster, see
+/// `docs/performance.md`.
+const MEMORY_KEEP_RESIDENT_BYTES: usize = 512 * 1024;
+
+/// Table memory of an idle slot that stays mapped, in bytes.
+const TABLE_KEEP_RESIDENT_BYTES: usize = 64 * 1024;
+
+/// The most bytes of engine structures one core instance or component may need. Measured: enough for CPython.
+const INSTANCE_STRUCTURES_BYTES_MAX: usize = 1024 * 1024;
+
+/// Runs that are none of the admitted calls: describing a plugin, and reviewing a call.
+const EXTRA_SLOTS: u32 = 2;
+
+/// How large the pool is.
+#[derive(Clone, Copy, Debug)]
+pub struct EngineConfig {
+    /// Calls that can run at one time.
+    pub calls: u32,
+    /// The largest limits any call can have.
+    pub largest: Limits,
+}
+
+/// Why there is no engine.
+#[derive(Debug, thiserror::Error)]
+#[error("the WebAssembly engine cannot start: {0}")]
+pub struct EngineError(String);
+
+impl EngineError {
+    pub(crate) fn new(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<wasmtime::Error> for EngineError {
+    fn from(error: wasmtime::Error) -> Self {
+        Self(format!("{error:#}"))
+    }
+}
+
+/// The most memory an engine can make the process hold, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// One call at its limits: linear memory, tables, and the stack of its fiber.
+    pub per_call_bytes: u64,
+    /// All calls at once at their limits.
+    pub all_calls_bytes: u64,
+    /// What stays mapped when nothing runs and every slot was used.
+    pub idle_bytes: u64,
+}
+
+/// The engine. Clones share it.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) engine: wasmtime::Engine,
+    pub(crate) linker: Arc<Linker<State>>,
+    ticker: Arc<Ticker>,
+    footprint: Footprint,
+    fingerprint: [u8; 32],
+}
+
+impl Engine {
+    /// Starts an engine: reserves its pool, links what guests may import, and starts the ticking thread.
+    ///
+    /// # Errors
+    /// The pool cannot be reserved, or the thread cannot be started.
+    pub fn new(config: &EngineConfig) -> Result<Self, EngineError> {
+        let mut settings = compile_settings();
+        settings.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(config)));
+        let engine = wasmtime::Engine::new(&settings)?;
+        let linker = Arc::new(linker(&engine)?);
+        let ticker = Ticker::start(&engine)?;
+        let fingerprint = fingerprint(&engine);
+        Ok(Self { engine, linker, ticker, footprint: footprint(config), fingerprint })
+    }
+
+    /// The most memory this engine can make the process hold.
+    pub fn footprint(&self) -> Footprint {
+        self.footprint
+    }
+
+    /// Whether idle memory is reset by asking the kernel which pages changed. Without it a call costs about twice as
+    /// much; Linux has it since 6.7.
+    pub fn resets_by_page_scan() -> bool {
+        PoolingAllocationConfig::is_pagemap_scan_available()
+    }
+
+    /// What compiled code depends on beside the plugin's bytes: engine version, settings and processor.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint
+    }
+
+    /// Keeps the epoch advancing as long as the result lives.
+    pub(crate) fn ticking(&self) -> Ticking<'_> {
+        Ticking::new(&self.ticker)
+    }
+}
+
+/// Settings that decide what code is compiled; the compile worker uses them alone, so that its code fits.
+pub(crate) fn compile_settings() -> Config {
+    let mut config = Config::new();
+    config.epoch_interruption(true);
+    config.max_wasm_stack(WASM_STACK_BYTES).async_stack_size(FIBER_STACK_BYTES);
+    // A backtrace names the guest's functions in the guest's words: nothing here ever shows one.
+    config.wasm_backtrace_max_frames(None).wasm_backtrace_details(WasmBacktraceDetails::Disable);
+    // Off: what no guest language of docs/guests.md needs. Every feature is attack surface.
+    // Threads, garbage collection, exceptions and stack switching are not even built in: their crate features are off.
+    config.shared_memory(false).wasm_memory64(false).wasm_multi_memory(false);
+    config.wasm_tail_call(false).wasm_relaxed_simd(false).wasm_custom_page_sizes(false).wasm_wide_arithmetic(false);
+    config.cranelift_nan_canonicalization(false);
+    config
+}
+
+fn pool(config: &EngineConfig) -> PoolingAllocationConfig {
+    let slots = config.calls.saturating_add(EXTRA_SLOTS);
+    let largest = &config.largest;
+    let each = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
+    let mut pool = PoolingAllocationConfig::new();
+    pool.linear_memory_keep_resident(MEMORY_KEEP_RESIDENT_BYTES).table_keep_resident(TABLE_KEEP_RESIDENT_BYTES);
+    pool.pagemap_scan(if Engine::resets_by_page_scan() { Enabled::Yes } else { Enabled::No });
+    pool.max_memory_size(largest.memory_bytes).table_elements(largest.table_elements);
+    pool.total_component_instances(slots).total_stacks(slots).max_unused_warm_slots(slots);
+    pool.max_core_instances_per_component(each(largest.core_instances));
+    pool.max_memories_per_component(each(largest.memories)).max_tables_per_component(each(largest.tables));
+    pool.max_memories_per_module(each(largest.memories)).max_tables_per_module(each(largest.tables));
+    pool.total_core_instances(slots.saturating_mul(each(largest.core_instances)));
+    pool.total_memories(slots.saturating_mul(each(largest.memories)));
+    pool.total_tables(slots.saturating_mul(each(largest.tables)));
+    pool.max_core_instance_size(INSTANCE_STRUCTURES_BYTES_MAX);
+    pool.max_component_instance_size(INSTANCE_STRUCTURES_BYTES_MAX);
+    pool
+}
+
+fn footprint(config: &EngineConfig) -> Footprint {
+    let largest = &config.largest;
+    let slots = u64::from(config.calls.saturating_add(EXTRA_SLOTS));
+    let per_call_bytes = [
+        largest.memory_bytes,
+        largest.table_elements.saturating_mul(size_of::<usize>()),
+        FIBER_STACK_BYTES,
+        largest.transfer_bytes,
+        largest.arguments_bytes,
+        largest.log_bytes,
+    ]
+    .into_iter()
+    .fold(0_u64, |sum, bytes| sum.saturating_add(bytes as u64));
+    // The pool keeps `max_unused_warm_slots` of each kind warm, of memories and of tables alike.
+    let kept = MEMORY_KEEP_RESIDENT_BYTES as u64 + TABLE_KEEP_RESIDENT_BYTES as u64;
+    Footprint {
+        per_call_bytes,
+        all_calls_bytes: per_call_bytes.saturating_mul(slots),
+        idle_bytes: kept.saturating_mul(slots),
+    }
+}
+
+fn fingerprint(engine: &wasmtime::Engine) -> [u8; 32] {
+    struct Digesting(Sha256);
+    impl Hasher for Digesting {
+        fn write(&mut self, bytes: &[u8]) {
+            self.0.update(bytes);
+        }
+        fn finish(&self) -> u64 {
+            0
+        }
+    }
+    let mut hasher = Digesting(Sha256::new());
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    hasher.0.finalize().into()
+}
+
+struct Table;
+
+impl HasData for Table {
+    type Data<'a> = &'a mut ResourceTable;
+}
+
+/// Everything a guest can import, by name. `component.rs` lists the same names for the check before compiling.
+fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
+    let mut linker = Linker::new(engine);
+    let l = &mut linker;
+    io::error::add_to_linker::<State, Table>(l, |state| &mut state.table)?;
+    io::poll::add_to_linker::<State, Table>(l, |state| &mut state.table)?;
+    io::streams::add_to_linker::<State, Table>(l, |state| &mut state.table)?;
+    clocks::wall_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
+    clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
+    random::random::add_to_linker::<State, WasiRandom>(l, |state| state.ctx().ctx.random())?;
+    random::insecure::add_to_linker::<State, WasiRandom>(l, |state| state.ctx().ctx.random())?;
+    random::insecure_seed::add_to_linker::<State, WasiRandom>(l, |state| state.ctx().ctx.random())?;
+    cli::exit::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::environment::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_input::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_output::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    filesystem::add_to_linker(l)?;
+    contract::v0_1::add_to_linker(l)?;
+    Ok(linker)
+}

@@ -1,0 +1,73 @@
+//! What answers `wasi:filesystem`: wasmtime's own implementation behind a guard that decides file types, quotas and
+//! sizes. The handles themselves keep a guest inside its directories; the guard keeps it from what a directory may
+//! contain.
+
+mod delegate;
+mod open;
+mod quota;
+
+use crate::directory::Directory;
+use crate::state::State;
+use portcullis_policy::Limits;
+use quota::Quota;
+use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
+use wasmtime_wasi::WasiCtx;
+use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemCtxView};
+use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
+
+/// A call's use of its directories.
+pub(crate) struct FilesystemContext {
+    preopens: Vec<(String, Directory)>,
+    quota: Quota,
+    directory_entries_max: usize,
+}
+
+impl FilesystemContext {
+    /// Preopens each directory as `/<key>`.
+    pub(crate) fn new<'a>(directories: impl Iterator<Item = (&'a str, &'a Directory)>, limits: &Limits) -> Self {
+        Self {
+            preopens: directories.map(|(key, directory)| (format!("/{key}"), directory.clone())).collect(),
+            quota: Quota::new(limits),
+            directory_entries_max: limits.directory_entries,
+        }
+    }
+}
+
+/// The guard, as long as one host call lasts.
+pub(crate) struct Guard<'a> {
+    context: &'a mut FilesystemContext,
+    wasi: &'a mut WasiCtx,
+    table: &'a mut ResourceTable,
+}
+
+impl Guard<'_> {
+    /// Wasmtime's implementation, for everything the guard has no opinion on.
+    fn inner(&mut self) -> WasiFilesystemCtxView<'_> {
+        WasiFilesystemCtxView { ctx: self.wasi.filesystem(), table: self.table }
+    }
+}
+
+struct GuardData;
+
+impl HasData for GuardData {
+    type Data<'a> = Guard<'a>;
+}
+
+/// Adds `wasi:filesystem` to a linker.
+pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+    fn guard(state: &mut State) -> Guard<'_> {
+        Guard { context: &mut state.filesystem, wasi: &mut state.wasi, table: &mut state.table }
+    }
+    preopens::add_to_linker::<State, GuardData>(linker, guard)?;
+    types::add_to_linker::<State, GuardData>(linker, guard)
+}
+
+impl preopens::Host for Guard<'_> {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
+        let mut preopens = Vec::with_capacity(self.context.preopens.len());
+        for (path, directory) in &self.context.preopens {
+            preopens.push((self.table.push(directory.descriptor())?, path.clone()));
+        }
+        Ok(preopens)
+    }
+}

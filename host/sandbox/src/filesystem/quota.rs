@@ -1,0 +1,92 @@
+//! How much a call may write into its directories: bytes written, and entries created.
+//!
+//! Bytes count as they are written and are not given back, so that a guest cannot wear out a disk by writing one
+//! block again and again; a hole that a guest makes in a file counts as if it were written.
+
+use bytes::Bytes;
+use portcullis_policy::Limits;
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+use wasmtime_wasi::p2::{DynOutputStream, FsResult, OutputStream, Pollable, StreamError, StreamResult};
+
+/// What is left of a call's quota.
+pub(super) struct Quota {
+    bytes: Arc<AtomicU64>,
+    entries: usize,
+}
+
+impl Quota {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self { bytes: Arc::new(AtomicU64::new(limits.written_bytes as u64)), entries: limits.created_entries }
+    }
+
+    /// Takes one new file, directory or link.
+    pub(super) fn take_entry(&mut self) -> FsResult<()> {
+        self.entries = self.entries.checked_sub(1).ok_or(ErrorCode::Quota)?;
+        Ok(())
+    }
+
+    /// Takes bytes.
+    pub(super) fn take_bytes(&self, bytes: u64) -> FsResult<()> {
+        if take(&self.bytes, bytes) { Ok(()) } else { Err(ErrorCode::Quota.into()) }
+    }
+
+    /// Takes the hole that begins where `file` ends, if writing at `position` makes one.
+    pub(super) fn take_hole(&self, file: &File, position: u64) -> FsResult<()> {
+        let hole = position.saturating_sub(file.metadata()?.len());
+        if hole == 0 { Ok(()) } else { self.take_bytes(hole) }
+    }
+
+    /// Puts a stream under the quota.
+    pub(super) fn meter(&self, stream: DynOutputStream) -> DynOutputStream {
+        Box::new(Metered { stream, bytes: Arc::clone(&self.bytes) })
+    }
+}
+
+fn take(left: &AtomicU64, bytes: u64) -> bool {
+    left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(bytes)).is_ok()
+}
+
+/// A file's output stream that stops at the quota.
+struct Metered {
+    stream: DynOutputStream,
+    bytes: Arc<AtomicU64>,
+}
+
+fn exceeded() -> StreamError {
+    // The number is what `filesystem-error-code` turns into an error code for the guest.
+    StreamError::LastOperationFailed(std::io::Error::from(rustix::io::Errno::NOSPC).into())
+}
+
+#[wasmtime_wasi::async_trait]
+impl Pollable for Metered {
+    async fn ready(&mut self) {
+        self.stream.ready().await;
+    }
+}
+
+#[wasmtime_wasi::async_trait]
+impl OutputStream for Metered {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        if !take(&self.bytes, bytes.len() as u64) {
+            return Err(exceeded());
+        }
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> StreamResult<()> {
+        self.stream.flush()
+    }
+
+    fn check_write(&mut self) -> StreamResult<usize> {
+        let permitted = self.stream.check_write()?;
+        let left = usize::try_from(self.bytes.load(Ordering::Acquire)).unwrap_or(usize::MAX);
+        if left == 0 { Err(exceeded()) } else { Ok(permitted.min(left)) }
+    }
+
+    async fn cancel(&mut self) {
+        self.stream.cancel().await;
+    }
+}

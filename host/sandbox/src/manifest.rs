@@ -1,0 +1,151 @@
+//! What goes in and out of a guest, in words of no contract version: every version's bindings convert to these.
+
+use portcullis_policy::Permissions;
+use serde::{Deserialize, Serialize};
+
+/// What a plugin says of itself. Hostile text throughout until the catalog has checked it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The plugin's name.
+    pub name: String,
+    /// The author's version.
+    pub version: String,
+    /// What the plugin is for.
+    pub description: String,
+    /// Its tools.
+    pub tools: Vec<Definition>,
+    /// The handles it asks for.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// One tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Definition {
+    /// The name within the plugin.
+    pub name: String,
+    /// A few words for people.
+    pub title: Option<String>,
+    /// What it does, for a model.
+    pub description: String,
+    /// JSON Schema of the arguments, as text.
+    pub schema: String,
+    /// JSON Schema of a JSON output, as text.
+    pub output_schema: Option<String>,
+    /// Rights it cannot do without.
+    pub required: Permissions,
+    /// Rights it can use.
+    pub optional: Permissions,
+    /// What the author claims.
+    pub hints: Vec<Hint>,
+}
+
+/// A claim of a tool's author, for people and models to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hint {
+    /// Changes nothing outside the sandbox.
+    ReadOnly,
+    /// May destroy something.
+    Destructive,
+    /// Twice is as once.
+    Idempotent,
+    /// Reaches beyond the host.
+    OpenWorld,
+    /// Not beside another call.
+    Sequential,
+}
+
+/// A handle a plugin asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dependency {
+    /// The name the policy binds.
+    pub key: String,
+    /// What is behind it.
+    pub kind: DependencyKind,
+    /// Whether the plugin can do without.
+    pub optional: bool,
+    /// Why it is asked for.
+    pub reason: String,
+}
+
+/// What a handle is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DependencyKind {
+    /// A directory.
+    Directory,
+    /// An HTTP client.
+    Http,
+    /// A key-value store.
+    Store,
+    /// Something the embedding application offers.
+    Service,
+}
+
+/// What a tool answered with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Success {
+    /// A few words for people.
+    pub title: Option<String>,
+    /// The answer.
+    pub output: Output,
+    /// One JSON object, unchecked.
+    pub metadata: Option<String>,
+}
+
+/// The shape of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Plain text.
+    Text(String),
+    /// One JSON document, unchecked.
+    Json(String),
+    /// Several pieces.
+    Parts(Vec<Part>),
+}
+
+/// A piece of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Plain text.
+    Text(String),
+    /// An image.
+    Image(Blob),
+    /// A file.
+    File(Blob),
+}
+
+/// Bytes and their media type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// Such as `image/png`, unchecked.
+    pub media_type: String,
+    /// The bytes.
+    pub data: Vec<u8>,
+}
+
+/// Why a tool could not answer. Its texts are the guest's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The arguments are wrong in a way the schema cannot say.
+    InvalidArguments(String),
+    /// A right was missing.
+    Denied(String),
+    /// Something outside did not work.
+    Unavailable(String),
+    /// It saw the cancellation.
+    Cancelled,
+    /// Anything else.
+    Failed(String),
+}
+
+/// A plugin's opinion of a call. Its texts are the guest's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing to say.
+    Clear,
+    /// A person should look.
+    Ask(String),
+    /// It should not run.
+    Refuse(String),
+}

@@ -1,0 +1,90 @@
+//! Counts what a store allocates, all memories and tables together, and refuses what is over the limit.
+
+use crate::stop::LimitKind;
+use portcullis_policy::Limits;
+use wasmtime::ResourceLimiter;
+
+/// What one store has taken and may take.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    memory_bytes: usize,
+    memory_bytes_max: usize,
+    table_elements: usize,
+    table_elements_max: usize,
+    instances_max: usize,
+    tables_max: usize,
+    memories_max: usize,
+    refused: Option<LimitKind>,
+}
+
+impl Meter {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            memory_bytes: 0,
+            memory_bytes_max: limits.memory_bytes,
+            table_elements: 0,
+            table_elements_max: limits.table_elements,
+            instances_max: limits.core_instances,
+            tables_max: limits.tables,
+            memories_max: limits.memories,
+            refused: None,
+        }
+    }
+
+    /// Memory in use, in bytes. A linear memory never shrinks, so this is also the peak.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.memory_bytes as u64
+    }
+
+    /// The growth that was refused last, if one was.
+    pub(crate) fn refused(&self) -> Option<LimitKind> {
+        self.refused
+    }
+}
+
+/// Adds a growth to what is taken, if the sum stays within the limit: a guest can have many memories.
+///
+/// A growth past the object's own maximum fails whatever is said here, and is not counted.
+fn grow(taken: &mut usize, most: usize, step: Step, refused: &mut Option<LimitKind>, kind: LimitKind) -> bool {
+    let total = taken.saturating_add(step.desired.saturating_sub(step.current));
+    if total > most {
+        *refused = Some(kind);
+        return false;
+    }
+    if step.maximum.is_some_and(|maximum| step.desired > maximum) {
+        return false;
+    }
+    *taken = total;
+    true
+}
+
+/// One growth of one memory or table, as the engine asks for it.
+struct Step {
+    current: usize,
+    desired: usize,
+    maximum: Option<usize>,
+}
+
+impl ResourceLimiter for Meter {
+    fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let step = Step { current, desired, maximum };
+        Ok(grow(&mut self.memory_bytes, self.memory_bytes_max, step, &mut self.refused, LimitKind::Memory))
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let step = Step { current, desired, maximum };
+        Ok(grow(&mut self.table_elements, self.table_elements_max, step, &mut self.refused, LimitKind::TableElements))
+    }
+
+    fn instances(&self) -> usize {
+        self.instances_max
+    }
+
+    fn tables(&self) -> usize {
+        self.tables_max
+    }
+
+    fn memories(&self) -> usize {
+        self.memories_max
+    }
+}

@@ -1,0 +1,214 @@
+//! One run: a fresh store with every limit armed before any guest code, one export called, everything dropped.
+
+use crate::clock::{Clock, Expired};
+use crate::code::Code;
+use crate::context::CallContext;
+use crate::contract::v0_1;
+use crate::engine::Engine;
+use crate::handles::Handles;
+use crate::log::{Log, Sink};
+use crate::manifest::{Failure, Manifest, Success, Verdict};
+use crate::state::State;
+use crate::stop::{LimitKind, Stop};
+use crate::Cancellation;
+use portcullis_policy::Limits;
+use rustix::time::{ClockId, clock_gettime};
+use std::cell::Cell;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use wasmtime::component::TypedFunc;
+use wasmtime::{Store, UpdateDeadline};
+
+/// What a run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Wall-clock time, waiting included.
+    pub wall: Duration,
+    /// CPU time of the guest and of what the host did for it on the same thread.
+    pub cpu: Duration,
+    /// The most linear memory in use, in bytes.
+    pub memory_bytes: u64,
+}
+
+/// How a run ended, and what it left.
+#[derive(Debug)]
+pub struct Ran<T> {
+    /// The answer, or why there is none.
+    pub result: Result<T, Stop>,
+    /// What it took.
+    pub usage: Usage,
+    /// What the guest printed.
+    pub log: Log,
+}
+
+/// A tool's answer.
+pub type Answer = Result<Success, Failure>;
+
+/// What is called.
+enum Job<'a> {
+    Describe,
+    Execute { tool: &'a str, arguments: &'a str },
+    Review { tool: &'a str, arguments: &'a str },
+}
+
+/// What the called export returned.
+enum Returned {
+    /// Two descriptions by one instance.
+    Described(Box<(Manifest, Manifest)>),
+    Executed(Answer),
+    Reviewed(Verdict),
+}
+
+impl Engine {
+    /// Asks a plugin what it is: twice in one instance and once in another, since an honest plugin always says the
+    /// same.
+    pub async fn describe(&self, code: &Code, limits: &Limits, context: &CallContext) -> Ran<Option<Manifest>> {
+        let run = || self.run(code, Job::Describe, limits, Handles::none(), context.clone(), Cancellation::new());
+        let first = run().await;
+        let second = if first.result.is_ok() { Some(run().await) } else { None };
+        let again = second.and_then(|ran| ran.result.ok());
+        first.map(|returned| match (returned, again) {
+            (Returned::Described(one), Some(Returned::Described(other))) => {
+                let stable = one.0 == one.1 && one.0 == other.0 && one.0 == other.1;
+                stable.then_some(one.0)
+            }
+            _ => None,
+        })
+    }
+
+    /// Runs one tool with these handles. Dropping the future ends the run at once.
+    #[expect(clippy::too_many_arguments, reason = "each is a separate decision of the step before")]
+    pub async fn execute(
+        &self,
+        code: &Code,
+        tool: &str,
+        arguments: &str,
+        limits: &Limits,
+        handles: Handles,
+        context: CallContext,
+        cancellation: Cancellation,
+    ) -> Ran<Answer> {
+        let job = Job::Execute { tool, arguments };
+        let ran = self.run(code, job, limits, handles, context, cancellation).await;
+        ran.map(|returned| match returned {
+            Returned::Executed(answer) => answer,
+            Returned::Described(_) | Returned::Reviewed(_) => Err(Failure::Failed(String::new())),
+        })
+    }
+
+    /// Asks a plugin what it thinks of a call. A plugin that exports no reviewer has nothing to say.
+    pub async fn review(
+        &self,
+        code: &Code,
+        tool: &str,
+        arguments: &str,
+        limits: &Limits,
+        context: CallContext,
+    ) -> Ran<Verdict> {
+        let job = Job::Review { tool, arguments };
+        let ran = self.run(code, job, limits, Handles::none(), context, Cancellation::new()).await;
+        ran.map(|returned| match returned {
+            Returned::Reviewed(verdict) => verdict,
+            Returned::Described(_) | Returned::Executed(_) => Verdict::Refuse(String::new()),
+        })
+    }
+
+    async fn run(
+        &self,
+        code: &Code,
+        job: Job<'_>,
+        limits: &Limits,
+        handles: Handles,
+        context: CallContext,
+        cancellation: Cancellation,
+    ) -> Ran<Returned> {
+        let began = Instant::now();
+        let _ticking = self.ticking();
+        let clock = Clock::start(limits.time, cancellation);
+        let sink = Sink::new(limits.log_bytes);
+        let mut store = self.store(State::new(limits, clock.clone(), handles, context, &sink), limits);
+        let cpu = Cell::new(Duration::ZERO);
+        let ended = tokio::select! {
+            biased;
+            ended = metered(perform(&mut store, code, job), &cpu) => ended,
+            expired = clock.expired() => Err(match expired {
+                Expired::Time => Stop::Limit(LimitKind::Time),
+                Expired::Cancelled => Stop::Cancelled,
+            }),
+        };
+        let meter = &store.data().meter;
+        let refused = meter.refused();
+        let memory_bytes = meter.memory_bytes();
+        let result = ended.and_then(|returned| returned.map_err(|error| Stop::from_error(&error, refused)));
+        drop(store);
+        Ran { result, usage: Usage { wall: began.elapsed(), cpu: cpu.get(), memory_bytes }, log: sink.take() }
+    }
+
+    /// A store with every limit armed.
+    fn store(&self, state: State, limits: &Limits) -> Store<State> {
+        let mut store = Store::new(&self.engine, state);
+        store.limiter(|state| &mut state.meter);
+        store.set_hostcall_fuel(limits.transfer_bytes);
+        store.set_max_component_handles(limits.handles);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(|context| {
+            context.data().clock.check()?;
+            Ok(UpdateDeadline::Yield(1))
+        });
+        store
+    }
+}
+
+impl<T> Ran<T> {
+    fn map<U>(self, change: impl FnOnce(T) -> U) -> Ran<U> {
+        Ran { result: self.result.map(change), usage: self.usage, log: self.log }
+    }
+}
+
+async fn perform(store: &mut Store<State>, code: &Code, job: Job<'_>) -> wasmtime::Result<Returned> {
+    match job {
+        Job::Describe => {
+            let plugin = code.plugin().instantiate_async(&mut *store).await?;
+            let first = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;
+            let second = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;
+            Ok(Returned::Described(Box::new((first.into(), second.into()))))
+        }
+        Job::Execute { tool, arguments } => {
+            let plugin = code.plugin().instantiate_async(&mut *store).await?;
+            let answer = plugin.portcullis_tool_handler().call_execute_raw(&mut *store, tool, arguments).await?;
+            Ok(Returned::Executed(answer.map(Into::into).map_err(Into::into)))
+        }
+        Job::Review { tool, arguments } => {
+            let Some(review) = code.review() else { return Ok(Returned::Reviewed(Verdict::Clear)) };
+            let instance = code.plugin().instance_pre().instantiate_async(&mut *store).await?;
+            let review: TypedFunc<(&str, &str), (v0_1::Verdict,)> = instance.get_typed_func(&mut *store, review)?;
+            let (verdict,) = review.call_async(&mut *store, (tool, arguments)).await?;
+            Ok(Returned::Reviewed(verdict.into()))
+        }
+    }
+}
+
+/// Counts the CPU time of a future, and turns a panic in it into a stop: what a guest reaches must not take the host
+/// down.
+async fn metered<F: Future>(future: F, cpu: &Cell<Duration>) -> Result<F::Output, Stop> {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        let began = thread_cpu();
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
+        cpu.set(cpu.get() + thread_cpu().saturating_sub(began));
+        match polled {
+            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(_) => Poll::Ready(Err(Stop::HostPanic)),
+        }
+    })
+    .await
+}
+
+fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}

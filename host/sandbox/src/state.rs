@@ -1,0 +1,55 @@
+//! The state of one store: one field per capability, made fresh for each call and dropped after it.
+
+use crate::clock::Clock;
+use crate::context::CallContext;
+use crate::filesystem::FilesystemContext;
+use crate::handles::Handles;
+use crate::log::Sink;
+use crate::meter::Meter;
+use portcullis_policy::Limits;
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+pub(crate) struct State {
+    pub(crate) meter: Meter,
+    pub(crate) clock: Clock,
+    pub(crate) table: ResourceTable,
+    pub(crate) wasi: WasiCtx,
+    pub(crate) filesystem: FilesystemContext,
+    pub(crate) handles: Handles,
+    pub(crate) call: CallContext,
+    pub(crate) reports_left: usize,
+}
+
+impl State {
+    /// A state with these handles and nothing else: no environment, no arguments, no directory but the granted ones,
+    /// no socket, an empty stdin, and output into `sink`.
+    pub(crate) fn new(limits: &Limits, clock: Clock, handles: Handles, call: CallContext, sink: &Sink) -> Self {
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(limits.resources);
+        let wasi = WasiCtx::builder()
+            .stdout(sink.clone())
+            .stderr(sink.clone())
+            .max_random_size(limits.random_bytes as u64)
+            .allow_tcp(false)
+            .allow_udp(false)
+            .allow_ip_name_lookup(false)
+            .build();
+        Self {
+            meter: Meter::new(limits),
+            clock,
+            table,
+            wasi,
+            filesystem: FilesystemContext::new(handles.directories(), limits),
+            handles,
+            call,
+            reports_left: limits.progress_reports,
+        }
+    }
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}

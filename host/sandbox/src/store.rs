@@ -1,0 +1,182 @@
+//! Compiled code and descriptions kept on disk, authenticated: nothing that was read back is trusted before its MAC is.
+//!
+//! wasmtime trusts compiled code as it trusts itself, so whoever can change an entry runs code in the host. The
+//! directory is private and covered by no grant; the key lies outside of it; and an entry that is not exactly what was
+//! written, under the name it was written as, is not used.
+
+use crate::compile::Artefact;
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+use std::io::{self, Read, Write};
+
+/// The first bytes of an entry; a new number for a new layout.
+const MAGIC: &[u8; 8] = b"PCSTORE1";
+
+/// The bytes of a MAC.
+const MAC_BYTES: usize = 32;
+
+/// The largest entry, in bytes. Code is at most about four times its component.
+const ENTRY_BYTES_MAX: u64 = 4 * crate::component::COMPONENT_BYTES_MAX;
+
+/// What an entry holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Compiled code.
+    Code,
+    /// A plugin's description, as JSON.
+    Manifest,
+}
+
+impl Entry {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Code => "code",
+            Self::Manifest => "manifest",
+        }
+    }
+}
+
+/// What a look into the store found.
+#[derive(Debug)]
+pub enum Fetched<T> {
+    /// The entry, as it was written.
+    Hit(T),
+    /// No entry.
+    Miss,
+    /// An entry that is not what was written; it is to be made anew, and somebody should know.
+    Rejected(&'static str),
+}
+
+/// Why an entry could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write to the cache: {0}")]
+pub struct StoreError(#[from] io::Error);
+
+/// The store.
+pub struct CodeStore {
+    directory: Dir,
+    mac: Hmac<Sha256>,
+    fingerprint: [u8; 32],
+}
+
+impl CodeStore {
+    /// A store in a private directory, for an engine of this fingerprint, under a key that never lies in it.
+    pub fn new(directory: Dir, key: &[u8; 32], fingerprint: [u8; 32]) -> Self {
+        Self { directory, mac: keyed(key), fingerprint }
+    }
+
+    /// Looks for the compiled code of a plugin.
+    pub fn fetch_code(&self, plugin: &[u8; 32]) -> Fetched<Artefact> {
+        match self.fetch(Entry::Code, plugin) {
+            Fetched::Hit(bytes) => Fetched::Hit(Artefact::authenticated(bytes)),
+            Fetched::Miss => Fetched::Miss,
+            Fetched::Rejected(reason) => Fetched::Rejected(reason),
+        }
+    }
+
+    /// Looks for an entry of a plugin.
+    pub fn fetch(&self, entry: Entry, plugin: &[u8; 32]) -> Fetched<Vec<u8>> {
+        let id = self.id(entry, plugin);
+        match self.read(entry, &id) {
+            Ok(bytes) => self.open_sealed(bytes, &id),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Fetched::Miss,
+            Err(_) => Fetched::Rejected("the entry cannot be read as a private regular file"),
+        }
+    }
+
+    /// Writes the compiled code of a plugin.
+    ///
+    /// # Errors
+    /// What the system says; the entry is then absent, or what it was.
+    pub fn put_code(&self, plugin: &[u8; 32], artefact: &Artefact) -> Result<(), StoreError> {
+        self.put(Entry::Code, plugin, artefact.bytes())
+    }
+
+    /// Writes an entry of a plugin.
+    ///
+    /// # Errors
+    /// What the system says; the entry is then absent, or what it was.
+    pub fn put(&self, entry: Entry, plugin: &[u8; 32], bytes: &[u8]) -> Result<(), StoreError> {
+        let id = self.id(entry, plugin);
+        let name = file_name(entry, &id);
+        // Writers of one entry write the same bytes, so the process is name enough.
+        let temporary = format!("{name}.{}.new", std::process::id());
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600).follow(FollowSymlinks::No);
+        let mut file = self.directory.open_with(&temporary, &options)?;
+        file.write_all(MAGIC)?;
+        file.write_all(&self.seal(&id, bytes))?;
+        file.write_all(bytes)?;
+        drop(file);
+        self.directory.rename(&temporary, &self.directory, &name)?;
+        Ok(())
+    }
+
+    /// Names an entry by everything it depends on.
+    fn id(&self, entry: Entry, plugin: &[u8; 32]) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(entry.name());
+        hash.update([0]);
+        hash.update(plugin);
+        hash.update(self.fingerprint);
+        hash.update(env!("CARGO_PKG_VERSION"));
+        hash.finalize().into()
+    }
+
+    fn seal(&self, id: &[u8; 32], bytes: &[u8]) -> [u8; MAC_BYTES] {
+        let mut mac = self.mac.clone();
+        mac.update(id);
+        mac.update(bytes);
+        mac.finalize().into_bytes().into()
+    }
+
+    fn open_sealed(&self, mut bytes: Vec<u8>, id: &[u8; 32]) -> Fetched<Vec<u8>> {
+        let header = MAGIC.len() + MAC_BYTES;
+        if bytes.len() < header || !bytes.starts_with(MAGIC) {
+            return Fetched::Rejected("the entry is not of this format");
+        }
+        let payload = bytes.split_off(header);
+        let mut mac = self.mac.clone();
+        mac.update(id);
+        mac.update(&payload);
+        match mac.verify_slice(&bytes[MAGIC.len()..]) {
+            Ok(()) => Fetched::Hit(payload),
+            Err(_) => Fetched::Rejected("the entry's MAC does not match its bytes and its name"),
+        }
+    }
+
+    fn read(&self, entry: Entry, id: &[u8; 32]) -> io::Result<Vec<u8>> {
+        let mut options = OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        let file = self.directory.open_with(file_name(entry, id), &options)?;
+        check_private(&file)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0).min(1 << 28));
+        file.take(ENTRY_BYTES_MAX).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+fn file_name(entry: Entry, id: &[u8; 32]) -> String {
+    let mut name: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    name.push('.');
+    name.push_str(entry.name());
+    name
+}
+
+/// HMAC takes a key of up to a block as it is, padded with zeros (RFC 2104).
+fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
+    let mut block = [0_u8; 64];
+    block[..32].copy_from_slice(key);
+    Hmac::new(&block.into())
+}
+
+/// A regular file of this user that nobody else can write.
+fn check_private(file: &File) -> io::Result<()> {
+    let stat = rustix::fs::fstat(file)?;
+    let regular = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
+    let own = stat.st_uid == rustix::process::geteuid().as_raw();
+    let closed = stat.st_mode & 0o022 == 0;
+    if regular && own && closed { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+}

@@ -1,0 +1,84 @@
+//! The thread that advances an engine's epoch: while something runs, and not a while after.
+
+use crate::engine::EngineError;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+use wasmtime::EngineWeak;
+
+/// How often the epoch advances: the longest a guest computes between two looks at its clock.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Ticks without a call after which the thread goes to sleep.
+const IDLE_TICKS_MAX: u32 = 100;
+
+/// The thread that advances the epoch while something runs.
+pub(crate) struct Ticker {
+    running: AtomicUsize,
+    asleep: AtomicBool,
+    thread: std::thread::Thread,
+}
+
+impl Ticker {
+    pub(crate) fn start(engine: &wasmtime::Engine) -> Result<Arc<Self>, EngineError> {
+        let weak = engine.weak();
+        let (sender, receiver) = std::sync::mpsc::channel::<std::sync::Weak<Self>>();
+        let thread = std::thread::Builder::new()
+            .name("portcullis-epoch".to_owned())
+            .spawn(move || {
+                if let Ok(ticker) = receiver.recv() {
+                    tick(&weak, &ticker);
+                }
+            })
+            .map_err(|error| EngineError::new(format!("no thread for the epoch: {error}")))?;
+        let ticker = Arc::new(Self {
+            running: AtomicUsize::new(0),
+            asleep: AtomicBool::new(false),
+            thread: thread.thread().clone(),
+        });
+        // The thread waits for this; were it gone, nothing would tick, and every call would be refused a clock.
+        sender.send(Arc::downgrade(&ticker)).map_err(|_| EngineError::new("the epoch's thread died".to_owned()))?;
+        Ok(ticker)
+    }
+}
+
+fn tick(engine: &EngineWeak, ticker: &std::sync::Weak<Ticker>) {
+    let mut idle = 0;
+    while let (Some(engine), Some(ticker)) = (engine.upgrade(), ticker.upgrade()) {
+        engine.increment_epoch();
+        idle = if ticker.running.load(Ordering::SeqCst) == 0 { idle + 1 } else { 0 };
+        let sleeps = idle >= IDLE_TICKS_MAX;
+        if sleeps {
+            ticker.asleep.store(true, Ordering::SeqCst);
+        }
+        // A call that began in between has seen `asleep` and wakes this thread, or is seen here.
+        let parks = sleeps && ticker.running.load(Ordering::SeqCst) == 0;
+        drop((engine, ticker));
+        if parks { std::thread::park() } else { std::thread::sleep(TICK) }
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.thread.unpark();
+    }
+}
+
+/// Keeps the ticker awake.
+pub(crate) struct Ticking<'a>(&'a Ticker);
+
+impl<'a> Ticking<'a> {
+    pub(crate) fn new(ticker: &'a Ticker) -> Self {
+        ticker.running.fetch_add(1, Ordering::SeqCst);
+        if ticker.asleep.swap(false, Ordering::SeqCst) {
+            ticker.thread.unpark();
+        }
+        Self(ticker)
+    }
+}
+
+impl Drop for Ticking<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,114 @@
+//! `edit`: exact replacements in one file, all of them or none.
+
+mod difference;
+mod endings;
+mod nearest;
+mod replace;
+
+use portcullis_sdk::prelude::*;
+
+use self::difference::Difference;
+use self::endings::Endings;
+use crate::place::Place;
+use crate::text;
+use crate::workspace::Workspace;
+
+/// The largest file that is edited. Old text, new text and their difference are in memory at once.
+const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// How many replacements one call makes.
+const EDITS_MAX: usize = 1_000;
+
+#[arguments]
+pub(crate) struct Edit {
+    /// The file, relative to the workspace.
+    path: String,
+    /// The replacements, made one after the other. If one cannot be made, none is.
+    #[schemars(length(min = 1, max = 1000))]
+    edits: Vec<Replacement>,
+}
+
+/// One replacement.
+#[arguments]
+pub(crate) struct Replacement {
+    /// The exact text to replace, without line numbers. It must occur once, unless replace_all is set.
+    #[schemars(length(min = 1))]
+    old: String,
+    /// What to put in its place.
+    new: String,
+    /// Replaces every occurrence.
+    #[serde(default)]
+    replace_all: bool,
+}
+
+/// Replaces exact text in a file, and answers with the difference. Line endings are kept: write `\n` for every line end,
+/// also in a file that has `\r\n`.
+#[tool(destructive, requires(read, write), title = "Edit a file")]
+pub(crate) fn edit(arguments: Edit, context: &Context) -> Result<Success<String>, Failure> {
+    let workspace = Workspace::of(context)?;
+    let place = workspace.locate(&arguments.path)?;
+    check(&arguments.edits)?;
+    let old_bytes = workspace.read(&place, FILE_BYTES_MAX)?;
+    let old = as_text(&place, &old_bytes)?;
+    let endings = Endings::of(old);
+
+    let (mut new, mut replaced) = (old.to_owned(), 0);
+    for (index, edit) in arguments.edits.iter().enumerate() {
+        context.check_cancelled()?;
+        let (text, count) =
+            replace::apply(&new, edit, endings).map_err(|text| refuse(&place, &arguments, index, &text))?;
+        (new, replaced) = (text, replaced + count);
+    }
+    if new == old {
+        return Err(Failure::invalid("the edits undo each other: nothing would change"));
+    }
+    workspace.write(&place, new.as_bytes(), Some(&old_bytes))?;
+    Ok(answer(&place, old, &new, replaced))
+}
+
+fn check(edits: &[Replacement]) -> Result<(), Failure> {
+    if edits.is_empty() || edits.len() > EDITS_MAX {
+        return Err(Failure::invalid(format!("edits has {} entries; it takes 1 to {EDITS_MAX}", edits.len())));
+    }
+    for (index, edit) in edits.iter().enumerate() {
+        if edit.old.is_empty() {
+            let text = format!("`edits[{index}].old` is empty; to fill or create a file, use `write`");
+            return Err(Failure::invalid(text));
+        }
+        if edit.old == edit.new {
+            return Err(Failure::invalid(format!("`edits[{index}]`: old and new are the same")));
+        }
+    }
+    Ok(())
+}
+
+fn as_text<'a>(place: &Place, bytes: &'a [u8]) -> Result<&'a str, Failure> {
+    let shown = place.shown();
+    if let Some(kind) = text::binary_kind(&bytes[..bytes.len().min(text::PROBE_BYTES)]) {
+        return Err(Failure::failed(format!("`{shown}` is no text, but looks like {kind}")));
+    }
+    std::str::from_utf8(bytes).map_err(|error| {
+        Failure::failed(format!("`{shown}` is no UTF-8 (byte {}); editing it could damage it", error.valid_up_to()))
+    })
+}
+
+fn refuse(place: &Place, arguments: &Edit, index: usize, text: &str) -> Failure {
+    let shown = place.shown();
+    match arguments.edits.len() {
+        1 => Failure::failed(format!("`{shown}` is unchanged: {text}")),
+        _ => Failure::failed(format!("`{shown}` is unchanged: edits[{index}]: {text}")),
+    }
+}
+
+fn answer(place: &Place, old: &str, new: &str, replaced: usize) -> Success<String> {
+    let shown = place.shown();
+    // Line ends are shown as one thing, so that a difference is about the text.
+    let difference = Difference::of(shown, &endings::to_lf(old), &endings::to_lf(new));
+    Success::new(difference.text).title(format!("Edited {shown}")).metadata(json!({
+        "path": shown,
+        "replacements": replaced,
+        "lines_added": difference.lines_added,
+        "lines_removed": difference.lines_removed,
+        "bytes": new.len(),
+    }))
+}

@@ -1,0 +1,74 @@
+//! The part of a file that is most like a text which is not in it. The cost is bounded: a wrong guess of a model must not
+//! cost more than the edit itself.
+
+use super::endings::to_lf;
+use crate::likeness::Likeness;
+use crate::text;
+
+/// How many lines of the file are compared.
+const LINES_COMPARED_MAX: usize = 10_000;
+
+/// How many lines of the wanted text are compared with each of them.
+const WANTED_LINES_MAX: usize = 40;
+
+/// How many characters of a line are shown.
+const LINE_CHARACTERS_MAX: usize = 200;
+
+/// How many lines of the file are shown.
+const SHOWN_LINES_MAX: usize = 12;
+
+/// From 0 to 100: below this, two lines have little in common.
+const LIKENESS_MIN: usize = 40;
+
+/// Says that the text is not there, and what is.
+pub(super) fn describe(text: &str, wanted: &str) -> String {
+    let (text, wanted) = (to_lf(text), to_lf(wanted));
+    let lines: Vec<&str> = text.lines().take(LINES_COMPARED_MAX).collect();
+    let wanted: Vec<&str> = wanted.lines().collect();
+    if wanted.iter().all(|line| has_line_number(line)) {
+        return "old does not occur; leave out the line numbers and tabs that `read` puts before each line".to_owned();
+    }
+    if let Some(start) = equal_but_white_space(&lines, &wanted) {
+        let nearest = numbered(&lines, start, wanted.len());
+        return format!("old does not occur; these lines differ from it in white space only:\n{nearest}");
+    }
+    match most_alike(&lines, &wanted) {
+        Some(start) => format!("old does not occur; the nearest text is:\n{}", numbered(&lines, start, wanted.len())),
+        None => "old does not occur, and nothing in the file is like it; `read` the file again".to_owned(),
+    }
+}
+
+fn has_line_number(line: &str) -> bool {
+    let digits = line.trim_start().trim_start_matches(|character: char| character.is_ascii_digit());
+    digits.len() < line.trim_start().len() && digits.starts_with('\t')
+}
+
+fn equal_but_white_space(lines: &[&str], wanted: &[&str]) -> Option<usize> {
+    let wanted: Vec<String> = wanted.iter().map(|line| squeeze(line)).collect();
+    let first = wanted.first().filter(|_| wanted.iter().any(|line| !line.is_empty()))?;
+    let starts = lines.iter().enumerate().filter(|(_, line)| squeeze(line) == *first).map(|(start, _)| start);
+    starts.into_iter().find(|start| {
+        let window = lines.iter().skip(*start).take(wanted.len());
+        window.len() == wanted.len() && window.zip(&wanted).all(|(line, wanted)| squeeze(line) == *wanted)
+    })
+}
+
+fn squeeze(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The start of the lines that share most with the wanted ones, found by the line of them that says most.
+fn most_alike(lines: &[&str], wanted: &[&str]) -> Option<usize> {
+    let considered = wanted.iter().take(WANTED_LINES_MAX).enumerate();
+    let (offset, anchor) = considered.max_by_key(|(_, line)| line.trim().len().min(LINE_CHARACTERS_MAX))?;
+    let anchor = Likeness::to(anchor);
+    let scored = lines.iter().enumerate().map(|(index, line)| (anchor.of(line), index));
+    let (score, index) = scored.max_by_key(|(score, index)| (*score, std::cmp::Reverse(*index)))?;
+    (score >= LIKENESS_MIN).then(|| index.saturating_sub(offset))
+}
+
+fn numbered(lines: &[&str], start: usize, length: usize) -> String {
+    let shown = lines.iter().enumerate().skip(start).take(length.clamp(1, SHOWN_LINES_MAX));
+    let shown = shown.map(|(index, line)| format!("{:>6}\t{}", index + 1, text::cut(line, LINE_CHARACTERS_MAX).0));
+    shown.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,64 @@
+//! Bytes as text: what is binary, where a line ends, how much of a line is shown.
+
+/// How many characters of a line are shown. Longer lines are data or generated code, and one of them can fill a context.
+pub(crate) const LINE_CHARACTERS_MAX: usize = 2_000;
+
+/// How many bytes of text one answer holds: below the 256 KiB at which hosts cut an output by default.
+pub(crate) const OUTPUT_BYTES_MAX: usize = 192 * 1024;
+
+/// How many bytes at the start of a file decide whether it is binary, as many as git looks at.
+pub(crate) const PROBE_BYTES: usize = 8_000;
+
+/// A file is binary if more than one in this many bytes of its start is a control character.
+const CONTROL_SHARE: usize = 10;
+
+/// The starts of common binary files.
+const SIGNATURES: [(&[u8], &str); 14] = [
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"RIFF", "a RIFF container (WebP, WAV or AVI)"),
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive (or an Office document)"),
+    (b"\x1f\x8b", "gzip data"),
+    (b"\x28\xb5\x2f\xfd", "zstd data"),
+    (b"\x7fELF", "an ELF program"),
+    (b"\0asm", "a WebAssembly module"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"),
+    (b"\xca\xfe\xba\xbe", "a Java class or a Mach-O program"),
+];
+
+/// What a file looks like by its start, where that is no text.
+pub(crate) fn binary_kind(start: &[u8]) -> Option<&'static str> {
+    if let Some((_, kind)) = SIGNATURES.iter().find(|(signature, _)| start.starts_with(signature)) {
+        return Some(kind);
+    }
+    let is_odd = |byte: &&u8| matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127);
+    let odd = start.iter().filter(is_odd).count();
+    (start.contains(&0) || odd * CONTROL_SHARE > start.len()).then_some("binary data")
+}
+
+/// The beginning of a line, and whether there was more.
+pub(crate) fn cut(line: &str, characters_max: usize) -> (&str, bool) {
+    match line.char_indices().nth(characters_max) {
+        Some((end, _)) => (&line[..end], true),
+        None => (line, false),
+    }
+}
+
+/// A number and a noun.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    match (number, noun) {
+        (1, _) => format!("1 {noun}"),
+        (_, "entry") => format!("{number} entries"),
+        (_, "match") => format!("{number} matches"),
+        _ => format!("{number} {noun}s"),
+    }
+}
+
+/// A name without control characters, which could end a line or steer a terminal.
+pub(crate) fn printable(name: &str) -> String {
+    name.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
+}

@@ -1,0 +1,238 @@
+//! The granted directory. The only module that touches files: each tool goes through it, so that what holds for one holds
+//! for all of them.
+//!
+//! A path never leads through a symbolic link. A policy matches the path in the arguments; a link would be a second name
+//! for a file, which no rule sees. The refusal names the target, and the next call can name it too.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "std::fs reaches the preopened directory of this call, and nothing else"
+)]
+
+use std::fs::{self, File, FileType, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+
+use portcullis_sdk::prelude::*;
+
+use crate::neighbours;
+use crate::place::Place;
+use crate::text;
+
+/// How many entries of a directory are looked at: enough for any directory a person made, and a bound for the rest.
+pub(crate) const ENTRIES_READ_MAX: usize = 100_000;
+
+/// How many names a temporary file tries; more of them can only be leftovers of calls that were stopped.
+const TEMPORARY_NAMES_MAX: u32 = 64;
+
+/// One entry of a directory.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) kind: FileType,
+}
+
+/// What a write did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Written {
+    Created,
+    Replaced,
+}
+
+/// The granted directory.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    root: PathBuf,
+}
+
+impl Workspace {
+    /// The workspace of a call.
+    pub(crate) fn of(context: &Context) -> Result<Self, Failure> {
+        Ok(Self { root: context.directory("workspace")?.path().to_owned() })
+    }
+
+    /// Reads a path and refuses one that leads through a symbolic link. The place need not exist.
+    pub(crate) fn locate(&self, written: &str) -> Result<Place, Failure> {
+        let place = Place::parse(written)?;
+        for step in place.way() {
+            match fs::symlink_metadata(self.full(&step)) {
+                Ok(metadata) if metadata.is_symlink() => return Err(self.refuse_link(&step)),
+                Ok(_) => {}
+                // What is wrong with a path is said by the access itself.
+                Err(_) => break,
+            }
+        }
+        Ok(place)
+    }
+
+    /// The path for the walker.
+    pub(crate) fn full(&self, place: &Place) -> PathBuf {
+        if place.path().is_empty() { self.root.clone() } else { self.root.join(place.path()) }
+    }
+
+    /// Whether there is a directory.
+    pub(crate) fn is_directory(&self, place: &Place) -> Result<bool, Failure> {
+        let metadata = fs::symlink_metadata(self.full(place)).map_err(|error| self.explain(place, &error))?;
+        Ok(metadata.is_dir())
+    }
+
+    /// The size of a file in bytes, where it can be told.
+    pub(crate) fn size(&self, place: &Place) -> Option<u64> {
+        fs::symlink_metadata(self.full(place)).ok().map(|metadata| metadata.len())
+    }
+
+    /// Where a symbolic link points.
+    pub(crate) fn link_target(&self, place: &Place) -> Option<String> {
+        fs::read_link(self.full(place)).ok().map(|target| text::printable(&target.to_string_lossy()))
+    }
+
+    /// Opens a regular file, and says its size.
+    pub(crate) fn open(&self, place: &Place) -> Result<(File, u64), Failure> {
+        let explain = |error: io::Error| self.explain(place, &error);
+        let metadata = fs::symlink_metadata(self.full(place)).map_err(explain)?;
+        if metadata.is_dir() {
+            return Err(Failure::failed(format!("`{}` is a directory; use `list`", place.shown())));
+        }
+        if !metadata.is_file() {
+            return Err(Failure::failed(format!("`{}` is no regular file", place.shown())));
+        }
+        Ok((File::open(self.full(place)).map_err(explain)?, metadata.len()))
+    }
+
+    /// Reads a whole file, or refuses it when it is larger than a limit.
+    pub(crate) fn read(&self, place: &Place, bytes_max: u64) -> Result<Vec<u8>, Failure> {
+        let (file, size) = self.open(place)?;
+        let too_large = || {
+            Failure::failed(format!("`{}` is larger than the {bytes_max} bytes that fit into one call", place.shown()))
+        };
+        if size > bytes_max {
+            return Err(too_large());
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
+        file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| self.explain(place, &error))?;
+        if bytes.len() as u64 > bytes_max { Err(too_large()) } else { Ok(bytes) }
+    }
+
+    /// The entries of a directory, sorted by name.
+    pub(crate) fn entries(&self, place: &Place) -> Result<Vec<Entry>, Failure> {
+        let explain = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotADirectory => Failure::failed(format!("`{}` is a file; use `read`", place.shown())),
+            _ => self.explain(place, &error),
+        };
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(self.full(place)).map_err(explain)?.take(ENTRIES_READ_MAX) {
+            let entry = entry.map_err(explain)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            entries.push(Entry { name, kind: entry.file_type().map_err(explain)? });
+        }
+        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(entries)
+    }
+
+    /// As `entries`, for a message: no error of its own.
+    pub(crate) fn neighbours(&self, place: &Place) -> Option<Vec<Entry>> {
+        // Not asked of a file, whose error would ask for neighbours again.
+        if self.is_existing_directory(place) { self.entries(place).ok() } else { None }
+    }
+
+    fn is_existing_directory(&self, place: &Place) -> bool {
+        fs::symlink_metadata(self.full(place)).is_ok_and(|metadata| metadata.is_dir())
+    }
+
+    /// Makes a file have this content, with the directories around it.
+    ///
+    /// A new file appears whole: it is written beside its place and renamed. A file that exists is overwritten in place,
+    /// since WASI knows no modes and a rename would take the executable bit, the owner and the other names of the file
+    /// away. Where that fails half-way, the old content is put back.
+    pub(crate) fn write(&self, place: &Place, content: &[u8], old: Option<&[u8]>) -> Result<Written, Failure> {
+        let explain = |error: io::Error| self.explain(place, &error);
+        match fs::symlink_metadata(self.full(place)) {
+            Ok(metadata) if metadata.is_dir() => {
+                Err(Failure::failed(format!("`{}` is a directory; name a file in it", place.shown())))
+            }
+            Ok(metadata) if !metadata.is_file() => {
+                Err(Failure::failed(format!("`{}` is no regular file", place.shown())))
+            }
+            Ok(_) => self.overwrite(place, content, old).map(|()| Written::Replaced).map_err(explain),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.create(place, content).map(|()| Written::Created).map_err(explain)
+            }
+            Err(error) => Err(explain(error)),
+        }
+    }
+
+    fn overwrite(&self, place: &Place, content: &[u8], old: Option<&[u8]>) -> io::Result<()> {
+        // Not truncated by opening: a write that is refused at once then leaves the file as it was.
+        let put = |bytes: &[u8]| -> io::Result<()> {
+            let mut file = OpenOptions::new().write(true).open(self.full(place))?;
+            file.write_all(bytes)?;
+            file.set_len(bytes.len() as u64)?;
+            file.flush()
+        };
+        put(content).inspect_err(|_| {
+            if let Some(old) = old {
+                // The first error is the one to tell; a second one says nothing that would help.
+                let _ = put(old);
+            }
+        })
+    }
+
+    fn create(&self, place: &Place, content: &[u8]) -> io::Result<()> {
+        let parent = place.parent().map_or_else(|| self.root.clone(), |parent| self.full(&parent));
+        fs::create_dir_all(&parent)?;
+        let (path, mut file) = self.temporary(&parent, place.name())?;
+        let written = file.write_all(content).and_then(|()| file.flush());
+        drop(file);
+        written.and_then(|()| fs::rename(&path, self.full(place))).inspect_err(|_| {
+            // As above: the error of the write is the one to tell.
+            let _ = fs::remove_file(&path);
+        })
+    }
+
+    fn temporary(&self, parent: &std::path::Path, name: &str) -> io::Result<(PathBuf, File)> {
+        for number in 0..TEMPORARY_NAMES_MAX {
+            let path = parent.join(format!(".{name}.{number}.part"));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+                Ok(file) => return Ok((path, file)),
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("`.{name}.*.part`: leftovers are in the way")))
+    }
+
+    fn refuse_link(&self, link: &Place) -> Failure {
+        let shown = link.shown();
+        let Some(target) = self.link_target(link) else {
+            return Failure::failed(format!("`{shown}` is a symbolic link, and links are not followed"));
+        };
+        let beside = link.parent().map(|parent| parent.path().to_owned()).unwrap_or_default();
+        match Place::parse(format!("{beside}/{target}").trim_start_matches('/')) {
+            Ok(place) if !target.starts_with('/') => Failure::failed(format!(
+                "`{shown}` is a symbolic link, and links are not followed; use `{}`",
+                place.shown()
+            )),
+            Ok(_) | Err(_) => {
+                Failure::failed(format!("`{shown}` is a symbolic link out of the workspace, to `{target}`"))
+            }
+        }
+    }
+
+    /// What a model is told of an I/O error.
+    pub(crate) fn explain(&self, place: &Place, error: &io::Error) -> Failure {
+        let shown = place.shown();
+        match error.kind() {
+            io::ErrorKind::NotFound => Failure::failed(neighbours::of_missing(self, place)),
+            io::ErrorKind::IsADirectory => Failure::failed(format!("`{shown}` is a directory; use `list`")),
+            io::ErrorKind::NotADirectory => {
+                Failure::failed(format!("`{shown}`: a directory on the way to it is a file"))
+            }
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Failure::denied(format!("`{shown}`: this call has no right to that ({})", error.kind()))
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Failure::unavailable(format!("`{shown}`: no space is left ({})", error.kind()))
+            }
+            _ => Failure::failed(format!("`{shown}`: {error}")),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The macro that turns a list of tools into a plugin.
+
+/// Declares the plugin of this crate: a `static PLUGIN`, and in a guest the exports of the component.
+///
+/// ```
+/// # use portcullis_sdk::prelude::*;
+/// # /// Counts.
+/// # #[tool(requires(read))]
+/// # fn count(_context: &Context) -> String { String::new() }
+/// plugin! {
+///     name: "files",
+///     description: "Works on files.",
+///     tools: [count],
+///     dependencies: [
+///         directory "workspace": "the files to work on",
+///         optional directory "cache": "keeps an index between calls",
+///     ],
+/// }
+/// # fn main() {}
+/// ```
+///
+/// The version is the crate's. Two tools of one name do not compile:
+///
+/// ```compile_fail
+/// # use portcullis_sdk::prelude::*;
+/// # /// Counts.
+/// # #[tool]
+/// # fn count() -> String { String::new() }
+/// plugin! { name: "twice", description: "Has one tool twice.", tools: [count, count] }
+/// # fn main() {}
+/// ```
+///
+/// Nor does a tool without a description, or one whose claims contradict its rights:
+///
+/// ```compile_fail
+/// # use portcullis_sdk::prelude::*;
+/// #[tool]
+/// fn silent() -> String { String::new() }
+/// ```
+///
+/// ```compile_fail
+/// # use portcullis_sdk::prelude::*;
+/// /// Writes.
+/// #[tool(read_only, requires(write))]
+/// fn write() -> String { String::new() }
+/// ```
+#[macro_export]
+macro_rules! plugin {
+    (
+        name: $name:literal,
+        description: $description:literal,
+        tools: [$($tool:ty),+ $(,)?]
+        $(, dependencies: [$($($word:ident)+ $key:literal : $reason:literal),* $(,)?])?
+        $(,)?
+    ) => {
+        /// The plugin that this crate is.
+        pub static PLUGIN: $crate::Plugin = $crate::Plugin::new(
+            $name,
+            env!("CARGO_PKG_VERSION"),
+            $description,
+            &[$($crate::Entry::of::<$tool>()),+],
+            &[$($($crate::dependency!($($word)+, $key, $reason)),*)?],
+        );
+
+        #[cfg(target_arch = "wasm32")]
+        const _: () = {
+            use $crate::guest::v0_1::bindings;
+
+            struct Exports;
+
+            impl bindings::exports::portcullis::tool::handler::Guest for Exports {
+                fn describe() -> bindings::portcullis::tool::types::Manifest {
+                    $crate::guest::v0_1::describe(&PLUGIN)
+                }
+
+                fn execute_raw(
+                    tool: String,
+                    arguments: String,
+                ) -> Result<bindings::portcullis::tool::types::Success, bindings::portcullis::tool::types::Failure> {
+                    $crate::guest::v0_1::execute(&PLUGIN, &tool, &arguments)
+                }
+            }
+
+            bindings::export!(Exports with_types_in bindings);
+        };
+    };
+}
+
+/// One line of `dependencies`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! dependency {
+    (optional $kind:ident, $key:literal, $reason:literal) => {
+        $crate::dependency!(@ $kind, $key, $reason, true)
+    };
+    ($kind:ident, $key:literal, $reason:literal) => {
+        $crate::dependency!(@ $kind, $key, $reason, false)
+    };
+    (@ $kind:ident, $key:literal, $reason:literal, $optional:literal) => {
+        $crate::Dependency {
+            key: $key,
+            kind: $crate::dependency!(@kind $kind),
+            optional: $optional,
+            reason: $reason,
+        }
+    };
+    (@kind directory) => { $crate::DependencyKind::Directory };
+    (@kind http) => { $crate::DependencyKind::Http };
+    (@kind store) => { $crate::DependencyKind::Store };
+    (@kind service) => { $crate::DependencyKind::Service };
+}

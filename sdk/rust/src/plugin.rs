@@ -1,0 +1,176 @@
+//! A plugin as a list of tools: its manifest, and the way of one call from a name and bytes to an answer.
+//!
+//! Everything here is checked while the plugin compiles, so that a plugin that builds is one that a host loads.
+
+use serde_json::Value;
+
+use crate::{Context, Definition, Dependency, Failure, Hint, Manifest, Permission, Success};
+
+/// The longest name that the contract allows, in bytes.
+const NAME_LENGTH_MAX: usize = 64;
+
+/// What an author says of a tool, beside its code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Declaration {
+    /// Unique within the plugin.
+    pub name: &'static str,
+    /// A few words for people.
+    pub title: Option<&'static str>,
+    /// What the tool does, for a model.
+    pub description: &'static str,
+    /// Rights without which the tool cannot work.
+    pub required: &'static [Permission],
+    /// Rights that the tool can use when it has them.
+    pub optional: &'static [Permission],
+    /// What the author claims.
+    pub hints: &'static [Hint],
+}
+
+/// A tool. The attribute `#[tool]` implements it for a type with the name of the function.
+pub trait Tool {
+    /// What the author says of it.
+    const DECLARATION: Declaration;
+
+    /// The schema of its arguments.
+    #[must_use]
+    fn schema() -> Value;
+
+    /// The schema of its JSON output, where there is one.
+    #[must_use]
+    fn output_schema() -> Option<Value>;
+
+    /// Parses the arguments and runs the tool.
+    ///
+    /// # Errors
+    /// The arguments do not parse, or the tool failed.
+    fn execute(arguments: &str, context: &Context) -> Result<Success, Failure>;
+}
+
+/// A tool in the list of a plugin.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    declaration: Declaration,
+    schema: fn() -> Value,
+    output_schema: fn() -> Option<Value>,
+    execute: fn(&str, &Context) -> Result<Success, Failure>,
+}
+
+impl Entry {
+    /// The entry of a tool.
+    #[must_use]
+    pub const fn of<T: Tool>() -> Self {
+        Self { declaration: T::DECLARATION, schema: T::schema, output_schema: T::output_schema, execute: T::execute }
+    }
+
+    fn definition(&self) -> Definition {
+        let Declaration { name, title, description, required, optional, hints } = self.declaration;
+        let (schema, output_schema) = ((self.schema)(), (self.output_schema)());
+        Definition { name, title, description, schema, output_schema, required, optional, hints }
+    }
+}
+
+/// A plugin. The macro `plugin!` makes one, as `PLUGIN`.
+#[derive(Debug, Clone, Copy)]
+pub struct Plugin {
+    name: &'static str,
+    version: &'static str,
+    description: &'static str,
+    tools: &'static [Entry],
+    dependencies: &'static [Dependency],
+}
+
+impl Plugin {
+    /// Puts a plugin together.
+    ///
+    /// # Panics
+    /// A name breaks the contract's rule, or two tools or two dependencies share one. In a `static` that is an error of
+    /// the compiler.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        version: &'static str,
+        description: &'static str,
+        tools: &'static [Entry],
+        dependencies: &'static [Dependency],
+    ) -> Self {
+        assert!(is_name(name), "the name of a plugin is a-z, then a-z, 0-9, _ or -, 64 bytes at the most");
+        let mut index = 0;
+        while index < tools.len() {
+            assert!(is_name(tools[index].declaration.name), "the name of a tool is a-z, then a-z, 0-9, _ or -");
+            let mut other = 0;
+            while other < index {
+                let same = is_equal(tools[index].declaration.name, tools[other].declaration.name);
+                assert!(!same, "two tools of the plugin have the same name");
+                other += 1;
+            }
+            index += 1;
+        }
+        check_keys(dependencies);
+        Self { name, version, description, tools, dependencies }
+    }
+
+    /// What the plugin says of itself.
+    #[must_use]
+    pub fn manifest(&self) -> Manifest {
+        Manifest {
+            name: self.name,
+            version: self.version,
+            description: self.description,
+            tools: self.tools.iter().map(Entry::definition).collect(),
+            dependencies: self.dependencies,
+        }
+    }
+
+    /// Runs one tool: the way of a call, the same in a guest and in a test.
+    ///
+    /// # Errors
+    /// There is no such tool, the arguments do not parse, or the tool failed.
+    pub fn execute(&self, tool: &str, arguments: &str, context: &Context) -> Result<Success, Failure> {
+        let entry = self.tools.iter().find(|entry| entry.declaration.name == tool);
+        let entry = entry.ok_or_else(|| Failure::invalid(format!("`{}` has no tool `{tool}`", self.name)))?;
+        (entry.execute)(arguments, context)
+    }
+}
+
+const fn check_keys(dependencies: &[Dependency]) {
+    let mut index = 0;
+    while index < dependencies.len() {
+        assert!(is_name(dependencies[index].key), "the key of a dependency is a-z, then a-z, 0-9, _ or -");
+        let mut other = 0;
+        while other < index {
+            assert!(!is_equal(dependencies[index].key, dependencies[other].key), "two dependencies have the same key");
+            other += 1;
+        }
+        index += 1;
+    }
+}
+
+const fn is_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    if bytes.is_empty() || bytes.len() > NAME_LENGTH_MAX || !bytes[0].is_ascii_lowercase() {
+        return false;
+    }
+    let mut index = 1;
+    while index < bytes.len() {
+        if !matches!(bytes[index], b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-') {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+const fn is_equal(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut index = 0;
+    while index < one.len() {
+        if one[index] != other[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}

@@ -1,0 +1,172 @@
+//! What a tool answers with, and how ordinary values become that.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Failure;
+use crate::schema;
+
+/// Bytes and their media type, such as `image/png`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blob {
+    /// RFC 6838.
+    pub media_type: String,
+    /// The bytes themselves.
+    pub data: Vec<u8>,
+}
+
+impl Blob {
+    /// Bytes of a media type.
+    pub fn new(media_type: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
+        Self { media_type: media_type.into(), data: data.into() }
+    }
+}
+
+/// A piece of a composite output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Text for the model.
+    Text(String),
+    /// An image for the model.
+    Image(Blob),
+    /// A file.
+    File(Blob),
+}
+
+/// An output of several pieces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parts(pub Vec<Part>);
+
+/// The value as a JSON output; its type gives the output schema.
+///
+/// A `serde_json::Value` is an output too, and promises no schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
+/// What a tool answers with, in one of the three shapes that a host knows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Output {
+    /// Text for the model.
+    Text(String),
+    /// One JSON document.
+    Json(Value),
+    /// Several pieces.
+    Parts(Vec<Part>),
+}
+
+/// An output with a title for people and metadata for programs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Success<O = Output> {
+    /// A few words for people, such as `Read src/main.rs`.
+    pub title: Option<String>,
+    /// What the model is told.
+    pub output: O,
+    /// One JSON object for programs; a model does not see it.
+    pub metadata: Option<Value>,
+}
+
+impl<O> Success<O> {
+    /// An output without title and metadata.
+    pub fn new(output: O) -> Self {
+        Self { title: None, output, metadata: None }
+    }
+
+    /// Gives it a title: a few words for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Gives it metadata: a struct or `json!({...})`. Anything but an object fails the call.
+    #[must_use]
+    pub fn metadata(mut self, metadata: impl Serialize) -> Self {
+        self.metadata = Some(serde_json::to_value(&metadata).unwrap_or(Value::Null));
+        self
+    }
+}
+
+/// What a tool may return.
+pub trait IntoOutput {
+    /// The schema of the JSON output, where there is one.
+    #[must_use]
+    fn schema() -> Option<Value> {
+        None
+    }
+
+    /// The value as the host takes it.
+    ///
+    /// # Errors
+    /// The value does not serialize, or its metadata is no object.
+    fn into_success(self) -> Result<Success, Failure>;
+}
+
+impl IntoOutput for String {
+    fn into_success(self) -> Result<Success, Failure> {
+        Ok(Success::new(Output::Text(self)))
+    }
+}
+
+impl IntoOutput for &str {
+    fn into_success(self) -> Result<Success, Failure> {
+        self.to_owned().into_success()
+    }
+}
+
+impl IntoOutput for Value {
+    fn into_success(self) -> Result<Success, Failure> {
+        Ok(Success::new(Output::Json(self)))
+    }
+}
+
+impl IntoOutput for Parts {
+    fn into_success(self) -> Result<Success, Failure> {
+        Ok(Success::new(Output::Parts(self.0)))
+    }
+}
+
+impl IntoOutput for Output {
+    fn into_success(self) -> Result<Success, Failure> {
+        Ok(Success::new(self))
+    }
+}
+
+/// A tool that cannot fail returns its output; any other returns a result.
+impl<O: IntoOutput> IntoOutput for Result<O, Failure> {
+    fn schema() -> Option<Value> {
+        O::schema()
+    }
+
+    fn into_success(self) -> Result<Success, Failure> {
+        self?.into_success()
+    }
+}
+
+impl<T: Serialize + JsonSchema> IntoOutput for Json<T> {
+    fn schema() -> Option<Value> {
+        Some(schema::of_output::<T>())
+    }
+
+    fn into_success(self) -> Result<Success, Failure> {
+        serde_json::to_value(self.0)?.into_success()
+    }
+}
+
+impl<O: IntoOutput> IntoOutput for Success<O> {
+    fn schema() -> Option<Value> {
+        O::schema()
+    }
+
+    fn into_success(self) -> Result<Success, Failure> {
+        if self.metadata.as_ref().is_some_and(|metadata| !metadata.is_object()) {
+            return Err(Failure::failed("the tool's metadata is not a JSON object"));
+        }
+        let inner = self.output.into_success()?;
+        Ok(Success {
+            title: self.title.or(inner.title),
+            output: inner.output,
+            metadata: self.metadata.or(inner.metadata),
+        })
+    }
+}

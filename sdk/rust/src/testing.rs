@@ -1,0 +1,225 @@
+//! A host that is a script, for the tests of a plugin. A native build has no other.
+//!
+//! ```
+//! # use portcullis_sdk::prelude::*;
+//! # /// Counts the files.
+//! # #[tool(requires(read))]
+//! # fn count(context: &Context) -> Result<String, Failure> {
+//! #     context.check_cancelled()?;
+//! #     Ok(context.directory("workspace")?.path().display().to_string())
+//! # }
+//! # plugin! { name: "files", description: "Works on files.", tools: [count],
+//! #     dependencies: [directory "workspace": "the files"] }
+//! # fn main() {
+//! use portcullis_sdk::testing::{Context, call, problems};
+//!
+//! assert_eq!(problems(&PLUGIN), Vec::<String>::new());
+//!
+//! let context = Context::new().directory("workspace", "/tmp/some-directory");
+//! assert!(call(&PLUGIN, "count", json!({}), &context).is_ok());
+//!
+//! let context = Context::new().directory("workspace", "/tmp/some-directory").cancelled();
+//! assert_eq!(call(&PLUGIN, "count", json!({}), &context), Err(Failure::Cancelled));
+//! # }
+//! ```
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::ops::Deref;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::{Call, Directory, Failure, Permission, Plugin, Progress, Success};
+
+/// Calls a tool through the parsing, the look-up and the conversions that a guest goes through, and refuses an argument
+/// that its schema does not name, as a host would.
+///
+/// # Errors
+/// There is no such tool, the arguments are wrong, or the tool failed.
+#[expect(clippy::needless_pass_by_value, reason = "tests write `json!({...})`")]
+pub fn call(plugin: &Plugin, tool: &str, arguments: Value, context: &crate::Context) -> Result<Success, Failure> {
+    if let Some(definition) = plugin.manifest().tools.iter().find(|definition| definition.name == tool) {
+        refuse_unknown(&definition.schema, &arguments)?;
+    }
+    plugin.execute(tool, &arguments.to_string(), context)
+}
+
+/// What a host would refuse the plugin for, beyond what the compiler has checked.
+#[must_use]
+pub fn problems(plugin: &Plugin) -> Vec<String> {
+    let manifest = plugin.manifest();
+    let mut problems = Vec::new();
+    for (name, text) in std::iter::once((manifest.name, manifest.description))
+        .chain(manifest.tools.iter().map(|tool| (tool.name, tool.description)))
+    {
+        if text.trim().is_empty() {
+            problems.push(format!("`{name}` has no description"));
+        }
+        if text.chars().any(|character| character.is_control() && character != '\n') {
+            problems.push(format!("the description of `{name}` has control characters"));
+        }
+    }
+    problems
+}
+
+fn refuse_unknown(schema: &Value, arguments: &Value) -> Result<(), Failure> {
+    let Some(arguments) = arguments.as_object() else { return Ok(()) };
+    let closed = schema["additionalProperties"] == Value::Bool(false);
+    match arguments.keys().find(|name| closed && schema["properties"].get(name).is_none()) {
+        Some(name) => Err(Failure::invalid(format!("unknown argument `{name}`"))),
+        None => Ok(()),
+    }
+}
+
+/// A call with a scripted host. Pass it wherever a `&portcullis_sdk::Context` is wanted.
+///
+/// Nothing is granted until the script says so: no directory, and every question is answered with no.
+#[derive(Debug)]
+pub struct Context {
+    context: crate::Context,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Deref for Context {
+    type Target = crate::Context;
+
+    fn deref(&self) -> &crate::Context {
+        &self.context
+    }
+}
+
+impl Context {
+    /// A call by nobody in particular, with nothing granted.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { context: crate::Context::new(Host::default()) }
+    }
+
+    /// Grants a directory: the key then leads to this path instead of `/<key>`.
+    #[must_use]
+    pub fn directory(self, key: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        self.script().directories.borrow_mut().insert(key.into(), path.into());
+        self
+    }
+
+    /// Answers the next question that has no answer yet: `Ok(())`, or `Err` with the reason for a no.
+    #[must_use]
+    pub fn answer(self, answer: Result<(), &str>) -> Self {
+        self.script().answers.borrow_mut().push_back(answer.map_err(str::to_owned));
+        self
+    }
+
+    /// The caller no longer wants the answer.
+    #[must_use]
+    pub fn cancelled(self) -> Self {
+        self.cancelled_after(0)
+    }
+
+    /// The caller loses interest once the tool has looked this many times.
+    #[must_use]
+    pub fn cancelled_after(self, looks: usize) -> Self {
+        self.script().looks_left.set(Some(looks));
+        self
+    }
+
+    /// Says who asks.
+    #[must_use]
+    pub fn called_by(self, call: Call) -> Self {
+        self.script().call.replace(call);
+        self
+    }
+
+    /// The progress that the tool has reported.
+    #[must_use]
+    pub fn reported(&self) -> Vec<Progress> {
+        self.script().reports.borrow().clone()
+    }
+
+    /// The questions that the tool has asked.
+    #[must_use]
+    pub fn asked(&self) -> Vec<Question> {
+        self.script().questions.borrow().clone()
+    }
+
+    fn script(&self) -> &Host {
+        self.context.host()
+    }
+}
+
+/// What a tool asked in the middle of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// For which kind of right.
+    pub permission: Permission,
+    /// For what.
+    pub resource: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A native directory has no handle.
+pub(crate) type Handle = ();
+
+#[derive(Debug)]
+pub(crate) struct Host {
+    call: RefCell<Call>,
+    directories: RefCell<HashMap<String, PathBuf>>,
+    answers: RefCell<VecDeque<Result<(), String>>>,
+    looks_left: Cell<Option<usize>>,
+    reports: RefCell<Vec<Progress>>,
+    questions: RefCell<Vec<Question>>,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        let call = Call { id: "call-1".to_owned(), session: "session-1".to_owned(), message: None, agent: None };
+        Self {
+            call: RefCell::new(call),
+            directories: RefCell::default(),
+            answers: RefCell::default(),
+            looks_left: Cell::default(),
+            reports: RefCell::default(),
+            questions: RefCell::default(),
+        }
+    }
+}
+
+impl Host {
+    pub(crate) fn call(&self) -> Call {
+        self.call.borrow().clone()
+    }
+
+    pub(crate) fn report(&self, progress: Progress) {
+        self.reports.borrow_mut().push(progress);
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        match self.looks_left.get() {
+            None => false,
+            Some(0) => true,
+            Some(looks) => {
+                self.looks_left.set(Some(looks - 1));
+                false
+            }
+        }
+    }
+
+    pub(crate) fn ask(&self, permission: Permission, resource: &str, reason: &str) -> Result<(), String> {
+        let question = Question { permission, resource: resource.to_owned(), reason: reason.to_owned() };
+        self.questions.borrow_mut().push(question);
+        self.answers.borrow_mut().pop_front().unwrap_or_else(|| Err("nobody is there to answer".to_owned()))
+    }
+
+    pub(crate) fn directory(&self, key: &str) -> Result<Directory, Failure> {
+        match self.directories.borrow().get(key) {
+            Some(path) => Ok(Directory::new(path, ())),
+            None => Err(Failure::denied(format!("the policy grants no directory `{key}` to this tool"))),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Builds the guests that only the tests load: well-behaved ones, hostile ones, and the example plugin.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::component::{self, Component};
+use crate::plugins;
+use crate::toolchain::Toolchain;
+use crate::workspace::{Package, Workspace};
+
+/// Where the tests look for guests.
+pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("guests")
+}
+
+/// Builds the guests alone.
+pub(crate) fn build(workspace: &Workspace, toolchain: &Toolchain) -> Result<()> {
+    component::build(workspace, toolchain, &all(workspace))
+}
+
+/// Builds the shipped plugins and the guests in one run of cargo.
+pub(crate) fn build_with_plugins(workspace: &Workspace, toolchain: &Toolchain) -> Result<()> {
+    let mut components = plugins::shipped(workspace, &plugins::folder(workspace))?;
+    components.extend(all(workspace));
+    component::build(workspace, toolchain, &components)
+}
+
+/// Every crate under `tests/guests/`, named as its folder, and the example.
+fn all(workspace: &Workspace) -> Vec<Component<'_>> {
+    let out = folder(workspace);
+    let mut components: Vec<_> =
+        workspace.packages_under("tests/guests").into_iter().map(|package| guest(package, &out)).collect();
+    let example =
+        workspace.packages.iter().find(|package| package.folder == workspace.root.join("examples/hello-plugin"));
+    components.extend(example.map(|package| Component { package, file: out.join("hello.wasm") }));
+    components
+}
+
+fn guest<'a>(package: &'a Package, out: &Path) -> Component<'a> {
+    let name = package.folder.file_name().unwrap_or_default().to_string_lossy();
+    Component { package, file: out.join(format!("{name}.wasm")) }
+}

@@ -1,0 +1,65 @@
+//! Builds plugins: those that the project ships, and any that an author has.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::component::{self, Component};
+use crate::toolchain::{self, Toolchain};
+use crate::workspace::{Package, Workspace};
+
+/// Where the host's documentation says that built plugins are.
+pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("plugins")
+}
+
+/// Every plugin under `plugins/`, with the file that it is dropped in as.
+pub(crate) fn shipped<'a>(workspace: &'a Workspace, out: &Path) -> Result<Vec<Component<'a>>> {
+    let component = |package: &'a Package| {
+        let name = package.plugin_name.as_deref();
+        let name = name.with_context(|| format!("{} has no [package.metadata.portcullis] name", package.name))?;
+        Ok(Component { package, file: out.join(format!("{name}.wasm")) })
+    };
+    workspace.packages_under("plugins").into_iter().map(component).collect()
+}
+
+/// Builds the plugins that the project ships.
+pub(crate) fn build_shipped(workspace: &Workspace, toolchain: &Toolchain, out: Option<PathBuf>) -> Result<()> {
+    let out = out.unwrap_or_else(|| folder(workspace));
+    component::build(workspace, toolchain, &shipped(workspace, &out)?)
+}
+
+/// Builds the plugin whose crate is in `folder`, anywhere on this machine, into `out` or the current directory.
+///
+/// Nothing is prepared for a crate that cannot be built: making a toolchain takes minutes and changes the machine.
+pub(crate) fn build_one(folder: &Path, out: Option<PathBuf>) -> Result<()> {
+    let folder = folder.canonicalize().with_context(|| format!("there is no {}", folder.display()))?;
+    ensure!(folder.join("Cargo.toml").is_file(), "{} holds no Cargo.toml", folder.display());
+    let workspace = Workspace::of(&folder)?;
+    let package = workspace.packages.iter().find(|package| package.folder == folder);
+    let package = package.with_context(|| format!("{} holds no package", folder.display()))?;
+    let name = package.plugin_name.as_deref().unwrap_or_else(|| plugin_name(&package.name));
+    let out = out.map_or_else(std::env::current_dir, Ok)?;
+    let file = out.join(format!("{name}.wasm"));
+    component::check(package)?;
+    component::build(&workspace, &toolchain::prepare()?, &[Component { package, file }])
+}
+
+/// What a plugin is called when its manifest does not say: its crate's name without what only marks it as a plugin.
+pub(crate) fn plugin_name(package: &str) -> &str {
+    let name = package.strip_prefix("portcullis-plugin-").unwrap_or(package);
+    name.strip_suffix("-plugin").filter(|name| !name.is_empty()).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plugin_is_named_after_its_crate() {
+        assert_eq!(plugin_name("portcullis-plugin-files"), "files");
+        assert_eq!(plugin_name("hello-plugin"), "hello");
+        assert_eq!(plugin_name("-plugin"), "-plugin");
+        assert_eq!(plugin_name("weather"), "weather");
+    }
+}

@@ -1,0 +1,57 @@
+//! Runs every test and bench of the workspace, with everything built that they need.
+
+use std::process::{Command, Stdio};
+
+use anyhow::Result;
+
+use crate::workspace::Workspace;
+use crate::{guests, plugins, process, suites, toolchain};
+
+/// Runs all tests, or those whose name contains one of the filters.
+pub(crate) fn run(workspace: &Workspace, filters: &[&str]) -> Result<()> {
+    guests::build_with_plugins(workspace, &toolchain::prepare()?)?;
+    let suites = suites::prepare()?;
+    let prepared = |mut command: Command| {
+        provide(workspace, &mut command);
+        command.env("PORTCULLIS_TEST_JSON_SUITE", &suites.json).env("PORTCULLIS_TEST_SCHEMA_SUITE", &suites.schema);
+        command
+    };
+    // Together with the tests, so that both see the same features and nothing is compiled twice.
+    process::run_aside(prepared(workspace.cargo()).args(["build", "--workspace", "--bins", "--tests"]))?;
+    let mut tests = prepared(workspace.cargo());
+    match has_nextest(workspace) {
+        true => tests.args(["nextest", "run", "--workspace"]),
+        false => tests.args(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast", "--"]),
+    };
+    process::run(tests.args(filters))?;
+    if filters.is_empty() {
+        process::run(prepared(workspace.cargo()).args(["test", "--workspace", "--doc"]))?;
+    }
+    Ok(())
+}
+
+/// Runs one bench of the black-box tests' package.
+pub(crate) fn bench(workspace: &Workspace, name: &str) -> Result<()> {
+    guests::build_with_plugins(workspace, &toolchain::prepare()?)?;
+    let mut cargo = workspace.cargo();
+    provide(workspace, &mut cargo);
+    cargo.args(["run", "--release", "--quiet", "--package", "portcullis-tests", "--bin", "bench", "--", name]);
+    // Unset, not zero: a bench measures what a service without these variables does.
+    process::run(cargo.env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE"))
+}
+
+/// Tells tests where things are. Backtraces are off: each call would make one, and it costs more than the call.
+fn provide(workspace: &Workspace, command: &mut Command) {
+    command
+        .env("PORTCULLIS_TEST_PLUGINS", plugins::folder(workspace))
+        .env("PORTCULLIS_TEST_GUESTS", guests::folder(workspace))
+        .env("PORTCULLIS_TEST_BINARY", workspace.target.join("debug/portcullis"))
+        .env("RUST_BACKTRACE", "0")
+        .env("RUST_LIB_BACKTRACE", "0");
+}
+
+fn has_nextest(workspace: &Workspace) -> bool {
+    let mut cargo = workspace.cargo();
+    cargo.args(["nextest", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    cargo.status().is_ok_and(|status| status.success())
+}

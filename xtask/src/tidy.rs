@@ -1,0 +1,149 @@
+//! Checks what the documents and the style promise of the repository's text, in well under a second.
+
+use std::fmt::Display;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::process;
+use crate::workspace::Workspace;
+
+/// Documents whose paths must exist.
+const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
+/// A host file longer than this holds a second thing.
+const HOST_FILE_LINES: usize = 400;
+/// What rustfmt keeps code to; it leaves comments and strings alone.
+const LINE_CHARACTERS: usize = 120;
+/// Names of package registries, split so that this file does not contain them.
+const REGISTRIES: [(&str, &str); 7] = [
+    ("crates", ".io"),
+    ("npmjs", ".org"),
+    ("npmjs", ".com"),
+    ("pypi", ".org"),
+    ("pythonhosted", ".org"),
+    ("deb.debian", ".org"),
+    ("static.rust-lang", ".org"),
+];
+
+/// Prints every finding, and fails when there is one.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    let root = &workspace.root;
+    let mut findings = Vec::new();
+    for name in repository_files(root)? {
+        // Deleted but not yet recorded, or not text: nothing to read.
+        let Ok(text) = fs::read_to_string(root.join(&name)) else { continue };
+        findings.extend(check_file(root, &name, &text));
+    }
+    if !root.join("ARCHITECTURE.md").exists() {
+        findings.push("ARCHITECTURE.md: missing".to_owned());
+    }
+    for finding in &findings {
+        println!("{finding}");
+    }
+    if !findings.is_empty() {
+        bail!("{} findings", findings.len());
+    }
+    Ok(())
+}
+
+/// What git tracks or would track.
+fn repository_files(root: &Path) -> Result<Vec<String>> {
+    let mut git = Command::new("git");
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
+    Ok(process::capture(&mut git)?.split_terminator('\0').map(str::to_owned).collect())
+}
+
+fn check_file(root: &Path, name: &str, text: &str) -> Vec<String> {
+    let mut findings = Vec::new();
+    let mut find = |line: usize, what: &dyn Display| findings.push(format!("{name}:{}: {what}", line + 1));
+    if DOCUMENTS.contains(&name) {
+        for (line, path) in paths(text).filter(|(_, path)| names_a_place(root, path) && !root.join(path).exists()) {
+            find(line, &format_args!("`{path}` does not exist"));
+        }
+    }
+    // Lock files are written by the package managers themselves.
+    if !name.ends_with(".lock") && !name.ends_with("package-lock.json") {
+        for (line, host) in registries(text) {
+            find(line, &format_args!("names the registry host {host}: let its client find it"));
+        }
+    }
+    if name.ends_with(".rs") {
+        if is_crate_root(name) && !text.starts_with("//!") {
+            find(0, &"a crate begins with `//!`: what it owns, and what it must not know");
+        }
+        for (line, _) in text.lines().enumerate().filter(|(_, line)| line.chars().count() > LINE_CHARACTERS) {
+            find(line, &format_args!("longer than {LINE_CHARACTERS} characters"));
+        }
+        if name.starts_with("host/") && text.lines().count() > HOST_FILE_LINES {
+            find(
+                HOST_FILE_LINES,
+                &format_args!("a host file of more than {HOST_FILE_LINES} lines holds a second thing"),
+            );
+        }
+    }
+    findings
+}
+
+fn is_crate_root(name: &str) -> bool {
+    name.ends_with("src/lib.rs") || name.ends_with("src/main.rs")
+}
+
+/// Words in backticks, outside of fenced blocks, that have the form of a relative path.
+fn paths(document: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut fenced = false;
+    let prose = document.lines().enumerate().filter(move |(_, line)| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        !fence && !fenced
+    });
+    let words = prose.flat_map(|(line, text)| text.split('`').skip(1).step_by(2).map(move |word| (line, word)));
+    words.filter(|(_, word)| {
+        let form = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+        word.contains('/') && word.chars().all(form) && !word.starts_with(['/', '.', '-'])
+    })
+}
+
+/// Whether a word means a place in the repository: its first folder is one of ours, or its end is a source file's. What
+/// is built is not checked.
+fn names_a_place(root: &Path, word: &str) -> bool {
+    let first = word.split('/').next().unwrap_or(word);
+    let source = [".rs", ".md", ".toml", ".wit"].iter().any(|end| word.ends_with(end));
+    first != "target" && (source || root.join(first).is_dir())
+}
+
+/// The registry hosts that a text names.
+fn registries(text: &str) -> impl Iterator<Item = (usize, String)> {
+    let hosts: Vec<String> = REGISTRIES.iter().map(|(name, end)| format!("{name}{end}")).collect();
+    text.lines().enumerate().flat_map(move |(number, line)| {
+        let named: Vec<_> =
+            hosts.iter().filter(|host| line.contains(*host)).map(|host| (number, host.clone())).collect();
+        named
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_in_backticks_are_checked() {
+        let document = "See `host/policy` and `wasi:io/poll`, not host/x.\n\
+                        ```\n`host/fenced`\n```\n`a b/c` `./here` `xtask/src/a.rs`";
+        assert_eq!(paths(document).collect::<Vec<_>>(), [(0, "host/policy"), (4, "xtask/src/a.rs")]);
+    }
+
+    #[test]
+    fn a_registry_host_is_found() {
+        let host = REGISTRIES[0].0.to_owned() + REGISTRIES[0].1;
+        assert_eq!(registries(&format!("\nhttps://{host}/x")).collect::<Vec<_>>(), [(1, host)]);
+    }
+
+    #[test]
+    fn a_long_line_is_found() {
+        let text = format!("//! A crate.\n// {}\n", "x".repeat(LINE_CHARACTERS));
+        assert_eq!(check_file(Path::new("/"), "host/a/src/lib.rs", &text).len(), 1);
+        assert_eq!(check_file(Path::new("/"), "host/a/src/lib.rs", "fn a() {}\n").len(), 1);
+    }
+}

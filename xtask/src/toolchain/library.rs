@@ -1,0 +1,133 @@
+//! Builds the standard library for the guest target from its sources.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+use super::TARGET;
+use crate::{cache, process};
+
+/// An empty crate, so that cargo has something to build the library for.
+const MANIFEST: &str = "[package]\nname = \"nothing\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n\
+                        [profile.release]\ncodegen-units = 1\n";
+
+/// What one build of the standard library needs.
+pub(super) struct Recipe {
+    /// The compiler that builds the library and later the guests.
+    pub(super) rustc: PathBuf,
+    /// The folder over `lib/rustlib`: the sources are inside it, and the result goes there.
+    pub(super) sysroot: PathBuf,
+    /// The C library's objects for the target.
+    pub(super) libc: PathBuf,
+    /// The folder that holds `library/`, as compiled code should not name it.
+    pub(super) sources: PathBuf,
+    /// A folder for what is in between.
+    pub(super) work: PathBuf,
+}
+
+impl Recipe {
+    /// Builds the library, lays it out as the compiler looks for it, and returns the digest of what was built.
+    pub(super) fn build(&self) -> Result<String> {
+        self.link_sources()?;
+        let built = self.compile()?;
+        fs::remove_file(self.source_link())?;
+        self.lay_out(&built)?;
+        digest(&self.library())
+    }
+
+    fn library(&self) -> PathBuf {
+        self.sysroot.join("lib/rustlib").join(TARGET).join("lib")
+    }
+
+    /// Cargo looks for the sources at a fixed place of the compiler's folder.
+    fn link_sources(&self) -> Result<()> {
+        let link = self.source_link();
+        fs::create_dir_all(link.parent().context("a folder without a parent")?)?;
+        if link.is_symlink() {
+            fs::remove_file(&link)?;
+        }
+        Ok(std::os::unix::fs::symlink(&self.sources, link)?)
+    }
+
+    fn source_link(&self) -> PathBuf {
+        self.sysroot.join("lib/rustlib/src/rust")
+    }
+
+    /// Returns the folder that holds the compiled libraries.
+    fn compile(&self) -> Result<PathBuf> {
+        let package = self.work.join("library");
+        cache::empty(&package.join("src"))?;
+        fs::write(package.join("Cargo.toml"), MANIFEST)?;
+        fs::write(package.join("src/lib.rs"), "#![no_std]\n")?;
+        let rustc = package.join("rustc");
+        // A compiler whose own folder is ours: that is where cargo looks for the sources.
+        script(&rustc, &format!("exec \"{}\" --sysroot=\"{}\" \"$@\"", self.rustc.display(), self.sysroot.display()))?;
+        let mut cargo = process::cargo();
+        cargo.args(["build", "--quiet", "--release", "--target", TARGET, "-Zbuild-std=std,panic_abort,test"]);
+        cargo.arg("--target-dir").arg(package.join("target")).current_dir(&package);
+        // A released compiler builds its own library only when it is told that it may use unstable features.
+        cargo.env("RUSTC", &rustc).env("RUSTC_BOOTSTRAP", "1").env("CARGO_ENCODED_RUSTFLAGS", self.flags());
+        for name in ["RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CARGO_TARGET_DIR"] {
+            cargo.env_remove(name);
+        }
+        process::run_aside(&mut cargo).context("the standard library did not build: see the compiler's words above")?;
+        Ok(package.join("target").join(TARGET).join("release/deps"))
+    }
+
+    /// Bitcode lets guests be optimized together with the library.
+    fn flags(&self) -> String {
+        let mut flags = vec!["-Cembed-bitcode=yes".to_owned(), "-Cstrip=debuginfo".to_owned()];
+        flags.extend(neutral_paths(&[(&self.sources, "/rust"), (&self.source_link(), "/rust")]));
+        flags.join("\x1f")
+    }
+
+    fn lay_out(&self, built: &Path) -> Result<()> {
+        let library = self.library();
+        fs::create_dir_all(library.join("self-contained"))?;
+        for file in fs::read_dir(built)? {
+            let file = file?.path();
+            let name = file.file_name().context("a file without a name")?;
+            if file.extension().is_some_and(|kind| kind == "rlib") && !name.to_string_lossy().contains("nothing") {
+                fs::copy(&file, library.join(name))?;
+            }
+        }
+        for object in ["crt1-command.o", "crt1-reactor.o", "libc.a"] {
+            fs::copy(self.libc.join(object), library.join("self-contained").join(object))
+                .with_context(|| format!("Debian's wasi-libc has no {object} for {TARGET}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// One digest for the names and contents of all files in a library's two folders.
+fn digest(library: &Path) -> Result<String> {
+    let mut lines = Vec::new();
+    for folder in [library.to_owned(), library.join("self-contained")] {
+        for file in fs::read_dir(folder)? {
+            let file = file?.path();
+            if file.is_file() {
+                let name = file.file_name().unwrap_or_default().to_string_lossy();
+                lines.push(format!("{} {name}\n", cache::digest(&fs::read(&file)?)));
+            }
+        }
+    }
+    lines.sort();
+    Ok(cache::digest(lines.concat().as_bytes()))
+}
+
+/// Compiler flags that keep this machine's folders, and cargo's own, out of panic messages: they would say who built a
+/// guest, and they would change its hash.
+pub(crate) fn neutral_paths(folders: &[(&Path, &str)]) -> Vec<String> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo")));
+    let own = folders.iter().copied().chain(home.as_deref().map(|home| (home, "/cargo")));
+    own.map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display())).collect()
+}
+
+/// Writes an executable shell script.
+pub(super) fn script(file: &Path, body: &str) -> Result<()> {
+    fs::write(file, format!("#!/bin/sh\n{body}\n"))?;
+    Ok(fs::set_permissions(file, fs::Permissions::from_mode(0o755))?)
+}

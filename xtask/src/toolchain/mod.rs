@@ -1,0 +1,272 @@
+//! The guest toolchain: whatever lets this machine's cargo build for `wasm32-wasip2`.
+//!
+//! Ways, in order: the target is installed; an earlier run left one in the cache; rustup adds the target; the
+//! installed compiler builds the standard library from Debian's sources of the same version; Debian's own compiler for
+//! the web builds its own. Nothing is written outside the user's cache, but for rustup's own target folder; a caller
+//! that must leave the installed toolchain as it is asks for Debian's ways alone.
+
+mod apt;
+mod debian;
+mod library;
+mod rustup;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+pub(crate) use self::library::neutral_paths;
+use crate::{cache, process};
+
+/// What guests are built for.
+pub(crate) const TARGET: &str = "wasm32-wasip2";
+
+/// Raise this when the recipe changes what it makes: the cache is keyed by it.
+const RECIPE: u32 = 1;
+
+/// Asks for some of the ways only; the same words as the argument of `cargo xtask toolchain`.
+const WAY_VARIABLE: &str = "PORTCULLIS_GUEST_TOOLCHAIN";
+
+/// Which ways may be tried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Way {
+    /// All of them, the cheapest first.
+    Auto,
+    /// Debian's two; neither uses nor changes what is installed by rustup.
+    Debian,
+    /// Debian's sources of the installed compiler.
+    Source,
+    /// Debian's compiler for the web.
+    Web,
+}
+
+/// What builds for [`TARGET`].
+#[derive(Debug, PartialEq)]
+pub(crate) enum Toolchain {
+    /// The compiler has the target: nothing to say.
+    Installed,
+    /// The installed compiler, told to take its libraries from this folder.
+    Sysroot(PathBuf),
+    /// Another compiler, whose folder holds `bin/rustc`, `bin/rustdoc` and the libraries under `usr`.
+    Compiler(PathBuf),
+}
+
+/// The compiler of this machine, as it describes itself.
+#[derive(Debug)]
+struct Installed {
+    sysroot: PathBuf,
+    description: String,
+}
+
+/// Makes [`TARGET`] usable in the way that the environment asks for, or in any.
+pub(crate) fn prepare() -> Result<Toolchain> {
+    prepare_by(match std::env::var(WAY_VARIABLE) {
+        Ok(word) => Way::parse(&word).with_context(|| format!("{WAY_VARIABLE} is set"))?,
+        Err(_) => Way::Auto,
+    })
+}
+
+/// Makes [`TARGET`] usable, or says what to do for each way that failed.
+pub(crate) fn prepare_by(way: Way) -> Result<Toolchain> {
+    let installed = Installed::find()?;
+    if way == Way::Auto && installed.has_target() {
+        return Ok(Toolchain::Installed);
+    }
+    let cache = Cache { folder: cache::folder("guest-toolchain")?, key: key(&installed.description) };
+    if let Some(ready) = cache.find(way)? {
+        return Ok(ready);
+    }
+    let mut failures = Vec::new();
+    for (name, make) in way.steps() {
+        match make(&installed, &cache) {
+            Ok(toolchain) => {
+                say(&format!("ready, from {name}"));
+                return Ok(toolchain);
+            }
+            Err(failure) => {
+                say(&format!("{name}: {failure:#}"));
+                failures.push(format!("  {name}: {failure:#}"));
+            }
+        }
+    }
+    bail!("nothing builds for {TARGET} on this machine yet; one of these remedies is enough:\n{}", failures.join("\n"))
+}
+
+/// One way: its name for people, and what it does.
+type Step = (&'static str, fn(&Installed, &Cache) -> Result<Toolchain>);
+
+const RUSTUP: Step = ("rustup", |installed, _| rustup::add(installed).map(|()| Toolchain::Installed));
+const SOURCE: Step = ("Debian's sources of this compiler", |installed, cache| {
+    let made = cache::entry(&cache.folder, &cache.source(), |partial| debian::same_compiler(installed, partial));
+    Toolchain::from_source(&made?)
+});
+const WEB: Step = ("Debian's compiler for the web", |installed, cache| {
+    let made = cache::entry(&cache.folder, &cache.web(), |partial| debian::web_compiler(installed, partial));
+    Toolchain::from_web(&made?)
+});
+
+impl Way {
+    /// Reads the word that a person gave.
+    pub(crate) fn parse(word: &str) -> Result<Way> {
+        Ok(match word {
+            "auto" => Way::Auto,
+            "debian" => Way::Debian,
+            "source" => Way::Source,
+            "web" => Way::Web,
+            _ => bail!("`{word}` is no way to a guest toolchain: say auto, debian, source or web"),
+        })
+    }
+
+    fn steps(self) -> &'static [Step] {
+        match self {
+            Way::Auto => &[RUSTUP, SOURCE, WEB],
+            Way::Debian => &[SOURCE, WEB],
+            Way::Source => &[SOURCE],
+            Way::Web => &[WEB],
+        }
+    }
+}
+
+/// Where earlier runs for this compiler left what they built.
+struct Cache {
+    folder: PathBuf,
+    key: String,
+}
+
+impl Cache {
+    fn source(&self) -> String {
+        format!("{}-source", self.key)
+    }
+
+    fn web(&self) -> String {
+        format!("{}-web", self.key)
+    }
+
+    /// What is ready for a way, the better one first.
+    fn find(&self, way: Way) -> Result<Option<Toolchain>> {
+        let ready = |name: String| Some(self.folder.join(name)).filter(|entry| entry.is_dir());
+        let source = ready(self.source()).filter(|_| way != Way::Web);
+        let web = ready(self.web()).filter(|_| way != Way::Source);
+        match (source, web) {
+            (Some(entry), _) => Toolchain::from_source(&entry).map(Some),
+            (None, Some(entry)) => Toolchain::from_web(&entry).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+impl Installed {
+    fn find() -> Result<Installed> {
+        let rustc = |argument: &[&str]| process::capture(Command::new("rustc").args(argument));
+        let sysroot = rustc(&["--print", "sysroot"]).context("install Rust first")?;
+        Ok(Installed { sysroot: PathBuf::from(sysroot.trim_end()), description: rustc(&["-vV"])? })
+    }
+
+    fn has_target(&self) -> bool {
+        self.sysroot.join("lib/rustlib").join(TARGET).join("lib").is_dir()
+    }
+
+    /// A line of `rustc -vV`.
+    fn field(&self, name: &str) -> Result<&str> {
+        let value = self.description.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        value.with_context(|| format!("`rustc -vV` names no {name}"))
+    }
+
+    /// The compiler itself, not rustup's stand-in for it.
+    fn rustc(&self) -> PathBuf {
+        self.sysroot.join("bin/rustc")
+    }
+}
+
+impl Toolchain {
+    fn from_source(entry: &Path) -> Result<Toolchain> {
+        debian::stamped(entry, debian::SYSROOT).map(Toolchain::Sysroot)
+    }
+
+    fn from_web(entry: &Path) -> Result<Toolchain> {
+        debian::stamped(entry, debian::COMPILER).map(Toolchain::Compiler)
+    }
+
+    /// The flag that names the libraries. It says nothing new to a compiler that comes with them, but to cargo.
+    fn flag(&self) -> Option<String> {
+        match self {
+            Toolchain::Installed => None,
+            Toolchain::Sysroot(folder) => Some(format!("--sysroot={}", folder.display())),
+            Toolchain::Compiler(folder) => Some(format!("--sysroot={}", folder.join("usr").display())),
+        }
+    }
+
+    /// The variables that name another compiler.
+    fn programs(&self) -> Vec<(&'static str, PathBuf)> {
+        match self {
+            Toolchain::Installed | Toolchain::Sysroot(_) => Vec::new(),
+            Toolchain::Compiler(folder) => {
+                vec![("RUSTC", folder.join("bin/rustc")), ("RUSTDOC", folder.join("bin/rustdoc"))]
+            }
+        }
+    }
+
+    /// Makes `command`, a cargo that builds for [`TARGET`], use this toolchain and these compiler flags.
+    pub(crate) fn apply(&self, command: &mut Command, mut flags: Vec<String>) {
+        flags.extend(self.flag());
+        // The encoded form keeps paths with spaces whole. Given with `--target` it does not reach build scripts.
+        command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")).envs(self.programs());
+    }
+
+    /// Shell lines after which a plain `cargo build --target wasm32-wasip2` works.
+    pub(crate) fn exports(&self) -> String {
+        let programs = self.programs().into_iter().map(|(name, path)| (name, path.display().to_string()));
+        let flag = self.flag().map(|flag| ("CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS", flag));
+        programs.chain(flag).map(|(name, value)| format!("export {name}={}\n", process::quote(&value))).collect()
+    }
+}
+
+/// The name of the cache entry for a compiler that describes itself so.
+fn key(description: &str) -> String {
+    let mut digest = cache::digest(format!("{RECIPE}\n{TARGET}\n{description}").as_bytes());
+    digest.truncate(16);
+    digest
+}
+
+fn say(text: &str) {
+    eprintln!("guest toolchain: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DESCRIPTION: &str = "rustc 1.95.0 (59807616e 2026-04-14)\nhost: x86_64-unknown-linux-gnu\nrelease: 1.95.0\n";
+
+    #[test]
+    fn the_key_follows_the_compiler() {
+        assert_eq!(key(DESCRIPTION), key(DESCRIPTION));
+        assert_ne!(key(DESCRIPTION), key(&DESCRIPTION.replace("1.95.0", "1.96.0")));
+        assert_eq!(key(DESCRIPTION).len(), 16);
+    }
+
+    #[test]
+    fn a_field_of_the_compiler_is_found_by_its_whole_name() {
+        let installed = Installed { sysroot: PathBuf::new(), description: DESCRIPTION.to_owned() };
+        assert_eq!(installed.field("release").unwrap(), "1.95.0");
+        assert_eq!(installed.field("host").unwrap(), "x86_64-unknown-linux-gnu");
+        assert!(installed.field("rel").is_err());
+    }
+
+    #[test]
+    fn debians_ways_leave_rustup_alone() {
+        for word in ["debian", "source", "web"] {
+            assert!(Way::parse(word).unwrap().steps().iter().all(|(name, _)| *name != RUSTUP.0));
+        }
+        assert!(Way::parse("src").is_err());
+    }
+
+    #[test]
+    fn exports_are_shell_lines() {
+        assert_eq!(Toolchain::Installed.exports(), "");
+        let sysroot = Toolchain::Sysroot(PathBuf::from("/c/sysroot"));
+        assert_eq!(sysroot.exports(), "export CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS=--sysroot=/c/sysroot\n");
+        let compiler = Toolchain::Compiler(PathBuf::from("/c d")).exports();
+        assert!(compiler.starts_with("export RUSTC='/c d/bin/rustc'\nexport RUSTDOC='/c d/bin/rustdoc'\n"));
+    }
+}

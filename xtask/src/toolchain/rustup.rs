@@ -1,0 +1,21 @@
+//! The short way: rustup downloads the target for the toolchain in use.
+
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::{Installed, TARGET, say};
+use crate::process;
+
+/// The target is some 20 MB; a line that needs longer than this is better served by hand.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// Adds the target with rustup.
+pub(super) fn add(installed: &Installed) -> Result<()> {
+    say(&format!("this compiler cannot build for {TARGET} yet: asking rustup for the target"));
+    process::run_within(Command::new("rustup").args(["target", "add", TARGET]), LIMIT)
+        .with_context(|| format!("run `rustup target add {TARGET}` where there is a network"))?;
+    ensure!(installed.has_target(), "rustup added {TARGET} to another toolchain than the one that `rustc` names");
+    Ok(())
+}

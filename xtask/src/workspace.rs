@@ -1,0 +1,108 @@
+//! What cargo knows of a workspace: its packages, their libraries, and where it builds.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use crate::process;
+
+/// One workspace, as `cargo metadata` describes it.
+pub(crate) struct Workspace {
+    pub(crate) root: PathBuf,
+    /// Where cargo builds; `CARGO_TARGET_DIR` and cargo's settings are already in it.
+    pub(crate) target: PathBuf,
+    pub(crate) packages: Vec<Package>,
+}
+
+/// One package of a workspace.
+#[derive(Clone, Debug)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) folder: PathBuf,
+    /// The stem of the component that the package builds to, where it builds to one.
+    pub(crate) component: Option<String>,
+    /// `[package.metadata.portcullis] name`
+    pub(crate) plugin_name: Option<String>,
+}
+
+impl Workspace {
+    /// The repository that this program was built from.
+    pub(crate) fn own() -> Result<Workspace> {
+        Workspace::of(Path::new(env!("CARGO_MANIFEST_DIR")))
+    }
+
+    /// The workspace that the crate in `folder` belongs to.
+    pub(crate) fn of(folder: &Path) -> Result<Workspace> {
+        let mut cargo = process::cargo();
+        cargo.args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"]);
+        Workspace::parse(&process::capture(cargo.arg(folder.join("Cargo.toml")))?)
+    }
+
+    fn parse(metadata: &str) -> Result<Workspace> {
+        let metadata: Value = serde_json::from_str(metadata).context("`cargo metadata` wrote no JSON")?;
+        let folder = |key: &str| Some(PathBuf::from(metadata.get(key)?.as_str()?));
+        let packages =
+            metadata.get("packages").and_then(Value::as_array).context("`cargo metadata` names no packages")?;
+        Ok(Workspace {
+            root: folder("workspace_root").context("`cargo metadata` names no root")?,
+            target: folder("target_directory").context("`cargo metadata` names no target directory")?,
+            packages: packages.iter().map(Package::parse).collect::<Option<_>>().context("an unreadable package")?,
+        })
+    }
+
+    /// A cargo that builds this workspace, wherever the person stands.
+    pub(crate) fn cargo(&self) -> Command {
+        let mut cargo = process::cargo();
+        cargo.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
+        cargo
+    }
+
+    /// The packages whose folder is directly under `parent`.
+    pub(crate) fn packages_under(&self, parent: &str) -> Vec<&Package> {
+        let parent = self.root.join(parent);
+        self.packages.iter().filter(|package| package.folder.parent() == Some(&parent)).collect()
+    }
+}
+
+impl Package {
+    fn parse(package: &Value) -> Option<Package> {
+        let manifest = Path::new(package.get("manifest_path")?.as_str()?);
+        let targets = package.get("targets")?.as_array()?;
+        let component = targets.iter().find(|target| has(target, "cdylib"));
+        Some(Package {
+            name: package.get("name")?.as_str()?.to_owned(),
+            folder: manifest.parent()?.to_owned(),
+            component: component.and_then(|it| Some(it.get("name")?.as_str()?.replace('-', "_"))),
+            plugin_name: package.pointer("/metadata/portcullis/name").and_then(Value::as_str).map(str::to_owned),
+        })
+    }
+}
+
+/// Whether a target of a package is of the kind.
+fn has(target: &Value, kind: &str) -> bool {
+    target.get("kind").and_then(Value::as_array).is_some_and(|kinds| kinds.iter().any(|it| it == kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_knows_the_component_it_builds_to() {
+        let workspace = Workspace::parse(
+            r#"{"workspace_root":"/w","target_directory":"/t","packages":[
+              {"name":"a-b","manifest_path":"/w/plugins/a/Cargo.toml","metadata":{"portcullis":{"name":"a"}},
+               "targets":[{"kind":["cdylib","rlib"],"name":"a_b"}]},
+              {"name":"c","manifest_path":"/w/host/c/Cargo.toml","metadata":null,
+               "targets":[{"kind":["bin"],"name":"c"}]}]}"#,
+        )
+        .unwrap();
+        let plugins = workspace.packages_under("plugins");
+        assert_eq!(plugins.len(), 1);
+        assert_eq!(plugins[0].component.as_deref(), Some("a_b"));
+        assert_eq!(plugins[0].plugin_name.as_deref(), Some("a"));
+        assert_eq!(workspace.packages[1].component, None);
+    }
+}
