@@ -1,1 +1,24 @@
-//! Black-box tests of the host, through its public API and its binary.
+//! What the black-box tests stand on: guests as text, a site with plugins, policy and state, and the checks that every
+//! attack has to pass. It reaches the host through its public API alone.
+
+#![allow(clippy::disallowed_methods, reason = "tests make the files, sockets and links that a host has to withstand")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+mod manifest;
+
+mod guest;
+
+mod record;
+mod site;
+mod snapshot;
+
+mod attack;
+
+pub use attack::{Attack, GRACE};
+pub use guest::{component, guest, module, with_fields};
+pub use manifest::{Dependency, Manifest, Tool};
+pub use record::{assert_verifies, outcome_of, outcomes};
+pub use site::{Site, allow_all, built_guest};
+pub use snapshot::{Snapshot, snapshot};
+
+include!(concat!(env!("OUT_DIR"), "/guests.rs"));

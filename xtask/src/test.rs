@@ -35,7 +35,7 @@ pub(crate) fn bench(workspace: &Workspace, name: &str) -> Result<()> {
     guests::build_with_plugins(workspace, &toolchain::prepare()?)?;
     let mut cargo = workspace.cargo();
     provide(workspace, &mut cargo);
-    cargo.args(["run", "--release", "--quiet", "--package", "portcullis-tests", "--bin", "bench", "--", name]);
+    cargo.args(["run", "--release", "--quiet", "--package", "portcullis-bench", "--", name]);
     // Unset, not zero: a bench measures what a service without these variables does.
     process::run(cargo.env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE"))
 }

@@ -1,2 +1,59 @@
-//! The portcullis command line.
-fn main() {}
+//! The portcullis command line: what a person types becomes calls of the library, and what comes back becomes text.
+//!
+//! Here alone errors lose their type, output is written and the process ends. It must not know how a call is decided
+//! or run: every command asks the library and shows the answer.
+
+mod approver;
+mod arguments;
+mod commands;
+mod environment;
+mod exit_code;
+mod failure;
+mod json;
+mod opening;
+mod outlook;
+mod plugin_file;
+mod progress;
+mod question;
+mod remedy;
+mod schema_summary;
+mod style;
+mod table;
+mod terminal;
+mod tty;
+mod view;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use commands::Context;
+use environment::Environment;
+use exit_code::Exit;
+use std::process::ExitCode;
+use terminal::Terminal;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return terminal::show_usage(&error),
+    };
+    if matches!(arguments.command, Command::CompileWorker) {
+        // Nothing else may touch the streams: the component comes in and the code goes out through them.
+        return ExitCode::from(u8::try_from(portcullis::compile_worker()).unwrap_or(1));
+    }
+    let terminal = Terminal::open(environment::capabilities());
+    let json = arguments.options.json;
+    match run(arguments, terminal) {
+        Ok(exit) => exit.into(),
+        Err(error) => failure::show(terminal, json, &error).into(),
+    }
+}
+
+fn run(arguments: Arguments, terminal: Terminal) -> anyhow::Result<Exit> {
+    let json = arguments.options.json;
+    let context = Context { environment: Environment::resolve(arguments.options)?, terminal, json };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let exit = runtime.block_on(commands::run(arguments.command, &context));
+    // A read of standard input that nobody ends must not keep the process.
+    runtime.shutdown_background();
+    exit
+}

@@ -4,6 +4,7 @@
 //! not validated cannot be authorized, one that was not approved gets no handle, one without handles is not run.
 
 mod authorize;
+mod caller;
 mod execute;
 mod grant;
 mod instantiate;
@@ -61,13 +62,20 @@ pub(crate) struct Shaped {
 pub(crate) async fn call(host: &Arc<Inner>, request: Request) -> Reply {
     let mut record = CallRecord::begin(host, &request);
     let ended = steps(host, &request, &mut record).await;
+    if matches!(&ended, Err((rejection, _)) if rejection.code == Code::MalformedArguments) {
+        record.unparsed(&request);
+    }
     let reply = reply(&record, request, ended);
     record.finish(reply)
 }
 
 async fn steps(host: &Arc<Inner>, request: &Request, record: &mut CallRecord) -> Result<Shaped, (Rejection, u64)> {
     let refused = |rejection| (rejection, 0);
-    let parsed = ParsedCall::parse(request, host.arguments_bytes_max()).map_err(refused)?;
+    if record.id().is_empty() {
+        let message = "The call has no id, because the system gives no randomness, so it was not made.";
+        return Err(refused(Rejection::new(Code::RecordUnavailable, message)));
+    }
+    let parsed = ParsedCall::parse(request, host.arguments_bytes_max).map_err(refused)?;
     record.parsed(&parsed);
     let valid = parsed.validate(&host.catalog).map_err(refused)?;
     record.valid(&valid);
@@ -110,6 +118,6 @@ fn reply(record: &CallRecord, request: Request, ended: Result<Shaped, (Rejection
 }
 
 /// What would happen to a call now: the steps up to the decision, nothing run and nobody asked.
-pub(crate) fn explain(host: &Inner, request: &Request) -> Result<ValidCall, Rejection> {
-    ParsedCall::parse(request, host.arguments_bytes_max())?.validate(&host.catalog)
+pub(crate) fn explain(host: &Inner, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
+    ParsedCall::parse(request, host.arguments_bytes_max)?.validate(&host.catalog)
 }

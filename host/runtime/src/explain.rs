@@ -1,6 +1,6 @@
 //! What would happen to a call now, for people and programs.
 
-use crate::call::{describe_handles, ValidCall};
+use crate::call::{ValidCall, describe_handles};
 use crate::host::Inner;
 use portcullis_policy::{Explanation, Permissions, ToolName};
 use serde::Serialize;

@@ -20,8 +20,10 @@ mod audit;
 mod call;
 mod catalog;
 mod explain;
+mod grants;
 mod host;
 mod json;
+mod open;
 mod places;
 mod reply;
 mod request;
@@ -34,7 +36,8 @@ pub use catalog::{
     Catalog, DefinitionError, Dependency, FileError, LoadError, Observer, Plugin, RefusedPlugin, Silent, Tool, check,
 };
 pub use explain::Explained;
-pub use host::{CALLS_DEFAULT, CALLS_MAX, Host, HostBuilder, OpenError, ProgressListener, open_audit};
+pub use host::{Host, ProgressListener, open_audit};
+pub use open::{CALLS_DEFAULT, CALLS_MAX, HostBuilder, OpenError};
 pub use places::PlaceError;
 pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;

@@ -8,11 +8,17 @@ use std::sync::Arc;
 pub struct Request {
     pub(crate) tool: String,
     pub(crate) arguments: Vec<u8>,
+    pub(crate) origin: Origin,
+    pub(crate) cancellation: Cancellation,
+}
+
+/// Where a request comes from. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
     pub(crate) session: Arc<str>,
     pub(crate) principal: Arc<str>,
     pub(crate) message: Option<Arc<str>>,
     pub(crate) agent: Option<Arc<str>>,
-    pub(crate) cancellation: Cancellation,
 }
 
 impl Request {
@@ -21,10 +27,12 @@ impl Request {
         Self {
             tool: tool.into(),
             arguments: arguments.into(),
-            session: Arc::from("default"),
-            principal: Arc::from("local"),
-            message: None,
-            agent: None,
+            origin: Origin {
+                session: Arc::from("default"),
+                principal: Arc::from("local"),
+                message: None,
+                agent: None,
+            },
             cancellation: Cancellation::new(),
         }
     }
@@ -32,28 +40,28 @@ impl Request {
     /// The session the call belongs to; `default` unless said.
     #[must_use]
     pub fn session(mut self, session: &str) -> Self {
-        self.session = Arc::from(session);
+        self.origin.session = Arc::from(session);
         self
     }
 
     /// On whose behalf the call is made; `local` unless said.
     #[must_use]
     pub fn principal(mut self, principal: &str) -> Self {
-        self.principal = Arc::from(principal);
+        self.origin.principal = Arc::from(principal);
         self
     }
 
     /// The message of the conversation that asked for it.
     #[must_use]
     pub fn message(mut self, message: &str) -> Self {
-        self.message = Some(Arc::from(message));
+        self.origin.message = Some(Arc::from(message));
         self
     }
 
     /// The agent that asks.
     #[must_use]
     pub fn agent(mut self, agent: &str) -> Self {
-        self.agent = Some(Arc::from(agent));
+        self.origin.agent = Some(Arc::from(agent));
         self
     }
 

@@ -171,6 +171,7 @@ impl Names {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "used as a function of the error alone")]
 fn malformed(error: wasmparser::BinaryReaderError) -> Refusal {
     Refusal::Malformed { offset: error.offset(), reason: error.message().escape_debug().to_string() }
 }

@@ -59,6 +59,7 @@ fn grow(taken: &mut usize, most: usize, step: Step, refused: &mut Option<LimitKi
 }
 
 /// One growth of one memory or table, as the engine asks for it.
+#[derive(Clone, Copy)]
 struct Step {
     current: usize,
     desired: usize,

@@ -8,7 +8,7 @@ use super::validate::ValidCall;
 use crate::approver::{Answer, Question, Subject};
 use crate::host::Inner;
 use crate::reply::Code;
-use crate::request::Request;
+use crate::request::{Origin, Request};
 use crate::text::{OneLine, cut, hex};
 use portcullis_policy::{Decision, Limits, Source, Verdict};
 use portcullis_sandbox::{Stop, Verdict as Review};
@@ -26,24 +26,27 @@ const NOTE_BYTES_MAX: usize = 1024;
 
 /// A call that may run, exactly as it was decided on.
 pub(crate) struct ApprovedCall {
-    pub(super) call: ValidCall,
+    pub(super) call: Arc<ValidCall>,
     pub(super) limits: Limits,
 }
 
 impl ValidCall {
     pub(super) async fn authorize(
-        self,
+        self: Arc<Self>,
         host: &Arc<Inner>,
         request: &Request,
         record: &mut CallRecord,
     ) -> Result<ApprovedCall, Rejection> {
         let limits = host.policy.limits(&self.plugin.name);
+        if self.canonical.len() > limits.arguments_bytes {
+            return Err(too_long(limits.arguments_bytes));
+        }
         let verdict = host.policy.decide(&self.question());
         record.decided(host, &verdict)?;
         if verdict.decision == Decision::Deny {
             return Err(denied(&self, &verdict));
         }
-        let review = self.review(host, request, &limits, record).await?;
+        let review = self.review(host, &request.origin, &limits, record).await?;
         let reason = match (verdict.decision, review) {
             (_, Review::Refuse(reason)) => return Err(refused(&self, &reason)),
             (Decision::Ask, Review::Clear) => verdict_text(&verdict),
@@ -53,7 +56,7 @@ impl ValidCall {
                 return Ok(ApprovedCall { call: self, limits });
             }
         };
-        let question = subject_of(host, request, &self, record.id(), Subject::Call, reason);
+        let question = question(host, &request.origin, &self, record.id(), Subject::Call, reason);
         match ask(host, &question, limits.approval_time, record).await? {
             Answer::Yes => Ok(ApprovedCall { call: self, limits }),
             Answer::No { note } => Err(disapproved(&self, note.as_deref())),
@@ -69,9 +72,9 @@ impl ValidCall {
     }
 
     async fn review(
-        &self,
+        self: &Arc<Self>,
         host: &Arc<Inner>,
-        request: &Request,
+        origin: &Origin,
         limits: &Limits,
         record: &mut CallRecord,
     ) -> Result<Review, Rejection> {
@@ -80,7 +83,7 @@ impl ValidCall {
             return Ok(Review::Clear);
         }
         let limits = Limits { time: REVIEW_TIME_MAX.min(limits.time), ..*limits };
-        let context = record.context(host, request, self, &limits);
+        let context = record.context(host, origin, self, &limits);
         let tool = self.tool.name.tool.as_str();
         let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, context).await;
         let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped(&stop)));
@@ -104,9 +107,10 @@ pub(super) async fn ask(
     Ok(answer)
 }
 
-pub(crate) fn subject_of(
+/// What a person is asked about a call.
+pub(super) fn question(
     host: &Inner,
-    request: &Request,
+    origin: &Origin,
     call: &ValidCall,
     id: &str,
     subject: Subject,
@@ -114,8 +118,8 @@ pub(crate) fn subject_of(
 ) -> Question {
     Question {
         call: id.to_owned(),
-        session: request.session.to_string(),
-        principal: request.principal.to_string(),
+        session: origin.session.to_string(),
+        principal: origin.principal.to_string(),
         tool: call.tool.name.clone(),
         plugin_sha256: hex(&call.plugin.sha256),
         permissions: call.tool.permissions(),
@@ -127,11 +131,16 @@ pub(crate) fn subject_of(
 }
 
 /// A verdict of the policy in one line.
-pub(crate) fn verdict_text(verdict: &Verdict) -> String {
+pub(super) fn verdict_text(verdict: &Verdict) -> String {
     match &verdict.source {
         Source::Rule(rule) => format!("rule {} (line {}): {}", rule.number, rule.line, verdict.reason),
         Source::Default => verdict.reason.to_string(),
     }
+}
+
+fn too_long(bytes_max: usize) -> Rejection {
+    let message = format!("The arguments are not usable: they are larger than {bytes_max} bytes; pass less.");
+    Rejection::new(Code::MalformedArguments, message)
 }
 
 fn denied(call: &ValidCall, verdict: &Verdict) -> Rejection {

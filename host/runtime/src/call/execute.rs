@@ -32,14 +32,14 @@ impl ReadyCall {
         record: &mut CallRecord,
     ) -> Result<RawOutcome, Rejection> {
         let granted = self.granted;
-        let context = record.context(host, request, &granted.call, &granted.limits);
+        let context = record.context(host, &request.origin, &granted.call, &granted.limits);
         record.running();
         let ran = host
             .loader
             .engine
             .execute(
                 &self.code,
-                granted.tool.name.tool.as_str(),
+                granted.call.tool.name.tool.as_str(),
                 &granted.call.canonical,
                 &granted.limits,
                 granted.handles,
@@ -47,12 +47,13 @@ impl ReadyCall {
                 request.cancellation.clone(),
             )
             .await;
-        record.printed(ran.log);
+        record.printed(&ran.log);
         let bytes_in = granted.call.canonical.len() as u64;
         let rejection = match ran.result {
             Ok(Ok(success)) => {
                 let output_bytes_max = granted.limits.output_bytes;
-                return Ok(RawOutcome { tool: granted.tool, success, usage: ran.usage, bytes_in, output_bytes_max });
+                let tool = Arc::clone(&granted.call.tool);
+                return Ok(RawOutcome { tool, success, usage: ran.usage, bytes_in, output_bytes_max });
             }
             Ok(Err(failure)) => failed(&failure),
             Err(stop) => stopped(stop, &granted.limits),

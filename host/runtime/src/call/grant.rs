@@ -3,6 +3,7 @@
 
 use super::Rejection;
 use super::authorize::ApprovedCall;
+use super::validate::ValidCall;
 use crate::catalog::{Plugin, Tool};
 use crate::host::Inner;
 use crate::reply::Code;
@@ -16,22 +17,20 @@ pub(crate) type Bound = BTreeMap<(PluginName, DependencyKey), Directory>;
 
 /// An approved call with its handles.
 pub(crate) struct GrantedCall {
-    pub(super) plugin: Arc<Plugin>,
-    pub(super) tool: Arc<Tool>,
-    pub(super) call: super::validate::ValidCall,
+    pub(super) call: Arc<ValidCall>,
     pub(super) limits: Limits,
     pub(super) handles: Handles,
 }
 
 impl ApprovedCall {
     pub(super) fn grant(self, host: &Inner) -> Result<GrantedCall, Rejection> {
-        let (plugin, tool) = (Arc::clone(&self.call.plugin), Arc::clone(&self.call.tool));
+        let (plugin, tool) = (&self.call.plugin, &self.call.tool);
         let mut handles = Handles::none();
         for (key, dependency) in &plugin.dependencies {
             let name = Arc::from(key.as_str());
             let given = match dependency.kind {
                 DependencyKind::Directory => {
-                    let directory = directory(&host.bound, &plugin.name, key, &tool);
+                    let directory = directory(&host.bound, &plugin.name, key, tool);
                     let given = directory.is_some();
                     handles.directory_key(name, directory);
                     given
@@ -41,11 +40,11 @@ impl ApprovedCall {
                     false
                 }
             };
-            if !given && !dependency.optional && reaches(dependency.kind, &tool) {
-                return Err(missing(&plugin, key, dependency.kind));
+            if !given && !dependency.optional && reaches(dependency.kind, tool) {
+                return Err(missing(plugin, key, dependency.kind));
             }
         }
-        Ok(GrantedCall { plugin, tool, call: self.call, limits: self.limits, handles })
+        Ok(GrantedCall { call: self.call, limits: self.limits, handles })
     }
 }
 

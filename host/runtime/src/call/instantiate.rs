@@ -18,7 +18,7 @@ pub(crate) struct ReadyCall {
 
 impl GrantedCall {
     pub(super) async fn instantiate(self, host: &Inner) -> Result<ReadyCall, Rejection> {
-        let code = host.code(&self.plugin).await?.clone();
+        let code = host.code(&self.call.plugin).await?.clone();
         let waiting = host.places.clone().acquire_owned();
         // A place comes free when a call ends, and each ends in its time; who waits longer than that gives way.
         match tokio::time::timeout(self.limits.time, waiting).await {

@@ -27,9 +27,9 @@ impl ParsedCall {
             return Err(malformed(format!("they are larger than {bytes_max} bytes; pass less")));
         }
         let text = std::str::from_utf8(bytes).map_err(|_| malformed("they are not valid UTF-8"))?;
-        let (value, stringified) = match json::parse(text).map_err(|error| malformed(error))? {
+        let (value, stringified) = match json::parse(text).map_err(malformed)? {
             // Many models hand over the object as a string; once is a habit, twice is a mistake.
-            Value::String(inner) => (json::parse(&inner).map_err(|error| malformed(error))?, true),
+            Value::String(inner) => (json::parse(&inner).map_err(malformed)?, true),
             value => (value, false),
         };
         let Value::Object(arguments) = value else {

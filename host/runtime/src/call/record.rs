@@ -1,21 +1,21 @@
 //! Step 8, which begins before the first: what is recorded of a call, on whatever way it ends.
 
+mod lines;
+
 use super::Rejection;
-use super::authorize::{ask, subject_of};
+use super::caller::Caller;
 use super::parse::ParsedCall;
 use super::validate::ValidCall;
 use crate::approver::{Answer, Subject};
 use crate::audit::{AuditError, AuditLog, Kind};
 use crate::host::Inner;
-use crate::reply::{Code, Reply};
-use crate::request::Request;
-use crate::text::{OneLine, cut, hex};
-use portcullis_policy::{Decision, Limits, Permission, Source, Verdict};
-use portcullis_sandbox::{Ask, CallContext, CallHost, Log, Progress, Verdict as Review};
-use serde::Serialize;
+use crate::reply::{CallUsage, Code, Reply};
+use crate::request::{Origin, Request};
+use crate::text::{cut, hex};
+use lines::{AnswerLine, DecisionLine, Facts, OutcomeLine};
+use portcullis_policy::{Decision, Limits, Source, Verdict};
+use portcullis_sandbox::{CallContext, Log, Verdict as Review};
 use sha2::{Digest, Sha256};
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The longest detail of one line, in bytes.
@@ -37,81 +37,13 @@ struct Shared {
     facts: Mutex<Facts>,
 }
 
-/// What is known of a call so far.
-#[derive(Clone, Default, Serialize)]
-struct Facts {
-    session: String,
-    principal: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent: Option<String>,
-    tool: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    plugin_sha256: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    definition_sha256: Option<String>,
-    arguments_bytes: usize,
-    arguments_sha256: String,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    stringified: bool,
-    #[serde(skip)]
-    decided: bool,
-    #[serde(skip)]
-    running: bool,
-    #[serde(skip)]
-    detail: Option<String>,
-    #[serde(skip)]
-    printed: Option<String>,
-}
-
-#[derive(Serialize)]
-struct DecisionLine<'a> {
-    call: &'a str,
-    #[serde(flatten)]
-    facts: &'a Facts,
-    decision: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u64>,
-    reason: &'a str,
-    policy_sha256: &'a str,
-}
-
-#[derive(Serialize)]
-struct AnswerLine<'a> {
-    call: &'a str,
-    subject: String,
-    answer: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct OutcomeLine<'a> {
-    call: &'a str,
-    /// Said again only where no decision was recorded.
-    #[serde(flatten)]
-    facts: Option<&'a Facts>,
-    outcome: &'a str,
-    code: &'a str,
-    wall_us: u64,
-    cpu_us: u64,
-    memory_bytes: u64,
-    bytes_in: u64,
-    bytes_out: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    printed: Option<&'a str>,
-}
-
 impl CallRecord {
     /// Begins the record of a request, before anything of it is looked at.
     pub(super) fn begin(host: &Inner, request: &Request) -> Self {
         let facts = Facts {
-            session: cut(&request.session, 128).to_owned(),
-            principal: cut(&request.principal, 128).to_owned(),
-            agent: request.agent.as_deref().map(|agent| cut(agent, 128).to_owned()),
+            session: cut(&request.origin.session, 128).to_owned(),
+            principal: cut(&request.origin.principal, 128).to_owned(),
+            agent: request.origin.agent.as_deref().map(|agent| cut(agent, 128).to_owned()),
             tool: cut(&request.tool, 256).to_owned(),
             arguments_bytes: request.arguments.len(),
             arguments_sha256: String::new(),
@@ -130,6 +62,11 @@ impl CallRecord {
             facts.arguments_sha256 = hex(&Sha256::digest(call.canonical.as_bytes()));
             facts.stringified = call.stringified;
         });
+    }
+
+    /// Arguments that are no document have no one form: what is hashed is what came.
+    pub(super) fn unparsed(&self, request: &Request) {
+        self.shared.note(|facts| facts.arguments_sha256 = hex(&Sha256::digest(&request.arguments)));
     }
 
     pub(super) fn valid(&self, call: &ValidCall) {
@@ -168,7 +105,7 @@ impl CallRecord {
         self.shared.note(|facts| facts.running = true);
     }
 
-    pub(super) fn printed(&self, log: Log) {
+    pub(super) fn printed(&self, log: &Log) {
         if log.bytes.is_empty() {
             return;
         }
@@ -206,27 +143,17 @@ impl CallRecord {
     pub(super) fn context(
         &self,
         host: &Arc<Inner>,
-        request: &Request,
-        call: &ValidCall,
+        origin: &Origin,
+        call: &Arc<ValidCall>,
         limits: &Limits,
     ) -> CallContext {
-        let caller = Caller {
-            host: Arc::clone(host),
-            record: CallRecord { shared: Arc::clone(&self.shared), finished: true },
-            request: request.clone(),
-            call: ValidCall {
-                plugin: Arc::clone(&call.plugin),
-                tool: Arc::clone(&call.tool),
-                arguments: serde_json::Map::new(),
-                canonical: call.canonical.clone(),
-            },
-        };
+        let record = Self { shared: Arc::clone(&self.shared), finished: true };
         CallContext {
             id: Arc::from(self.id()),
-            session: Arc::clone(&request.session),
-            message: request.message.clone(),
-            agent: request.agent.clone(),
-            host: Arc::new(caller),
+            session: Arc::clone(&origin.session),
+            message: origin.message.clone(),
+            agent: origin.agent.clone(),
+            host: Arc::new(Caller::new(Arc::clone(host), record, origin.clone(), Arc::clone(call))),
             approval_time: limits.approval_time,
         }
     }
@@ -254,19 +181,18 @@ impl Shared {
         };
         let (facts, call) = (&mut *facts, self.id.as_str());
         let entry = DecisionLine { call, facts, decision, rule, line, reason, policy_sha256: policy };
-        self.audit.append(Kind::Decision, &entry).map_err(unrecorded)?;
+        self.audit.append(Kind::Decision, &entry).map_err(|error| unrecorded(&error))?;
         facts.decided = true;
         Ok(())
     }
 
     fn answered(&self, subject: &Subject, answer: &Answer) -> Result<(), Rejection> {
-        let (subject, resource) = match subject {
-            Subject::Call => ("the call".to_owned(), None),
+        let subject = match subject {
+            Subject::Call => "the call".to_owned(),
             Subject::Resource { permission, resource, .. } => {
-                (format!("{}: {}", cut(permission, 64), cut(resource, 1024)), Some(()))
+                format!("{}: {}", cut(permission, 64), cut(resource, 1024))
             }
         };
-        let _ = resource;
         match answer {
             Answer::Yes => self.answer(subject, "yes", None),
             Answer::No { note } => self.answer(subject, "no", note.as_deref().map(|note| cut(note, 1024))),
@@ -275,7 +201,7 @@ impl Shared {
 
     fn answer(&self, subject: String, answer: &str, note: Option<&str>) -> Result<(), Rejection> {
         let line = AnswerLine { call: &self.id, subject, answer, note };
-        self.audit.append(Kind::Answer, &line).map_err(unrecorded)
+        self.audit.append(Kind::Answer, &line).map_err(|error| unrecorded(&error))
     }
 
     fn outcome(&self, reply: &Reply) -> Result<(), AuditError> {
@@ -313,12 +239,12 @@ impl Shared {
             title: None,
             metadata: None,
             message: String::new(),
-            usage: crate::reply::CallUsage::default(),
+            usage: CallUsage::default(),
         })
     }
 }
 
-fn unrecorded(error: AuditError) -> Rejection {
+fn unrecorded(error: &AuditError) -> Rejection {
     Rejection::new(Code::RecordUnavailable, "The call could not be recorded, so it was not made.")
         .with_detail(error.to_string())
 }
@@ -329,60 +255,5 @@ fn new_id() -> String {
     match getrandom::fill(&mut bytes) {
         Ok(()) => hex(&bytes),
         Err(_) => String::new(),
-    }
-}
-
-/// The host's side of a running call.
-struct Caller {
-    host: Arc<Inner>,
-    record: CallRecord,
-    request: Request,
-    call: ValidCall,
-}
-
-impl CallHost for Caller {
-    fn report(&self, progress: Progress) {
-        self.host.progress.report(&self.record.shared.id, &progress);
-    }
-
-    fn ask(&self, asked: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
-        Box::pin(self.decide(asked))
-    }
-}
-
-impl Caller {
-    async fn decide(&self, asked: Ask) -> Result<(), String> {
-        let tool = &self.call.tool;
-        let permission = asked.permission.parse::<Permission>().ok();
-        let Some(permission) = permission.filter(|permission| tool.permissions().contains(*permission)) else {
-            return Err(format!("{} does not declare this permission", tool.name));
-        };
-        let subject = Subject::Resource {
-            permission: permission.as_str().to_owned(),
-            resource: asked.resource.clone(),
-            reason: asked.reason,
-        };
-        let verdict = self.host.policy.decide_resource(&tool.name, permission, &asked.resource);
-        let record = &self.record;
-        let refused = |rejection: Rejection| rejection.message;
-        let decided = |answer| record.answered(&subject, &answer).map_err(refused);
-        match verdict.decision {
-            Decision::Allow => decided(Answer::Yes),
-            Decision::Deny => {
-                decided(Answer::No { note: Some(verdict.reason.to_string()) })?;
-                Err(format!("the policy denies it: {}", verdict.reason))
-            }
-            Decision::Ask => {
-                let limits = self.host.policy.limits(&self.call.plugin.name);
-                let reason = super::authorize::verdict_text(&verdict);
-                let question =
-                    subject_of(&self.host, &self.request, &self.call, record.id(), subject.clone(), reason);
-                match ask(&self.host, &question, limits.approval_time, record).await.map_err(refused)? {
-                    Answer::Yes => Ok(()),
-                    Answer::No { note: Some(note) } => Err(format!("not approved: {}", OneLine(cut(&note, 1024)))),
-                    Answer::No { note: None } => Err("not approved".to_owned()),
-                }
-            }
-        }
     }
 }

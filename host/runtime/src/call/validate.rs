@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Tools named to a model that asked for one that is not there.
 const SUGGESTIONS_MAX: usize = 5;
 
-/// A call of a known tool with arguments it has agreed to.
+/// A call of a known tool with arguments it has agreed to. It is shared, never copied: what is decided on is what runs.
 pub(crate) struct ValidCall {
     pub(crate) plugin: Arc<Plugin>,
     pub(crate) tool: Arc<Tool>,
@@ -23,7 +23,7 @@ pub(crate) struct ValidCall {
 }
 
 impl ParsedCall {
-    pub(super) fn validate(self, catalog: &Catalog) -> Result<ValidCall, Rejection> {
+    pub(super) fn validate(self, catalog: &Catalog) -> Result<Arc<ValidCall>, Rejection> {
         let name: Option<ToolName> = (self.tool.len() <= TOOL_BYTES_MAX).then(|| self.tool.parse().ok()).flatten();
         let found = name.as_ref().and_then(|name| catalog.find(name));
         let Some((plugin, tool)) = found else { return Err(unknown(&self.tool, catalog)) };
@@ -35,12 +35,8 @@ impl ParsedCall {
         let Value::Object(arguments) = arguments else {
             return Err(Rejection::new(Code::InvalidArguments, "The arguments are not an object."));
         };
-        Ok(ValidCall {
-            plugin: Arc::clone(plugin),
-            tool: Arc::clone(tool),
-            arguments,
-            canonical: self.canonical,
-        })
+        let (plugin, tool) = (Arc::clone(plugin), Arc::clone(tool));
+        Ok(Arc::new(ValidCall { plugin, tool, arguments, canonical: self.canonical }))
     }
 }
 

@@ -1,0 +1,116 @@
+//! What the process finds around it: variables, defaults, its own program and the files a person names. The one file
+//! that reads any of them.
+
+use crate::arguments::Options;
+use anyhow::Context as _;
+use portcullis::Compiler;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The word that makes this program a compile worker.
+const WORKER: &str = "compile-worker";
+
+/// Where a policy is looked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum PolicyPlace {
+    /// Named by a person: it must be there.
+    Named(PathBuf),
+    /// The usual place: where it is not there, everything is denied.
+    Usual(PathBuf),
+}
+
+/// The places and the program, resolved.
+#[derive(Debug)]
+pub(crate) struct Environment {
+    pub(crate) plugins: PathBuf,
+    pub(crate) policy: PolicyPlace,
+    state: Option<PathBuf>,
+    pub(crate) compiler: Compiler,
+}
+
+/// What the surroundings let a terminal do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capabilities {
+    /// Nobody asked for plain text.
+    pub(crate) colour: bool,
+    /// A line can be written over.
+    pub(crate) cursor: bool,
+}
+
+impl Environment {
+    /// Fills in what was not said.
+    ///
+    /// # Errors
+    /// This program cannot find itself.
+    pub(crate) fn resolve(options: Options) -> anyhow::Result<Self> {
+        let program = std::env::current_exe().context("this program cannot find itself, to compile plugins with")?;
+        let plugins = options.plugins.or_else(|| path("PORTCULLIS_PLUGINS"));
+        let policy = options.policy.map(PolicyPlace::Named);
+        Ok(Self {
+            plugins: plugins.unwrap_or_else(|| PathBuf::from("plugins")),
+            policy: policy.unwrap_or_else(|| PolicyPlace::Usual(PathBuf::from("portcullis.toml"))),
+            state: options.state.or_else(usual_state),
+            compiler: Compiler::Worker { program, arguments: vec![OsString::from(WORKER)] },
+        })
+    }
+
+    /// The state directory.
+    ///
+    /// # Errors
+    /// None was named, and the user has no home.
+    pub(crate) fn state(&self) -> anyhow::Result<&Path> {
+        self.state.as_deref().context("there is no HOME to keep the record in: name a directory with --state")
+    }
+}
+
+fn usual_state() -> Option<PathBuf> {
+    // The XDG base directory specification has relative paths ignored.
+    let absolute = |path: &PathBuf| path.is_absolute();
+    path("PORTCULLIS_STATE").or_else(|| {
+        let data = path("XDG_DATA_HOME").filter(absolute);
+        let home = || path("HOME").filter(absolute).map(|home| home.join(".local/share"));
+        data.or_else(home).map(|data| data.join("portcullis"))
+    })
+}
+
+/// A variable that holds a path; an empty one is as good as none.
+fn path(name: &str) -> Option<PathBuf> {
+    variable(name).map(PathBuf::from)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the command line is where variables become settings")]
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// What the surroundings let a terminal do.
+pub(crate) fn capabilities() -> Capabilities {
+    let dumb = variable("TERM").is_some_and(|term| term == "dumb");
+    Capabilities { colour: variable("NO_COLOR").is_none() && !dumb, cursor: !dumb }
+}
+
+/// Opens a file that a person named, without waiting for the other end of a pipe.
+///
+/// # Errors
+/// The system says no.
+#[expect(clippy::disallowed_methods, reason = "the person at the command line named this file")]
+pub(crate) fn open_named(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(nonblocking()).open(path)
+}
+
+/// Opens the controlling terminal to read from it.
+///
+/// # Errors
+/// There is none.
+#[expect(clippy::disallowed_methods, reason = "a person answers at the controlling terminal, wherever stdin points")]
+pub(crate) fn open_terminal() -> io::Result<File> {
+    File::options().read(true).custom_flags(nonblocking()).open("/dev/tty")
+}
+
+fn nonblocking() -> i32 {
+    // The flags of the system are an int, which rustix keeps as unsigned bits.
+    rustix::fs::OFlags::NONBLOCK.bits().cast_signed()
+}

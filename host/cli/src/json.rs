@@ -1,0 +1,121 @@
+//! Results for programs: one JSON document on one line.
+
+use portcullis::text::is_deceptive;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// A document on one line, its line break included. It is what `serde_json` writes, except that a character which could
+/// fool a terminal is spelt as an escape; to a program that is the same document.
+///
+/// # Errors
+/// The value has no JSON.
+pub(crate) fn line(value: &impl Serialize) -> serde_json::Result<String> {
+    let mut text = escape(serde_json::to_string(value)?);
+    text.push('\n');
+    Ok(text)
+}
+
+/// JSON text with every deceptive character as `\u` escapes. Outside of strings JSON has none of them.
+fn escape(json: String) -> String {
+    if !json.contains(is_deceptive) {
+        return json;
+    }
+    let mut text = String::with_capacity(json.len() + 64);
+    for character in json.chars() {
+        if is_deceptive(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "\\u{unit:04x}");
+            }
+        } else {
+            text.push(character);
+        }
+    }
+    text
+}
+
+/// Indents JSON text for a person without touching a single token of it: numbers, escapes and order stay as they are.
+pub(crate) fn indent(json: &str) -> String {
+    let mut layout = Layout { text: String::with_capacity(json.len() * 2), depth: 0 };
+    let (mut in_string, mut escaped, mut opened) = (false, false, false);
+    for character in json.chars() {
+        if in_string {
+            layout.text.push(character);
+            in_string = escaped || character != '"';
+            escaped = !escaped && character == '\\';
+            continue;
+        }
+        if character.is_ascii_whitespace() {
+            continue;
+        }
+        let closes = matches!(character, '}' | ']');
+        if opened && !closes {
+            layout.open();
+        } else if closes && !opened {
+            layout.close();
+        }
+        opened = matches!(character, '{' | '[');
+        layout.text.push(character);
+        match character {
+            '"' => in_string = true,
+            ':' => layout.text.push(' '),
+            ',' => layout.line(),
+            _ => {}
+        }
+    }
+    layout.text
+}
+
+struct Layout {
+    text: String,
+    depth: usize,
+}
+
+impl Layout {
+    fn open(&mut self) {
+        self.depth += 1;
+        self.line();
+    }
+
+    fn close(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.line();
+    }
+
+    fn line(&mut self) {
+        self.text.push('\n');
+        self.text.extend(std::iter::repeat_n("  ", self.depth));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deceptive_characters_are_spelt_out_and_the_document_stays() {
+        let value = serde_json::json!({"a\u{202e}": "\u{1b}[2J \u{9b} \u{e0041} é\n"});
+        let line = line(&value).unwrap();
+        assert!(!line.trim_end_matches('\n').contains(is_deceptive), "{line:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap(), value);
+    }
+
+    #[test]
+    fn indenting_keeps_every_token() {
+        let json = r#"{"a":[1.50,{},[]],"b\"{,":"x\\","c":{"d":12345678901234567890}}"#;
+        let indented = indent(json);
+        let expected = r#"{
+  "a": [
+    1.50,
+    {},
+    []
+  ],
+  "b\"{,": "x\\",
+  "c": {
+    "d": 12345678901234567890
+  }
+}"#;
+        assert_eq!(indented, expected);
+        assert_eq!(indent(&indented), expected);
+    }
+}

@@ -1,0 +1,131 @@
+//! Rows with aligned columns. Every cell is encoded here, so that no text in a table can move the cursor.
+
+use crate::style::{Look, Style};
+use portcullis::text::OneLine;
+
+/// Between two columns.
+const GAP: &str = "  ";
+
+/// A column that is cut keeps at least this many characters.
+const LAST_COLUMN_MIN: usize = 20;
+
+/// One piece of a row.
+pub(crate) struct Cell {
+    text: String,
+    look: Look,
+}
+
+impl Cell {
+    /// Text of any origin.
+    pub(crate) fn new(look: Look, text: &str) -> Self {
+        Self { text: OneLine(text).to_string(), look }
+    }
+
+    /// Text without a look.
+    pub(crate) fn plain(text: &str) -> Self {
+        Self::new(Look::Plain, text)
+    }
+
+    fn width(&self) -> usize {
+        self.text.chars().count()
+    }
+}
+
+/// Rows with aligned columns.
+#[derive(Default)]
+pub(crate) struct Table {
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// Adds a row.
+    pub(crate) fn row<const N: usize>(&mut self, cells: [Cell; N]) {
+        self.rows.push(cells.into());
+    }
+
+    /// Whether there is no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The rows as lines that begin with `margin`. Where there is a width, the last column is cut to it.
+    pub(crate) fn render(&self, style: Style, margin: &str, width: Option<usize>) -> String {
+        self.lines(style, margin, width).map(|line| line + "\n").collect()
+    }
+
+    /// The rows, one line each, without line breaks.
+    pub(crate) fn lines(&self, style: Style, margin: &str, width: Option<usize>) -> impl Iterator<Item = String> {
+        let widths = self.widths();
+        let before: usize = widths.iter().rev().skip(1).map(|width| width + GAP.len()).sum();
+        let room = width.map(|width| width.saturating_sub(margin.len() + before).max(LAST_COLUMN_MIN));
+        self.rows.iter().map(move |row| {
+            let mut line = margin.to_owned();
+            for (index, cell) in row.iter().enumerate() {
+                let last = index + 1 == row.len();
+                let text = if last { cut(&cell.text, room) } else { cell.text.clone() };
+                line.push_str(&style.paint(cell.look, &text).to_string());
+                if !last {
+                    let padding = widths[index].saturating_sub(cell.width());
+                    line.extend(std::iter::repeat_n(' ', padding));
+                    line.push_str(GAP);
+                }
+            }
+            line.truncate(line.trim_end_matches(' ').len());
+            line
+        })
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(Cell::width).max();
+        (0..columns).map(|column| width(column).unwrap_or(0)).collect()
+    }
+}
+
+fn cut(text: &str, room: Option<usize>) -> String {
+    match room {
+        Some(room) if text.chars().count() > room => {
+            text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
+        }
+        Some(_) | None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::default();
+        table.row([Cell::plain("a"), Cell::plain("bb"), Cell::plain("the last column is the one that is cut")]);
+        table.row([Cell::plain("ccc"), Cell::plain(""), Cell::plain("")]);
+        table
+    }
+
+    #[test]
+    fn columns_are_aligned_and_lines_have_no_tail() {
+        let text = table().render(Style::Plain, " ", None);
+        assert_eq!(text, " a    bb  the last column is the one that is cut\n ccc\n");
+    }
+
+    #[test]
+    fn only_the_last_column_is_cut_to_the_width() {
+        let text = table().render(Style::Plain, "", Some(30));
+        assert_eq!(text, "a    bb  the last column is t…\nccc\n");
+    }
+
+    #[test]
+    fn text_in_a_cell_cannot_leave_it() {
+        let mut table = Table::default();
+        table.row([Cell::plain("a\n\u{1b}[2J"), Cell::new(Look::Bad, "\u{202e}b")]);
+        assert_eq!(table.render(Style::Plain, "", None), "a\\n\\u{1b}[2J  \\u{202e}b\n");
+    }
+
+    #[test]
+    fn colour_does_not_change_the_columns() {
+        let mut table = Table::default();
+        table.row([Cell::new(Look::Good, "a"), Cell::plain("b")]);
+        table.row([Cell::plain("aaa"), Cell::plain("b")]);
+        assert_eq!(table.render(Style::Coloured, "", None), "\u{1b}[32ma\u{1b}[0m    b\naaa  b\n");
+    }
+}

@@ -1,0 +1,74 @@
+//! The lines of the record that are about calls, as they are written.
+
+use serde::Serialize;
+
+/// What is known of a call so far.
+#[derive(Clone, Default, Serialize)]
+pub(super) struct Facts {
+    pub(super) session: String,
+    pub(super) principal: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) agent: Option<String>,
+    pub(super) tool: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) plugin_sha256: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) definition_sha256: Option<String>,
+    pub(super) arguments_bytes: usize,
+    pub(super) arguments_sha256: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) stringified: bool,
+    #[serde(skip)]
+    pub(super) decided: bool,
+    #[serde(skip)]
+    pub(super) running: bool,
+    #[serde(skip)]
+    pub(super) detail: Option<String>,
+    #[serde(skip)]
+    pub(super) printed: Option<String>,
+}
+
+/// A decision, before it takes effect.
+#[derive(Serialize)]
+pub(super) struct DecisionLine<'a> {
+    pub(super) call: &'a str,
+    #[serde(flatten)]
+    pub(super) facts: &'a Facts,
+    pub(super) decision: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rule: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<u64>,
+    pub(super) reason: &'a str,
+    pub(super) policy_sha256: &'a str,
+}
+
+/// A person's or a reviewer's answer, before it takes effect.
+#[derive(Serialize)]
+pub(super) struct AnswerLine<'a> {
+    pub(super) call: &'a str,
+    pub(super) subject: String,
+    pub(super) answer: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<&'a str>,
+}
+
+/// How a call ended.
+#[derive(Serialize)]
+pub(super) struct OutcomeLine<'a> {
+    pub(super) call: &'a str,
+    /// Said again only where no decision was recorded.
+    #[serde(flatten)]
+    pub(super) facts: Option<&'a Facts>,
+    pub(super) outcome: &'a str,
+    pub(super) code: &'a str,
+    pub(super) wall_us: u64,
+    pub(super) cpu_us: u64,
+    pub(super) memory_bytes: u64,
+    pub(super) bytes_in: u64,
+    pub(super) bytes_out: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) detail: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) printed: Option<&'a str>,
+}

@@ -1,0 +1,47 @@
+//! Lists the guests of `guests/`, so that a test file can be held to test every one of them.
+
+#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::expect_used, reason = "a build script reads its crate")]
+
+use std::fmt::Write;
+use std::path::Path;
+use std::{env, fs};
+
+fn main() {
+    println!("cargo::rerun-if-changed=guests");
+    let root = env::var("CARGO_MANIFEST_DIR").expect("cargo says where the crate is");
+    let modules = texts(&Path::new(&root).join("guests"));
+    let components = texts(&Path::new(&root).join("guests/component"));
+
+    let mut code = String::new();
+    let mut list = |name: &str, what: &str, texts: &[(String, String)]| {
+        let _ = writeln!(code, "/// {what}\npub const {name}: &[(&str, &str)] = &[");
+        texts.iter().for_each(|(stem, path)| drop(writeln!(code, "    ({stem:?}, include_str!({path:?})),")));
+        code.push_str("];\n");
+    };
+    list("MODULES", "Fields of a core module, by name of the guest.", &modules);
+    list("COMPONENTS", "Fields of a component, by name of the guest.", &components);
+
+    code.push_str("/// Hands the name of every guest, as an identifier, to a macro.\n");
+    code.push_str("#[macro_export]\nmacro_rules! foreach_guest {\n    ($each:ident) => {\n");
+    for (stem, _) in modules.iter().chain(&components) {
+        let _ = writeln!(code, "        $each!({});", stem.replace('-', "_"));
+    }
+    code.push_str("    };\n}\n");
+    let out = env::var("OUT_DIR").expect("cargo says where to write");
+    fs::write(Path::new(&out).join("guests.rs"), code).expect("the build directory can be written");
+}
+
+/// The stem and the path of each text in a folder, sorted.
+fn texts(folder: &Path) -> Vec<(String, String)> {
+    let entries = fs::read_dir(folder).expect("the folder of guests is there");
+    let mut texts: Vec<_> = entries
+        .map(|entry| entry.expect("a folder can be listed").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "wat"))
+        .map(|path| {
+            let stem = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+            (stem, path.to_string_lossy().into_owned())
+        })
+        .collect();
+    texts.sort();
+    texts
+}

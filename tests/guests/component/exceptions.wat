@@ -1,0 +1,2 @@
+;; Exceptions: off.
+(core module $exceptions (tag $tag) (func (throw $tag)))

@@ -1,0 +1,11 @@
+;; Nine memories of one page each.
+(core module $small-memory (memory 1))
+(core instance (instantiate $small-memory))
+(core instance (instantiate $small-memory))
+(core instance (instantiate $small-memory))
+(core instance (instantiate $small-memory))
+(core instance (instantiate $small-memory))
+(core instance (instantiate $small-memory))
+(core instance (instantiate $small-memory))
+(core instance (instantiate $small-memory))
+(core instance (instantiate $small-memory))

@@ -1,0 +1,2 @@
+;; Calls that replace their caller: off.
+(core module $tail-call (func $loop (return_call $loop)))

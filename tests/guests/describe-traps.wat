@@ -1,0 +1,2 @@
+;; Breaks while it is asked what it is.
+(func $describe (result i32) unreachable)

@@ -1,0 +1,12 @@
+;; Answers with how many variables and arguments it was given, and whether it has a working directory.
+(import "wasi:cli/environment@0.2.12" "get-environment" (func $variables (param i32)))
+(import "wasi:cli/environment@0.2.12" "get-arguments" (func $arguments (param i32)))
+(import "wasi:cli/environment@0.2.12" "initial-cwd" (func $directory (param i32)))
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (call $variables (i32.const 2048))
+  (call $arguments (i32.const 2064))
+  (call $directory (i32.const 2080))
+  (i32.store8 (i32.const 2100) (i32.add (i32.load (i32.const 2052)) (i32.const 48)))
+  (i32.store8 (i32.const 2101) (i32.add (i32.load (i32.const 2068)) (i32.const 48)))
+  (i32.store8 (i32.const 2102) (i32.add (i32.load8_u (i32.const 2080)) (i32.const 48)))
+  (call $answer (i32.const 0) (i32.const 2100) (i32.const 3)))

@@ -1,0 +1,5 @@
+;; Ends the program, as if all were well.
+(import "wasi:cli/exit@0.2.12" "exit" (func $exit (param i32)))
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (call $exit (i32.const 0))
+  unreachable)

@@ -1,0 +1,2 @@
+;; Says what the harness wrote.
+(func $describe (result i32) (global.get $manifest))

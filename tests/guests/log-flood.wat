@@ -1,0 +1,16 @@
+;; Prints 8 MiB on each of its two streams, and then answers.
+(import "wasi:cli/stdout@0.2.12" "get-stdout" (func $stdout (result i32)))
+(import "wasi:cli/stderr@0.2.12" "get-stderr" (func $stderr (result i32)))
+(import "wasi:io/streams@0.2.12" "[method]output-stream.blocking-write-and-flush" (func $write (param i32 i32 i32 i32)))
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (local $left i32) (local $out i32) (local $error i32)
+  (memory.fill (i32.const 65536) (i32.const 27) (i32.const 4096))
+  (local.set $out (call $stdout))
+  (local.set $error (call $stderr))
+  (local.set $left (i32.const 2048))
+  (loop $more
+    (call $write (local.get $out) (i32.const 65536) (i32.const 4096) (i32.const 2048))
+    (call $write (local.get $error) (i32.const 65536) (i32.const 4096) (i32.const 2048))
+    (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+    (br_if $more (local.get $left)))
+  (call $answer (i32.const 0) (local.get 2) (local.get 3)))

@@ -1,0 +1,2 @@
+;; Answers, and never finishes tidying up.
+(func $post (param i32) (loop $for-ever (br $for-ever)))

@@ -1,0 +1,4 @@
+;; Never says where the arguments may go.
+(func $realloc (param i32 i32 i32 i32) (result i32)
+  (loop $for-ever (br $for-ever))
+  unreachable)

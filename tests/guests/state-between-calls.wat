@@ -1,0 +1,12 @@
+;; Looks for what an earlier call left in a global, a memory and a table, and leaves something there.
+(table $table 2 funcref)
+(elem declare func $post)
+(global $calls (mut i32) (i32.const 0))
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (global.set $calls (i32.add (global.get $calls) (i32.const 1)))
+  (i32.store8 (i32.const 2048) (i32.add (global.get $calls) (i32.const 48)))
+  (i32.store8 (i32.const 2049) (i32.add (i32.load8_u (i32.const 131000)) (i32.const 48)))
+  (i32.store8 (i32.const 2050) (i32.add (i32.eqz (ref.is_null (table.get $table (i32.const 1)))) (i32.const 48)))
+  (i32.store8 (i32.const 131000) (i32.const 1))
+  (table.set $table (i32.const 1) (ref.func $post))
+  (call $answer (i32.const 0) (i32.const 2048) (i32.const 3)))

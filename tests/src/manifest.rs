@@ -1,0 +1,143 @@
+//! A manifest as the bytes that `describe` points at: the canonical ABI of `portcullis:tool/types.manifest`.
+
+/// What a guest says of itself.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// The plugin's name.
+    pub name: String,
+    /// The author's version.
+    pub version: String,
+    /// What it is for.
+    pub description: String,
+    /// Its tools.
+    pub tools: Vec<Tool>,
+    /// What it asks for.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// One tool.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// A few words.
+    pub title: Option<String>,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub schema: String,
+    /// JSON Schema of its answer.
+    pub output_schema: Option<String>,
+    /// Bits of `permissions`: 1 read, 2 write, 4 execute, 8 network.
+    pub required: u8,
+}
+
+/// A dependency on a directory.
+#[derive(Clone, Debug)]
+pub struct Dependency {
+    /// Its key.
+    pub key: String,
+    /// Whether the plugin can do without.
+    pub optional: bool,
+    /// Why it is asked for.
+    pub reason: String,
+}
+
+impl Manifest {
+    /// An honest manifest with one tool `run` that takes any object and needs nothing.
+    pub fn of(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            version: "1.0.0".to_owned(),
+            description: "A guest of the tests.".to_owned(),
+            tools: vec![Tool::new("run")],
+            dependencies: Vec::new(),
+        }
+    }
+
+    /// The same with its first tool changed.
+    #[must_use]
+    pub fn tool(mut self, change: impl FnOnce(&mut Tool)) -> Self {
+        change(&mut self.tools[0]);
+        self
+    }
+
+    /// The same with a dependency more.
+    #[must_use]
+    pub fn directory(mut self, key: &str, optional: bool) -> Self {
+        self.dependencies.push(Dependency { key: key.to_owned(), optional, reason: "to be tested".to_owned() });
+        self
+    }
+
+    /// Its bytes, to stand at `base`; the record itself comes first.
+    pub(crate) fn encode(&self, base: u32) -> Vec<u8> {
+        let tools_at = 40;
+        let dependencies_at = tools_at + 52 * self.tools.len();
+        let mut memory = Memory { base, bytes: vec![0; dependencies_at + 20 * self.dependencies.len()] };
+        memory.text(0, &self.name);
+        memory.text(8, &self.version);
+        memory.text(16, &self.description);
+        memory.list(24, tools_at, self.tools.len());
+        memory.list(32, dependencies_at, self.dependencies.len());
+        for (index, tool) in self.tools.iter().enumerate() {
+            let at = tools_at + 52 * index;
+            memory.text(at, &tool.name);
+            memory.option(at + 8, tool.title.as_deref());
+            memory.text(at + 20, &tool.description);
+            memory.text(at + 28, &tool.schema);
+            memory.option(at + 36, tool.output_schema.as_deref());
+            memory.bytes[at + 48] = tool.required;
+        }
+        for (index, dependency) in self.dependencies.iter().enumerate() {
+            let at = dependencies_at + 20 * index;
+            memory.text(at, &dependency.key);
+            // Its kind is the first, a directory: zero.
+            memory.bytes[at + 9] = u8::from(dependency.optional);
+            memory.text(at + 12, &dependency.reason);
+        }
+        memory.bytes
+    }
+}
+
+impl Tool {
+    /// A tool that takes any object.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: None,
+            description: "Does what its plugin is there for.".to_owned(),
+            schema: r#"{"type":"object"}"#.to_owned(),
+            output_schema: None,
+            required: 0,
+        }
+    }
+}
+
+/// Bytes that will stand at an address.
+struct Memory {
+    base: u32,
+    bytes: Vec<u8>,
+}
+
+impl Memory {
+    fn word(&mut self, at: usize, word: u32) {
+        self.bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+    }
+
+    fn list(&mut self, at: usize, items_at: usize, count: usize) {
+        self.word(at, self.base + u32::try_from(items_at).unwrap());
+        self.word(at + 4, u32::try_from(count).unwrap());
+    }
+
+    fn text(&mut self, at: usize, text: &str) {
+        self.list(at, self.bytes.len(), text.len());
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    fn option(&mut self, at: usize, text: Option<&str>) {
+        if let Some(text) = text {
+            self.bytes[at] = 1;
+            self.text(at + 4, text);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Bare wasmtime, without any of the host: a fresh store, an instance, one call, everything dropped.
+
+use anyhow::Result;
+use std::path::{Path, PathBuf};
+use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Linker, ResourceTable};
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store};
+use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
+
+mod bindings {
+    #![allow(missing_docs, unreachable_pub, clippy::all, reason = "written by a macro from wit/v0.1")]
+
+    wasmtime::component::bindgen!({
+        path: "../../wit/v0.1",
+        world: "portcullis:tool/plugin",
+        imports: { default: trappable },
+        with: {
+            "wasi:io": wasmtime_wasi::p2::bindings::sync::io,
+            "wasi:clocks": wasmtime_wasi::p2::bindings::sync::clocks,
+            "wasi:filesystem": wasmtime_wasi::p2::bindings::sync::filesystem,
+        },
+        require_store_data_send: true,
+    });
+}
+
+use bindings::exports::portcullis::tool::handler::{Failure, Success};
+use bindings::portcullis::tool::{context, dependencies};
+
+/// A component under one configuration of the engine.
+pub(crate) struct Floor {
+    engine: Engine,
+    instance: InstancePre<State>,
+    execute: ComponentExportIndex,
+    workspace: PathBuf,
+}
+
+struct State {
+    wasi: WasiCtx,
+    table: ResourceTable,
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+impl Floor {
+    /// The settings that `performance.md` found to be the fastest.
+    pub(crate) fn tuned(component: &[u8], workspace: &Path) -> Result<Self> {
+        let mut pool = PoolingAllocationConfig::new();
+        pool.linear_memory_keep_resident(512 << 10).table_keep_resident(64 << 10).max_memory_size(64 << 20);
+        pool.pagemap_scan(match PoolingAllocationConfig::is_pagemap_scan_available() {
+            true => Enabled::Yes,
+            false => Enabled::No,
+        });
+        let mut config = Config::new();
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+        Self::new(&config, component, workspace)
+    }
+
+    /// What wasmtime does when nobody says anything.
+    pub(crate) fn default_configuration(component: &[u8], workspace: &Path) -> Result<Self> {
+        Self::new(&Config::new(), component, workspace)
+    }
+
+    fn new(config: &Config, component: &[u8], workspace: &Path) -> Result<Self> {
+        let engine = Engine::new(config)?;
+        let component = Component::from_binary(&engine, component)?;
+        let mut linker = Linker::new(&engine);
+        wasmtime_wasi::p2::add_to_linker_sync(&mut linker)?;
+        context::add_to_linker::<State, wasmtime::component::HasSelf<State>>(&mut linker, |state| state)?;
+        dependencies::add_to_linker::<State, wasmtime::component::HasSelf<State>>(&mut linker, |state| state)?;
+        let instance = linker.instantiate_pre(&component)?;
+        let handler = component.get_export_index(None, "portcullis:tool/handler@0.1.0");
+        let execute = handler.and_then(|handler| component.get_export_index(Some(&handler), "execute-raw"));
+        let execute = execute.ok_or_else(|| anyhow::anyhow!("the component is no plugin"))?;
+        Ok(Self { engine, instance, execute, workspace: workspace.to_owned() })
+    }
+
+    /// One call.
+    pub(crate) fn call(&self, tool: &str, arguments: &str) -> Result<()> {
+        let wasi = WasiCtx::builder().preopened_dir(&self.workspace, "/workspace", FsPerms::ReadOnly)?.build();
+        let mut store = Store::new(&self.engine, State { wasi, table: ResourceTable::new() });
+        let instance = self.instance.instantiate(&mut store)?;
+        let execute = instance
+            .get_typed_func::<(&str, &str), (Result<Success, Failure>,)>(&mut store, &self.execute)?;
+        let (answer,) = execute.call(&mut store, (tool, arguments))?;
+        anyhow::ensure!(answer.is_ok(), "the tool failed: {answer:?}");
+        Ok(())
+    }
+}
+
+impl context::Host for State {
+    fn current(&mut self) -> wasmtime::Result<context::Call> {
+        Ok(context::Call { id: String::new(), session: String::new(), message: None, agent: None })
+    }
+
+    fn report(&mut self, _: context::Progress) -> wasmtime::Result<()> {
+        Ok(())
+    }
+
+    fn is_cancelled(&mut self) -> wasmtime::Result<bool> {
+        Ok(false)
+    }
+
+    fn ask(&mut self, _: String, _: String, _: String) -> wasmtime::Result<Result<(), String>> {
+        Ok(Ok(()))
+    }
+}
+
+impl dependencies::Host for State {
+    fn open_directory(
+        &mut self,
+        _: String,
+    ) -> wasmtime::Result<Result<wasmtime::component::Resource<wasmtime_wasi::filesystem::Descriptor>, dependencies::Unavailable>>
+    {
+        use wasmtime_wasi::p2::bindings::sync::filesystem::preopens::Host;
+        use wasmtime_wasi::filesystem::WasiFilesystemView;
+        let (directory, _) = self.filesystem().get_directories()?.remove(0);
+        Ok(Ok(directory))
+    }
+}

@@ -1,0 +1,99 @@
+//! Measures the governed call beside bare wasmtime, in one run.
+//!
+//! `portcullis-bench call PLUGINS GUESTS OUT.json`: the directory of the shipped plugins, that of the built guests, and
+//! where the table goes. Usually run as `cargo xtask bench call`.
+
+#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
+
+mod floor;
+mod governed;
+mod rounds;
+
+use anyhow::{Context, Result, bail};
+use floor::Floor;
+use governed::Governed;
+use rounds::{Row, measure};
+use std::path::{Path, PathBuf};
+
+/// A call to measure.
+struct Work {
+    name: &'static str,
+    plugin: &'static str,
+    tool: &'static str,
+    arguments: String,
+}
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [name, plugins, guests, out] = arguments.as_slice() else {
+        bail!("usage: portcullis-bench call PLUGINS GUESTS OUT.json");
+    };
+    if name != "call" {
+        bail!("there is no bench {name}; there is: call");
+    }
+    if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
+        bail!("RUST_BACKTRACE is set: it makes every dropped call 15 to 30 us slower. Unset it and run again");
+    }
+    let rows = call(Path::new(plugins), Path::new(guests))?;
+    let json = serde_json::to_string_pretty(&rows)?;
+    if let Some(parent) = Path::new(out).parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(out, json + "\n").with_context(|| format!("cannot write {out}"))?;
+    println!("\nwritten to {out}");
+    Ok(())
+}
+
+fn call(plugins: &Path, guests: &Path) -> Result<Vec<Row>> {
+    let scratch = tempfile::tempdir()?;
+    let workspace = scratch.path().join("workspace");
+    std::fs::create_dir(&workspace)?;
+    let text: String = (1..=40).map(|line| format!("line {line} of a small source file\n")).collect();
+    std::fs::write(workspace.join("a.txt"), text)?;
+    let directory = gather(scratch.path(), &[plugins.join("files.wasm"), guests.join("json.wasm")])?;
+    let governed = Governed::open(&directory, scratch.path(), &workspace)?;
+    let mut rows = Vec::new();
+    println!("page scan for idle memory: {}", portcullis::Engine::resets_by_page_scan());
+    println!("{:<16} {:<28} {:>9} {:>9} {:>7} {:>7}", "work", "beside", "floor us", "ours us", "ratio", "p95");
+    for work in works() {
+        let component = std::fs::read(directory.join(format!("{}.wasm", work.plugin)))?;
+        let tuned = Floor::tuned(&component, &workspace)?;
+        let default = Floor::default_configuration(&component, &workspace)?;
+        for row in measure(&work, &tuned, &default, &governed)? {
+            println!("{row}");
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+fn works() -> Vec<Work> {
+    let orders: Vec<_> = ["apple", "pear", "apple"]
+        .iter()
+        .enumerate()
+        .map(|(at, item)| serde_json::json!({ "item": item, "count": at + 1 }))
+        .collect();
+    let echo = serde_json::json!({ "text": "x".repeat(100) }).to_string();
+    vec![
+        Work { name: "echo", plugin: "json", tool: "echo", arguments: echo },
+        Work {
+            name: "json",
+            plugin: "json",
+            tool: "summarize",
+            arguments: serde_json::json!({ "orders": orders }).to_string(),
+        },
+        Work { name: "files.read", plugin: "files", tool: "read", arguments: r#"{"path":"a.txt"}"#.to_owned() },
+    ]
+}
+
+/// Copies the plugins into one directory, as a user would.
+fn gather(scratch: &Path, files: &[PathBuf]) -> Result<PathBuf> {
+    let directory = scratch.join("plugins");
+    std::fs::create_dir(&directory)?;
+    for file in files {
+        let name = file.file_name().context("a plugin without a name")?;
+        std::fs::copy(file, directory.join(name))
+            .with_context(|| format!("{} is missing: run `cargo xtask bench call`", file.display()))?;
+    }
+    Ok(directory)
+}
