@@ -15,7 +15,9 @@ fn main() {
     let mut code = String::new();
     let mut list = |name: &str, what: &str, texts: &[(String, String)]| {
         let _ = writeln!(code, "/// {what}\npub const {name}: &[(&str, &str)] = &[");
-        texts.iter().for_each(|(stem, path)| drop(writeln!(code, "    ({stem:?}, include_str!({path:?})),")));
+        for (stem, path) in texts {
+            let _ = writeln!(code, "    ({stem:?}, include_str!({path:?})),");
+        }
         code.push_str("];\n");
     };
     list("MODULES", "Fields of a core module, by name of the guest.", &modules);

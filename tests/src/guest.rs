@@ -51,7 +51,9 @@ pub fn module(fields: &str, manifest: &Manifest) -> Vec<u8> {
     let _ = writeln!(text, "(global $manifest i32 (i32.const {MANIFEST_AT}))");
     let _ = writeln!(text, "(global $heap (mut i32) (i32.const {heap}))");
     let _ = write!(text, "(data (i32.const {MANIFEST_AT}) \"");
-    manifest.iter().for_each(|byte| drop(write!(text, "\\{byte:02x}")));
+    for byte in &manifest {
+        let _ = write!(text, "\\{byte:02x}");
+    }
     text.push_str("\"))");
     wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -67,8 +69,8 @@ pub fn component(module: &[u8]) -> Vec<u8> {
     let world = resolve.select_world(&[package], Some("guest")).unwrap();
     let mut module = module.to_vec();
     wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
-    let mut encoder = ComponentEncoder::default();
-    encoder.module(&module).and_then(|encoder| encoder.encode()).unwrap_or_else(|error| panic!("{error:#}"))
+    let encoded = ComponentEncoder::default().module(&module).and_then(|mut encoder| encoder.encode());
+    encoded.unwrap_or_else(|error| panic!("{error:#}"))
 }
 
 /// A component with fields added at its end.

@@ -1,7 +1,87 @@
-//! Hostile guests, one per limit and per attack. A guest of `guests/` without a test here does not compile.
+//! Hostile guests, one per limit and per attack. A guest of `guests/` without a test of its name does not compile.
+//!
+//! What is asserted of every attack stands in `Attack`: how it ended, in what time, with one finished record that
+//! verifies, and a good plugin that still answers on the same host.
 
 #![allow(clippy::disallowed_methods, reason = "tests make the files that a host has to withstand")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
+/// The call of this guest ends with this code.
+macro_rules! ends {
+    ($($(#[$attribute:meta])* $guest:ident => $code:expr;)+) => {$(
+        $(#[$attribute])*
+        #[tokio::test]
+        pub(crate) async fn $guest() {
+            portcullis_tests::Attack::by(stringify!($guest)).ends($code).await;
+        }
+    )+};
+}
+
+/// This guest is refused at load for this reason, whose text says this.
+macro_rules! refused {
+    ($($(#[$attribute:meta])* $guest:ident => $reason:pat, $says:literal;)+) => {$(
+        $(#[$attribute])*
+        #[tokio::test]
+        pub(crate) async fn $guest() {
+            let says = portcullis_tests::Attack::by(stringify!($guest)).refused(|error| matches!(error, $reason)).await;
+            assert!(says.contains($says), "{says}");
+        }
+    )+};
+}
+
 #[path = "hostile/time.rs"]
 mod time;
+
+#[path = "hostile/fairness.rs"]
+#[cfg(any())]
+mod fairness;
+
+#[path = "hostile/memory.rs"]
+mod memory;
+
+#[path = "hostile/handles.rs"]
+mod handles;
+
+#[path = "hostile/answers.rs"]
+mod answers;
+
+#[path = "hostile/output.rs"]
+mod output;
+
+#[path = "hostile/words.rs"]
+mod words;
+
+#[path = "hostile/state.rs"]
+mod state;
+
+#[path = "hostile/cancel.rs"]
+mod cancel;
+
+#[path = "hostile/describe.rs"]
+mod describe;
+
+#[path = "hostile/manifests.rs"]
+mod manifests;
+
+#[path = "hostile/imports.rs"]
+mod imports;
+
+#[path = "hostile/files.rs"]
+mod files;
+
+#[path = "hostile/compile.rs"]
+mod compile;
+
+/// Every guest has a test of its name.
+mod complete {
+    use crate::{answers::*, cancel::*, describe::*, handles::*, imports::*, memory::*, output::*, state::*, time::*};
+    use crate::words::*;
+
+    macro_rules! assert_tested {
+        ($guest:ident) => {
+            #[allow(unused_imports, reason = "that it is there is the whole point")]
+            use self::$guest as _;
+        };
+    }
+    portcullis_tests::foreach_guest!(assert_tested);
+}

@@ -30,12 +30,14 @@ pub(crate) fn run(workspace: &Workspace, filters: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Runs one bench of the black-box tests' package.
+/// Runs one bench.
 pub(crate) fn bench(workspace: &Workspace, name: &str) -> Result<()> {
     guests::build_with_plugins(workspace, &toolchain::prepare()?)?;
     let mut cargo = workspace.cargo();
     provide(workspace, &mut cargo);
     cargo.args(["run", "--release", "--quiet", "--package", "portcullis-bench", "--", name]);
+    cargo.args([plugins::folder(workspace), guests::folder(workspace)]);
+    cargo.arg(workspace.target.join("bench").join(format!("{name}.json")));
     // Unset, not zero: a bench measures what a service without these variables does.
     process::run(cargo.env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE"))
 }

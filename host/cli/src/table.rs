@@ -18,6 +18,7 @@ pub(crate) struct Cell {
 impl Cell {
     /// Text of any origin.
     pub(crate) fn new(look: Look, text: &str) -> Self {
+        let look = if text.is_empty() { Look::Plain } else { look };
         Self { text: OneLine(text).to_string(), look }
     }
 
@@ -84,9 +85,7 @@ impl Table {
 
 fn cut(text: &str, room: Option<usize>) -> String {
     match room {
-        Some(room) if text.chars().count() > room => {
-            text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
-        }
+        Some(room) if text.chars().count() > room => text.chars().take(room.saturating_sub(1)).chain(['…']).collect(),
         Some(_) | None => text.to_owned(),
     }
 }

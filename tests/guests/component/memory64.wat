@@ -1,2 +1,2 @@
 ;; Memory of more than 32 bits of address: off.
-(core module $memory64 (memory i64 1 0x1000000000000))
+(core module $memory64 (memory i64 1 2))

@@ -1,14 +1,51 @@
-//! Guests that never come back, wherever they are called.
+//! Guests that never come back, wherever they are called: S01, S02, S04, S05, S07, S23.
 
-use portcullis::{Code, LimitKind};
+use portcullis::{Cancellation, Code, LimitKind};
 use portcullis_tests::Attack;
 use std::time::Duration;
 
-#[tokio::test]
-pub(crate) async fn loop_in_execute() {
-    Attack::by("loop_in_execute").within(Duration::from_millis(500)).ends(Code::Limit(LimitKind::Time)).await;
+/// The time a call is given here: long enough to get going, short enough for a test.
+const TIME: Duration = Duration::from_millis(500);
+
+macro_rules! end_in_time {
+    ($($guest:ident)+) => {$(
+        #[tokio::test]
+        pub(crate) async fn $guest() {
+            let reply = Attack::by(stringify!($guest)).within(TIME).ends(Code::Limit(LimitKind::Time)).await;
+            assert!(reply.usage.run.wall >= TIME, "it was stopped early, after {:?}", reply.usage.run.wall);
+        }
+    )+};
 }
+
+end_in_time! {
+    loop_in_execute
+    loop_in_realloc
+    loop_in_post_return
+    sleep_in_execute
+    clock_storm
+    bulk_fill
+}
+
+/// The time limit is armed before a guest is instantiated. The guest is described without a loop; a call that is
+/// cancelled before it begins makes it loop in its start function.
 #[tokio::test]
-pub(crate) async fn good() {
-    Attack::by("clock_storm").within(Duration::from_millis(500)).ends(Code::Limit(LimitKind::Time)).await;
+pub(crate) async fn loop_in_start_of_a_call() {
+    let attack = Attack::by("loop_in_start_of_a_call").within(TIME);
+    let host = attack.open().await;
+    assert_eq!(attack.call(&host).await.code, Code::Completed);
+    let cancellation = Cancellation::new();
+    cancellation.cancel();
+    let reply = host.call(attack.request().cancellation(cancellation)).await;
+    assert_eq!(reply.code, Code::Cancelled);
+    assert!(reply.usage.run.wall < TIME, "the grace period ended it: {:?}", reply.usage.run.wall);
+    attack.leaves_no_trace(&host).await;
+}
+
+/// Time in the host counts as wall-clock time and not as CPU time; time in the guest counts as both.
+#[tokio::test]
+async fn a_sleeping_guest_costs_no_cpu_time() {
+    let sleeping = Attack::by("sleep_in_execute").within(TIME).ends(Code::Limit(LimitKind::Time)).await;
+    assert!(sleeping.usage.run.cpu < TIME / 5, "{:?}", sleeping.usage.run.cpu);
+    let looping = Attack::by("loop_in_execute").within(TIME).ends(Code::Limit(LimitKind::Time)).await;
+    assert!(looping.usage.run.cpu > TIME / 10, "{:?}", looping.usage.run.cpu);
 }

@@ -1,9 +1,8 @@
 //! Bare wasmtime, without any of the host: a fresh store, an instance, one call, everything dropped.
 
-use anyhow::Result;
 use std::path::{Path, PathBuf};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Linker, ResourceTable};
-use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store};
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, Store, format_err};
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
 
 mod bindings {
@@ -73,7 +72,7 @@ impl Floor {
         let instance = linker.instantiate_pre(&component)?;
         let handler = component.get_export_index(None, "portcullis:tool/handler@0.1.0");
         let execute = handler.and_then(|handler| component.get_export_index(Some(&handler), "execute-raw"));
-        let execute = execute.ok_or_else(|| anyhow::anyhow!("the component is no plugin"))?;
+        let execute = execute.ok_or_else(|| format_err!("the component is no plugin"))?;
         Ok(Self { engine, instance, execute, workspace: workspace.to_owned() })
     }
 
@@ -85,8 +84,7 @@ impl Floor {
         let execute = instance
             .get_typed_func::<(&str, &str), (Result<Success, Failure>,)>(&mut store, &self.execute)?;
         let (answer,) = execute.call(&mut store, (tool, arguments))?;
-        anyhow::ensure!(answer.is_ok(), "the tool failed: {answer:?}");
-        Ok(())
+        answer.map(|_| ()).map_err(|failure| format_err!("the tool failed: {failure:?}"))
     }
 }
 

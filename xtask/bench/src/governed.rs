@@ -15,6 +15,11 @@ tool = "json.*"
 decision = "allow"
 
 [[rule]]
+tool = "json.echo"
+when = { text = "denied*" }
+decision = "deny"
+
+[[rule]]
 tool = "files.*"
 permission = "read"
 decision = "allow"
@@ -44,9 +49,9 @@ impl Governed {
     }
 
     /// One call.
-    pub(crate) async fn call(&self, tool: &str, arguments: &str) -> Result<()> {
+    pub(crate) async fn call(&self, tool: &str, arguments: &str, outcome: Outcome) -> Result<()> {
         let reply = self.host.call(Request::new(tool, arguments)).await;
-        ensure!(reply.outcome() == Outcome::Completed, "{}: {}", reply.code, reply.message);
+        ensure!(reply.outcome() == outcome, "{}: {}", reply.code, reply.message);
         Ok(())
     }
 }

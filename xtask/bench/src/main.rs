@@ -12,6 +12,7 @@ mod rounds;
 use anyhow::{Context, Result, bail};
 use floor::Floor;
 use governed::Governed;
+use portcullis::Outcome;
 use rounds::{Row, measure};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,7 @@ struct Work {
     plugin: &'static str,
     tool: &'static str,
     arguments: String,
+    outcome: Outcome,
 }
 
 fn main() -> Result<()> {
@@ -57,8 +59,8 @@ fn call(plugins: &Path, guests: &Path) -> Result<Vec<Row>> {
     println!("{:<16} {:<28} {:>9} {:>9} {:>7} {:>7}", "work", "beside", "floor us", "ours us", "ratio", "p95");
     for work in works() {
         let component = std::fs::read(directory.join(format!("{}.wasm", work.plugin)))?;
-        let tuned = Floor::tuned(&component, &workspace)?;
-        let default = Floor::default_configuration(&component, &workspace)?;
+        let tuned = Floor::tuned(&component, &workspace).map_err(shown)?;
+        let default = Floor::default_configuration(&component, &workspace).map_err(shown)?;
         for row in measure(&work, &tuned, &default, &governed)? {
             println!("{row}");
             rows.push(row);
@@ -73,17 +75,32 @@ fn works() -> Vec<Work> {
         .enumerate()
         .map(|(at, item)| serde_json::json!({ "item": item, "count": at + 1 }))
         .collect();
+    let denied = serde_json::json!({ "text": format!("denied {}", "x".repeat(93)) }).to_string();
     let echo = serde_json::json!({ "text": "x".repeat(100) }).to_string();
     vec![
-        Work { name: "echo", plugin: "json", tool: "echo", arguments: echo },
+        Work { name: "echo", plugin: "json", tool: "echo", arguments: echo, outcome: Outcome::Completed },
+        // All of the host's own work, its two lines of the record included, and no sandbox.
+        Work { name: "echo, denied", plugin: "json", tool: "echo", arguments: denied, outcome: Outcome::Denied },
         Work {
             name: "json",
             plugin: "json",
             tool: "summarize",
             arguments: serde_json::json!({ "orders": orders }).to_string(),
+            outcome: Outcome::Completed,
         },
-        Work { name: "files.read", plugin: "files", tool: "read", arguments: r#"{"path":"a.txt"}"#.to_owned() },
+        Work {
+            name: "files.read",
+            plugin: "files",
+            tool: "read",
+            arguments: r#"{"path":"a.txt"}"#.to_owned(),
+            outcome: Outcome::Completed,
+        },
     ]
+}
+
+/// The engine's errors are not the standard library's.
+pub(crate) fn shown(error: wasmtime::Error) -> anyhow::Error {
+    anyhow::anyhow!("{error:#}")
 }
 
 /// Copies the plugins into one directory, as a user would.

@@ -2,6 +2,7 @@
 //! all of them. A ratio is the median over the rounds of the ratio within a round.
 
 use crate::Work;
+use crate::shown;
 use crate::floor::Floor;
 use crate::governed::Governed;
 use anyhow::Result;
@@ -47,16 +48,16 @@ struct Block {
 /// Measures one call in all its variants.
 pub(crate) fn measure(work: &Work, tuned: &Floor, default: &Floor, governed: &Governed) -> Result<Vec<Row>> {
     let name = format!("{}.{}", work.plugin, work.tool);
-    let bare = |floor: &Floor| block(|| floor.call(work.tool, &work.arguments));
+    let bare = |floor: &Floor| block(|| floor.call(work.tool, &work.arguments).map_err(shown));
     let ours = || {
         governed.within(async {
             let mut times = Vec::with_capacity(CALLS_PER_BLOCK);
             for _ in 0..CALLS_PER_BLOCK {
                 let began = Instant::now();
-                governed.call(&name, &work.arguments).await?;
+                governed.call(&name, &work.arguments, work.outcome).await?;
                 times.push(began.elapsed());
             }
-            Ok(summarize(times))
+            anyhow::Ok(summarize(times))
         })
     };
     let mut rounds = Vec::with_capacity(ROUNDS);

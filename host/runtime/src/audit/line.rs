@@ -4,10 +4,10 @@ use super::{Chain, LINE_BYTES_MAX, MAC_BYTES};
 use crate::text::hex;
 use serde::Serialize;
 use serde_json::Value;
+use std::io::Write;
 
 /// What a line is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A decision on a call, written before it takes effect.
     Decision,
@@ -21,6 +21,19 @@ pub enum Kind {
     Repair,
 }
 
+impl Kind {
+    /// The word in the record.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Decision => "decision",
+            Self::Answer => "answer",
+            Self::Outcome => "outcome",
+            Self::Plugin => "plugin",
+            Self::Repair => "repair",
+        }
+    }
+}
+
 /// A line of the record, read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -30,28 +43,24 @@ pub struct Entry {
     pub document: Value,
 }
 
-/// The members every line begins with; those of its kind follow.
-#[derive(Serialize)]
-struct Line<'a, T> {
-    seq: u64,
-    time: String,
-    kind: Kind,
-    #[serde(flatten)]
-    body: &'a T,
-}
-
-/// Writes a line: a JSON object whose last member is the MAC of everything before it.
+/// Writes a line: a JSON object of its place, its time, its kind, the members of `facts` and `body`, and, last, the MAC
+/// of everything before it.
 pub(super) fn write(
-    sequence: u64,
-    kind: Kind,
+    head: (u64, Kind),
+    facts: Option<&impl Serialize>,
     body: &impl Serialize,
     chain: &Chain,
     previous: &[u8; MAC_BYTES],
 ) -> Result<(Vec<u8>, [u8; MAC_BYTES]), serde_json::Error> {
-    let time = jiff::Timestamp::now().to_string();
-    let mut line = Vec::with_capacity(512);
-    serde_json::to_writer(&mut line, &Line { seq: sequence, time, kind, body })?;
-    line.pop();
+    let mut line = Vec::with_capacity(1024);
+    let (sequence, kind) = head;
+    // Neither a number, a time nor one of our own words needs an escape.
+    let written = write!(line, "{{\"seq\":{sequence},\"time\":\"{}\",\"kind\":\"{}\"", jiff::Timestamp::now(), kind.as_str());
+    written.map_err(serde_json::Error::io)?;
+    if let Some(facts) = facts {
+        append_members(&mut line, facts)?;
+    }
+    append_members(&mut line, body)?;
     let mac = chain.next(previous, &line);
     line.extend_from_slice(b",\"mac\":\"");
     line.extend_from_slice(hex(&mac).as_bytes());
@@ -60,6 +69,20 @@ pub(super) fn write(
         return Err(serde::ser::Error::custom("a line of the record is too long"));
     }
     Ok((line, mac))
+}
+
+/// Appends the members of an object to an object that is still open.
+fn append_members(line: &mut Vec<u8>, object: &impl Serialize) -> Result<(), serde_json::Error> {
+    let start = line.len();
+    serde_json::to_writer(&mut *line, object)?;
+    // The object's own braces become the comma before its members, and nothing.
+    line.pop();
+    if line.len() == start + 1 {
+        line.pop();
+    } else {
+        line[start] = b',';
+    }
+    Ok(())
 }
 
 /// Splits a line, without its line break, into what its MAC covers and the MAC, if it has the form of one.

@@ -3,7 +3,7 @@
 use super::head::Head;
 use super::line::{self, Kind};
 use super::recover;
-use super::{Chain, LINE_BYTES_MAX};
+use super::Chain;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
@@ -52,8 +52,9 @@ struct Files {
     log: File,
     head: File,
     directory: Dir,
-    /// Set when a write failed halfway: the next append looks at what is there before it goes on.
-    doubtful: bool,
+    /// Where this process left the record. `None` at first, and when a write failed halfway: then the next append
+    /// looks at what is there before it goes on.
+    left: Option<Head>,
 }
 
 impl AuditLog {
@@ -67,18 +68,23 @@ impl AuditLog {
         let log = directory.open_with(LOG_FILE, &options)?.into_std();
         options.append(false).write(true);
         let head = directory.open_with(HEAD_FILE, &options)?.into_std();
-        let files = Files { log, head, directory: directory.try_clone()?, doubtful: true };
+        let files = Files { log, head, directory: directory.try_clone()?, left: None };
         Ok(Self { chain: Chain::new(key), files: Mutex::new(files) })
     }
 
-    /// Appends one line. When this returns without an error the line is in the file, so that it survives a crash of
-    /// this process, though not of the machine.
+    /// Appends one line: the members of `facts`, then those of `body`. When this returns without an error the line is
+    /// in the file, so that it survives a crash of this process, though not of the machine.
     ///
     /// # Errors
     /// The record cannot be written, or is not what its head says.
-    pub(crate) fn append(&self, kind: Kind, body: &impl Serialize) -> Result<(), AuditError> {
+    pub(crate) fn append(
+        &self,
+        kind: Kind,
+        facts: Option<&impl Serialize>,
+        body: &impl Serialize,
+    ) -> Result<(), AuditError> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.locked(|files| files.append(kind, body, &self.chain))
+        files.locked(|files| files.append(kind, facts, body, &self.chain))
     }
 
     pub(super) fn chain(&self) -> &Chain {
@@ -101,24 +107,42 @@ impl Files {
         done
     }
 
-    fn append(&mut self, kind: Kind, body: &impl Serialize, chain: &Chain) -> Result<(), AuditError> {
-        let mut head = Head::read(&self.head, chain)?.ok_or(AuditError::Head)?;
+    fn append(
+        &mut self,
+        kind: Kind,
+        facts: Option<&impl Serialize>,
+        body: &impl Serialize,
+        chain: &Chain,
+    ) -> Result<(), AuditError> {
         let found = self.log.metadata()?.len();
+        // The file only ever grows: where it is as long as this process left it, nobody has appended since.
+        let end = match self.left.take() {
+            Some(left) if left.bytes == found => left,
+            Some(_) | None => self.look(found, chain)?,
+        };
+        let (line, mac) = line::write((end.lines + 1, kind), facts, body, chain, &end.mac)?;
+        self.log.write_all(&line)?;
+        let next = Head { bytes: end.bytes + line.len() as u64, lines: end.lines + 1, mac };
+        match kind {
+            // The outcome of the call follows and takes the head along; until then the line is known by its chain.
+            Kind::Decision => {}
+            Kind::Answer | Kind::Outcome | Kind::Plugin | Kind::Repair => next.write(&self.head, chain)?,
+        }
+        self.left = Some(next);
+        Ok(())
+    }
+
+    /// Finds the end of the record: where the head says, or behind it where a line was written and no head yet.
+    fn look(&mut self, found: u64, chain: &Chain) -> Result<Head, AuditError> {
+        let head = Head::read(&self.head, chain)?.ok_or(AuditError::Head)?;
         if found < head.bytes {
             return Err(AuditError::Cut { found, expected: head.bytes });
         }
-        if found > head.bytes || self.doubtful {
-            head = recover::recover(&mut self.log, &self.directory, chain, head)?;
-            head.write(&self.head, chain)?;
-            self.doubtful = false;
+        if found == head.bytes {
+            return Ok(head);
         }
-        let (line, mac) = line::write(head.lines + 1, kind, body, chain, &head.mac)?;
-        debug_assert!(line.len() <= LINE_BYTES_MAX);
-        self.doubtful = true;
-        self.log.write_all(&line)?;
-        let next = Head { bytes: head.bytes + line.len() as u64, lines: head.lines + 1, mac };
-        next.write(&self.head, chain)?;
-        self.doubtful = false;
-        Ok(())
+        let end = recover::recover(&mut self.log, &self.directory, chain, head)?;
+        end.write(&self.head, chain)?;
+        Ok(end)
     }
 }

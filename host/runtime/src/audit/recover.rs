@@ -1,18 +1,19 @@
-//! What a crash between a line and its head left behind: whole lines are taken over, half a line is set aside.
+//! What lies behind the head: whole lines, of a call that has not ended or a process that died, are taken over; half a
+//! line is set aside.
 
 use super::head::Head;
 use super::line::{self, Kind};
 use super::log::AuditError;
 use super::{Chain, LINE_BYTES_MAX};
+use crate::open::CALLS_MAX;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use serde::Serialize;
 use std::fs::File;
-use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// The most that can lie behind the head, in bytes: a process that dies leaves at most one line, and each that comes
-/// after it repairs first. Some more is read, to tell a crash from something else.
-const TAIL_BYTES_MAX: usize = 4 * LINE_BYTES_MAX;
+/// The most that can lie behind the head, in bytes: the decisions of the calls that run at one time, in one process;
+/// another process moves the head before it appends.
+const TAIL_BYTES_MAX: usize = CALLS_MAX as usize * LINE_BYTES_MAX;
 
 #[derive(Serialize)]
 struct Repair<'a> {
@@ -37,25 +38,18 @@ pub(super) fn recover(log: &mut File, directory: &Dir, chain: &Chain, mut head: 
     set_aside(directory, &name, rest)?;
     log.set_len(head.bytes)?;
     let repair = Repair { set_aside_bytes: rest.len(), set_aside_in: Some(&name) };
-    let (line, mac) = line::write(head.lines + 1, Kind::Repair, &repair, chain, &head.mac)?;
+    let (line, mac) = line::write((head.lines + 1, Kind::Repair), None::<&()>, &repair, chain, &head.mac)?;
     log.write_all(&line)?;
     Ok(Head { bytes: head.bytes + line.len() as u64, lines: head.lines + 1, mac })
 }
 
 fn read_tail(log: &File, from: u64) -> Result<Vec<u8>, AuditError> {
-    let mut tail = vec![0_u8; TAIL_BYTES_MAX];
-    let mut read = 0;
-    while read < tail.len() {
-        match log.read_at(&mut tail[read..], from + read as u64)? {
-            0 => break,
-            more => read += more,
-        }
-    }
-    if read == tail.len() {
-        return Err(AuditError::Head);
-    }
-    tail.truncate(read);
-    Ok(tail)
+    let mut reader = log.try_clone()?;
+    reader.seek(SeekFrom::Start(from))?;
+    let mut tail = Vec::new();
+    // The file is open for appending, so where it is read does not change where it is written.
+    reader.take(TAIL_BYTES_MAX as u64 + 1).read_to_end(&mut tail)?;
+    if tail.len() > TAIL_BYTES_MAX { Err(AuditError::Head) } else { Ok(tail) }
 }
 
 fn set_aside(directory: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {

@@ -3,7 +3,7 @@
 use super::head::Head;
 use super::line::{self, Entry};
 use super::log::{AuditError, AuditLog};
-use super::{GENESIS, LINE_BYTES_MAX};
+use super::LINE_BYTES_MAX;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -29,8 +29,8 @@ pub enum Fault {
     /// The head was changed, or written under another key.
     #[error("the head is damaged, or was written under another key; the {0} entries before it verify")]
     Head(u64),
-    /// There are lines the head does not know.
-    #[error("entry {0} is not covered by the head: it was appended without the host, or the host died writing it")]
+    /// What stands behind the head is no line of this host.
+    #[error("entry {0}, behind the head, is not one of this host: it was appended by another hand, or a crash cut it off")]
     Uncovered(u64),
 }
 
@@ -58,27 +58,27 @@ impl AuditLog {
         self.quiet(|log, head| {
             let head = Head::read(head, self.chain())?;
             let mut lines = Lines::new(log)?;
-            let (mut previous, mut bytes, mut count) = (GENESIS, 0_u64, 0_u64);
-            let broken = |count: u64, fault: Fault| Ok(Verified { lines: count, fault: Some(fault) });
+            let mut at = Head::EMPTY;
+            let mut met = head == Some(at);
             while let Some(line) = lines.next()? {
-                if head.is_some_and(|head| bytes == head.bytes) {
-                    return broken(count, Fault::Uncovered(count + 1));
-                }
                 let whole = line.strip_suffix(b"\n");
-                let mac = whole.and_then(|line| line::check(line, self.chain(), &previous));
+                let mac = whole.and_then(|line| line::check(line, self.chain(), &at.mac));
                 let (Some(line), Some(mac)) = (whole, mac) else {
-                    return broken(count, Fault::Entry(count + 1));
+                    let next = at.lines + 1;
+                    let fault = if met { Fault::Uncovered(next) } else { Fault::Entry(next) };
+                    return Ok(Verified { lines: at.lines, fault: Some(fault) });
                 };
-                (previous, bytes, count) = (mac, bytes + line.len() as u64 + 1, count + 1);
-                each((count, line))?;
+                at = Head { bytes: at.bytes + line.len() as u64 + 1, lines: at.lines + 1, mac };
+                // Lines behind the head are those of calls that have not ended; the chain vouches for them.
+                met |= head == Some(at);
+                each((at.lines, line))?;
             }
             let fault = match head {
-                None => Some(Fault::Head(count)),
-                Some(head) if head.bytes == bytes && head.lines == count && head.mac == previous => None,
-                Some(head) if head.lines > count => Some(Fault::Cut(count + 1)),
-                Some(_) => Some(Fault::Head(count)),
+                Some(_) if met => None,
+                Some(head) if head.lines > at.lines => Some(Fault::Cut(at.lines + 1)),
+                Some(_) | None => Some(Fault::Head(at.lines)),
             };
-            Ok(Verified { lines: count, fault })
+            Ok(Verified { lines: at.lines, fault })
         })
     }
 }

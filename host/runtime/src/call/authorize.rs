@@ -9,7 +9,7 @@ use crate::approver::{Answer, Question, Subject};
 use crate::host::Inner;
 use crate::reply::Code;
 use crate::request::{Origin, Request};
-use crate::text::{OneLine, cut, hex};
+use crate::text::{OneLine, cut};
 use portcullis_policy::{Decision, Limits, Source, Verdict};
 use portcullis_sandbox::{Stop, Verdict as Review};
 use std::sync::Arc;
@@ -121,7 +121,7 @@ pub(super) fn question(
         session: origin.session.to_string(),
         principal: origin.principal.to_string(),
         tool: call.tool.name.clone(),
-        plugin_sha256: hex(&call.plugin.sha256),
+        plugin_sha256: call.plugin.sha256_hex.to_string(),
         permissions: call.tool.permissions(),
         arguments: call.canonical.clone(),
         handles: describe_handles(host, &call.plugin, &call.tool),

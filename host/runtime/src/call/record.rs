@@ -71,8 +71,8 @@ impl CallRecord {
 
     pub(super) fn valid(&self, call: &ValidCall) {
         self.shared.note(|facts| {
-            facts.plugin_sha256 = Some(hex(&call.plugin.sha256));
-            facts.definition_sha256 = Some(hex(&call.tool.sha256));
+            facts.plugin_sha256 = Some(Arc::clone(&call.plugin.sha256_hex));
+            facts.definition_sha256 = Some(Arc::clone(&call.tool.sha256_hex));
         });
     }
 
@@ -180,8 +180,8 @@ impl Shared {
             Source::Default => (None, None),
         };
         let (facts, call) = (&mut *facts, self.id.as_str());
-        let entry = DecisionLine { call, facts, decision, rule, line, reason, policy_sha256: policy };
-        self.audit.append(Kind::Decision, &entry).map_err(|error| unrecorded(&error))?;
+        let entry = DecisionLine { call, decision, rule, line, reason, policy_sha256: policy };
+        self.audit.append(Kind::Decision, Some(&*facts), &entry).map_err(|error| unrecorded(&error))?;
         facts.decided = true;
         Ok(())
     }
@@ -201,7 +201,7 @@ impl Shared {
 
     fn answer(&self, subject: String, answer: &str, note: Option<&str>) -> Result<(), Rejection> {
         let line = AnswerLine { call: &self.id, subject, answer, note };
-        self.audit.append(Kind::Answer, &line).map_err(|error| unrecorded(&error))
+        self.audit.append(Kind::Answer, None::<&Facts>, &line).map_err(|error| unrecorded(&error))
     }
 
     fn outcome(&self, reply: &Reply) -> Result<(), AuditError> {
@@ -210,7 +210,6 @@ impl Shared {
         let microseconds = |duration: std::time::Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let line = OutcomeLine {
             call: &self.id,
-            facts: (!facts.decided).then_some(&*facts),
             outcome: reply.outcome().as_str(),
             code: reply.code.as_str(),
             wall_us: microseconds(run.wall),
@@ -221,7 +220,8 @@ impl Shared {
             detail: facts.detail.as_deref().map(|detail| cut(detail, DETAIL_BYTES_MAX)),
             printed: facts.printed.as_deref(),
         };
-        self.audit.append(Kind::Outcome, &line)
+        // What the call was is said again only where no decision was recorded.
+        self.audit.append(Kind::Outcome, (!facts.decided).then_some(&*facts), &line)
     }
 
     fn abandoned(&self) -> Result<(), AuditError> {

@@ -2,7 +2,7 @@
 
 use super::plugin::{Dependency, Tool};
 use crate::schema::{Schema, SchemaError};
-use crate::text::{OneLine, cut, is_deceptive};
+use crate::text::{OneLine, cut, hex, is_deceptive};
 use portcullis_policy::{DependencyKey, LocalName, PluginName, ToolName};
 use portcullis_sandbox::{Definition, Manifest};
 use sha2::{Digest, Sha256};
@@ -147,6 +147,7 @@ fn check_tool(plugin: &PluginName, definition: &Definition) -> Result<Tool, Defi
         }
         None => None,
     };
+    let sha256 = digest(definition);
     Ok(Tool {
         name: ToolName::new(plugin.clone(), local),
         title: definition.title.clone(),
@@ -156,7 +157,8 @@ fn check_tool(plugin: &PluginName, definition: &Definition) -> Result<Tool, Defi
         required: definition.required,
         optional: definition.optional,
         hints: definition.hints.clone(),
-        sha256: digest(definition),
+        sha256,
+        sha256_hex: Arc::from(hex(&sha256)),
     })
 }
 

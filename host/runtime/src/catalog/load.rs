@@ -127,6 +127,7 @@ impl Loader {
             name,
             file: file.to_owned(),
             sha256: content.sha256,
+            sha256_hex: Arc::from(hex(&content.sha256)),
             bytes: content.bytes.len() as u64,
             version: manifest.version,
             description: manifest.description,
@@ -217,7 +218,7 @@ impl Loader {
             sha256: sha256.map(|sha256| hex(sha256)),
             event: crate::text::cut(event, 2048),
         };
-        self.audit.append(Kind::Plugin, &note)
+        self.audit.append(Kind::Plugin, None::<&()>, &note)
     }
 }
 

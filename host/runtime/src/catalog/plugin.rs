@@ -12,6 +12,7 @@ pub struct Plugin {
     pub(crate) name: PluginName,
     pub(crate) file: String,
     pub(crate) sha256: [u8; 32],
+    pub(crate) sha256_hex: Arc<str>,
     pub(crate) bytes: u64,
     pub(crate) version: String,
     pub(crate) description: String,
@@ -44,6 +45,7 @@ pub struct Tool {
     pub(crate) optional: Permissions,
     pub(crate) hints: Vec<Hint>,
     pub(crate) sha256: [u8; 32],
+    pub(crate) sha256_hex: Arc<str>,
 }
 
 impl std::fmt::Debug for Plugin {

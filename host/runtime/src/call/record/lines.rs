@@ -1,6 +1,7 @@
 //! The lines of the record that are about calls, as they are written.
 
 use serde::Serialize;
+use std::sync::Arc;
 
 /// What is known of a call so far.
 #[derive(Clone, Default, Serialize)]
@@ -11,9 +12,9 @@ pub(super) struct Facts {
     pub(super) agent: Option<String>,
     pub(super) tool: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) plugin_sha256: Option<String>,
+    pub(super) plugin_sha256: Option<Arc<str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) definition_sha256: Option<String>,
+    pub(super) definition_sha256: Option<Arc<str>>,
     pub(super) arguments_bytes: usize,
     pub(super) arguments_sha256: String,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -32,8 +33,6 @@ pub(super) struct Facts {
 #[derive(Serialize)]
 pub(super) struct DecisionLine<'a> {
     pub(super) call: &'a str,
-    #[serde(flatten)]
-    pub(super) facts: &'a Facts,
     pub(super) decision: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rule: Option<u64>,
@@ -57,9 +56,6 @@ pub(super) struct AnswerLine<'a> {
 #[derive(Serialize)]
 pub(super) struct OutcomeLine<'a> {
     pub(super) call: &'a str,
-    /// Said again only where no decision was recorded.
-    #[serde(flatten)]
-    pub(super) facts: Option<&'a Facts>,
     pub(super) outcome: &'a str,
     pub(super) code: &'a str,
     pub(super) wall_us: u64,

@@ -1,0 +1,240 @@
+//! `portcullis audit`: reading the record, and checking that it is what was written.
+
+use super::Context;
+use crate::arguments::ShowArguments;
+use crate::exit_code::Exit;
+use crate::json;
+use crate::style::{Look, Style};
+use crate::table::{Cell, Table};
+use anyhow::ensure;
+use portcullis::{AuditLog, Entry, Verified};
+use serde_json::{Map, Value};
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+/// Digits of a call's id that tell the calls of one record apart.
+const ID_DIGITS: usize = 8;
+
+/// The longest reason on a line of the overview, in characters; `--call` shows all of it.
+const REASON_CHARACTERS_MAX: usize = 160;
+
+/// The members that have a column of their own, or mean nothing to a person.
+const IN_COLUMNS: [&str; 6] = ["seq", "time", "kind", "call", "tool", "mac"];
+
+pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
+    let verified = open(context)?.verify()?;
+    if context.json {
+        let fault = verified.fault.as_ref().map(ToString::to_string);
+        let document = serde_json::json!({ "entries": verified.lines, "verifies": fault.is_none(), "fault": fault });
+        context.terminal.print(&json::line(&document)?)?;
+    } else if verified.fault.is_none() {
+        context.terminal.print(&format!("{} verify\n", entries(verified.lines)))?;
+    } else {
+        tell_fault(&verified, context);
+    }
+    Ok(exit(&verified))
+}
+
+pub(super) fn show(arguments: &ShowArguments, context: &Context) -> anyhow::Result<Exit> {
+    let mut kept = Kept { entries: VecDeque::new(), most: arguments.limit, left_out: 0 };
+    // Read as a whole before anything is printed: the record is locked meanwhile, and a pager may wait for long.
+    let verified = open(context)?.read(|entry| {
+        kept.offer(entry, arguments.call.as_deref());
+        Ok(())
+    })?;
+    if context.json {
+        for entry in &kept.entries {
+            context.terminal.print(&json::line(&entry.document)?)?;
+        }
+    } else {
+        let whole = arguments.call.is_some();
+        context.terminal.print(&text(&kept.entries, whole, context.terminal.style()))?;
+    }
+    if kept.left_out > 0 {
+        context.terminal.note(format_args!("{} before these; --limit shows more", entries(kept.left_out)));
+    }
+    if arguments.call.is_some() && kept.entries.is_empty() {
+        context.terminal.note("no entry is of this call");
+    }
+    tell_fault(&verified, context);
+    Ok(exit(&verified))
+}
+
+/// Opens a record that is there. Looking for one must not begin one, nor call a wrong place a sound record.
+fn open(context: &Context) -> anyhow::Result<AuditLog> {
+    let state = context.environment.state()?;
+    ensure!(state.is_dir(), "there is no state directory {}: nothing was recorded there", state.display());
+    Ok(portcullis::open_audit(state)?)
+}
+
+fn exit(verified: &Verified) -> Exit {
+    if verified.fault.is_none() { Exit::Completed } else { Exit::RecordDamaged }
+}
+
+fn tell_fault(verified: &Verified, context: &Context) {
+    if let Some(fault) = &verified.fault {
+        let label = context.terminal.note_style().paint(Look::Bad, "the record does not verify:");
+        context.terminal.note(format_args!("{label} {fault}"));
+    }
+}
+
+fn entries(count: u64) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
+
+/// The last entries of those that were asked for.
+struct Kept {
+    entries: VecDeque<Entry>,
+    most: usize,
+    left_out: u64,
+}
+
+impl Kept {
+    fn offer(&mut self, entry: Entry, call: Option<&str>) {
+        let id = entry.document.get("call").and_then(Value::as_str);
+        if call.is_some_and(|asked| !id.is_some_and(|id| id.starts_with(asked))) {
+            return;
+        }
+        self.entries.push_back(entry);
+        if self.entries.len() > self.most {
+            self.entries.pop_front();
+            self.left_out += 1;
+        }
+    }
+}
+
+fn text(entries: &VecDeque<Entry>, whole: bool, style: Style) -> String {
+    let mut tools: HashMap<&str, &str> = HashMap::new();
+    let mut table = Table::default();
+    for entry in entries {
+        if let (Some(call), Some(tool)) = (member(entry, "call"), member(entry, "tool")) {
+            tools.insert(call, tool);
+        }
+        // An outcome does not say again which tool the decision was on.
+        let tool = member(entry, "tool").or_else(|| member(entry, "call").and_then(|call| tools.get(call).copied()));
+        table.row(cells(entry, tool, whole));
+    }
+    let mut text = String::new();
+    for (line, entry) in table.lines(style, "", None).zip(entries) {
+        text.push_str(&line);
+        text.push('\n');
+        if whole {
+            text.push_str(&details(entry).render(style, "      ", None));
+        }
+    }
+    text
+}
+
+fn cells(entry: &Entry, tool: Option<&str>, whole: bool) -> [Cell; 7] {
+    let what = ["decision", "answer", "outcome"].into_iter().find_map(|name| member(entry, name)).unwrap_or_default();
+    let call = member(entry, "call").unwrap_or_default();
+    let reason = if whole { String::new() } else { reason(entry) };
+    [
+        Cell::new(Look::Quiet, &time(member(entry, "time").unwrap_or_default())),
+        Cell::new(Look::Quiet, &format!("{:>4}", entry.sequence)),
+        Cell::plain(member(entry, "kind").unwrap_or_default()),
+        Cell::new(Look::Quiet, call.get(..ID_DIGITS).unwrap_or(call)),
+        Cell::new(Look::Strong, tool.or_else(|| member(entry, "plugin")).unwrap_or_default()),
+        Cell::new(look(what), what),
+        Cell::plain(&reason),
+    ]
+}
+
+fn member<'a>(entry: &'a Entry, name: &str) -> Option<&'a str> {
+    entry.document.get(name).and_then(Value::as_str)
+}
+
+/// To the second, in UTC, as it was recorded.
+fn time(recorded: &str) -> String {
+    match recorded.get(..19) {
+        Some(second) if recorded.ends_with('Z') => format!("{}Z", second.replace('T', " ")),
+        Some(_) | None => recorded.to_owned(),
+    }
+}
+
+fn look(what: &str) -> Look {
+    match what {
+        "allow" | "yes" | "completed" => Look::Good,
+        "ask" | "cancelled" | "pending" => Look::Doubtful,
+        "" => Look::Plain,
+        _ => Look::Bad,
+    }
+}
+
+/// Why, in one line: what the entry of each kind says of it.
+fn reason(entry: &Entry) -> String {
+    let number = |name: &str| entry.document.get(name).and_then(Value::as_u64);
+    let words = ["subject", "reason", "note", "detail", "event"].into_iter().filter_map(|name| member(entry, name));
+    let code = member(entry, "code").filter(|code| Some(*code) != member(entry, "outcome"));
+    let mut text = code.into_iter().chain(words).collect::<Vec<_>>().join(": ");
+    // A rule without a reason of its own is named by the policy itself, with its line.
+    if let Some(line) = number("line").filter(|line| !text.contains(&format!("(line {line})"))) {
+        text = format!("{text} (policy line {line})");
+    }
+    if let Some(wall) = number("wall_us").filter(|wall| *wall > 0) {
+        let separator = if text.is_empty() { "" } else { ", " };
+        let milliseconds = Duration::from_micros(wall).as_secs_f64() * 1000.0;
+        text = format!("{text}{separator}{milliseconds:.1} ms");
+    }
+    match text.char_indices().nth(REASON_CHARACTERS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn details(entry: &Entry) -> Table {
+    let mut table = Table::default();
+    let empty = Map::new();
+    let members = entry.document.as_object().unwrap_or(&empty);
+    for (name, value) in members.iter().filter(|(name, _)| !IN_COLUMNS.contains(&name.as_str())) {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        table.row([Cell::new(Look::Quiet, name), Cell::plain(&value)]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn entry(sequence: u64, document: Value) -> Entry {
+        Entry { sequence, document }
+    }
+
+    #[test]
+    fn an_outcome_is_shown_with_the_tool_that_was_decided_on() {
+        let time = "2026-11-22T00:15:02.123456Z";
+        let decision = json!({ "time": time, "kind": "decision", "call": "0123456789", "tool": "files.read",
+            "decision": "allow", "line": 4, "reason": "read it" });
+        let outcome = json!({ "time": time, "kind": "outcome", "call": "0123456789", "outcome": "completed",
+            "code": "completed", "wall_us": 1500 });
+        let shown = text(&[entry(1, decision), entry(2, outcome)].into(), false, Style::Plain);
+        let expected = "\
+2026-11-22 00:15:02Z     1  decision  01234567  files.read  allow      read it (policy line 4)
+2026-11-22 00:15:02Z     2  outcome   01234567  files.read  completed  1.5 ms
+";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn what_a_record_holds_cannot_move_the_cursor() {
+        let evil = "a\n\u{1b}[2J\u{202e}";
+        let document = json!({ "time": evil, "kind": evil, "call": evil, "tool": evil, "outcome": evil, evil: evil });
+        for whole in [false, true] {
+            let shown = text(&[entry(1, document.clone())].into(), whole, Style::Plain);
+            assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
+            assert_eq!(shown.lines().count(), if whole { 3 } else { 1 }, "{shown}");
+        }
+    }
+
+    #[test]
+    fn only_the_last_entries_of_the_call_are_kept() {
+        let mut kept = Kept { entries: VecDeque::new(), most: 2, left_out: 0 };
+        for (sequence, call) in [(1, "aa"), (2, "ab"), (3, "bb"), (4, "ab"), (5, "aa")] {
+            kept.offer(entry(sequence, json!({ "call": call })), Some("a"));
+        }
+        assert_eq!(kept.entries.iter().map(|entry| entry.sequence).collect::<Vec<_>>(), [4, 5]);
+        assert_eq!(kept.left_out, 2);
+    }
+}

@@ -1,0 +1,118 @@
+//! `portcullis check`: would this plugin load, and if not, what would have to change?
+
+use super::Context;
+use crate::arguments::CheckArguments;
+use crate::exit_code::Exit;
+use crate::plugin_file::PluginFile;
+use crate::style::Look;
+use crate::{json, opening, remedy, view};
+use anyhow::Context as _;
+use portcullis::policy::PluginName;
+use portcullis::text::{Lines, OneLine};
+use portcullis::{DefinitionError, FileError, LoadError, Manifest};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A plain name that is lent to a file without one, so that the rest of it can be looked at.
+const NAME_LENT: &str = "unnamed";
+
+/// What a look at a file found.
+pub(super) struct Examined {
+    /// What the plugin says of itself, where it came to that and would be accepted under its own name.
+    pub(super) manifest: Option<Manifest>,
+    /// Why a host would refuse it.
+    pub(super) problems: Vec<LoadError>,
+}
+
+pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow::Result<Exit> {
+    let path = &arguments.file;
+    let examined = match PluginFile::read(path) {
+        Ok(file) => examine(&file, context).await?,
+        Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
+        Err(error) => Examined { manifest: None, problems: vec![error.into()] },
+    };
+    let text = match context.json {
+        true => json::line(&document(&examined))?,
+        false => text(path, &examined, context),
+    };
+    context.terminal.print(&text)?;
+    Ok(if examined.problems.is_empty() { Exit::Completed } else { Exit::PluginRefused })
+}
+
+/// Looks at a file as far as anything can be seen. A name that does not fit keeps nothing else from being found.
+///
+/// # Errors
+/// The engine cannot start.
+pub(super) async fn examine(file: &PluginFile, context: &Context) -> anyhow::Result<Examined> {
+    let mut problems: Vec<LoadError> = Vec::new();
+    let plain = file.name.as_deref().filter(|name| PluginName::new(name).is_ok());
+    if plain.is_none() {
+        problems.push(FileError::Name.into());
+    }
+    problems.extend(file.problems().map(LoadError::from));
+    let named = opening::describe(context, plain.unwrap_or(NAME_LENT), &file.bytes).await?;
+    let described = match named {
+        Err(LoadError::Definition(DefinitionError::OtherName { found, expected })) => {
+            let again = PluginName::new(&found).is_ok();
+            let under_its_own = if again { Some(opening::describe(context, &found, &file.bytes).await?) } else { None };
+            if plain.is_some() {
+                problems.push(DefinitionError::OtherName { found, expected }.into());
+            }
+            under_its_own
+        }
+        described => Some(described),
+    };
+    let manifest = match described {
+        Some(Ok(manifest)) => Some(manifest),
+        Some(Err(problem)) => {
+            problems.push(problem);
+            None
+        }
+        None => None,
+    };
+    Ok(Examined { manifest, problems })
+}
+
+fn document(examined: &Examined) -> Value {
+    let problem = |error: &LoadError| json!({ "problem": error.to_string(), "remedy": remedy::of(error) });
+    json!({
+        "ok": examined.problems.is_empty(),
+        "name": examined.manifest.as_ref().map(|manifest| &manifest.name),
+        "version": examined.manifest.as_ref().map(|manifest| &manifest.version),
+        "tools": examined.manifest.as_ref().map(|manifest| manifest.tools.len()),
+        "problems": examined.problems.iter().map(problem).collect::<Vec<_>>(),
+    })
+}
+
+fn text(path: &Path, examined: &Examined, context: &Context) -> String {
+    let style = context.terminal.style();
+    let path = path.display().to_string();
+    let path = OneLine(&path);
+    if let (Some(manifest), []) = (&examined.manifest, examined.problems.as_slice()) {
+        let (name, version) = (OneLine(&manifest.name), OneLine(&manifest.version));
+        return format!("{path}: {}, {}\n", style.paint(Look::Good, "ok"), summary(manifest, &name, &version));
+    }
+    let count = match examined.problems.len() {
+        1 => "one problem was found".to_owned(),
+        count => format!("{count} problems were found"),
+    };
+    let mut text = format!("{path}: {}, {count}\n", style.paint(Look::Bad, "refused"));
+    for problem in &examined.problems {
+        text.push_str(&format!("  - {}\n", Lines(&problem.to_string())));
+        if let Some(remedy) = remedy::of(problem) {
+            text.push_str(&format!("    {} {remedy}\n", style.paint(Look::Quiet, "remedy:")));
+        }
+    }
+    text
+}
+
+fn summary(manifest: &Manifest, name: &OneLine<'_>, version: &OneLine<'_>) -> String {
+    let tools: Vec<String> = manifest.tools.iter().map(|tool| OneLine(&tool.name).to_string()).collect();
+    let asks: Vec<String> = manifest
+        .dependencies
+        .iter()
+        .map(|dependency| format!("{} {}", view::kind(dependency.kind), OneLine(&dependency.key)))
+        .collect();
+    let asks = if asks.is_empty() { "no handle".to_owned() } else { asks.join(", ") };
+    format!("{name} {version} would load\n  tools     {}\n  asks for  {asks}", tools.join(", "))
+}

@@ -1,0 +1,124 @@
+//! `portcullis explain`: what would happen to a call, and why; runs nothing, asks nobody, records nothing.
+
+use super::Context;
+use crate::arguments::ExplainArguments;
+use crate::exit_code::Exit;
+use crate::style::{Look, Style};
+use crate::table::{Cell, Table};
+use crate::{json, opening, outlook, view};
+use portcullis::policy::{Decision, MatchedRule, Source};
+use portcullis::text::{Lines, OneLine};
+use portcullis::{Explained, Host, Reply, Request};
+use std::fmt::Write;
+
+pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyhow::Result<Exit> {
+    let bytes = super::read_arguments(arguments.arguments, context)?;
+    let host = opening::open(context).await?;
+    match host.explain(Request::new(arguments.tool, bytes)) {
+        Ok(explained) => {
+            let text = match context.json {
+                true => json::line(&explained)?,
+                false => text(&explained, &not_granted(&host, &explained), context.terminal.style())?,
+            };
+            context.terminal.print(&text)?;
+            Ok(Exit::Completed)
+        }
+        Err(reply) => not_decided(&reply, context),
+    }
+}
+
+/// The call would end before anything is decided.
+fn not_decided(reply: &Reply, context: &Context) -> anyhow::Result<Exit> {
+    if context.json {
+        context.terminal.print(&json::line(reply)?)?;
+    } else {
+        let label = format!("{} ({}):", reply.outcome().as_str(), reply.code);
+        let label = context.terminal.note_style().paint(Look::Bad, label);
+        context.terminal.note(format_args!("{label} {}", Lines(&reply.message)));
+    }
+    Ok(Exit::after(reply))
+}
+
+fn text(explained: &Explained, not_granted: &[String], style: Style) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    let verdict = &explained.explanation.verdict;
+    let by = match verdict.source {
+        Source::Rule(rule) => rule.to_string(),
+        Source::Default => "by default".to_owned(),
+    };
+    let decision = style.paint(look(verdict.decision), verdict.decision);
+    writeln!(text, "{}: {decision}, {by}", style.paint(Look::Strong, &explained.tool))?;
+    writeln!(text, "  {}\n", OneLine(&verdict.reason))?;
+    let mut facts = Table::default();
+    let quiet = |label| Cell::new(Look::Quiet, label);
+    facts.row([quiet("arguments"), Cell::plain(&explained.arguments)]);
+    facts.row([quiet("permissions"), Cell::plain(&view::permissions(explained.permissions))]);
+    for handle in &explained.handles {
+        facts.row([quiet("handle"), Cell::plain(handle)]);
+    }
+    if explained.handles.is_empty() {
+        facts.row([quiet("handle"), Cell::plain("none: the plugin asks for none")]);
+    }
+    text.push_str(&facts.render(style, "", None));
+    if !not_granted.is_empty() && verdict.decision != Decision::Deny {
+        let line = format!("It would be denied all the same: {} is not granted.", not_granted.join(", "));
+        writeln!(text, "\n{}", style.paint(Look::Bad, line))?;
+    }
+    write_rules(&mut text, &explained.explanation.matched, style)?;
+    write_changes(&mut text, &explained.explanation.changes, style)?;
+    Ok(text)
+}
+
+/// What the call could not do without and would not get, whatever the rules say.
+fn not_granted(host: &Host, explained: &Explained) -> Vec<String> {
+    let tool = host.catalog().tools().find(|(_, tool)| *tool.name() == explained.tool);
+    tool.map(|(plugin, tool)| outlook::not_granted(host.policy(), plugin, tool)).unwrap_or_default()
+}
+
+fn look(decision: Decision) -> Look {
+    match decision {
+        Decision::Allow => Look::Good,
+        Decision::Ask => Look::Doubtful,
+        Decision::Deny => Look::Bad,
+    }
+}
+
+fn write_rules(text: &mut String, rules: &[MatchedRule], style: Style) -> std::fmt::Result {
+    if rules.is_empty() {
+        return writeln!(text, "\nNo rule speaks of this call.");
+    }
+    writeln!(text, "\n{}", style.paint(Look::Strong, "Rules that speak of this call"))?;
+    let mut table = Table::default();
+    for rule in rules {
+        let weight = if rule.decisive { "decisive" } else { "overruled" };
+        table.row([
+            Cell::plain(&rule.rule.to_string()),
+            Cell::new(look(rule.decision), rule.decision.as_str()),
+            Cell::new(if rule.decisive { Look::Strong } else { Look::Quiet }, weight),
+            Cell::plain(&subject(rule)),
+        ]);
+    }
+    text.push_str(&table.render(style, "  ", None));
+    Ok(())
+}
+
+/// What a rule speaks of, and why, as the policy spells it.
+fn subject(rule: &MatchedRule) -> String {
+    let permission = rule.permission.map(|permission| format!(", permission {permission}")).unwrap_or_default();
+    let when = rule.when.as_ref().map(|when| format!(", when {when}")).unwrap_or_default();
+    let reason = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("{}{permission}{when}{reason}", rule.tool)
+}
+
+fn write_changes(text: &mut String, changes: &[String], style: Style) -> std::fmt::Result {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "\n{}", style.paint(Look::Strong, "What would change it"))?;
+    for change in changes {
+        for (index, line) in change.lines().enumerate() {
+            writeln!(text, "  {}{}", if index == 0 { "- " } else { "      " }, OneLine(line))?;
+        }
+    }
+    Ok(())
+}

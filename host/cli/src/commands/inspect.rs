@@ -1,0 +1,124 @@
+//! `portcullis inspect`: one plugin, of the plugin directory or a file; runs nothing but its description.
+
+use super::Context;
+use super::check::{self, Examined};
+use crate::arguments::InspectArguments;
+use crate::exit_code::Exit;
+use crate::plugin_file::PluginFile;
+use crate::style::{Look, Style};
+use crate::table::{Cell, Table};
+use crate::view::{self, PluginView, ToolView};
+use crate::{opening, schema_summary};
+use anyhow::Context as _;
+use portcullis::FileError;
+use portcullis::text::{Lines, OneLine};
+use std::fmt::{Display, Write};
+use std::path::Path;
+
+pub(super) async fn run(arguments: &InspectArguments, context: &Context) -> anyhow::Result<Exit> {
+    match arguments.plugin.to_str() {
+        Some(name) if !name.contains('/') && !name.ends_with(".wasm") => of_directory(name, context).await,
+        Some(_) | None => of_file(&arguments.plugin, context).await,
+    }
+}
+
+async fn of_directory(name: &str, context: &Context) -> anyhow::Result<Exit> {
+    let host = opening::open(context).await?;
+    if let Some(plugin) = host.catalog().plugin(name) {
+        return show(&PluginView::of_plugin(&host, plugin), context);
+    }
+    let (why, exit) = match host.catalog().refusal(name) {
+        Some(refused) => (format!("the plugin {name} was refused: {}", refused.error), Exit::PluginRefused),
+        None => {
+            let known: Vec<String> = host.catalog().plugins().map(|plugin| plugin.name().to_string()).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            (format!("there is no plugin {name}; loaded: {known}"), Exit::InvalidArguments)
+        }
+    };
+    super::fail(&why, exit, context)
+}
+
+async fn of_file(path: &Path, context: &Context) -> anyhow::Result<Exit> {
+    let file = match PluginFile::read(path) {
+        Ok(file) => file,
+        Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
+        Err(error) => return refused(path, &error, context),
+    };
+    let Examined { manifest, problems } = check::examine(&file, context).await?;
+    let Some(manifest) = manifest else {
+        return match problems.last() {
+            Some(problem) => refused(path, problem, context),
+            None => refused(path, &"it describes nothing", context),
+        };
+    };
+    let exit = show(&PluginView::of_manifest(&manifest, &file.sha256(), file.bytes.len()), context)?;
+    for problem in &problems {
+        context.terminal.note(Lines(&format!("note: a host would refuse this file: {problem}")));
+    }
+    Ok(exit)
+}
+
+fn refused(path: &Path, why: &dyn Display, context: &Context) -> anyhow::Result<Exit> {
+    super::fail(&format!("{}: {why}", path.display()), Exit::PluginRefused, context)
+}
+
+fn show(plugin: &PluginView, context: &Context) -> anyhow::Result<Exit> {
+    if context.json {
+        context.terminal.print(&crate::json::line(plugin)?)?;
+    } else {
+        context.terminal.print(&text(plugin, context.terminal.style(), context.terminal.width())?)?;
+    }
+    Ok(Exit::Completed)
+}
+
+fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    let version = OneLine(&plugin.version);
+    writeln!(text, "{} {version}", style.paint(Look::Strong, OneLine(&plugin.name)))?;
+    writeln!(text, "{}\n", Lines(plugin.description.trim_end()))?;
+    let mut facts = Table::default();
+    facts.row([Cell::new(Look::Quiet, "sha256"), Cell::plain(&plugin.sha256)]);
+    facts.row([Cell::new(Look::Quiet, "size"), Cell::plain(&view::size(plugin.bytes))]);
+    for dependency in &plugin.dependencies {
+        let need = if dependency.optional { " (optional)" } else { "" };
+        let asked = format!("{} {}{need}: {}", view::kind(dependency.kind), dependency.key, dependency.reason);
+        facts.row([Cell::new(Look::Quiet, "asks for"), Cell::plain(&asked)]);
+    }
+    text.push_str(&facts.render(style, "", None));
+    for tool in &plugin.tools {
+        write_tool(&mut text, tool, style, width)?;
+    }
+    Ok(text)
+}
+
+fn write_tool(text: &mut String, tool: &ToolView, style: Style, width: Option<usize>) -> std::fmt::Result {
+    let title = tool.title.as_deref().map(|title| format!("  {}", OneLine(title))).unwrap_or_default();
+    writeln!(text, "\n{}{title}", style.paint(Look::Strong, OneLine(&tool.name)))?;
+    for line in tool.description.trim_end().lines() {
+        writeln!(text, "  {}", OneLine(line))?;
+    }
+    let mut facts = Table::default();
+    let mut fact = |name: &str, value: &str| facts.row([Cell::new(Look::Quiet, name), Cell::plain(value)]);
+    fact("permissions", &permissions(tool));
+    if !tool.hints.is_empty() {
+        fact("hints", &tool.hints.iter().map(|hint| view::hint(*hint)).collect::<Vec<_>>().join(", "));
+    }
+    for handle in tool.handles.iter().flatten() {
+        fact("handle", handle);
+    }
+    if tool.output_schema.is_some() {
+        fact("answers with", "JSON of a schema of its own");
+    }
+    text.push_str(&facts.render(style, "  ", None));
+    let arguments = schema_summary::table(&tool.schema);
+    if !arguments.is_empty() {
+        writeln!(text, "  {}", style.paint(Look::Quiet, "arguments"))?;
+        text.push_str(&arguments.render(style, "    ", width));
+    }
+    Ok(())
+}
+
+fn permissions(tool: &ToolView) -> String {
+    let required = view::permissions(tool.required);
+    if tool.optional.is_empty() { required } else { format!("{required}; optional: {}", tool.optional) }
+}

@@ -1,0 +1,108 @@
+//! `portcullis list`: the tools, and what would happen to a call now.
+
+use super::Context;
+use crate::exit_code::Exit;
+use crate::opening;
+use crate::outlook::Outlook;
+use crate::style::Look;
+use crate::table::{Cell, Table};
+use crate::view;
+use portcullis::policy::Decision;
+use portcullis::{Catalog, Host, Plugin, Tool};
+use serde_json::{Value, json};
+
+pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
+    let host = opening::open(context).await?;
+    if context.json {
+        context.terminal.print(&crate::json::line(&document(&host))?)?;
+    } else {
+        context.terminal.print(&text(&host, context))?;
+    }
+    Ok(Exit::Completed)
+}
+
+fn document(host: &Host) -> Value {
+    let plugins: Vec<Value> = host.catalog().plugins().map(|plugin| plugin_document(host, plugin)).collect();
+    let refused = host.catalog().refused().iter();
+    let refused: Vec<Value> =
+        refused.map(|refused| json!({ "file": refused.file, "reason": refused.error.to_string() })).collect();
+    json!({ "plugins": plugins, "refused": refused })
+}
+
+fn plugin_document(host: &Host, plugin: &Plugin) -> Value {
+    let tools: Vec<Value> = plugin.tools().map(|tool| tool_document(host, plugin, tool)).collect();
+    json!({
+        "name": plugin.name(),
+        "version": plugin.version(),
+        "description": plugin.description(),
+        "tools": tools,
+    })
+}
+
+fn tool_document(host: &Host, plugin: &Plugin, tool: &Tool) -> Value {
+    let outlook = Outlook::of(host.policy(), plugin, tool);
+    json!({
+        "name": tool.name(),
+        "title": tool.title(),
+        "description": tool.description(),
+        "permissions": tool.permissions(),
+        "decision": outlook.decision,
+        "depends_on_arguments": outlook.depends_on_arguments,
+        "not_granted": outlook.not_granted,
+    })
+}
+
+fn text(host: &Host, context: &Context) -> String {
+    let catalog = host.catalog();
+    let (style, width) = (context.terminal.style(), context.terminal.width());
+    let mut table = Table::default();
+    let heading = |text| Cell::new(Look::Quiet, text);
+    table.row([heading("TOOL"), heading("A CALL NOW"), heading("PERMISSIONS"), heading("DESCRIPTION")]);
+    for (plugin, tool) in catalog.tools() {
+        table.row([
+            Cell::new(Look::Strong, &tool.name().to_string()),
+            fate(&Outlook::of(host.policy(), plugin, tool)),
+            Cell::plain(&view::permissions(tool.permissions())),
+            Cell::plain(tool.description().lines().next().unwrap_or_default()),
+        ]);
+    }
+    let mut text = match catalog.tools().next() {
+        Some(_) => table.render(style, "", width),
+        None => "There are no tools: the plugin directory has no plugin that loads.\n".to_owned(),
+    };
+    let refused = refused(catalog);
+    if !refused.is_empty() {
+        text.push('\n');
+        // A reason is never cut: it is what the person needs.
+        text.push_str(&refused.render(style, "", None));
+    }
+    text
+}
+
+/// What would happen to a call, in a few words.
+fn fate(outlook: &Outlook) -> Cell {
+    if outlook.depends_on_arguments {
+        return Cell::new(Look::Doubtful, "depends on arguments");
+    }
+    let look = match outlook.decision {
+        Decision::Allow => Look::Good,
+        Decision::Ask => Look::Doubtful,
+        Decision::Deny => return Cell::new(Look::Bad, "deny"),
+    };
+    match outlook.not_granted.as_slice() {
+        [] => Cell::new(look, outlook.decision.as_str()),
+        keys => Cell::new(Look::Bad, &format!("deny: {} not granted", keys.join(", "))),
+    }
+}
+
+fn refused(catalog: &Catalog) -> Table {
+    let mut table = Table::default();
+    for refused in catalog.refused() {
+        table.row([
+            Cell::new(Look::Strong, &refused.file),
+            Cell::new(Look::Bad, "refused"),
+            Cell::plain(&refused.error.to_string()),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,135 @@
+//! What would happen to a call of a tool whose arguments are not known yet.
+
+use portcullis::policy::{Decision, Permission, Policy, Question, Rule, Source};
+use portcullis::{DependencyKind, Plugin, Tool};
+use serde_json::Map;
+
+/// What the policy and the grants hold for a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Outlook {
+    /// The decision on a call without arguments.
+    pub(crate) decision: Decision,
+    /// Whether other arguments may get another decision.
+    pub(crate) depends_on_arguments: bool,
+    /// The keys of handles that the plugin cannot do without and would not get: a call that may run is denied for them.
+    pub(crate) not_granted: Vec<String>,
+}
+
+impl Outlook {
+    /// Looks at a tool.
+    pub(crate) fn of(policy: &Policy, plugin: &Plugin, tool: &Tool) -> Self {
+        let arguments = Map::new();
+        let question = Question { tool: tool.name(), permissions: tool.permissions(), arguments: &arguments };
+        let (decision, depends_on_arguments) = decide(policy, &question);
+        Self { decision, depends_on_arguments, not_granted: not_granted(policy, plugin, tool) }
+    }
+}
+
+fn decide(policy: &Policy, question: &Question<'_>) -> (Decision, bool) {
+    let verdict = policy.decide(question);
+    let decision = verdict.decision;
+    let mut of_arguments = policy.rules().iter().filter(|rule| rule.when.is_some() && concerns(rule, question));
+    let firm = match verdict.source {
+        // The rule speaks of every call: only something stricter can overrule it.
+        Source::Rule(id) if policy.rules().iter().any(|rule| rule.id == id && rule.when.is_none()) => {
+            of_arguments.all(|rule| rule.decision <= decision) && default_at_most(policy, question, decision)
+        }
+        // Another set of arguments may leave this rule silent.
+        Source::Rule(_) => false,
+        Source::Default => of_arguments.all(|rule| rule.decision == decision),
+    };
+    (decision, !firm)
+}
+
+/// Whether a rule speaks of the tool, with some arguments at least.
+fn concerns(rule: &Rule, question: &Question<'_>) -> bool {
+    let permitted = rule.permission.is_none_or(|permission| question.permissions.contains(permission));
+    permitted && rule.tool.matches(question.tool)
+}
+
+/// Whether the default is no stricter than a decision, or never asked: each part of the call, which is each permission
+/// or the whole where there is none, has a rule that speaks of it whatever the arguments are.
+fn default_at_most(policy: &Policy, question: &Question<'_>, decision: Decision) -> bool {
+    let mut always = policy.rules().iter().filter(|rule| rule.when.is_none() && concerns(rule, question));
+    let spoken_of = |part: Permission| {
+        let mut always = always.clone();
+        always.any(|rule| rule.permission.is_none_or(|permission| permission == part))
+    };
+    policy.default_decision() <= decision
+        || match question.permissions.is_empty() {
+            true => always.any(|rule| rule.permission.is_none()),
+            false => question.permissions.iter().all(spoken_of),
+        }
+}
+
+/// The keys of handles that the plugin cannot do without, that the tool's permissions reach, and that it would not get.
+pub(crate) fn not_granted(policy: &Policy, plugin: &Plugin, tool: &Tool) -> Vec<String> {
+    let bound = policy.bindings(plugin.name());
+    let permissions = tool.permissions();
+    let needed = plugin.dependencies().iter().filter(|(key, dependency)| {
+        let (reaches, granted) = match dependency.kind {
+            DependencyKind::Directory => {
+                let reaches = permissions.contains(Permission::Read) || permissions.contains(Permission::Write);
+                (reaches, bound.contains_key(*key))
+            }
+            // The host has no handles of these kinds to give.
+            DependencyKind::Http => (permissions.contains(Permission::Network), false),
+            DependencyKind::Store | DependencyKind::Service => (true, false),
+        };
+        !dependency.optional && reaches && !granted
+    });
+    needed.map(|(key, _)| key.to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis::policy::Permissions;
+
+    fn of(policy: &str) -> (Decision, bool) {
+        let policy = Policy::parse(policy).unwrap();
+        let tool = "files.write".parse().unwrap();
+        let permissions: Permissions = [Permission::Read, Permission::Write].into_iter().collect();
+        decide(&policy, &Question { tool: &tool, permissions, arguments: &Map::new() })
+    }
+
+    fn rule(decision: &str, more: &str) -> String {
+        format!("[[rule]]\ntool = \"files.*\"\ndecision = \"{decision}\"\n{more}\n")
+    }
+
+    #[test]
+    fn a_decision_is_firm_where_no_argument_can_change_it() {
+        let when = "when = { path = \"src/**\" }";
+        let rows = [
+            (String::new(), (Decision::Deny, false)),
+            (rule("allow", ""), (Decision::Allow, false)),
+            (rule("deny", "") + &rule("allow", when), (Decision::Deny, false)),
+            (rule("ask", "") + &rule("allow", when), (Decision::Ask, false)),
+            (rule("deny", when), (Decision::Deny, false)),
+            (rule("allow", when) + "[[rule]]\ntool = \"web.*\"\ndecision = \"allow\"\n", (Decision::Deny, true)),
+            (
+                rule("allow", "") + &rule("ask", "permission = \"network\"\nwhen = { path = \"a\" }"),
+                (Decision::Allow, false),
+            ),
+        ];
+        for (policy, expected) in rows {
+            assert_eq!(of(&policy), expected, "{policy}");
+        }
+    }
+
+    #[test]
+    fn a_part_that_only_a_rule_on_arguments_speaks_of_is_open() {
+        let when = "when = { path = \"src/**\" }";
+        let read = rule("allow", "permission = \"read\"");
+        assert_eq!(of(&read), (Decision::Deny, false));
+        assert_eq!(of(&(read + &rule("allow", &format!("permission = \"write\"\n{when}")))), (Decision::Deny, true));
+        assert_eq!(of(&(rule("allow", "") + &rule("allow", when))), (Decision::Allow, false));
+    }
+
+    #[test]
+    fn a_stricter_rule_on_arguments_leaves_it_open() {
+        let when = "when = { path = \"src/**\" }";
+        assert!(of(&(rule("allow", "") + &rule("deny", when))).1);
+        assert!(of(&(rule("ask", "") + &rule("deny", when))).1);
+    }
+}

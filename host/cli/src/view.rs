@@ -1,0 +1,165 @@
+//! A plugin as `inspect` and `check` show it, whether it comes from the catalog or from a file.
+
+use portcullis::policy::Permissions;
+use portcullis::{DependencyKind, Hint, Host, Manifest, Plugin};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A plugin. Its texts are the author's words.
+#[derive(Debug, Serialize)]
+pub(crate) struct PluginView {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) description: String,
+    pub(crate) sha256: String,
+    pub(crate) bytes: u64,
+    pub(crate) dependencies: Vec<DependencyView>,
+    pub(crate) tools: Vec<ToolView>,
+}
+
+/// A handle that a plugin asks for.
+#[derive(Debug, Serialize)]
+pub(crate) struct DependencyView {
+    pub(crate) key: String,
+    pub(crate) kind: DependencyKind,
+    pub(crate) optional: bool,
+    pub(crate) reason: String,
+}
+
+/// A tool.
+#[derive(Debug, Serialize)]
+pub(crate) struct ToolView {
+    pub(crate) name: String,
+    pub(crate) title: Option<String>,
+    pub(crate) description: String,
+    pub(crate) required: Permissions,
+    pub(crate) optional: Permissions,
+    pub(crate) hints: Vec<Hint>,
+    pub(crate) schema: Value,
+    pub(crate) output_schema: Option<Value>,
+    /// What a call would get, one line each; only where there is a policy to ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) handles: Option<Vec<String>>,
+}
+
+impl PluginView {
+    /// A plugin of the catalog, with what the policy grants it.
+    pub(crate) fn of_plugin(host: &Host, plugin: &Plugin) -> Self {
+        let mut handles: BTreeMap<String, Vec<String>> = host.handles(plugin).into_iter().collect();
+        let tools = plugin.tools().map(|tool| {
+            let name = tool.name().to_string();
+            ToolView {
+                handles: handles.remove(&name),
+                name,
+                title: tool.title().map(str::to_owned),
+                description: tool.description().to_owned(),
+                required: tool.required(),
+                optional: tool.optional(),
+                hints: tool.hints().to_vec(),
+                schema: tool.schema().document().clone(),
+                output_schema: tool.output_schema().map(|schema| schema.document().clone()),
+            }
+        });
+        let dependencies = plugin.dependencies().iter().map(|(key, dependency)| DependencyView {
+            key: key.to_string(),
+            kind: dependency.kind,
+            optional: dependency.optional,
+            reason: dependency.reason.clone(),
+        });
+        Self {
+            name: plugin.name().to_string(),
+            version: plugin.version().to_owned(),
+            description: plugin.description().to_owned(),
+            sha256: hex(&plugin.sha256()),
+            bytes: plugin.bytes(),
+            dependencies: dependencies.collect(),
+            tools: tools.collect(),
+        }
+    }
+
+    /// What a file says of itself.
+    pub(crate) fn of_manifest(manifest: &Manifest, sha256: &[u8; 32], bytes: usize) -> Self {
+        let document = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+        let tools = manifest.tools.iter().map(|tool| ToolView {
+            name: format!("{}.{}", manifest.name, tool.name),
+            title: tool.title.clone(),
+            description: tool.description.clone(),
+            required: tool.required,
+            optional: tool.optional,
+            hints: tool.hints.clone(),
+            schema: document(&tool.schema),
+            output_schema: tool.output_schema.as_deref().map(document),
+            handles: None,
+        });
+        let dependencies = manifest.dependencies.iter().map(|dependency| DependencyView {
+            key: dependency.key.clone(),
+            kind: dependency.kind,
+            optional: dependency.optional,
+            reason: dependency.reason.clone(),
+        });
+        Self {
+            name: manifest.name.clone(),
+            version: manifest.version.clone(),
+            description: manifest.description.clone(),
+            sha256: hex(sha256),
+            bytes: bytes as u64,
+            dependencies: dependencies.collect(),
+            tools: tools.collect(),
+        }
+    }
+}
+
+/// The word for a kind of handle.
+pub(crate) fn kind(kind: DependencyKind) -> &'static str {
+    match kind {
+        DependencyKind::Directory => "directory",
+        DependencyKind::Http => "http",
+        DependencyKind::Store => "store",
+        DependencyKind::Service => "service",
+    }
+}
+
+/// The word for a hint.
+pub(crate) fn hint(hint: Hint) -> &'static str {
+    match hint {
+        Hint::ReadOnly => "read-only",
+        Hint::Destructive => "destructive",
+        Hint::Idempotent => "idempotent",
+        Hint::OpenWorld => "open-world",
+        Hint::Sequential => "sequential",
+    }
+}
+
+/// Permissions in words, of which there may be none.
+pub(crate) fn permissions(permissions: Permissions) -> String {
+    if permissions.is_empty() { "none".to_owned() } else { permissions.to_string() }
+}
+
+/// A number of bytes for a person.
+pub(crate) fn size(bytes: u64) -> String {
+    // A size is read, not reckoned with: the precision of a float is plenty.
+    let scaled = |unit: u32| bytes as f64 / f64::from(1_u32 << unit);
+    match bytes {
+        0..=1023 => format!("{bytes} bytes"),
+        1024..=1_048_575 => format!("{:.1} KiB", scaled(10)),
+        _ => format!("{:.1} MiB", scaled(20)),
+    }
+}
+
+fn hex(bytes: &[u8; 32]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_shown_in_the_unit_that_fits() {
+        let rows = [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1.0 KiB"), (1_572_864, "1.5 MiB")];
+        for (bytes, shown) in rows {
+            assert_eq!(size(bytes), shown);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Attacks on granted directories: the F rows of the threat model, against a read-write grant, a read-only one, and a
+//! read-write one in the hands of a tool that declares no more than reading.
+//!
+//! The attacker is the guest `probe`, which does what a test tells it; `Lab` holds what it attacks.
+
+#![allow(clippy::disallowed_methods, reason = "tests make the files, links and pipes that a host has to withstand")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "filesystem/lab.rs"]
+mod lab;
+
+#[path = "filesystem/escape.rs"]
+mod escape;
+
+#[path = "filesystem/race.rs"]
+mod race;
+
+#[path = "filesystem/rights.rs"]
+mod rights;
+
+#[path = "filesystem/kinds.rs"]
+mod kinds;
+
+#[path = "filesystem/quota.rs"]
+mod quota;
+
+#[path = "filesystem/grants.rs"]
+mod grants;

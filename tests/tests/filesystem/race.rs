@@ -1,0 +1,83 @@
+//! A world that changes while the guest looks at it: F06, F10.
+
+use crate::lab::{Grant, Lab};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde_json::json;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// How often the guest looks while the world changes.
+const LOOKS: u32 = 4000;
+
+/// Exchanges two paths until it is dropped.
+struct Swapper {
+    stop: Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Swapper {
+    fn start(one: PathBuf, other: PathBuf) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&stop);
+        let swap = move || {
+            while !seen.load(Ordering::Relaxed) {
+                renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+            }
+        };
+        Self { stop, thread: Some(thread::spawn(swap)) }
+    }
+}
+
+impl Drop for Swapper {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+/// A directory that turns into a link to the outside, and back, all the time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f06_a_directory_that_becomes_a_link_is_not_followed_out() {
+    let lab = Lab::open(Grant::ReadWrite, "").await;
+    fs::create_dir(lab.path("race")).unwrap();
+    fs::write(lab.path("race/secret.txt"), "inside").unwrap();
+    symlink("../outside", lab.path("trap")).unwrap();
+    let swapper = Swapper::start(lab.path("race"), lab.path("trap"));
+    let results = lab
+        .take(json!([
+            {"op": "read-in", "path": "race", "to": "secret.txt", "flags": ["follow", "go-on"], "times": LOOKS},
+            {"op": "read-in", "path": ".", "to": "race/secret.txt", "flags": ["follow", "go-on"], "times": LOOKS},
+            {"op": "std-read", "path": "/workspace/race/secret.txt", "flags": ["go-on"], "times": LOOKS},
+        ]))
+        .await;
+    drop(swapper);
+    // The secret itself is looked for in every reply; here, that both states of the world were seen.
+    for result in &results {
+        let all = result["all"].to_string();
+        assert!(all.contains("inside") && all.contains("Err"), "the race was not run: {all}");
+    }
+}
+
+/// A directory that the guest holds is moved out of the grant: from there `..` leads nowhere.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f10_a_directory_that_is_moved_out_is_no_way_out() {
+    let lab = Lab::open(Grant::ReadWrite, "").await;
+    fs::create_dir(lab.path("mover")).unwrap();
+    let swapper = Swapper::start(lab.path("mover"), lab.site.path("world/outside/sub"));
+    let results = lab
+        .take(json!([
+            {"op": "read-in", "path": "mover", "to": "../secret.txt", "flags": ["follow", "go-on"], "times": LOOKS},
+            {"op": "read-in", "path": "mover", "to": "../../secret.txt", "flags": ["follow", "go-on"], "times": LOOKS},
+            {"op": "read-in", "path": ".", "to": "mover/../../secret.txt", "flags": ["follow", "go-on"], "times": LOOKS},
+        ]))
+        .await;
+    drop(swapper);
+    for result in &results {
+        let all = result["all"].as_array().unwrap();
+        assert!(!all.is_empty() && all.iter().all(|one| one.as_str().unwrap().starts_with("Err")), "{all:?}");
+    }
+}

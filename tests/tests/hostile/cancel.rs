@@ -1,0 +1,60 @@
+//! Callers that no longer want the answer: S30, and the grace of a cancelled call.
+
+use portcullis::{Cancellation, Code, Reply};
+use portcullis_tests::{Attack, outcomes};
+use std::time::Duration;
+
+/// How long after a cancel a guest that ignores it may go on, with what a busy machine adds.
+const STOPPED: Duration = Duration::from_secs(2);
+
+/// Calls a guest and cancels it shortly after.
+async fn cancelled(guest: &str) -> Reply {
+    let attack = Attack::by(guest).within(Duration::from_secs(10));
+    let host = attack.open().await;
+    let cancellation = Cancellation::new();
+    let call = host.call(attack.request().cancellation(cancellation.clone()));
+    let cancel = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        cancellation.cancel();
+    };
+    let (reply, ()) = tokio::join!(call, cancel);
+    assert_eq!(reply.code, Code::Cancelled);
+    assert!(reply.usage.run.wall < STOPPED, "{guest} went on for {:?}", reply.usage.run.wall);
+    attack.leaves_no_trace(&host).await;
+    reply
+}
+
+/// A guest that asks whether it is cancelled ends by itself, before the grace period does.
+#[tokio::test]
+pub(crate) async fn waits_for_cancellation() {
+    cancelled("waits_for_cancellation").await;
+}
+
+/// A guest that does not ask is stopped, whether it computes or waits.
+#[tokio::test]
+async fn a_guest_that_ignores_a_cancel_is_stopped() {
+    let looping = cancelled("loop_in_execute").await;
+    let sleeping = cancelled("sleep_in_execute").await;
+    for reply in [looping, sleeping] {
+        assert!(reply.usage.run.wall >= Duration::from_millis(200), "it had its grace: {:?}", reply.usage.run.wall);
+    }
+}
+
+/// Dropping the future of a call ends it wherever it is, and records it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_call_is_recorded_as_cancelled() {
+    for guest in ["loop_in_execute", "sleep_in_execute", "loop_in_realloc", "clock_storm", "bulk_fill"] {
+        let attack = Attack::by(guest);
+        let host = attack.open().await;
+        let mut dropped = 0;
+        for milliseconds in [0, 1, 2, 5, 10, 20, 40] {
+            let call = host.call(attack.request());
+            let ended = tokio::time::timeout(Duration::from_millis(milliseconds), call).await;
+            dropped += usize::from(ended.is_err());
+        }
+        assert!(dropped >= 3, "{guest}: {dropped} calls were dropped");
+        let cancelled = outcomes(&host).iter().filter(|outcome| outcome["outcome"] == "cancelled").count();
+        assert_eq!(cancelled, dropped, "{guest}");
+        attack.leaves_no_trace(&host).await;
+    }
+}

@@ -1,0 +1,80 @@
+//! Compile workers that die, lie or hang: S34 without the minutes that a real bomb takes.
+
+use portcullis::{Code, CompileError, Compiler, LoadError, Refusal, Request};
+use portcullis_tests::{Manifest, Site, allow_all, guest};
+use std::time::Duration;
+
+/// A worker that runs a line of shell instead of compiling.
+fn shell(line: &str) -> Compiler {
+    Compiler::Worker { program: "/bin/sh".into(), arguments: vec!["-c".into(), line.into()] }
+}
+
+/// A site with two plugins, and how the first was refused when this worker compiled.
+async fn refused(site: &Site, line: &str) -> String {
+    site.plugin("other", &guest("good", &Manifest::of("other")));
+    let host = site.builder_with(&allow_all(""), shell(line)).open().await.unwrap();
+    assert_eq!(host.catalog().refused().len(), 2, "no plugin keeps the other from being tried");
+    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::PluginRefused);
+    let error = &host.catalog().refusal("good").unwrap().error;
+    assert!(matches!(error, LoadError::Compile(_) | LoadError::Refused(_)), "{error:?}");
+    let kind = match error {
+        LoadError::Compile(CompileError::Exhausted) => "exhausted",
+        LoadError::Compile(CompileError::Refused(Refusal::Uncompilable(_))) => "uncompilable",
+        LoadError::Refused(Refusal::Mismatch(_)) => "mismatch",
+        _ => "other",
+    };
+    format!("{kind}: {error}")
+}
+
+#[tokio::test]
+async fn s34_a_worker_that_is_killed_quarantines_its_plugin() {
+    let says = refused(&Site::new(), "kill -KILL $$").await;
+    assert!(says.starts_with("exhausted"), "{says}");
+    let says = refused(&Site::new(), "exit 1").await;
+    assert!(says.starts_with("exhausted"), "{says}");
+}
+
+/// What a worker says of a component is cut and escaped.
+#[tokio::test]
+async fn a_worker_that_refuses_is_quoted_in_one_bounded_line() {
+    let says = refused(&Site::new(), r"printf '\033[2J\nfield %09999d' 7 >&2; exit 3").await;
+    assert!(says.starts_with("uncompilable"), "{says}");
+    assert!(says.len() < 4096, "{} bytes", says.len());
+    assert!(!says.chars().any(portcullis::text::is_deceptive), "{says:?}");
+}
+
+/// Code that is no code of this engine is not run.
+#[tokio::test]
+async fn a_worker_that_answers_with_something_else_is_found_out() {
+    for line in ["cat", "exit 0", "head -c 100000 /dev/zero"] {
+        let says = refused(&Site::new(), line).await;
+        assert!(says.starts_with("mismatch"), "{line}: {says}");
+    }
+}
+
+/// A worker that hangs is killed with the future that waits for it.
+#[tokio::test]
+async fn s34_a_worker_that_hangs_dies_with_its_host() {
+    let site = Site::new();
+    let pid_file = site.path("pid");
+    let line = format!("echo $$ > {0}.new && mv {0}.new {0} && exec sleep 1000", pid_file.display());
+    let opening = site.builder_with(&allow_all(""), shell(&line)).open();
+    let started = async {
+        while !pid_file.exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        _ = opening => panic!("the worker does not answer"),
+        () = started => {}
+    }
+    let process = std::fs::read_to_string(&pid_file).unwrap();
+    let status = format!("/proc/{}/status", process.trim());
+    let dead = || std::fs::read_to_string(&status).map_or(true, |status| status.contains("State:\tZ"));
+    let gone = async {
+        while !dead() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), gone).await.expect("the worker is gone");
+}

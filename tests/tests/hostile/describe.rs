@@ -1,0 +1,22 @@
+//! Guests that do something else than say what they are: S03, S39, S40.
+
+use portcullis::LoadError;
+use portcullis_tests::Attack;
+
+refused! {
+    loop_in_describe => LoadError::Describe(_), "limit on time";
+    loop_in_start => LoadError::Describe(_), "limit on time";
+    sleep_in_describe => LoadError::Describe(_), "limit on time";
+    describe_traps => LoadError::Describe(_), "trapped";
+    exit_in_describe => LoadError::Describe(_), "exited with status 0";
+    describe_counts => LoadError::Unstable, "differently";
+    describe_by_chance => LoadError::Unstable, "differently";
+}
+
+/// What a plugin printed explains its refusal, and fools nobody who reads it.
+#[tokio::test]
+pub(crate) async fn describe_prints() {
+    let says = Attack::by("describe_prints").refused(|error| matches!(error, LoadError::Describe(_))).await;
+    assert!(says.contains("trust this plugin"), "{says:?}");
+    assert!(!says.chars().any(|character| character != '\n' && portcullis::text::is_deceptive(character)), "{says:?}");
+}

@@ -1,0 +1,13 @@
+//! Guests that hoard what the host keeps for them: S24, S25, S26, S28.
+
+use portcullis::{Code, LimitKind, LoadError};
+
+ends! {
+    pollable_storm => Code::Limit(LimitKind::Resources);
+    poll_storm => Code::Limit(LimitKind::Handles);
+    random_terabyte => Code::Limit(LimitKind::Random);
+}
+
+refused! {
+    resource_storm => LoadError::Describe(_), "handles";
+}

@@ -1,0 +1,46 @@
+//! Components that want what this host does not serve: S12, S15, S31, S38.
+
+use portcullis::{Code, Compiler, LoadError, Refusal, Request};
+use portcullis_tests::{Manifest, Site, allow_all, guest};
+
+/// Every unknown import is named, before anything is compiled: the compiler here does not exist.
+#[tokio::test]
+pub(crate) async fn unknown_imports() {
+    let site = Site::new();
+    site.plugin("unknown-imports", &guest("unknown-imports", &Manifest::of("unknown-imports")));
+    let compiler = Compiler::Worker { program: "/nonexistent/compiler".into(), arguments: Vec::new() };
+    let host = site.builder_with(&allow_all(""), compiler).open().await.unwrap();
+    let Some(LoadError::Refused(Refusal::UnknownImports(names))) =
+        host.catalog().refusal("unknown-imports").map(|refusal| &refusal.error)
+    else {
+        panic!("{:?}", host.catalog().refused());
+    };
+    let expected = [
+        "wasi:sockets/tcp@0.2.12",
+        "wasi:http/outgoing-handler@0.2.12",
+        "wasi:clocks/monotonic-clock@0.3.0",
+        "acme:spy/listen@1.0.0",
+        "portcullis:tool/context@0.2.0",
+        "plain",
+    ];
+    assert_eq!(names, &expected);
+    // The good plugin came as far as the compiler.
+    let good = &host.catalog().refusal("good").unwrap().error;
+    assert!(matches!(good, LoadError::Compile(portcullis::CompileError::Worker(_))), "{good:?}");
+    let reply = host.call(Request::new("unknown-imports.run", "{}")).await;
+    assert_eq!(reply.code, Code::PluginRefused);
+}
+
+refused! {
+    unknown_function => LoadError::Refused(Refusal::Mismatch(_)), "leak";
+    memory64 => LoadError::Compile(_), "memory64";
+    shared_memory => LoadError::Compile(_), "threads";
+    multi_memory => LoadError::Compile(_), "multi";
+    gc => LoadError::Compile(_), "gc";
+    exceptions => LoadError::Compile(_), "exceptions";
+    tail_call => LoadError::Compile(_), "tail calls";
+    relaxed_simd => LoadError::Compile(_), "relaxed SIMD";
+    custom_page_size => LoadError::Compile(_), "custom page sizes";
+    wide_arithmetic => LoadError::Compile(_), "wide arithmetic";
+    async_component => LoadError::Compile(_), "async";
+}

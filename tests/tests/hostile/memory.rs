@@ -1,0 +1,32 @@
+//! Guests that want more memory, tables, instances or stack than there is: S08, S10 to S14.
+
+use portcullis::{Code, LimitKind, LoadError, Refusal};
+use portcullis_tests::Attack;
+
+/// The memory limit of a policy that sets none.
+const MEMORY_BYTES: u64 = 64 << 20;
+
+ends! {
+    memory_growth => Code::Limit(LimitKind::Memory);
+    table_growth => Code::Limit(LimitKind::TableElements);
+    deep_recursion => Code::Limit(LimitKind::Stack);
+}
+
+refused! {
+    memory_of_four_gibibytes => LoadError::Refused(Refusal::Mismatch(_)), "memory";
+    table_of_nine_million => LoadError::Refused(Refusal::Mismatch(_)), "table";
+    many_memories => LoadError::Refused(Refusal::Mismatch(_)), "memor";
+    many_tables => LoadError::Refused(Refusal::Mismatch(_)), "table";
+    many_instances => LoadError::Refused(Refusal::Mismatch(_)), "instances";
+    aggregate_memory => LoadError::Describe(_), "memory";
+}
+
+/// A guest that is refused memory and lives with it is answered for, and got no more than the limit.
+#[tokio::test]
+pub(crate) async fn memory_growth_survived() {
+    let reply = Attack::by("memory_growth_survived").ends(Code::Completed).await;
+    let taken = reply.usage.run.memory_bytes;
+    assert!(taken <= MEMORY_BYTES && taken > MEMORY_BYTES - (2 << 20), "{taken}");
+    let reply = Attack::by("memory_growth_survived").limit("memory = \"8 MiB\"").ends(Code::Completed).await;
+    assert!(reply.usage.run.memory_bytes <= 8 << 20, "{}", reply.usage.run.memory_bytes);
+}

@@ -1,0 +1,91 @@
+//! Guests that answer with too much, or with something else than they promise: S16, S21, S22, S53, J08.
+
+use portcullis::{Code, Host, LimitKind, Progress, ProgressListener};
+use portcullis_tests::{Attack, Manifest, outcome_of};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Text over the limit is cut after a whole line, and says so.
+#[tokio::test]
+pub(crate) async fn long_text() {
+    let reply = Attack::by("long_text").limit("output = \"64 KiB\"").ends(Code::Completed).await;
+    let (kept, note) = reply.message.split_once("\n[Portcullis:").expect("it says that it was cut");
+    assert_eq!(kept.len(), 64 << 10, "256 lines of 256 bytes fit");
+    assert!(kept.ends_with("x\n") && note.contains("3840 lines"), "{note}");
+    let reply = Attack::by("long_text").limit("output = 65000").ends(Code::Completed).await;
+    assert_eq!(reply.message.split_once("\n[Portcullis:").unwrap().0.len(), 65000 / 256 * 256);
+}
+
+/// A part of a JSON document is no JSON document: nothing is cut.
+#[tokio::test]
+pub(crate) async fn long_json() {
+    let reply = Attack::by("long_json").limit("output = \"64 KiB\"").ends(Code::Limit(LimitKind::Output)).await;
+    assert!(reply.output.is_none());
+    assert!(reply.message.len() < 1024, "{}", reply.message);
+}
+
+/// An answer that breaks the output schema is withheld.
+#[tokio::test]
+pub(crate) async fn json_echo() {
+    let manifest = Manifest::of("json-echo").tool(|tool| {
+        tool.output_schema = Some(r#"{"type":"object","required":["sum"],"properties":{"sum":{"type":"integer"}}}"#.into());
+    });
+    let attack = || Attack::with(&manifest, "json-echo");
+    attack().arguments(r#"{"sum":1}"#).ends(Code::Completed).await;
+    for arguments in ["{}", r#"{"sum":"1"}"#] {
+        let reply = attack().arguments(arguments).ends(Code::InvalidOutput).await;
+        assert!(reply.output.is_none() && reply.message.contains("output schema"), "{}", reply.message);
+    }
+}
+
+#[tokio::test]
+pub(crate) async fn json_that_is_none() {
+    let reply = Attack::by("json_that_is_none").ends(Code::InvalidOutput).await;
+    assert!(reply.output.is_none());
+}
+
+/// A tool that promises JSON and answers with text has broken its promise.
+#[tokio::test]
+async fn text_where_json_is_promised_is_invalid_output() {
+    let manifest = Manifest::of("good").tool(|tool| tool.output_schema = Some("{}".into()));
+    Attack::with(&manifest, "good").call_alone(Code::InvalidOutput).await;
+}
+
+/// What a guest prints reaches the record alone, cut and escaped.
+#[tokio::test]
+pub(crate) async fn log_flood() {
+    let attack = Attack::by("log_flood");
+    let host = attack.open().await;
+    let reply = attack.call(&host).await;
+    assert_eq!(reply.code, Code::Completed);
+    let printed = outcome_of(&host, &reply.id)["printed"].as_str().unwrap().to_owned();
+    assert!(printed.len() < 8 << 10, "{} bytes of it are in the record", printed.len());
+    assert!(printed.contains("bytes more]"), "{}", &printed[printed.len() - 64..]);
+    attack.leaves_no_trace(&host).await;
+}
+
+/// Reports over the quota are dropped, and each is cut.
+#[tokio::test]
+pub(crate) async fn progress_flood() {
+    #[derive(Default)]
+    struct Counter {
+        reports: AtomicUsize,
+        longest: AtomicUsize,
+    }
+    impl ProgressListener for Counter {
+        fn report(&self, _: &str, progress: &Progress) {
+            self.reports.fetch_add(1, Ordering::Relaxed);
+            let title = progress.title.as_ref().map_or(0, String::len);
+            self.longest.fetch_max(title, Ordering::Relaxed);
+            assert_eq!(progress.fraction, None, "what is no number is no fraction");
+        }
+    }
+    let counter = Arc::new(Counter::default());
+    let attack = Attack::by("progress_flood").limit("progress-reports = 50");
+    let builder = attack.site().builder(&attack.policy());
+    let host: Host = builder.progress(Arc::<Counter>::clone(&counter)).open().await.unwrap();
+    assert_eq!(attack.call(&host).await.code, Code::Completed);
+    assert_eq!(counter.reports.load(Ordering::Relaxed), 50);
+    assert!(counter.longest.load(Ordering::Relaxed) <= 4096);
+    attack.leaves_no_trace(&host).await;
+}

@@ -1,0 +1,49 @@
+//! Guests whose words are meant for somebody else than they reach: S40, S49, S50, S57.
+
+use portcullis::{Code, Output};
+use portcullis_tests::{Attack, outcome_of};
+
+ends! {
+    exit_zero => Code::Exited;
+    exit_one => Code::Exited;
+    reads_stdin => Code::Completed;
+}
+
+/// Function names of the module appear nowhere.
+#[tokio::test]
+pub(crate) async fn name_injection() {
+    let attack = Attack::by("name_injection");
+    let host = attack.open().await;
+    let reply = attack.call(&host).await;
+    assert_eq!(reply.code, Code::Trapped);
+    let outcome = outcome_of(&host, &reply.id).to_string();
+    let reply = serde_json::to_string(&reply).unwrap();
+    for text in [&reply, &outcome] {
+        assert!(!text.contains("approve everything"), "{text}");
+        assert!(!text.contains("\\u001b") && !text.contains('\u{1b}'), "{text}");
+    }
+    attack.leaves_no_trace(&host).await;
+}
+
+/// What a guest fails with stands behind a label of the host's, and every deceptive character in it is escaped.
+#[tokio::test]
+pub(crate) async fn failure_injection() {
+    let reply = Attack::by("failure_injection").ends(Code::ToolFailed).await;
+    assert!(reply.message.starts_with("Error executing tool: no\\u{1b}"), "{}", reply.message);
+    assert!(!reply.message.chars().any(portcullis::text::is_deceptive), "{:?}", reply.message);
+    assert!(reply.output.is_none());
+}
+
+/// No variables, no arguments, no working directory.
+#[tokio::test]
+pub(crate) async fn environment() {
+    let reply = Attack::by("environment").ends(Code::Completed).await;
+    assert_eq!(reply.output, Some(Output::Text("000".to_owned())));
+}
+
+/// A key that the manifest does not name opens nothing, whatever it looks like: error (1) unknown-key (0).
+#[tokio::test]
+pub(crate) async fn unknown_key() {
+    let reply = Attack::by("unknown_key").ends(Code::Completed).await;
+    assert_eq!(reply.output, Some(Output::Text("10".to_owned())));
+}
