@@ -1,7 +1,7 @@
 //! What would happen to a call of a tool whose arguments are not known yet.
 
 use portcullis::policy::{Decision, Permission, Policy, Question, Rule, Source};
-use portcullis::{DependencyKind, Plugin, Tool};
+use portcullis::{Host, Plugin, Tool};
 use serde_json::Map;
 
 /// What the policy and the grants hold for a tool.
@@ -17,11 +17,11 @@ pub(crate) struct Outlook {
 
 impl Outlook {
     /// Looks at a tool.
-    pub(crate) fn of(policy: &Policy, plugin: &Plugin, tool: &Tool) -> Self {
+    pub(crate) fn of(host: &Host, plugin: &Plugin, tool: &Tool) -> Self {
         let arguments = Map::new();
         let question = Question { tool: tool.name(), permissions: tool.permissions(), arguments: &arguments };
-        let (decision, depends_on_arguments) = decide(policy, &question);
-        Self { decision, depends_on_arguments, not_granted: not_granted(policy, plugin, tool) }
+        let (decision, depends_on_arguments) = decide(host.policy(), &question);
+        Self { decision, depends_on_arguments, not_granted: host.missing_grants(plugin, tool) }
     }
 }
 
@@ -60,25 +60,6 @@ fn default_at_most(policy: &Policy, question: &Question<'_>, decision: Decision)
             true => always.any(|rule| rule.permission.is_none()),
             false => question.permissions.iter().all(spoken_of),
         }
-}
-
-/// The keys of handles that the plugin cannot do without, that the tool's permissions reach, and that it would not get.
-pub(crate) fn not_granted(policy: &Policy, plugin: &Plugin, tool: &Tool) -> Vec<String> {
-    let bound = policy.bindings(plugin.name());
-    let permissions = tool.permissions();
-    let needed = plugin.dependencies().iter().filter(|(key, dependency)| {
-        let (reaches, granted) = match dependency.kind {
-            DependencyKind::Directory => {
-                let reaches = permissions.contains(Permission::Read) || permissions.contains(Permission::Write);
-                (reaches, bound.contains_key(*key))
-            }
-            // The host has no handles of these kinds to give.
-            DependencyKind::Http => (permissions.contains(Permission::Network), false),
-            DependencyKind::Store | DependencyKind::Service => (true, false),
-        };
-        !dependency.optional && reaches && !granted
-    });
-    needed.map(|(key, _)| key.to_string()).collect()
 }
 
 #[cfg(test)]

@@ -1,14 +1,11 @@
 //! A plugin file that a person named: read once, whole, and looked at as the host looks at those of its directory.
 
 use crate::environment;
-use portcullis::FileError;
+use portcullis::{COMPONENT_BYTES_MAX, FileError};
 use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-
-/// The largest file that is read, in bytes. It is the library's limit on a plugin, which refuses what is larger.
-const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// What the name of a plugin file ends with.
 const EXTENSION: &str = ".wasm";
@@ -37,11 +34,11 @@ impl PluginFile {
             return Err(FileError::NotRegular);
         }
         let exposed = metadata.permissions().mode() & 0o002 != 0;
-        if metadata.len() > FILE_BYTES_MAX {
+        if metadata.len() > COMPONENT_BYTES_MAX {
             return Err(FileError::TooLarge);
         }
         let mut bytes = Vec::new();
-        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        file.take(COMPONENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.and_then(|name| name.strip_suffix(EXTENSION).map(str::to_owned));
         Ok(Self { name, bytes, link, exposed })

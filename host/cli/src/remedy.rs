@@ -15,7 +15,7 @@ pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
             Some("`describe` gets no handle and little time: let it answer with what it knows beforehand")
         }
         LoadError::Unstable => Some("let `describe` use no clock, no randomness and no state"),
-        LoadError::Definition(error) => of_definition(error),
+        LoadError::Definition(errors) => errors.iter().find_map(of_definition),
         LoadError::Changed => Some("start the host again"),
         LoadError::Audit(_) => None,
     }

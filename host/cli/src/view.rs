@@ -1,5 +1,6 @@
 //! A plugin as `inspect` and `check` show it, whether it comes from the catalog or from a file.
 
+use crate::plugin_file::PluginFile;
 use portcullis::policy::Permissions;
 use portcullis::{DependencyKind, Hint, Host, Manifest, Plugin};
 use serde::Serialize;
@@ -14,6 +15,7 @@ pub(crate) struct PluginView {
     pub(crate) description: String,
     pub(crate) sha256: String,
     pub(crate) bytes: u64,
+    pub(crate) imports: Vec<String>,
     pub(crate) dependencies: Vec<DependencyView>,
     pub(crate) tools: Vec<ToolView>,
 }
@@ -73,13 +75,14 @@ impl PluginView {
             description: plugin.description().to_owned(),
             sha256: hex(&plugin.sha256()),
             bytes: plugin.bytes(),
+            imports: plugin.imports().to_vec(),
             dependencies: dependencies.collect(),
             tools: tools.collect(),
         }
     }
 
     /// What a file says of itself.
-    pub(crate) fn of_manifest(manifest: &Manifest, sha256: &[u8; 32], bytes: usize) -> Self {
+    pub(crate) fn of_manifest(manifest: &Manifest, file: &PluginFile) -> Self {
         let document = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
         let tools = manifest.tools.iter().map(|tool| ToolView {
             name: format!("{}.{}", manifest.name, tool.name),
@@ -102,8 +105,9 @@ impl PluginView {
             name: manifest.name.clone(),
             version: manifest.version.clone(),
             description: manifest.description.clone(),
-            sha256: hex(sha256),
-            bytes: bytes as u64,
+            sha256: hex(&file.sha256()),
+            bytes: file.bytes.len() as u64,
+            imports: portcullis::component_imports(&file.bytes).unwrap_or_default(),
             dependencies: dependencies.collect(),
             tools: tools.collect(),
         }

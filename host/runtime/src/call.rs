@@ -13,7 +13,7 @@ mod record;
 mod shape;
 mod validate;
 
-pub(crate) use grant::{Bound, describe_handles};
+pub(crate) use grant::{Bound, describe_handles, missing_keys};
 pub(crate) use validate::ValidCall;
 
 use crate::host::Inner;

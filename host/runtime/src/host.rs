@@ -3,7 +3,7 @@
 use crate::approver::Approver;
 use crate::audit::AuditLog;
 use crate::call::{self, Bound, Rejection};
-use crate::catalog::{Catalog, Loader, Plugin};
+use crate::catalog::{Catalog, Loader, Plugin, Tool};
 use crate::explain::Explained;
 use crate::open::{HostBuilder, OpenError};
 use crate::places::State;
@@ -77,6 +77,11 @@ impl Host {
     pub fn handles(&self, plugin: &Plugin) -> Vec<(String, Vec<String>)> {
         let lines = |tool| call::describe_handles(&self.0, plugin, tool);
         plugin.tools().map(|tool| (tool.name().to_string(), lines(tool))).collect()
+    }
+
+    /// The keys that a call of a tool cannot do without and that the policy does not grant: such a call is denied.
+    pub fn missing_grants(&self, plugin: &Plugin, tool: &Tool) -> Vec<String> {
+        call::missing_keys(&self.0, plugin, tool).map(|(key, _)| key.to_string()).collect()
     }
 
     /// The record.

@@ -31,7 +31,7 @@ pub enum OpenError {
     #[error("there is no policy at {}", .0.display())]
     NoPolicy(PathBuf),
     /// The policy.
-    #[error("{}:{error}\n  remedy: {}", path.display(), error.remedy())]
+    #[error("{}: {error}", path.display())]
     Policy {
         /// Where it is from.
         path: PathBuf,

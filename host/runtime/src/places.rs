@@ -28,12 +28,14 @@ pub enum PlaceError {
         source: io::Error,
     },
     /// Others could change what the host trusts.
-    #[error("{} {} can be written by others: take the right away with `chmod go-w`", what, path.display())]
+    #[error("{} {} is open to others: take the right away with `chmod {remedy}`", what, path.display())]
     Exposed {
         /// Which place.
         what: &'static str,
         /// Where.
         path: PathBuf,
+        /// The mode to change.
+        remedy: &'static str,
     },
     /// It belongs to another user.
     #[error("{} {} belongs to another user", what, path.display())]
@@ -91,7 +93,7 @@ pub(crate) fn open_plugins(path: &Path) -> Result<Dir, PlaceError> {
     let stat = stat(&directory, what, path)?;
     // In a directory that anybody may write to, a plugin is whatever the last one put there.
     if stat.st_mode & 0o002 != 0 {
-        return Err(PlaceError::Exposed { what, path: path.to_owned() });
+        return Err(PlaceError::Exposed { what, path: path.to_owned(), remedy: "o-w" });
     }
     Ok(directory)
 }
@@ -152,7 +154,7 @@ fn check_owned(directory: &Dir, closed: u32, what: &'static str, path: &Path) ->
         return Err(PlaceError::Foreign { what, path: path.to_owned() });
     }
     if stat.st_mode & closed != 0 {
-        return Err(PlaceError::Exposed { what, path: path.to_owned() });
+        return Err(PlaceError::Exposed { what, path: path.to_owned(), remedy: "go-rwx" });
     }
     Ok(())
 }

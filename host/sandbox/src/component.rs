@@ -109,6 +109,15 @@ pub fn check_component(bytes: &[u8]) -> Result<(), Refusal> {
     }
 }
 
+/// The names of everything that a component imports, served or not; untrusted text.
+///
+/// # Errors
+/// The bytes are no component.
+pub fn component_imports(bytes: &[u8]) -> Result<Vec<String>, Refusal> {
+    check_header(bytes)?;
+    Ok(Names::read(bytes)?.imports)
+}
+
 fn check_header(bytes: &[u8]) -> Result<(), Refusal> {
     if bytes.len() as u64 > COMPONENT_BYTES_MAX {
         return Err(Refusal::TooLarge);

@@ -27,7 +27,7 @@ mod ticker;
 pub use cancellation::Cancellation;
 pub use code::Code;
 pub use compile::{CompileError, Compiler, compile_worker};
-pub use component::{COMPONENT_BYTES_MAX, Refusal, check_component};
+pub use component::{COMPONENT_BYTES_MAX, Refusal, check_component, component_imports};
 pub use context::{Ask, CallContext, CallHost, Progress};
 pub use directory::{Directory, DirectoryError, Identity};
 pub use engine::{Engine, EngineConfig, EngineError, Footprint};

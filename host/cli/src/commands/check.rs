@@ -50,25 +50,19 @@ pub(super) async fn examine(file: &PluginFile, context: &Context) -> anyhow::Res
         problems.push(FileError::Name.into());
     }
     problems.extend(file.problems().map(LoadError::from));
-    let named = opening::describe(context, plain.unwrap_or(NAME_LENT), &file.bytes).await?;
-    let described = match named {
-        Err(LoadError::Definition(DefinitionError::OtherName { found, expected })) => {
-            let again = PluginName::new(&found).is_ok();
-            let under_its_own = if again { Some(opening::describe(context, &found, &file.bytes).await?) } else { None };
-            if plain.is_some() {
-                problems.push(DefinitionError::OtherName { found, expected }.into());
-            }
-            under_its_own
+    let manifest = match opening::describe(context, plain.unwrap_or(NAME_LENT), &file.bytes).await? {
+        Ok(manifest) => Some(manifest),
+        Err(LoadError::Definition(found)) => {
+            // A lent name is not the file's, so the manifest need not agree with it.
+            let lent = |problem: &DefinitionError| plain.is_none() && matches!(problem, DefinitionError::OtherName { .. });
+            let found = found.into_iter().filter(|problem| !lent(problem));
+            problems.extend(found.map(|problem| LoadError::Definition(vec![problem])));
+            None
         }
-        described => Some(described),
-    };
-    let manifest = match described {
-        Some(Ok(manifest)) => Some(manifest),
-        Some(Err(problem)) => {
+        Err(problem) => {
             problems.push(problem);
             None
         }
-        None => None,
     };
     Ok(Examined { manifest, problems })
 }

@@ -5,7 +5,7 @@ use crate::arguments::ExplainArguments;
 use crate::exit_code::Exit;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Table};
-use crate::{json, opening, outlook, view};
+use crate::{json, opening, view};
 use portcullis::policy::{Decision, MatchedRule, Source};
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Explained, Host, Reply, Request};
@@ -72,7 +72,7 @@ fn text(explained: &Explained, not_granted: &[String], style: Style) -> Result<S
 /// What the call could not do without and would not get, whatever the rules say.
 fn not_granted(host: &Host, explained: &Explained) -> Vec<String> {
     let tool = host.catalog().tools().find(|(_, tool)| *tool.name() == explained.tool);
-    tool.map(|(plugin, tool)| outlook::not_granted(host.policy(), plugin, tool)).unwrap_or_default()
+    tool.map(|(plugin, tool)| host.missing_grants(plugin, tool)).unwrap_or_default()
 }
 
 fn look(decision: Decision) -> Look {

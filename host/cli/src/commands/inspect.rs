@@ -51,7 +51,7 @@ async fn of_file(path: &Path, context: &Context) -> anyhow::Result<Exit> {
             None => refused(path, &"it describes nothing", context),
         };
     };
-    let exit = show(&PluginView::of_manifest(&manifest, &file.sha256(), file.bytes.len()), context)?;
+    let exit = show(&PluginView::of_manifest(&manifest, &file), context)?;
     for problem in &problems {
         context.terminal.note(Lines(&format!("note: a host would refuse this file: {problem}")));
     }
@@ -84,6 +84,8 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
         let asked = format!("{} {}{need}: {}", view::kind(dependency.kind), dependency.key, dependency.reason);
         facts.row([Cell::new(Look::Quiet, "asks for"), Cell::plain(&asked)]);
     }
+    let imports = if plugin.imports.is_empty() { "nothing".to_owned() } else { plugin.imports.join(", ") };
+    facts.row([Cell::new(Look::Quiet, "imports"), Cell::plain(&imports)]);
     text.push_str(&facts.render(style, "", None));
     for tool in &plugin.tools {
         write_tool(&mut text, tool, style, width)?;

@@ -40,7 +40,7 @@ fn plugin_document(host: &Host, plugin: &Plugin) -> Value {
 }
 
 fn tool_document(host: &Host, plugin: &Plugin, tool: &Tool) -> Value {
-    let outlook = Outlook::of(host.policy(), plugin, tool);
+    let outlook = Outlook::of(host, plugin, tool);
     json!({
         "name": tool.name(),
         "title": tool.title(),
@@ -61,7 +61,7 @@ fn text(host: &Host, context: &Context) -> String {
     for (plugin, tool) in catalog.tools() {
         table.row([
             Cell::new(Look::Strong, &tool.name().to_string()),
-            fate(&Outlook::of(host.policy(), plugin, tool)),
+            fate(&Outlook::of(host, plugin, tool)),
             Cell::plain(&view::permissions(tool.permissions())),
             Cell::plain(tool.description().lines().next().unwrap_or_default()),
         ]);

@@ -15,7 +15,7 @@ pub enum Kind {
     Answer,
     /// How a call ended.
     Outcome,
-    /// A plugin was loaded or refused, or its compiled code was not what was stored.
+    /// What was stored of a plugin was not what had been written, or could not be written.
     Plugin,
     /// The record itself was repaired after a crash.
     Repair,

@@ -2,7 +2,7 @@
 //! is ask, a person has the last word.
 
 use super::Rejection;
-use super::grant::describe_handles;
+use super::grant::{self, describe_handles};
 use super::record::CallRecord;
 use super::validate::ValidCall;
 use crate::approver::{Answer, Question, Subject};
@@ -11,7 +11,7 @@ use crate::reply::Code;
 use crate::request::{Origin, Request};
 use crate::text::{OneLine, cut};
 use portcullis_policy::{Decision, Limits, Source, Verdict};
-use portcullis_sandbox::{Stop, Verdict as Review};
+use portcullis_sandbox::{Cancellation, Stop, Verdict as Review};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl ValidCall {
         if verdict.decision == Decision::Deny {
             return Err(denied(&self, &verdict));
         }
-        let review = self.review(host, &request.origin, &limits, record).await?;
+        let review = self.review(host, request, &limits, record).await?;
         let reason = match (verdict.decision, review) {
             (_, Review::Refuse(reason)) => return Err(refused(&self, &reason)),
             (Decision::Ask, Review::Clear) => verdict_text(&verdict),
@@ -56,8 +56,9 @@ impl ValidCall {
                 return Ok(ApprovedCall { call: self, limits });
             }
         };
+        grant::check(host, &self.plugin, &self.tool)?;
         let question = question(host, &request.origin, &self, record.id(), Subject::Call, reason);
-        match ask(host, &question, limits.approval_time, record).await? {
+        match ask(host, &question, limits.approval_time, &request.cancellation, record).await? {
             Answer::Yes => Ok(ApprovedCall { call: self, limits }),
             Answer::No { note } => Err(disapproved(&self, note.as_deref())),
         }
@@ -74,7 +75,7 @@ impl ValidCall {
     async fn review(
         self: &Arc<Self>,
         host: &Arc<Inner>,
-        origin: &Origin,
+        request: &Request,
         limits: &Limits,
         record: &mut CallRecord,
     ) -> Result<Review, Rejection> {
@@ -83,7 +84,7 @@ impl ValidCall {
             return Ok(Review::Clear);
         }
         let limits = Limits { time: REVIEW_TIME_MAX.min(limits.time), ..*limits };
-        let context = record.context(host, origin, self, &limits);
+        let context = record.context(host, request, self, &limits);
         let tool = self.tool.name.tool.as_str();
         let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, context).await;
         let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped(&stop)));
@@ -97,11 +98,16 @@ pub(super) async fn ask(
     host: &Inner,
     question: &Question,
     at_most: Duration,
+    cancellation: &Cancellation,
     record: &CallRecord,
 ) -> Result<Answer, Rejection> {
-    let answer = match tokio::time::timeout(at_most, host.approver.answer(question)).await {
-        Ok(answer) => answer,
-        Err(_) => Answer::No { note: Some("nobody answered in time".to_owned()) },
+    let answer = tokio::select! {
+        // An answer that comes together with the cancellation is not for a call that still exists.
+        biased;
+        () = cancellation.cancelled() => return Err(Rejection::new(Code::Cancelled, "The call was cancelled.")),
+        answer = tokio::time::timeout(at_most, host.approver.answer(question)) => {
+            answer.unwrap_or_else(|_| Answer::No { note: Some("nobody answered in time".to_owned()) })
+        }
     };
     record.answered(&question.subject, &answer)?;
     Ok(answer)

@@ -7,10 +7,10 @@ use super::record::CallRecord;
 use super::validate::ValidCall;
 use crate::approver::{Answer, Subject};
 use crate::host::Inner;
-use crate::request::Origin;
+use crate::request::{Origin, Request};
 use crate::text::{OneLine, cut};
 use portcullis_policy::{Decision, Permission};
-use portcullis_sandbox::{Ask, CallHost, Progress};
+use portcullis_sandbox::{Ask, CallHost, Cancellation, Progress};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,6 +20,7 @@ pub(super) struct Caller {
     host: Arc<Inner>,
     record: CallRecord,
     origin: Origin,
+    cancellation: Cancellation,
     call: Arc<ValidCall>,
 }
 
@@ -34,8 +35,8 @@ impl CallHost for Caller {
 }
 
 impl Caller {
-    pub(super) fn new(host: Arc<Inner>, record: CallRecord, origin: Origin, call: Arc<ValidCall>) -> Self {
-        Self { host, record, origin, call }
+    pub(super) fn new(host: Arc<Inner>, record: CallRecord, request: &Request, call: Arc<ValidCall>) -> Self {
+        Self { host, record, origin: request.origin.clone(), cancellation: request.cancellation.clone(), call }
     }
 
     async fn decide(&self, asked: Ask) -> Result<(), String> {
@@ -63,7 +64,8 @@ impl Caller {
                 let limits = self.host.policy.limits(&self.call.plugin.name);
                 let reason = verdict_text(&verdict);
                 let question = question(&self.host, &self.origin, &self.call, record.id(), subject.clone(), reason);
-                match ask(&self.host, &question, limits.approval_time, record).await.map_err(refused)? {
+                let asking = ask(&self.host, &question, limits.approval_time, &self.cancellation, record);
+                match asking.await.map_err(refused)? {
                     Answer::Yes => Ok(()),
                     Answer::No { note: Some(note) } => Err(format!("not approved: {}", OneLine(cut(&note, 1024)))),
                     Answer::No { note: None } => Err("not approved".to_owned()),

@@ -32,7 +32,7 @@ impl ReadyCall {
         record: &mut CallRecord,
     ) -> Result<RawOutcome, Rejection> {
         let granted = self.granted;
-        let context = record.context(host, &request.origin, &granted.call, &granted.limits);
+        let context = record.context(host, request, &granted.call, &granted.limits);
         record.running();
         let ran = host
             .loader

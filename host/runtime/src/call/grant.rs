@@ -25,27 +25,41 @@ pub(crate) struct GrantedCall {
 impl ApprovedCall {
     pub(super) fn grant(self, host: &Inner) -> Result<GrantedCall, Rejection> {
         let (plugin, tool) = (&self.call.plugin, &self.call.tool);
+        check(host, plugin, tool)?;
         let mut handles = Handles::none();
         for (key, dependency) in &plugin.dependencies {
             let name = Arc::from(key.as_str());
-            let given = match dependency.kind {
+            match dependency.kind {
                 DependencyKind::Directory => {
-                    let directory = directory(&host.bound, &plugin.name, key, tool);
-                    let given = directory.is_some();
-                    handles.directory_key(name, directory);
-                    given
+                    handles.directory_key(name, directory(&host.bound, &plugin.name, key, tool));
                 }
-                DependencyKind::Http | DependencyKind::Store | DependencyKind::Service => {
-                    handles.other_key(name);
-                    false
-                }
-            };
-            if !given && !dependency.optional && reaches(dependency.kind, tool) {
-                return Err(missing(plugin, key, dependency.kind));
+                DependencyKind::Http | DependencyKind::Store | DependencyKind::Service => handles.other_key(name),
             }
         }
         Ok(GrantedCall { call: self.call, limits: self.limits, handles })
     }
+}
+
+/// The keys that a call of this tool cannot do without and will not get.
+pub(crate) fn missing_keys<'a>(
+    host: &'a Inner,
+    plugin: &'a Plugin,
+    tool: &'a Tool,
+) -> impl Iterator<Item = (&'a DependencyKey, DependencyKind)> {
+    plugin.dependencies.iter().filter(|(_, dependency)| !dependency.optional && reaches(dependency.kind, tool)).filter_map(
+        |(key, dependency)| {
+            let given = match dependency.kind {
+                DependencyKind::Directory => directory(&host.bound, &plugin.name, key, tool).is_some(),
+                DependencyKind::Http | DependencyKind::Store | DependencyKind::Service => false,
+            };
+            (!given).then_some((key, dependency.kind))
+        },
+    )
+}
+
+/// Refuses a call that cannot get what it needs, before anybody is asked about it.
+pub(super) fn check(host: &Inner, plugin: &Plugin, tool: &Tool) -> Result<(), Rejection> {
+    missing_keys(host, plugin, tool).next().map_or(Ok(()), |(key, kind)| Err(missing(plugin, key, kind)))
 }
 
 impl GrantedCall {

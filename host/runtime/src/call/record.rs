@@ -10,7 +10,7 @@ use crate::approver::{Answer, Subject};
 use crate::audit::{AuditError, AuditLog, Kind};
 use crate::host::Inner;
 use crate::reply::{CallUsage, Code, Reply};
-use crate::request::{Origin, Request};
+use crate::request::Request;
 use crate::text::{cut, hex};
 use lines::{AnswerLine, DecisionLine, Facts, OutcomeLine};
 use portcullis_policy::{Decision, Limits, Source, Verdict};
@@ -143,17 +143,17 @@ impl CallRecord {
     pub(super) fn context(
         &self,
         host: &Arc<Inner>,
-        origin: &Origin,
+        request: &Request,
         call: &Arc<ValidCall>,
         limits: &Limits,
     ) -> CallContext {
         let record = Self { shared: Arc::clone(&self.shared), finished: true };
         CallContext {
             id: Arc::from(self.id()),
-            session: Arc::clone(&origin.session),
-            message: origin.message.clone(),
-            agent: origin.agent.clone(),
-            host: Arc::new(Caller::new(Arc::clone(host), record, origin.clone(), Arc::clone(call))),
+            session: Arc::clone(&request.origin.session),
+            message: request.origin.message.clone(),
+            agent: request.origin.agent.clone(),
+            host: Arc::new(Caller::new(Arc::clone(host), record, request, Arc::clone(call))),
             approval_time: limits.approval_time,
         }
     }

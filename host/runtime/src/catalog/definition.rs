@@ -87,46 +87,72 @@ pub(crate) struct Checked {
     pub(crate) dependencies: BTreeMap<DependencyKey, Dependency>,
 }
 
-/// Checks a manifest.
-pub(crate) fn check(name: &PluginName, manifest: &Manifest) -> Result<Checked, DefinitionError> {
+/// Checks a manifest, and tells everything that is wrong with it.
+pub(crate) fn check(name: &PluginName, manifest: &Manifest) -> Result<Checked, Vec<DefinitionError>> {
+    let mut problems = Vec::new();
+    let mut note = |outcome: Result<(), DefinitionError>| problems.extend(outcome.err());
     if manifest.name != name.as_str() {
         let expected = name.as_str().to_owned();
-        return Err(DefinitionError::OtherName { found: manifest.name.clone(), expected });
+        note(Err(DefinitionError::OtherName { found: manifest.name.clone(), expected }));
     }
-    check_line("version", "the plugin", &manifest.version)?;
-    check_description("the plugin", &manifest.description)?;
-    let dependencies = check_dependencies(manifest)?;
+    note(check_line("version", "the plugin", &manifest.version));
+    note(check_description("the plugin", &manifest.description));
     if manifest.tools.is_empty() {
-        return Err(DefinitionError::NoTools);
+        note(Err(DefinitionError::NoTools));
     }
-    if manifest.tools.len() > TOOLS_MAX {
-        return Err(DefinitionError::TooMany { what: "tools", most: TOOLS_MAX });
-    }
-    let mut tools = BTreeMap::new();
-    for definition in &manifest.tools {
-        let tool = check_tool(name, definition)?;
-        if tools.insert(tool.name.tool.clone(), Arc::new(tool)).is_some() {
-            return Err(DefinitionError::Twice { what: "the tool", name: definition.name.clone() });
-        }
-    }
-    Ok(Checked { tools, dependencies })
+    let tools = check_tools(name, manifest, &mut problems);
+    let dependencies = check_dependencies(manifest, &mut problems);
+    if problems.is_empty() { Ok(Checked { tools, dependencies }) } else { Err(problems) }
 }
 
-fn check_dependencies(manifest: &Manifest) -> Result<BTreeMap<DependencyKey, Dependency>, DefinitionError> {
-    if manifest.dependencies.len() > DEPENDENCIES_MAX {
-        return Err(DefinitionError::TooMany { what: "dependencies", most: DEPENDENCIES_MAX });
+fn check_tools(
+    name: &PluginName,
+    manifest: &Manifest,
+    problems: &mut Vec<DefinitionError>,
+) -> BTreeMap<LocalName, Arc<Tool>> {
+    let mut tools = BTreeMap::new();
+    if manifest.tools.len() > TOOLS_MAX {
+        problems.push(DefinitionError::TooMany { what: "tools", most: TOOLS_MAX });
     }
-    let mut dependencies = BTreeMap::new();
-    for asked in &manifest.dependencies {
-        let key = DependencyKey::new(&asked.key)
-            .map_err(|_| DefinitionError::Name { what: "a dependency", name: asked.key.clone() })?;
-        check_line("reason", &asked.key, &asked.reason)?;
-        let dependency = Dependency { kind: asked.kind, optional: asked.optional, reason: asked.reason.clone() };
-        if dependencies.insert(key, dependency).is_some() {
-            return Err(DefinitionError::Twice { what: "the dependency", name: asked.key.clone() });
+    for definition in manifest.tools.iter().take(TOOLS_MAX) {
+        match check_tool(name, definition) {
+            Ok(tool) => {
+                if tools.insert(tool.name.tool.clone(), Arc::new(tool)).is_some() {
+                    problems.push(DefinitionError::Twice { what: "the tool", name: definition.name.clone() });
+                }
+            }
+            Err(problem) => problems.push(problem),
         }
     }
-    Ok(dependencies)
+    tools
+}
+
+fn check_dependencies(
+    manifest: &Manifest,
+    problems: &mut Vec<DefinitionError>,
+) -> BTreeMap<DependencyKey, Dependency> {
+    let mut dependencies = BTreeMap::new();
+    if manifest.dependencies.len() > DEPENDENCIES_MAX {
+        problems.push(DefinitionError::TooMany { what: "dependencies", most: DEPENDENCIES_MAX });
+    }
+    for asked in manifest.dependencies.iter().take(DEPENDENCIES_MAX) {
+        match check_dependency(asked) {
+            Ok((key, dependency)) => {
+                if dependencies.insert(key, dependency).is_some() {
+                    problems.push(DefinitionError::Twice { what: "the dependency", name: asked.key.clone() });
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    dependencies
+}
+
+fn check_dependency(asked: &portcullis_sandbox::Dependency) -> Result<(DependencyKey, Dependency), DefinitionError> {
+    let key = DependencyKey::new(&asked.key)
+        .map_err(|_| DefinitionError::Name { what: "a dependency", name: asked.key.clone() })?;
+    check_line("reason", &asked.key, &asked.reason)?;
+    Ok((key, Dependency { kind: asked.kind, optional: asked.optional, reason: asked.reason.clone() }))
 }
 
 fn check_tool(plugin: &PluginName, definition: &Definition) -> Result<Tool, DefinitionError> {

@@ -21,7 +21,7 @@ pub enum FileError {
     #[error("its name is not a plain one: rename it to lower-case letters, digits, `-` and `_`, such as `my-tool.wasm`")]
     Name,
     /// A link, a directory, a pipe, a device.
-    #[error("it is not a regular file: put the file itself here, not a link")]
+    #[error("it is not a regular file: put the file itself here, not a link to it, a directory or a pipe")]
     NotRegular,
     /// Anybody may change it.
     #[error("anybody can write to it: take the right away with `chmod o-w`")]

@@ -10,7 +10,7 @@ use cap_std::fs::Dir;
 use portcullis_policy::{Limits, PluginName};
 use portcullis_sandbox::{
     Ask, CallContext, CallHost, Code, CodeStore, CompileError, Compiler, Engine, Entry, Fetched, Manifest, Progress,
-    Refusal, Stop, check_component,
+    Refusal, Stop, check_component, component_imports,
 };
 use serde::Serialize;
 use std::future::Future;
@@ -50,14 +50,18 @@ pub enum LoadError {
     #[error("it describes itself differently each time it is asked")]
     Unstable,
     /// The description says what it must not.
-    #[error(transparent)]
-    Definition(#[from] DefinitionError),
+    #[error("{}", list(.0))]
+    Definition(Vec<DefinitionError>),
     /// The file is another than at load.
     #[error("its file was changed since it was loaded")]
     Changed,
     /// The record.
     #[error(transparent)]
     Audit(#[from] AuditError),
+}
+
+fn list(problems: &[DefinitionError]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Hears of what takes time while plugins load.
@@ -95,10 +99,7 @@ impl Loader {
         for file in file::list(&self.plugins).map_err(FileError::Io)? {
             match self.load(&file).await {
                 Ok(plugin) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin))),
-                Err(error) => {
-                    self.note(&file, None, &format!("refused: {error}"))?;
-                    catalog.refused.push(RefusedPlugin { file, error });
-                }
+                Err(error) => catalog.refused.push(RefusedPlugin { file, error }),
             }
         }
         Ok(catalog)
@@ -115,20 +116,21 @@ impl Loader {
                 let mapped = self.map(&name, &content).await?;
                 let manifest = describe(&self.engine, &mapped).await?;
                 // Checked before it is kept, so that a refused description is never a cached one.
-                definition::check(&name, &manifest)?;
+                definition::check(&name, &manifest).map_err(LoadError::Definition)?;
                 self.keep_manifest(&content, &manifest);
                 // It is the first to be set, so it cannot fail.
                 let _ = code.set(mapped);
                 manifest
             }
         };
-        let checked = definition::check(&name, &manifest)?;
+        let checked = definition::check(&name, &manifest).map_err(LoadError::Definition)?;
         Ok(Plugin {
             name,
             file: file.to_owned(),
             sha256: content.sha256,
             sha256_hex: Arc::from(hex(&content.sha256)),
             bytes: content.bytes.len() as u64,
+            imports: component_imports(&content.bytes)?,
             version: manifest.version,
             description: manifest.description,
             tools: checked.tools,
@@ -165,7 +167,7 @@ impl Loader {
         let code = Code::load(&self.engine, &artefact)?;
         if let Err(error) = self.store.put_code(&content.sha256, &artefact) {
             // The cache is a convenience: without it the next start compiles again.
-            self.note(name.as_str(), Some(&content.sha256), &error.to_string())?;
+            self.note(name, &content.sha256, &error.to_string())?;
         }
         Ok(code)
     }
@@ -175,13 +177,13 @@ impl Loader {
             Fetched::Hit(artefact) => match Code::load(&self.engine, &artefact) {
                 Ok(code) => Ok(Some(code)),
                 Err(error) => {
-                    self.note(name.as_str(), Some(sha256), &format!("cached code not used: {error}"))?;
+                    self.note(name, sha256, &format!("cached code not used: {error}"))?;
                     Ok(None)
                 }
             },
             Fetched::Miss => Ok(None),
             Fetched::Rejected(reason) => {
-                self.note(name.as_str(), Some(sha256), &format!("cached code not used: {reason}"))?;
+                self.note(name, sha256, &format!("cached code not used: {reason}"))?;
                 Ok(None)
             }
         }
@@ -193,7 +195,7 @@ impl Loader {
             Fetched::Miss => Ok(None),
             Fetched::Rejected(reason) => {
                 let text = format!("cached description not used: {reason}");
-                self.note(name.as_str(), Some(&content.sha256), &text)?;
+                self.note(name, &content.sha256, &text)?;
                 Ok(None)
             }
         }
@@ -205,19 +207,16 @@ impl Loader {
         let _ = self.store.put(Entry::Manifest, &content.sha256, &bytes);
     }
 
-    fn note(&self, plugin: &str, sha256: Option<&[u8; 32]>, event: &str) -> Result<(), AuditError> {
+    /// Records that the cache could not be trusted or used.
+    fn note(&self, plugin: &PluginName, sha256: &[u8; 32], event: &str) -> Result<(), AuditError> {
         #[derive(Serialize)]
         struct Note<'a> {
             plugin: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            sha256: Option<String>,
+            sha256: String,
             event: &'a str,
         }
-        let note = Note {
-            plugin: crate::text::cut(plugin, 256),
-            sha256: sha256.map(|sha256| hex(sha256)),
-            event: crate::text::cut(event, 2048),
-        };
+        let event = crate::text::cut(event, 2048);
+        let note = Note { plugin: plugin.as_str(), sha256: hex(sha256), event };
         self.audit.append(Kind::Plugin, None::<&()>, &note)
     }
 }
@@ -231,7 +230,7 @@ pub async fn check(name: &str, bytes: &[u8], engine: &Engine, compiler: &Compile
     check_component(bytes)?;
     let artefact = compiler.compile(bytes).await?;
     let manifest = describe(engine, &Code::load(engine, &artefact)?).await?;
-    definition::check(&name, &manifest)?;
+    definition::check(&name, &manifest).map_err(LoadError::Definition)?;
     Ok(manifest)
 }
 

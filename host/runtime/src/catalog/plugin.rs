@@ -14,6 +14,7 @@ pub struct Plugin {
     pub(crate) sha256: [u8; 32],
     pub(crate) sha256_hex: Arc<str>,
     pub(crate) bytes: u64,
+    pub(crate) imports: Vec<String>,
     pub(crate) version: String,
     pub(crate) description: String,
     pub(crate) tools: BTreeMap<LocalName, Arc<Tool>>,
@@ -68,6 +69,11 @@ impl Plugin {
     /// The size of its file, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// What it imports: all of it is served, or it would not be loaded.
+    pub fn imports(&self) -> &[String] {
+        &self.imports
     }
 
     /// The author's version.

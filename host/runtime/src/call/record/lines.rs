@@ -1,6 +1,6 @@
 //! The lines of the record that are about calls, as they are written.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
 /// What is known of a call so far.
@@ -11,9 +11,9 @@ pub(super) struct Facts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) agent: Option<String>,
     pub(super) tool: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared")]
     pub(super) plugin_sha256: Option<Arc<str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared")]
     pub(super) definition_sha256: Option<Arc<str>>,
     pub(super) arguments_bytes: usize,
     pub(super) arguments_sha256: String,
@@ -67,4 +67,10 @@ pub(super) struct OutcomeLine<'a> {
     pub(super) detail: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) printed: Option<&'a str>,
+}
+
+/// Serializes what many calls share.
+#[expect(clippy::ref_option, reason = "the signature serde asks for")]
+fn shared<S: Serializer>(text: &Option<Arc<str>>, serializer: S) -> Result<S::Ok, S::Error> {
+    text.as_deref().serialize(serializer)
 }
