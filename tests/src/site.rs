@@ -2,6 +2,7 @@
 
 use crate::{Manifest, guest};
 use portcullis::{Compiler, Host, HostBuilder};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use tempfile::TempDir;
@@ -54,6 +55,11 @@ impl Site {
         path
     }
 
+    /// Begins with a copy of another site's state, its compiled code included.
+    pub fn adopt_state(&self, other: &Self) {
+        copy_private(&other.state(), &self.state());
+    }
+
     /// A host of this site that compiles in this process; relative grants start from the site.
     pub fn builder(&self, policy: &str) -> HostBuilder {
         self.builder_with(policy, Compiler::InProcess)
@@ -68,6 +74,20 @@ impl Site {
     /// Opens a host of this site.
     pub async fn open(&self, policy: &str) -> Host {
         self.builder(policy).open().await.unwrap_or_else(|error| panic!("{error}\n{policy}"))
+    }
+}
+
+/// Copies a directory, closed to others as a state directory has to be.
+fn copy_private(from: &Path, to: &Path) {
+    fs::DirBuilder::new().mode(0o700).create(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_private(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
     }
 }
 

@@ -5,7 +5,8 @@
 //! **Exactly**, where the rule would widen what may run: an `allow`, or an `ask` that would lift a `deny`. Only the raw
 //! value counts. A text with a `.` or `..` segment, a backslash or a control character never matches, nor does one of
 //! more than [`MATCHED_TEXT_BYTES`]; an array matches if it is not empty and all of its elements match; a number matches
-//! only in its own representation; what is missing does not match.
+//! only in its own representation; what is missing does not match. An array is held to the same length as a text, all of
+//! its elements together.
 //!
 //! **Widely**, where the rule would narrow it: a `deny`, or an `ask` in the way of an `allow`. A text matches if its raw
 //! form or its normalized path form does, without regard to case; a text that climbs above its root through `..`, or
@@ -98,7 +99,9 @@ impl Entry {
     fn matches_exactly(&self, value: &Value) -> bool {
         match value {
             Value::Array(elements) => {
-                !elements.is_empty() && elements.iter().all(|element| self.scalar_matches_exactly(element))
+                !elements.is_empty()
+                    && is_readable(elements)
+                    && elements.iter().all(|element| self.scalar_matches_exactly(element))
             }
             scalar => self.scalar_matches_exactly(scalar),
         }
@@ -116,7 +119,9 @@ impl Entry {
 
     fn matches_widely(&self, value: &Value) -> bool {
         match value {
-            Value::Array(elements) => elements.iter().any(|element| self.scalar_matches_widely(element)),
+            Value::Array(elements) => {
+                !is_readable(elements) || elements.iter().any(|element| self.scalar_matches_widely(element))
+            }
             scalar => self.scalar_matches_widely(scalar),
         }
     }
@@ -142,6 +147,13 @@ impl Entry {
         }
         !comparable
     }
+}
+
+/// Whether an array is short enough to be looked at: its texts together are no longer than one text may be. A model
+/// chooses the array, so it must not choose what a decision costs.
+fn is_readable(elements: &[Value]) -> bool {
+    let bytes = |element: &Value| element.as_str().map_or(1, |text| text.len() + 1);
+    elements.len() <= MATCHED_TEXT_BYTES && elements.iter().map(bytes).sum::<usize>() <= MATCHED_TEXT_BYTES
 }
 
 /// Whether a number is `wanted` when both are read as floats, where large integers meet their neighbours.

@@ -233,3 +233,14 @@ fn an_ask_that_only_a_wide_reading_matches_lifts_no_deny() {
         assert_eq!(decide(&allowing, &json!({ "path": path })), Decision::Ask, "{path}");
     }
 }
+
+#[test]
+fn an_array_too_long_to_look_at_is_stopped_and_never_allowed() {
+    let many = json!({ "paths": vec!["src/a"; 100_000] });
+    let long = json!({ "paths": ["src/a", "x".repeat(20_000)] });
+    let few = json!({ "paths": ["src/a", "src/b"] });
+    for (arguments, readable) in [(many, false), (long, false), (few, true)] {
+        assert_eq!(allows("{ paths = \"src/**\" }", &arguments), readable);
+        assert_eq!(stops("{ paths = \"elsewhere/**\" }", &arguments), !readable);
+    }
+}

@@ -2,9 +2,6 @@
 
 use portcullis_sdk::prelude::*;
 
-/// Where the workspace is mounted. Models copy absolute paths from the output of other programs.
-const MOUNT: &str = "/workspace";
-
 /// A place in the workspace: its segments joined by `/`, and nothing for the workspace itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -25,8 +22,14 @@ impl Place {
                 "`{written}` has a backslash in it; segments are divided by `/`: `{remedy}`"
             )));
         }
+        // A second spelling of the same place would be one that a rule of the policy does not know.
+        if written.starts_with('/') {
+            return Err(Failure::invalid(format!(
+                "`{written}` is absolute; every path is relative to the workspace, such as `src/main.rs`"
+            )));
+        }
         let mut segments: Vec<&str> = Vec::new();
-        for segment in within_mount(written)?.split('/') {
+        for segment in written.split('/') {
             match segment {
                 "" | "." => {}
                 ".." if segments.pop().is_none() => {
@@ -69,17 +72,5 @@ impl Place {
     pub(crate) fn way(&self) -> impl Iterator<Item = Self> + '_ {
         let ends = self.path.match_indices('/').map(|(index, _)| index).chain([self.path.len()]);
         ends.filter(|end| *end > 0).map(|end| Self { path: self.path[..end].to_owned() })
-    }
-}
-
-fn within_mount(written: &str) -> Result<&str, Failure> {
-    if !written.starts_with('/') {
-        return Ok(written);
-    }
-    match written.strip_prefix(MOUNT) {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => Ok(rest),
-        Some(_) | None => Err(Failure::invalid(format!(
-            "`{written}` is outside the workspace; write a path relative to it, such as `src/main.rs`"
-        ))),
     }
 }

@@ -28,7 +28,8 @@ async fn f20_a_time_that_is_none_is_an_error() {
             };
             let steps = json!([opened("file.txt"), time("set-times", ""), time("set-times-at", "file.txt")]);
             let results = lab.take(steps).await;
-            let impossible = nanoseconds >= 1_000_000_000 || seconds > 1 << 62;
+            // A second too many in the nanoseconds may be carried over; what no clock can show may not be made up.
+            let impossible = seconds > 1 << 62;
             let refused = results[1..].iter().all(|result| result["error"].is_string());
             assert!(refused || !impossible, "{seconds} {nanoseconds}: {results:?}");
         }

@@ -17,7 +17,6 @@ fn changes() -> Vec<Value> {
         json!({"op": "open-at", "path": "new.txt", "flags": ["write", "create", "exclusive"]}),
         json!({"op": "open-at", "path": "dir", "flags": ["read", "directory", "mutate"]}),
         json!({"op": "open-at", "path": ".", "flags": ["read", "directory", "mutate"]}),
-        json!({"op": "open-at", "path": ".", "flags": ["write", "directory"]}),
         json!({"op": "create-directory-at", "path": "new"}),
         json!({"op": "remove-directory-at", "path": "dir"}),
         json!({"op": "unlink-file-at", "path": "file.txt"}),

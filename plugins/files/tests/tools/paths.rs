@@ -18,8 +18,8 @@ fn calls(path: &str) -> [(&'static str, Value); 6] {
 }
 
 #[test]
-fn a_path_out_of_the_workspace_is_refused() {
-    for path in ["..", "../x", "a/../../x", "/workspace/../x", "/etc/passwd", "/workspaces/x", "/"] {
+fn a_path_out_of_the_workspace_or_from_its_root_is_refused() {
+    for path in ["..", "../x", "a/../../x", "/workspace/../x", "/workspace/a/x", "/etc/passwd", "/"] {
         for (tool, arguments) in calls(path) {
             let failure = Folder::with(&[("a/x", "old")]).call(tool, arguments).unwrap_err();
             let Failure::InvalidArguments(text) = &failure else { panic!("{tool} {path}: {failure:?}") };
@@ -40,7 +40,7 @@ fn a_path_with_odd_characters_is_refused() {
 
 #[test]
 fn a_path_has_other_spellings() {
-    for path in ["a/x", "./a/x", "a//x", "/workspace/a/x", "a/../a/x", "a/./x"] {
+    for path in ["a/x", "./a/x", "a//x", "a/../a/x", "a/./x"] {
         let answer = Folder::with(&[("a/x", "old")]).call("read", json!({ "path": path })).unwrap();
         assert_eq!(answer.metadata["path"], "a/x", "{path}");
     }
