@@ -1,6 +1,11 @@
 //! Lists the guests of `guests/`, so that a test file can be held to test every one of them.
 
-#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::expect_used, reason = "a build script reads its crate")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a build script reads its crate"
+)]
 
 use std::fmt::Write;
 use std::path::Path;

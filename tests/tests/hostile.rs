@@ -33,7 +33,6 @@ macro_rules! refused {
 mod time;
 
 #[path = "hostile/fairness.rs"]
-#[cfg(any())]
 mod fairness;
 
 #[path = "hostile/memory.rs"]
@@ -74,8 +73,8 @@ mod compile;
 
 /// Every guest has a test of its name.
 mod complete {
-    use crate::{answers::*, cancel::*, describe::*, handles::*, imports::*, memory::*, output::*, state::*, time::*};
     use crate::words::*;
+    use crate::{answers::*, cancel::*, describe::*, handles::*, imports::*, memory::*, output::*, state::*, time::*};
 
     macro_rules! assert_tested {
         ($guest:ident) => {

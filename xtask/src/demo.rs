@@ -63,7 +63,7 @@ const SCENES: [Scene; 9] = [
     },
     Scene {
         say: "So does searching a real source tree.",
-        arguments: &["call", "files.grep", r#"{"pattern":"fn parse","include":"*.rs"}"#],
+        arguments: &["call", "files.grep", r#"{"regex":"fn parse","include":"*.rs","limit":6}"#],
         policy: Some("read-only.toml"),
         exit: Exit::Completed,
     },

@@ -117,6 +117,12 @@ fn reply(record: &CallRecord, request: Request, ended: Result<Shaped, (Rejection
     }
 }
 
+/// A caller may spawn a call on any runtime: this does not compile where its future cannot move between threads.
+const _: fn(&Arc<Inner>, Request) = |host, request| {
+    fn movable(_: impl Send) {}
+    movable(call(host, request));
+};
+
 /// What would happen to a call now: the steps up to the decision, nothing run and nobody asked.
 pub(crate) fn explain(host: &Inner, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
     ParsedCall::parse(request, host.arguments_bytes_max)?.validate(&host.catalog)

@@ -112,7 +112,6 @@ impl Inner {
             Rejection::new(Code::PluginRefused, message).with_detail(error.to_string())
         })
     }
-
 }
 
 /// The reply of a call that was only thought through.

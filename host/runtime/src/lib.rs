@@ -45,6 +45,7 @@ pub use schema::{Mismatch, Schema, SchemaError};
 
 pub use portcullis_policy as policy;
 pub use portcullis_sandbox::{
-    Blob, Cancellation, COMPONENT_BYTES_MAX, CompileError, Compiler, DependencyKind, DirectoryError, Engine, EngineConfig, EngineError,
-    Footprint, Hint, LimitKind, Manifest, Output, Part, Progress, Refusal, Usage, compile_worker, component_imports,
+    Blob, COMPONENT_BYTES_MAX, Cancellation, CompileError, Compiler, DependencyKind, DirectoryError, Engine,
+    EngineConfig, EngineError, Footprint, Hint, LimitKind, Manifest, Output, Part, Progress, Refusal, Usage,
+    compile_worker, component_imports,
 };

@@ -27,12 +27,7 @@ impl Request {
         Self {
             tool: tool.into(),
             arguments: arguments.into(),
-            origin: Origin {
-                session: Arc::from("default"),
-                principal: Arc::from("local"),
-                message: None,
-                agent: None,
-            },
+            origin: Origin { session: Arc::from("default"), principal: Arc::from("local"), message: None, agent: None },
             cancellation: Cancellation::new(),
         }
     }

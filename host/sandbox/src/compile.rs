@@ -25,6 +25,9 @@ const ARTEFACT_BYTES_MAX: u64 = 4 * COMPONENT_BYTES_MAX;
 /// The most of a worker's message that is kept, in bytes.
 const MESSAGE_BYTES_MAX: u64 = 2048;
 
+/// The most of a compile error that is told, in characters.
+const MESSAGE_CHARACTERS_MAX: usize = 1024;
+
 /// A worker's exit code for a component that cannot be compiled, whatever the machine.
 const EXIT_REFUSED: i32 = 3;
 
@@ -101,7 +104,7 @@ fn compile(component: &[u8]) -> Result<Artefact, String> {
 
 /// The words of a compile error. They may hold names from the component, so they are escaped here.
 fn describe(error: &wasmtime::Error) -> String {
-    format!("{error:#}").escape_debug().take(1024).collect()
+    format!("{error:#}").escape_debug().take(MESSAGE_CHARACTERS_MAX).collect()
 }
 
 async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) -> Result<Artefact, CompileError> {
@@ -131,7 +134,10 @@ async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) 
     let status = child.wait().await?;
     match status.code() {
         Some(0) => Ok(Artefact(artefact)),
-        Some(EXIT_REFUSED) => Err(Refusal::Uncompilable(String::from_utf8_lossy(&message).into_owned()).into()),
+        Some(EXIT_REFUSED) => {
+            let message = String::from_utf8_lossy(&message);
+            Err(Refusal::Uncompilable(message.escape_debug().take(MESSAGE_CHARACTERS_MAX).collect()).into())
+        }
         // Killed by a limit, or aborted because memory ran out.
         Some(_) | None => Err(CompileError::Exhausted),
     }

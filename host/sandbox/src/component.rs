@@ -56,7 +56,9 @@ pub enum Refusal {
     #[error("it is not WebAssembly: {0}")]
     NotWasm(&'static str),
     /// A core module.
-    #[error("it is a core module, not a component: build for wasm32-wasip2, or wrap it with `wasm-tools component new`")]
+    #[error(
+        "it is a core module, not a component: build for wasm32-wasip2, or wrap it with `wasm-tools component new`"
+    )]
     CoreModule,
     /// Broken bytes.
     #[error("its bytes are malformed at offset {offset}: {reason}")]

@@ -125,7 +125,7 @@ pub(crate) fn compile_settings() -> Config {
     config.max_wasm_stack(WASM_STACK_BYTES).async_stack_size(FIBER_STACK_BYTES);
     // A backtrace names the guest's functions in the guest's words: nothing here ever shows one.
     config.wasm_backtrace_max_frames(None).wasm_backtrace_details(WasmBacktraceDetails::Disable);
-    // Off: what no guest language of docs/guests.md needs. Every feature is attack surface.
+    // Off: what no guest language that is supported needs. Every feature is attack surface.
     // Threads, garbage collection, exceptions and stack switching are not even built in: their crate features are off.
     config.shared_memory(false).wasm_memory64(false).wasm_multi_memory(false);
     config.wasm_tail_call(false).wasm_relaxed_simd(false).wasm_custom_page_sizes(false).wasm_wide_arithmetic(false);

@@ -1,5 +1,6 @@
 //! One run: a fresh store with every limit armed before any guest code, one export called, everything dropped.
 
+use crate::Cancellation;
 use crate::clock::{Clock, Expired};
 use crate::code::Code;
 use crate::context::CallContext;
@@ -10,13 +11,12 @@ use crate::log::{Log, Sink};
 use crate::manifest::{Failure, Manifest, Success, Verdict};
 use crate::state::State;
 use crate::stop::{LimitKind, Stop};
-use crate::Cancellation;
 use portcullis_policy::Limits;
 use rustix::time::{ClockId, clock_gettime};
-use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use wasmtime::component::TypedFunc;
@@ -130,7 +130,7 @@ impl Engine {
         let clock = Clock::start(limits.time, cancellation);
         let sink = Sink::new(limits.log_bytes);
         let mut store = self.store(State::new(limits, clock.clone(), handles, context, &sink), limits);
-        let cpu = Cell::new(Duration::ZERO);
+        let cpu = AtomicU64::new(0);
         let ended = tokio::select! {
             biased;
             ended = metered(perform(&mut store, code, job), &cpu) => ended,
@@ -144,7 +144,8 @@ impl Engine {
         let memory_bytes = meter.memory_bytes();
         let result = ended.and_then(|returned| returned.map_err(|error| Stop::from_error(&error, refused)));
         drop(store);
-        Ran { result, usage: Usage { wall: began.elapsed(), cpu: cpu.get(), memory_bytes }, log: sink.take() }
+        let cpu = Duration::from_nanos(cpu.into_inner());
+        Ran { result, usage: Usage { wall: began.elapsed(), cpu, memory_bytes }, log: sink.take() }
     }
 
     /// A store with every limit armed.
@@ -193,12 +194,13 @@ async fn perform(store: &mut Store<State>, code: &Code, job: Job<'_>) -> wasmtim
 
 /// Counts the CPU time of a future, and turns a panic in it into a stop: what a guest reaches must not take the host
 /// down.
-async fn metered<F: Future>(future: F, cpu: &Cell<Duration>) -> Result<F::Output, Stop> {
+async fn metered<F: Future>(future: F, cpu_nanoseconds: &AtomicU64) -> Result<F::Output, Stop> {
     let mut future = pin!(future);
     poll_fn(|context| {
         let began = thread_cpu();
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
-        cpu.set(cpu.get() + thread_cpu().saturating_sub(began));
+        let spent = thread_cpu().saturating_sub(began).as_nanos();
+        cpu_nanoseconds.fetch_add(u64::try_from(spent).unwrap_or(u64::MAX), Ordering::Relaxed);
         match polled {
             Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
             Ok(Poll::Pending) => Poll::Pending,

@@ -42,8 +42,21 @@ const OUT: [&str; 33] = [
 
 /// Links that lead out where they are followed; as names they lie inside. A slash at the end follows.
 const LINKS: [&str; 15] = [
-    "out", "out/", "out/.", "abs", "abs/", "up", "up/", "up/.", "secret-link", "chain", "magic-root", "magic-root/",
-    "magic-directory", "magic-descriptor", "dangling",
+    "out",
+    "out/",
+    "out/.",
+    "abs",
+    "abs/",
+    "up",
+    "up/",
+    "up/.",
+    "secret-link",
+    "chain",
+    "magic-root",
+    "magic-root/",
+    "magic-directory",
+    "magic-descriptor",
+    "dangling",
 ];
 
 /// Everything that can be done with a path, and with what may lie behind it.
@@ -112,7 +125,8 @@ async fn f01_a_directory_below_the_grant_is_no_way_out() {
     for grant in Grant::ALL {
         let lab = Lab::open(grant, "").await;
         let mut steps = vec![json!({"op": "open-at", "path": "dir", "keep": "d", "flags": ["read", "directory"]})];
-        for path in ["..", "../..", "../file.txt", "../../secret.txt", "../../outside/secret.txt", "hop", "/etc/passwd"] {
+        for path in ["..", "../..", "../file.txt", "../../secret.txt", "../../outside/secret.txt", "hop", "/etc/passwd"]
+        {
             steps.push(json!({"op": "open-at", "on": "d", "path": path, "flags": ["read", "follow"]}));
             steps.push(json!({"op": "stat-at", "on": "d", "path": path, "flags": ["follow"]}));
         }
@@ -128,8 +142,16 @@ async fn f01_the_standard_library_leads_nowhere_else() {
     let lab = Lab::open(Grant::ReadWrite, "").await;
     let mut steps = Vec::new();
     for path in [
-        "/etc/passwd", "/workspace/../outside/secret.txt", "/workspace/../../etc/passwd", "../secret.txt", "/", "/other/x",
-        "/workspace-sibling/secret.txt", "/workspace/out/secret.txt", "/proc/self/environ", "/dev/null",
+        "/etc/passwd",
+        "/workspace/../outside/secret.txt",
+        "/workspace/../../etc/passwd",
+        "../secret.txt",
+        "/",
+        "/other/x",
+        "/workspace-sibling/secret.txt",
+        "/workspace/out/secret.txt",
+        "/proc/self/environ",
+        "/dev/null",
     ] {
         steps.push(json!({"op": "std-read", "path": path}));
         steps.push(json!({"op": "std-write", "path": path, "text": "planted"}));
@@ -168,7 +190,9 @@ async fn f17_a_path_with_a_nul_or_without_end_is_refused() {
 async fn f03_a_link_that_the_guest_makes_leads_nowhere() {
     let lab = Lab::open(Grant::ReadWrite, "").await;
     let outside = lab.outside();
-    for (index, target) in ["../outside/secret.txt", "../outside", "..", "dir/../../outside/secret.txt"].iter().enumerate() {
+    for (index, target) in
+        ["../outside/secret.txt", "../outside", "..", "dir/../../outside/secret.txt"].iter().enumerate()
+    {
         let name = format!("made-{index}");
         lab.take(json!([{"op": "symlink-at", "path": name, "to": target}])).await;
         let results = lab.take(Value::Array(following(&name))).await;

@@ -26,7 +26,9 @@ async fn f07_directories_of_the_system_cannot_be_granted() {
     let site = site();
     symlink("/proc/self", site.path("innocent")).unwrap();
     symlink("/dev", site.path("work/deep")).unwrap();
-    for path in ["/", "/proc", "/proc/self", "/proc/self/root", "/sys", "/dev", "/dev/..", "/run", "innocent", "work/deep"] {
+    for path in
+        ["/", "/proc", "/proc/self", "/proc/self/root", "/sys", "/dev", "/dev/..", "/run", "innocent", "work/deep"]
+    {
         match granted(&site, path).await {
             Err(OpenError::Grant { .. } | OpenError::Covers { .. }) => {}
             Err(error) => panic!("{path}: {error}"),
@@ -59,8 +61,20 @@ async fn f30_the_hosts_own_directories_cannot_be_granted() {
         symlink(target, site.path(link)).unwrap();
     }
     for path in [
-        ".", "..", "plugins", "plugins/", "./work/../plugins", "plugins/inside", "state", "state/cache", "state/inside",
-        "to-plugins", "to-state", "work/..", "work/to-all", "/tmp",
+        ".",
+        "..",
+        "plugins",
+        "plugins/",
+        "./work/../plugins",
+        "plugins/inside",
+        "state",
+        "state/cache",
+        "state/inside",
+        "to-plugins",
+        "to-state",
+        "work/..",
+        "work/to-all",
+        "/tmp",
     ] {
         match granted(&site, path).await {
             Err(OpenError::Covers { .. }) => {}

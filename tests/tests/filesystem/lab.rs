@@ -113,7 +113,11 @@ impl Lab {
         let results = self.take(Value::Array(steps.clone())).await;
         for (step, result) in steps.iter().zip(&results) {
             let error = result["error"].as_str();
-            assert!(error.is_some_and(|error| !error.contains("no such op")), "{:?}: {step} came to {result}", self.grant);
+            assert!(
+                error.is_some_and(|error| !error.contains("no such op")),
+                "{:?}: {step} came to {result}",
+                self.grant
+            );
         }
         assert_eq!(results.len(), steps.len());
         assert_eq!(self.world(), before, "{:?}: something was changed", self.grant);

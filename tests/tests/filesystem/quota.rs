@@ -14,7 +14,9 @@ fn opened(path: &str) -> Value {
 /// Bytes of all files in the grant, as they look and as they are stored.
 fn size(lab: &Lab) -> (u64, u64) {
     let files = fs::read_dir(lab.path("")).unwrap().map(|entry| fs::symlink_metadata(entry.unwrap().path()).unwrap());
-    files.filter(fs::Metadata::is_file).fold((0, 0), |(size, stored), stat| (size + stat.len(), stored + stat.blocks() * 512))
+    files
+        .filter(fs::Metadata::is_file)
+        .fold((0, 0), |(size, stored), stat| (size + stat.len(), stored + stat.blocks() * 512))
 }
 
 #[tokio::test]
@@ -29,7 +31,7 @@ async fn f20_a_time_that_is_none_is_an_error() {
             let steps = json!([opened("file.txt"), time("set-times", ""), time("set-times-at", "file.txt")]);
             let results = lab.take(steps).await;
             // A second too many in the nanoseconds may be carried over; what no clock can show may not be made up.
-            let impossible = seconds > 1 << 62;
+            let impossible = seconds >= 1 << 63;
             let refused = results[1..].iter().all(|result| result["error"].is_string());
             assert!(refused || !impossible, "{seconds} {nanoseconds}: {results:?}");
         }
@@ -72,7 +74,8 @@ async fn f22_entries_over_the_quota_are_not_made() {
     for op in ["open-at", "create-directory-at", "symlink-at", "link-at", "std-write"] {
         let lab = Lab::open(Grant::ReadWrite, "created-entries = 10").await;
         let before = fs::read_dir(lab.path("")).unwrap().count();
-        let mut step = json!({"op": op, "path": "new-{}", "to": "file.txt", "flags": ["write", "create"], "times": 100});
+        let mut step =
+            json!({"op": op, "path": "new-{}", "to": "file.txt", "flags": ["write", "create"], "times": 100});
         if op == "std-write" {
             step["path"] = json!("/workspace/new-{}");
         }
@@ -94,8 +97,8 @@ async fn f22_entries_over_the_quota_are_not_made() {
 async fn f22_opening_what_is_there_takes_no_entry() {
     let lab = Lab::open(Grant::ReadWrite, "created-entries = 2").await;
     let steps = json!([
-        {"op": "open-at", "path": "file.txt", "flags": ["write", "create"], "times": 50},
-        {"op": "open-at", "path": "new.txt", "flags": ["write", "create"], "times": 50},
+        {"op": "open-at", "path": "file.txt", "flags": ["write", "create"], "times": 25},
+        {"op": "open-at", "path": "new.txt", "flags": ["write", "create"], "times": 25},
     ]);
     let results = lab.take(steps).await;
     assert!(results.iter().all(|result| result["error"].is_null()), "{results:?}");
@@ -150,16 +153,19 @@ async fn f24_a_directory_with_too_many_entries_is_not_listed() {
     }
 }
 
-/// A guest that opens and never closes is stopped, and everything is closed with it.
+/// A guest that opens and never closes gets no further than its share, and everything is closed with it: a stream that
+/// outlives its descriptor counts as well, since it keeps the file open.
 #[tokio::test]
 async fn f25_files_that_stay_open_are_bounded_and_closed() {
-    let lab = Lab::open(Grant::ReadWrite, "resources = 200").await;
+    let lab = Lab::open(Grant::ReadWrite, "").await;
     let open = json!([{"op": "open-at", "path": "file.txt", "flags": ["read"], "times": 100_000}]);
-    let reply = lab.call(&open).await;
-    assert_eq!(reply.code, Code::Limit(LimitKind::Resources), "{}", reply.message);
+    let results = lab.take(open).await;
+    assert_eq!(results[0]["error"], "insufficient-memory", "{results:?}");
+    assert!(results[0]["times"].as_u64().unwrap() <= 64, "{results:?}");
     let held = || {
         let file = lab.path("file.txt");
-        let links = fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
+        let links =
+            fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
         links.filter(|target| *target == file).count()
     };
     assert_eq!(held(), 0, "descriptors are still open");

@@ -23,7 +23,8 @@ ends! {
 #[tokio::test]
 pub(crate) async fn enum_out_of_range() {
     let manifest = Manifest::of("enum-out-of-range").directory("workspace", true);
-    let says = Attack::with(&manifest, "enum-out-of-range").refused(|error| matches!(error, LoadError::Describe(_))).await;
+    let says =
+        Attack::with(&manifest, "enum-out-of-range").refused(|error| matches!(error, LoadError::Describe(_))).await;
     assert!(says.contains("trapped"), "{says}");
 }
 

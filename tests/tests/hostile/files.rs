@@ -37,7 +37,11 @@ async fn s44_what_is_no_regular_file_is_refused_quickly() {
     let _socket = UnixListener::bind(plugins.join("socket.wasm")).unwrap();
     let host = open(&site).await;
     for file in ["link.wasm", "zero.wasm", "dangling.wasm", "directory.wasm", "pipe.wasm"] {
-        assert!(matches!(refusal(&host, file), LoadError::File(FileError::NotRegular)), "{file}: {:?}", refusal(&host, file));
+        assert!(
+            matches!(refusal(&host, file), LoadError::File(FileError::NotRegular)),
+            "{file}: {:?}",
+            refusal(&host, file)
+        );
     }
     assert!(matches!(refusal(&host, "socket.wasm"), LoadError::File(_)));
 }
@@ -65,7 +69,8 @@ async fn s44_a_name_that_is_not_plain_is_refused() {
     use std::os::unix::ffi::OsStrExt;
     let site = Site::new();
     let good = guest("good", &Manifest::of("good"));
-    let names = ["Good.wasm", "GOOD.WASM", ".wasm", "a b.wasm", "a\nb.wasm", "\u{1b}[2J.wasm", "g\u{43e}od.wasm", "a..wasm"];
+    let names =
+        ["Good.wasm", "GOOD.WASM", ".wasm", "a b.wasm", "a\nb.wasm", "\u{1b}[2J.wasm", "g\u{43e}od.wasm", "a..wasm"];
     for name in names {
         fs::write(site.plugins().join(name), &good).unwrap();
     }

@@ -32,8 +32,26 @@ async fn a_manifest_of_another_name_is_refused() {
 async fn s48_a_name_that_is_not_plain_is_refused() {
     let long = "a".repeat(65);
     let names = [
-        "", "Run", "1run", "run ", " run", "ru\u{3000}n", "r\u{443}n", "run\0", "run\n", "run.run", "ruň", "run\u{301}",
-        "run\u{200b}", "-run", "../run", long.as_str(), "\u{ff52}un", "<b>", "run;", "%72un",
+        "",
+        "Run",
+        "1run",
+        "run ",
+        " run",
+        "ru\u{3000}n",
+        "r\u{443}n",
+        "run\0",
+        "run\n",
+        "run.run",
+        "ruň",
+        "run\u{301}",
+        "run\u{200b}",
+        "-run",
+        "../run",
+        long.as_str(),
+        "\u{ff52}un",
+        "<b>",
+        "run;",
+        "%72un",
     ];
     for name in names {
         let manifest = Manifest::of("liar").tool(|tool| tool.name = name.to_owned());

@@ -28,7 +28,8 @@ pub(crate) async fn long_json() {
 #[tokio::test]
 pub(crate) async fn json_echo() {
     let manifest = Manifest::of("json-echo").tool(|tool| {
-        tool.output_schema = Some(r#"{"type":"object","required":["sum"],"properties":{"sum":{"type":"integer"}}}"#.into());
+        tool.output_schema =
+            Some(r#"{"type":"object","required":["sum"],"properties":{"sum":{"type":"integer"}}}"#.into());
     });
     let attack = || Attack::with(&manifest, "json-echo");
     attack().arguments(r#"{"sum":1}"#).ends(Code::Completed).await;

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Linker, ResourceTable};
-use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, Store, format_err};
+use wasmtime::{
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, Store, format_err,
+};
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
 
 mod bindings {
@@ -81,8 +83,8 @@ impl Floor {
         let wasi = WasiCtx::builder().preopened_dir(&self.workspace, "/workspace", FsPerms::ReadOnly)?.build();
         let mut store = Store::new(&self.engine, State { wasi, table: ResourceTable::new() });
         let instance = self.instance.instantiate(&mut store)?;
-        let execute = instance
-            .get_typed_func::<(&str, &str), (Result<Success, Failure>,)>(&mut store, &self.execute)?;
+        let execute =
+            instance.get_typed_func::<(&str, &str), (Result<Success, Failure>,)>(&mut store, &self.execute)?;
         let (answer,) = execute.call(&mut store, (tool, arguments))?;
         answer.map(|_| ()).map_err(|failure| format_err!("the tool failed: {failure:?}"))
     }
@@ -110,10 +112,11 @@ impl dependencies::Host for State {
     fn open_directory(
         &mut self,
         _: String,
-    ) -> wasmtime::Result<Result<wasmtime::component::Resource<wasmtime_wasi::filesystem::Descriptor>, dependencies::Unavailable>>
-    {
-        use wasmtime_wasi::p2::bindings::sync::filesystem::preopens::Host;
+    ) -> wasmtime::Result<
+        Result<wasmtime::component::Resource<wasmtime_wasi::filesystem::Descriptor>, dependencies::Unavailable>,
+    > {
         use wasmtime_wasi::filesystem::WasiFilesystemView;
+        use wasmtime_wasi::p2::bindings::sync::filesystem::preopens::Host;
         let (directory, _) = self.filesystem().get_directories()?.remove(0);
         Ok(Ok(directory))
     }

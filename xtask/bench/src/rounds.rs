@@ -2,9 +2,9 @@
 //! all of them. A ratio is the median over the rounds of the ratio within a round.
 
 use crate::Work;
-use crate::shown;
 use crate::floor::Floor;
 use crate::governed::Governed;
+use crate::shown;
 use anyhow::Result;
 use serde::Serialize;
 use std::fmt;
@@ -103,7 +103,8 @@ fn summarize(times: Vec<Duration>) -> Block {
 }
 
 fn row(work: String, rounds: &[(Block, Block)]) -> Row {
-    let median = |pick: &dyn Fn(&(Block, Block)) -> f64| quantile(&mut rounds.iter().map(pick).collect::<Vec<_>>(), 0.5);
+    let median =
+        |pick: &dyn Fn(&(Block, Block)) -> f64| quantile(&mut rounds.iter().map(pick).collect::<Vec<_>>(), 0.5);
     Row {
         work,
         unit: "us",

@@ -54,7 +54,8 @@ pub(super) async fn examine(file: &PluginFile, context: &Context) -> anyhow::Res
         Ok(manifest) => Some(manifest),
         Err(LoadError::Definition(found)) => {
             // A lent name is not the file's, so the manifest need not agree with it.
-            let lent = |problem: &DefinitionError| plain.is_none() && matches!(problem, DefinitionError::OtherName { .. });
+            let lent =
+                |problem: &DefinitionError| plain.is_none() && matches!(problem, DefinitionError::OtherName { .. });
             let found = found.into_iter().filter(|problem| !lent(problem));
             problems.extend(found.map(|problem| LoadError::Definition(vec![problem])));
             None

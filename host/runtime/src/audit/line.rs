@@ -55,7 +55,8 @@ pub(super) fn write(
     let mut line = Vec::with_capacity(1024);
     let (sequence, kind) = head;
     // Neither a number, a time nor one of our own words needs an escape.
-    let written = write!(line, "{{\"seq\":{sequence},\"time\":\"{}\",\"kind\":\"{}\"", jiff::Timestamp::now(), kind.as_str());
+    let written =
+        write!(line, "{{\"seq\":{sequence},\"time\":\"{}\",\"kind\":\"{}\"", jiff::Timestamp::now(), kind.as_str());
     written.map_err(serde_json::Error::io)?;
     if let Some(facts) = facts {
         append_members(&mut line, facts)?;

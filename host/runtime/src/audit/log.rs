@@ -1,9 +1,9 @@
 //! Appending to the record.
 
+use super::Chain;
 use super::head::Head;
 use super::line::{self, Kind};
 use super::recover;
-use super::Chain;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;

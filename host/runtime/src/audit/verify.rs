@@ -1,9 +1,9 @@
 //! Reading the record back, and finding the first line that is not what was written.
 
+use super::LINE_BYTES_MAX;
 use super::head::Head;
 use super::line::{self, Entry};
 use super::log::{AuditError, AuditLog};
-use super::LINE_BYTES_MAX;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -30,7 +30,9 @@ pub enum Fault {
     #[error("the head is damaged, or was written under another key; the {0} entries before it verify")]
     Head(u64),
     /// What stands behind the head is no line of this host.
-    #[error("entry {0}, behind the head, is not one of this host: it was appended by another hand, or a crash cut it off")]
+    #[error(
+        "entry {0}, behind the head, is not one of this host: it was appended by another hand, or a crash cut it off"
+    )]
     Uncovered(u64),
 }
 

@@ -46,15 +46,17 @@ pub(crate) fn missing_keys<'a>(
     plugin: &'a Plugin,
     tool: &'a Tool,
 ) -> impl Iterator<Item = (&'a DependencyKey, DependencyKind)> {
-    plugin.dependencies.iter().filter(|(_, dependency)| !dependency.optional && reaches(dependency.kind, tool)).filter_map(
-        |(key, dependency)| {
+    plugin
+        .dependencies
+        .iter()
+        .filter(|(_, dependency)| !dependency.optional && reaches(dependency.kind, tool))
+        .filter_map(|(key, dependency)| {
             let given = match dependency.kind {
                 DependencyKind::Directory => directory(&host.bound, &plugin.name, key, tool).is_some(),
                 DependencyKind::Http | DependencyKind::Store | DependencyKind::Service => false,
             };
             (!given).then_some((key, dependency.kind))
-        },
-    )
+        })
 }
 
 /// Refuses a call that cannot get what it needs, before anybody is asked about it.
@@ -81,9 +83,7 @@ fn directory(bound: &Bound, plugin: &PluginName, key: &DependencyKey, tool: &Too
 fn reaches(kind: DependencyKind, tool: &Tool) -> bool {
     let permissions = tool.permissions();
     match kind {
-        DependencyKind::Directory => {
-            permissions.contains(Permission::Read) || permissions.contains(Permission::Write)
-        }
+        DependencyKind::Directory => permissions.contains(Permission::Read) || permissions.contains(Permission::Write),
         DependencyKind::Http => permissions.contains(Permission::Network),
         DependencyKind::Store | DependencyKind::Service => true,
     }

@@ -64,7 +64,8 @@ fn broken(why: impl std::fmt::Display) -> Rejection {
 }
 
 fn too_large(bytes: usize, most: usize) -> Rejection {
-    let message = format!("The tool's answer has {bytes} bytes, more than the {most} that fit. Ask it for less at once.");
+    let message =
+        format!("The tool's answer has {bytes} bytes, more than the {most} that fit. Ask it for less at once.");
     Rejection::new(Code::Limit(LimitKind::Output), message)
 }
 

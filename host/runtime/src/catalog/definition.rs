@@ -127,10 +127,7 @@ fn check_tools(
     tools
 }
 
-fn check_dependencies(
-    manifest: &Manifest,
-    problems: &mut Vec<DefinitionError>,
-) -> BTreeMap<DependencyKey, Dependency> {
+fn check_dependencies(manifest: &Manifest, problems: &mut Vec<DefinitionError>) -> BTreeMap<DependencyKey, Dependency> {
     let mut dependencies = BTreeMap::new();
     if manifest.dependencies.len() > DEPENDENCIES_MAX {
         problems.push(DefinitionError::TooMany { what: "dependencies", most: DEPENDENCIES_MAX });

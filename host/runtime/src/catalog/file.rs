@@ -18,7 +18,9 @@ const FILES_MAX: usize = 10_000;
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// The name.
-    #[error("its name is not a plain one: rename it to lower-case letters, digits, `-` and `_`, such as `my-tool.wasm`")]
+    #[error(
+        "its name is not a plain one: rename it to lower-case letters, digits, `-` and `_`, such as `my-tool.wasm`"
+    )]
     Name,
     /// A link, a directory, a pipe, a device.
     #[error("it is not a regular file: put the file itself here, not a link to it, a directory or a pipe")]

@@ -5,7 +5,7 @@ use super::file::{self, FileError, PluginFile};
 use super::plugin::Plugin;
 use super::{Catalog, RefusedPlugin};
 use crate::audit::{AuditError, AuditLog, Kind};
-use crate::text::hex;
+use crate::text::{OneLine, hex};
 use cap_std::fs::Dir;
 use portcullis_policy::{Limits, PluginName};
 use portcullis_sandbox::{
@@ -255,14 +255,14 @@ async fn describe(engine: &Engine, code: &Code) -> Result<Manifest, LoadError> {
 fn why(stop: &Stop, log: &[u8]) -> String {
     let mut text = match stop {
         Stop::Limit(kind) => format!("the limit on {} was reached", kind.name()),
-        Stop::Trapped(detail) => format!("it trapped: {detail}"),
+        Stop::Trapped(detail) => format!("it trapped: {}", OneLine(detail)),
         Stop::Exited(status) => format!("it exited with status {status}"),
         Stop::Cancelled => "it was cancelled".to_owned(),
         Stop::HostPanic => "the host panicked while it served it".to_owned(),
     };
     if !log.is_empty() {
         text.push_str("; it printed: ");
-        text.push_str(&String::from_utf8_lossy(log));
+        text.push_str(&OneLine(&String::from_utf8_lossy(log)).to_string());
     }
     text
 }

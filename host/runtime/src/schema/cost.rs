@@ -37,7 +37,9 @@ impl Cost {
         let order = graph.order()?;
         let visits = graph.visits(&order)?;
         if visits[HONEST_DEPTH] > HONEST_VISITS_MAX {
-            return refuse("checking one value could take too many steps: its references or alternatives multiply".into());
+            return refuse(
+                "checking one value could take too many steps: its references or alternatives multiply".into(),
+            );
         }
         Ok(Self { visits })
     }

@@ -42,7 +42,6 @@ impl Guard<'_> {
         let inner = self.table.delete(stream)?;
         Ok(self.table.push(self.context.quota.meter(inner))?)
     }
-
 }
 
 /// Refuses a directory that is too large before it is read: wasmtime collects all of its entries at once.
@@ -181,6 +180,7 @@ impl HostDescriptor for Guard<'_> {
     ) -> FsResult<Handle> {
         let parent = self.directory(&handle)?.clone();
         let request = Arc::new(Request::new(&parent, path_flags, path, open_flags, flags)?);
+        self.context.open.reserve()?;
         let (directory, existing) = (Arc::clone(&parent.dir), Arc::clone(&request));
         let mut opened = spawn_blocking(move || existing.open_existing(&directory)).await?;
         if matches!(opened, Opened::Missing) {
@@ -189,7 +189,11 @@ impl HostDescriptor for Guard<'_> {
             opened = spawn_blocking(move || missing.create(&directory)).await?;
         }
         match opened {
-            Opened::Found(file, kind) => Ok(self.table.push(request.descriptor(&parent, file, kind))?),
+            Opened::Found(file, kind) => {
+                let descriptor = request.descriptor(&parent, file, kind);
+                self.context.open.note(&descriptor);
+                Ok(self.table.push(descriptor)?)
+            }
             Opened::Missing => Err(ErrorCode::NoEntry.into()),
         }
     }

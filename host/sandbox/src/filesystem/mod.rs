@@ -10,16 +10,48 @@ use crate::directory::Directory;
 use crate::state::State;
 use portcullis_policy::Limits;
 use quota::Quota;
+use std::fs::File;
+use std::sync::{Arc, Weak};
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::WasiCtx;
 use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemCtxView};
+use wasmtime_wasi::p2::FsResult;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
+
+/// Files and directories that one call may hold open: a walk holds one for each level, and sixteen calls together stay
+/// within the 1024 descriptors that a process has by default, nearly.
+const OPEN_FILES_MAX: usize = 60;
 
 /// A call's use of its directories.
 pub(crate) struct FilesystemContext {
     preopens: Vec<(String, Directory)>,
     quota: Quota,
     directory_entries_max: usize,
+    open: OpenFiles,
+}
+
+/// The files that a call holds open, known by whether anything still refers to them: a stream keeps a file open after
+/// its descriptor is gone.
+#[derive(Default)]
+struct OpenFiles(Vec<Weak<File>>);
+
+impl OpenFiles {
+    /// Makes room for one more.
+    fn reserve(&mut self) -> FsResult<()> {
+        if self.0.len() >= OPEN_FILES_MAX {
+            self.0.retain(|file| file.strong_count() > 0);
+        }
+        // WASI has no code for too many open files; this one says that it is the host's means that are short.
+        if self.0.len() >= OPEN_FILES_MAX { Err(ErrorCode::InsufficientMemory.into()) } else { Ok(()) }
+    }
+
+    fn note(&mut self, descriptor: &Descriptor) {
+        self.0.push(Arc::downgrade(match descriptor {
+            Descriptor::File(file) => &file.file,
+            Descriptor::Dir(directory) => &directory.dir,
+        }));
+    }
 }
 
 impl FilesystemContext {
@@ -29,6 +61,7 @@ impl FilesystemContext {
             preopens: directories.map(|(key, directory)| (format!("/{key}"), directory.clone())).collect(),
             quota: Quota::new(limits),
             directory_entries_max: limits.directory_entries,
+            open: OpenFiles::default(),
         }
     }
 }

@@ -48,8 +48,8 @@ impl Request {
         if open_flags.contains(OpenFlags::DIRECTORY) && open_flags.intersects(makes) {
             return Err(ErrorCode::Invalid.into());
         }
-        let write = flags.contains(DescriptorFlags::WRITE)
-            || open_flags.intersects(OpenFlags::CREATE | OpenFlags::TRUNCATE);
+        let write =
+            flags.contains(DescriptorFlags::WRITE) || open_flags.intersects(OpenFlags::CREATE | OpenFlags::TRUNCATE);
         let mutate = write || flags.contains(DescriptorFlags::MUTATE_DIRECTORY);
         if mutate && directory.perms.write_not_permitted() {
             return Err(ErrorCode::NotPermitted.into());

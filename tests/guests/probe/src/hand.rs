@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
+use portcullis_sdk::guest::v0_1::bindings::wasi::clocks::wall_clock::Datetime;
 use portcullis_sdk::guest::v0_1::bindings::wasi::filesystem::types::{
     Descriptor, DescriptorFlags, ErrorCode, NewTimestamp, OpenFlags, PathFlags, filesystem_error_code,
 };
-use portcullis_sdk::guest::v0_1::bindings::wasi::clocks::wall_clock::Datetime;
 use portcullis_sdk::guest::v0_1::bindings::wasi::io::streams::{OutputStream, StreamError};
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;

@@ -4,6 +4,7 @@ use portcullis_sdk::prelude::*;
 
 /// One thing to do. What an operation does not need is left out.
 #[arguments]
+#[cfg_attr(not(target_arch = "wasm32"), expect(dead_code, reason = "only a guest takes steps"))]
 pub(crate) struct Step {
     /// A function of `wasi:filesystem/types`, such as `open-at`; `read-in`, which opens the directory `path` and reads
     /// `to` from there; or `std-read`, `std-write`, `std-list`.

@@ -1,0 +1,29 @@
+//! The program as a person or a script meets it: exit codes, documents, and a terminal that nothing can fool. The
+//! program and the plugins are built by `cargo xtask test`.
+
+#![allow(clippy::disallowed_methods, reason = "tests start the program and lay out its files")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "binary/desk.rs"]
+mod desk;
+
+#[path = "binary/exits.rs"]
+mod exits;
+
+#[path = "binary/documents.rs"]
+mod documents;
+
+#[path = "binary/places.rs"]
+mod places;
+
+#[path = "binary/files.rs"]
+mod files;
+
+#[path = "binary/escapes.rs"]
+mod escapes;
+
+#[path = "binary/processes.rs"]
+mod processes;
+
+#[path = "binary/terminal.rs"]
+mod terminal;

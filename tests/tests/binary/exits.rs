@@ -1,0 +1,121 @@
+//! How the program ends: the numbers that scripts decide by.
+
+use crate::desk::{Desk, OPEN};
+use serde_json::json;
+use std::fs;
+
+/// The arguments of the program, and how it ends under a policy that allows everything.
+const ENDS: [(&[&str], i32); 24] = [
+    (&["list"], 0),
+    (&["inspect", "files"], 0),
+    (&["inspect", "./plugins/hello.wasm"], 0),
+    (&["check", "plugins/hello.wasm"], 0),
+    (&["explain", "hello.greet", r#"{"name":"Ann"}"#], 0),
+    (&["call", "hello.greet", r#"{"name":"Ann"}"#], 0),
+    (&["audit", "show"], 0),
+    (&["audit", "verify"], 0),
+    (&["--help"], 0),
+    (&["--version"], 0),
+    (&["call", "files.read", r#"{"path":"none"}"#], 1),
+    (&[], 2),
+    (&["no-such-command"], 2),
+    (&["list", "--no-such-option"], 2),
+    (&["--plugins", "nowhere", "list"], 2),
+    (&["--policy", "nowhere.toml", "list"], 2),
+    (&["check", "nowhere.wasm"], 2),
+    (&["call", "exit-one.run"], 5),
+    (&["call", "hello.greet", "{"], 6),
+    (&["call", "hello.greet", "{}"], 6),
+    (&["call", "hello.nothing"], 6),
+    (&["call", "refused.run"], 7),
+    (&["check", "plugins/refused.wasm"], 7),
+    (&["inspect", "refused"], 7),
+];
+
+#[test]
+fn every_end_has_its_number() {
+    let desk = Desk::new(OPEN);
+    for (arguments, code) in ENDS {
+        let ran = desk.run(arguments).ends(code);
+        assert!(!ran.out.is_empty() || !ran.err.is_empty(), "{arguments:?} said nothing");
+        assert_eq!(ran.out.contains("panicked") || ran.err.contains("panicked"), false, "{arguments:?}");
+        if !arguments.is_empty() && !arguments[0].starts_with("--") && code != 2 {
+            desk.run(&[&["--json"], arguments].concat()).ends(code);
+        }
+    }
+    desk.verifies();
+}
+
+/// Without a policy file everything is denied, and so it is with an empty one.
+#[test]
+fn the_default_is_to_deny() {
+    let desk = Desk::new("");
+    let ran = desk.run(&["call", "hello.greet", r#"{"name":"Ann"}"#]).ends(3);
+    assert!(ran.out.is_empty() && ran.err.contains("denied (policy-denied)"), "{}", ran.err);
+    fs::remove_file(desk.site.path("portcullis.toml")).unwrap();
+    desk.run(&["call", "hello.greet", r#"{"name":"Ann"}"#]).ends(3);
+    assert!(desk.run(&["explain", "hello.greet", r#"{"name":"Ann"}"#]).ends(0).out.contains("deny"));
+}
+
+/// A question that nobody can be asked, a handle that nobody granted.
+#[test]
+fn what_nobody_allowed_is_denied() {
+    let ask = Desk::new("[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n");
+    let call = ["call", "hello.greet", r#"{"name":"Ann"}"#];
+    for arguments in [&[&call[..], &["--no-ask"]].concat()[..], &call] {
+        assert!(ask.run(arguments).ends(3).err.contains("approval-denied"));
+    }
+    let ungranted = Desk::new("[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n");
+    let reply = ungranted.call("files.read", &json!({ "path": "poem.txt" }), 3);
+    assert_eq!(reply["code"], "dependency-not-granted");
+}
+
+#[test]
+fn a_loop_ends_at_its_limit() {
+    let desk = Desk::new(&OPEN.replace("20 s", "300 ms"));
+    let reply = desk.call("loop-in-execute.run", &json!({}), 5);
+    assert_eq!((&reply["outcome"], &reply["code"]), (&json!("limit"), &json!("limit-time")));
+    assert!(reply["usage"]["wall_us"].as_u64().unwrap() >= 300_000, "{reply}");
+    desk.verifies();
+}
+
+/// A word that is misspelt stops everything, and is named with its place.
+#[test]
+fn a_mistake_in_the_policy_is_named() {
+    let mistakes = [
+        ("defualt = \"deny\"\n", 1, "defualt"),
+        ("\n[limits]\ntme = \"1 s\"\n", 3, "limits.tme"),
+        ("[limits]\ntime = \"0 s\"\n", 2, "limits.time"),
+        ("[[rule]]\ntool = \"*.*\"\ndecision = \"alow\"\n", 3, "decision"),
+        ("[[rule]]\ntol = \"*.*\"\ndecision = \"allow\"\n", 2, "tol"),
+        ("[plugin.hello]\ndirectory.work = { path = \".\" }\n", 2, "work"),
+        ("not toml", 1, ""),
+    ];
+    for (policy, line, key) in mistakes {
+        let desk = Desk::new(policy);
+        for arguments in [&["list"][..], &["call", "hello.greet", r#"{"name":"Ann"}"#], &["--json", "list"]] {
+            let ran = desk.run(arguments).ends(2);
+            let said = ran.err + &ran.out;
+            assert!(said.contains(key), "{policy}: {said}");
+            assert!(key == "work" || said.contains(&format!("line {line}")), "{policy}: {said}");
+        }
+    }
+}
+
+/// A record that was changed is told by its own number.
+#[test]
+fn a_changed_record_is_told() {
+    let desk = Desk::new(OPEN);
+    desk.call("hello.greet", &json!({ "name": "Ann" }), 0);
+    let log = desk.site.state().join("audit.jsonl");
+    let text = fs::read_to_string(&log).unwrap();
+    fs::write(&log, text.replace("hello.greet", "hello.great")).unwrap();
+    assert!(desk.run(&["audit", "verify"]).ends(8).err.contains("entry 1"));
+    desk.run(&["audit", "show"]).ends(8);
+    let document = desk.run(&["--json", "audit", "verify"]).ends(8).document();
+    assert_eq!((&document["verifies"], &document["entries"]), (&json!(false), &json!(0)));
+    fs::write(&log, &text[..text.len() / 2]).unwrap();
+    desk.run(&["audit", "verify"]).ends(8);
+    let reply = desk.call("hello.greet", &json!({ "name": "Ann" }), 3);
+    assert_eq!(reply["code"], "record-unavailable");
+}

@@ -1,0 +1,61 @@
+//! Where the program looks: what was said, what variables say, and what is usual; and a plugin that is only dropped in.
+
+use crate::desk::{Desk, OPEN, finish};
+use portcullis_tests::built_guest;
+use std::fs;
+use std::process::Stdio;
+
+/// The state directory as `HOME`, `XDG_DATA_HOME` or `PORTCULLIS_STATE` has it, the last the strongest.
+#[test]
+fn the_state_lies_where_variables_say() {
+    let desk = Desk::new(OPEN);
+    let places = [("HOME", "home/.local/share/portcullis"), ("XDG_DATA_HOME", "data/portcullis"), ("PORTCULLIS_STATE", "kept")];
+    let values = ["home", "data", "kept"];
+    for last in 0..places.len() {
+        let mut command = desk.command();
+        command.env_remove("PORTCULLIS_STATE").args(["call", "hello.nothing"]);
+        for (place, value) in places.iter().zip(values).take(last + 1) {
+            command.env(place.0, desk.site.path(value));
+        }
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(command.spawn().unwrap()).ends(6);
+        assert!(desk.site.path(places[last].1).join("audit.jsonl").is_file(), "{}", places[last].0);
+    }
+}
+
+#[test]
+fn without_a_home_a_state_has_to_be_named() {
+    let desk = Desk::new(OPEN);
+    let mut command = desk.command();
+    command.env_remove("PORTCULLIS_STATE").env_remove("HOME").arg("list");
+    let ran = finish(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()).ends(2);
+    assert!(ran.err.contains("--state"), "{}", ran.err);
+}
+
+/// Plugins and the policy lie in the working directory unless something else is said.
+#[test]
+fn plugins_lie_where_was_said() {
+    let desk = Desk::new(OPEN);
+    let other = desk.site.directory("other");
+    fs::copy(desk.site.plugins().join("hello.wasm"), other.join("hello.wasm")).unwrap();
+    fs::write(other.join("policy.toml"), "").unwrap();
+    let mut command = desk.command();
+    command.env("PORTCULLIS_PLUGINS", &other).args(["--policy", "other/policy.toml", "list"]);
+    let ran = finish(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()).ends(0);
+    assert!(ran.out.contains("hello.greet") && !ran.out.contains("files.read"), "{}", ran.out);
+    let ran = desk.run(&["--plugins", "other", "--policy", "other/policy.toml", "list"]).ends(0);
+    assert!(ran.out.contains("hello.greet") && !ran.out.contains("files.read"), "{}", ran.out);
+    assert!(desk.run(&["list"]).ends(0).out.contains("files.read"));
+}
+
+/// A plugin that was built elsewhere and put into the directory is there, and nothing else had to be done.
+#[test]
+fn a_plugin_that_is_dropped_in_appears() {
+    let desk = Desk::new("[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n");
+    fs::remove_file(desk.site.plugins().join("hello.wasm")).unwrap();
+    assert!(!desk.run(&["list"]).ends(0).out.contains("hello.greet"));
+    desk.run(&["call", "hello.greet", r#"{"name":"Ann"}"#]).ends(6);
+    desk.site.plugin("hello", &built_guest("hello"));
+    assert!(desk.run(&["list"]).ends(0).out.contains("hello.greet"));
+    assert_eq!(desk.run(&["call", "hello.greet", r#"{"name":"Ann"}"#]).ends(0).out, "Hello, Ann!\n");
+}

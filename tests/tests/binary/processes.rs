@@ -1,0 +1,95 @@
+//! The program among other processes: a reader that goes away, two programs on one record, and a program that is killed.
+
+use crate::desk::{Desk, OPEN, finish};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long something that is coming may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn start(desk: &Desk, arguments: &[&str]) -> Child {
+    desk.command().args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn kinds(desk: &Desk) -> Vec<Value> {
+    let shown = desk.run(&["audit", "show", "--json"]).ends(0).out;
+    shown.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["kind"].clone()).collect()
+}
+
+/// A call of a tool that never ends, once it is decided on.
+fn start_loop(desk: &Desk) -> Child {
+    let log = desk.site.state().join("audit.jsonl");
+    let child = start(desk, &["--json", "call", "loop-in-execute.run"]);
+    let began = Instant::now();
+    while !fs::read_to_string(&log).is_ok_and(|text| text.contains("\"decision\"")) {
+        assert!(began.elapsed() < PATIENCE, "the call was not decided on");
+        std::thread::yield_now();
+    }
+    child
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let desk = Desk::new(OPEN);
+    for arguments in [&["list"][..], &["list", "--json"], &["inspect", "files"], &["--help"], &["call", "files.list"]] {
+        let mut child = start(&desk, arguments);
+        drop(child.stdout.take());
+        let ran = finish(child).ends(0);
+        assert!(!ran.err.contains("panicked"), "{arguments:?}: {}", ran.err);
+        let mut child = start(&desk, arguments);
+        drop((child.stdout.take(), child.stderr.take()));
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{arguments:?}");
+    }
+}
+
+/// Programs that begin one state directory together, and write one record.
+#[test]
+fn two_programs_write_one_record() {
+    let desk = Desk::new(OPEN);
+    fs::remove_dir_all(desk.site.state()).unwrap();
+    for file in ["files", "loop-in-execute", "exit-one", "echo"] {
+        fs::remove_file(desk.site.plugins().join(format!("{file}.wasm"))).unwrap();
+    }
+    desk.policy("[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n");
+    for round in 1..=3 {
+        let call = ["call", "hello.greet", r#"{"name":"Ann"}"#];
+        let children: Vec<Child> = (0..4).map(|_| start(&desk, &call)).collect();
+        for child in children {
+            assert_eq!(finish(child).ends(0).out, "Hello, Ann!\n");
+        }
+        let kinds = kinds(&desk);
+        assert_eq!(kinds.len(), round * 8, "{kinds:?}");
+        desk.verifies();
+    }
+}
+
+/// A program that is killed in the middle of a call leaves its decision, and nothing that stops the next.
+#[test]
+fn a_killed_program_leaves_a_sound_record() {
+    let desk = Desk::new(OPEN);
+    let mut child = start_loop(&desk);
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().code(), None);
+    desk.verifies();
+    assert_eq!(kinds(&desk), ["decision"]);
+    desk.call("hello.greet", &json!({ "name": "Ann" }), 0);
+    desk.verifies();
+    assert_eq!(kinds(&desk), ["decision", "decision", "outcome"]);
+}
+
+/// A person's interrupt, and a supervisor's request to end, cancel the call.
+#[test]
+fn an_interrupted_call_is_cancelled_and_recorded() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let desk = Desk::new(OPEN);
+        let child = start_loop(&desk);
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let reply = finish(child).ends(1).document();
+        assert_eq!(reply["outcome"], "cancelled");
+        assert_eq!(kinds(&desk), ["decision", "outcome"]);
+        desk.verifies();
+    }
+}

@@ -1,0 +1,41 @@
+//! A host to try arguments on, and the folders of the suites.
+
+use portcullis::{Code, Host, Request};
+use portcullis_tests::{Site, allow_all};
+use std::env;
+use std::path::PathBuf;
+
+/// A host with the good plugin, whose one tool takes any object.
+pub(crate) struct Desk {
+    pub(crate) host: Host,
+    _site: Site,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Self {
+        let site = Site::new();
+        Self { host: site.open(&allow_all("")).await, _site: site }
+    }
+
+    /// The arguments as the tool would receive them, or why it would not.
+    pub(crate) fn arguments(&self, bytes: impl AsRef<[u8]>) -> Result<String, (Code, String)> {
+        match self.host.explain(Request::new("good.run", bytes.as_ref())) {
+            Ok(explained) => Ok(explained.arguments),
+            Err(reply) => Err((reply.code, reply.message)),
+        }
+    }
+
+    /// Asserts that arguments are no document, and says why.
+    pub(crate) fn refused(&self, bytes: impl AsRef<[u8]>) -> String {
+        let shown = String::from_utf8_lossy(bytes.as_ref()).chars().take(80).collect::<String>();
+        match self.arguments(bytes) {
+            Err((Code::MalformedArguments, message)) => message,
+            other => panic!("{shown}: {other:?}"),
+        }
+    }
+}
+
+/// The folder of a suite.
+pub(crate) fn suite(variable: &str) -> PathBuf {
+    env::var_os(variable).map_or_else(|| panic!("{variable} is not set: run `cargo xtask test`"), PathBuf::from)
+}

@@ -1,0 +1,87 @@
+//! The JSON-Schema-Test-Suite for 2020-12: a group whose schema this host takes gets the suite's verdicts, and one
+//! whose schema it refuses stands in a list, so that a change is noticed. K08.
+
+use crate::desk::suite;
+use portcullis::Schema;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Groups whose schema is refused: what it names lies outside of it, it means another dialect, or it leads back to
+/// itself without a step down.
+const REFUSED: &str = include_str!("refused-schemas.txt");
+
+/// What one run over a folder found.
+#[derive(Default)]
+struct Found {
+    cases: usize,
+    refused: Vec<String>,
+    different: Vec<String>,
+}
+
+impl Found {
+    fn of(folder: &str) -> Self {
+        let folder = suite("PORTCULLIS_TEST_SCHEMA_SUITE").join("tests/draft2020-12").join(folder);
+        let mut files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
+        files.sort();
+        let mut found = Self::default();
+        files.iter().for_each(|file| found.add(file));
+        found
+    }
+
+    fn add(&mut self, file: &Path) {
+        let name = file.file_name().unwrap().to_string_lossy();
+        let groups: Vec<Value> = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        for group in groups {
+            let title = format!("{name}: {}", group["description"].as_str().unwrap());
+            match Schema::of_document(&group["schema"].to_string()) {
+                Ok(schema) => self.check(&title, &schema, &group),
+                Err(_) => self.refused.push(title),
+            }
+        }
+    }
+
+    fn check(&mut self, title: &str, schema: &Schema, group: &Value) {
+        for case in group["tests"].as_array().unwrap() {
+            self.cases += 1;
+            let mismatches = schema.mismatches(&case["data"]);
+            if mismatches.is_empty() != case["valid"].as_bool().unwrap() {
+                self.different.push(format!("{title}: {}", case["description"].as_str().unwrap()));
+            }
+        }
+    }
+}
+
+/// Compares what was refused with the list, and prints what the list would have to be.
+fn assert_listed(mut found: Vec<String>, prefix: &str) {
+    let mut listed: Vec<&str> = REFUSED.lines().filter_map(|line| line.strip_prefix(prefix)).collect();
+    listed.sort_unstable();
+    found.sort();
+    let lines: Vec<String> = found.iter().map(|line| format!("{prefix}{line}")).collect();
+    assert_eq!(found, listed, "the list would be:\n{}\n", lines.join("\n"));
+}
+
+#[test]
+fn required_verdicts_are_those_of_the_suite() {
+    let found = Found::of("");
+    assert_eq!(found.different, [""; 0]);
+    assert_listed(found.refused, "required: ");
+    assert_eq!(found.cases, 1135, "cases that ran");
+}
+
+#[test]
+fn optional_verdicts_are_those_of_the_suite() {
+    let found = Found::of("optional");
+    assert_eq!(found.different, [""; 0]);
+    assert_listed(found.refused, "optional: ");
+}
+
+/// A format is a note and not a demand, as the dialect has it.
+#[test]
+fn a_format_demands_nothing() {
+    for format in ["date-time", "email", "ipv4", "regex", "uri", "uuid", "no-such-format"] {
+        let schema = Schema::of_document(&format!("{{\"type\":\"string\",\"format\":\"{format}\"}}")).unwrap();
+        assert_eq!(schema.mismatches(&Value::from("anything: at [all")), []);
+    }
+}

@@ -1,0 +1,32 @@
+//! The record and the cache: what is written of every call, what happens when somebody changes it, and when it cannot
+//! be written. P26 to P28, S42, S43 and S45.
+
+#![allow(clippy::disallowed_methods, reason = "tests damage the files that a host has to distrust")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "record/desk.rs"]
+mod desk;
+
+#[path = "record/calls.rs"]
+mod calls;
+
+#[path = "record/order.rs"]
+mod order;
+
+#[path = "record/chain.rs"]
+mod chain;
+
+#[path = "record/head.rs"]
+mod head;
+
+#[path = "record/crash.rs"]
+mod crash;
+
+#[path = "record/together.rs"]
+mod together;
+
+#[path = "record/unavailable.rs"]
+mod unavailable;
+
+#[path = "record/cache.rs"]
+mod cache;

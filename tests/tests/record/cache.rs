@@ -1,0 +1,224 @@
+//! The cache of compiled code, changed in every way one could: what is off is not run but made anew, and somebody is
+//! told. S42, S43, S45.
+
+use crate::desk::{entries, text};
+use portcullis::policy::PluginName;
+use portcullis::{Code, Host, Observer, OpenError, Request, open_audit};
+use portcullis_tests::{Manifest, Site, allow_all, guest};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Counts what is compiled.
+#[derive(Default)]
+struct Compilations(AtomicUsize);
+
+impl Observer for Compilations {
+    fn compiling(&self, _: &PluginName) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn compiled(&self, _: &PluginName) {}
+}
+
+/// Opens a host and calls the good plugin; says how many plugins were compiled.
+async fn open_and_call(site: &Site) -> usize {
+    let compilations = Arc::new(Compilations::default());
+    let host = site.builder(&allow_all("")).observer(Arc::clone(&compilations) as _).open().await.unwrap();
+    let reply = host.call(Request::new("good.run", r#"{"still":"here"}"#)).await;
+    assert_eq!((reply.code, reply.message.as_str()), (Code::Completed, r#"{"still":"here"}"#));
+    compilations.0.load(Ordering::Relaxed)
+}
+
+/// The events about plugins in the record.
+fn events(site: &Site) -> Vec<String> {
+    let entries = entries(&site.state());
+    let events = entries.iter().filter(|entry| entry.document["kind"] == "plugin");
+    events.map(|entry| text(&entry.document["event"])).collect()
+}
+
+/// The cache's files of one kind, sorted.
+fn cached(site: &Site, extension: &str) -> Vec<PathBuf> {
+    let files = fs::read_dir(site.state().join("cache")).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|found| found == extension)).collect();
+    files.sort();
+    files
+}
+
+/// What somebody does to an entry; beside it lies a place for what is to be kept.
+type Tampering = (&'static str, fn(&Path, &Path));
+
+const TAMPERINGS: [Tampering; 12] = [
+    ("the first byte flipped", |entry, _| flip(entry, |_| 0)),
+    ("a byte of the MAC flipped", |entry, _| flip(entry, |_| 20)),
+    ("the first byte of the code flipped", |entry, _| flip(entry, |_| 40)),
+    ("a byte in the middle flipped", |entry, _| flip(entry, |length| length / 2)),
+    ("the last byte flipped", |entry, _| flip(entry, |length| length - 1)),
+    ("cut by a byte", |entry, _| cut(entry, |length| length - 1)),
+    ("cut to its header", |entry, _| cut(entry, |_| 40)),
+    ("emptied", |entry, _| cut(entry, |_| 0)),
+    ("a byte longer", |entry, _| {
+        let bytes = fs::read(entry).unwrap();
+        fs::write(entry, [bytes.as_slice(), &[0]].concat()).unwrap();
+    }),
+    ("a link to itself elsewhere", |entry, aside| {
+        fs::rename(entry, aside).unwrap();
+        symlink(aside, entry).unwrap();
+    }),
+    ("writable for the group", |entry, _| fs::set_permissions(entry, Permissions::from_mode(0o620)).unwrap()),
+    ("writable for everybody", |entry, _| fs::set_permissions(entry, Permissions::from_mode(0o602)).unwrap()),
+];
+
+fn flip(entry: &Path, at: impl Fn(usize) -> usize) {
+    let mut bytes = fs::read(entry).unwrap();
+    let at = at(bytes.len());
+    bytes[at] ^= 1;
+    fs::write(entry, bytes).unwrap();
+}
+
+fn cut(entry: &Path, length: impl Fn(usize) -> usize) {
+    let bytes = fs::read(entry).unwrap();
+    fs::write(entry, &bytes[..length(bytes.len())]).unwrap();
+}
+
+/// After each: the host opens, the call works, what was off is made anew, the record tells of it once, and from then on
+/// the cache is as good as before.
+#[tokio::test]
+async fn an_entry_that_was_changed_is_not_used() {
+    let site = Site::new();
+    assert_eq!(open_and_call(&site).await, 1);
+    assert_eq!(open_and_call(&site).await, 0, "what is cached is used");
+    for (extension, compilations) in [("code", 1), ("manifest", 0)] {
+        for (what, tamper) in TAMPERINGS {
+            let told = events(&site).len();
+            tamper(&cached(&site, extension)[0], &site.path("aside"));
+            assert_eq!(open_and_call(&site).await, compilations, "{extension}: {what}");
+            assert_eq!(events(&site).len(), told + 1, "{extension}: {what}: {:?}", &events(&site)[told..]);
+            assert_eq!(open_and_call(&site).await, 0, "{extension}: {what}, and made anew");
+            assert_eq!(events(&site).len(), told + 1, "{extension}: {what}, and made anew");
+        }
+    }
+}
+
+/// What is no file cannot be replaced by one, and keeps nothing from working.
+#[tokio::test]
+async fn an_entry_that_is_no_file_is_not_used() {
+    for pipe in [true, false] {
+        let site = Site::new();
+        open_and_call(&site).await;
+        let entry = cached(&site, "code").remove(0);
+        fs::remove_file(&entry).unwrap();
+        if pipe {
+            let mode = rustix::fs::Mode::from_raw_mode(0o600);
+            rustix::fs::mknodat(rustix::fs::CWD, &entry, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        } else {
+            fs::create_dir(&entry).unwrap();
+        }
+        assert_eq!(open_and_call(&site).await, 1);
+        assert!(!events(&site).is_empty(), "the record tells of it");
+    }
+}
+
+/// A site with two plugins that differ in their name alone.
+fn two() -> Site {
+    let site = Site::new();
+    site.plugin("twin", &guest("good", &Manifest::of("twin")));
+    site
+}
+
+/// Two true entries that change places are none: an entry is bound to its plugin.
+#[tokio::test]
+async fn an_entry_of_another_plugin_is_not_used() {
+    for extension in ["code", "manifest"] {
+        let site = two();
+        open_and_call(&site).await;
+        let entries = cached(&site, extension);
+        let [one, other] = entries.as_slice() else { panic!("{entries:?}") };
+        let bytes = (fs::read(one).unwrap(), fs::read(other).unwrap());
+        fs::write(one, bytes.1).unwrap();
+        fs::write(other, bytes.0).unwrap();
+        let host = site.open(&allow_all("")).await;
+        for tool in ["good.run", "twin.run"] {
+            assert_eq!(host.call(Request::new(tool, "{}")).await.code, Code::Completed);
+        }
+        assert_eq!(events(&site).len(), 2, "{extension}: {:?}", events(&site));
+    }
+}
+
+/// A description is not code, and code is no description.
+#[tokio::test]
+async fn an_entry_of_another_kind_is_not_used() {
+    let site = Site::new();
+    open_and_call(&site).await;
+    fs::copy(&cached(&site, "manifest")[0], &cached(&site, "code")[0]).unwrap();
+    assert_eq!(open_and_call(&site).await, 1);
+    assert_eq!(events(&site).len(), 1);
+}
+
+/// The same plugin compiled by the same host program under another key.
+#[tokio::test]
+async fn an_entry_under_another_key_is_not_used() {
+    let (site, other) = (Site::new(), Site::new());
+    open_and_call(&site).await;
+    open_and_call(&other).await;
+    for (extension, compilations) in [("code", 1), ("manifest", 0)] {
+        let (mine, theirs) = (cached(&site, extension).remove(0), cached(&other, extension).remove(0));
+        assert_eq!(mine.file_name(), theirs.file_name(), "the name of an entry does not depend on the key");
+        let told = events(&site).len();
+        fs::copy(theirs, mine).unwrap();
+        assert_eq!(open_and_call(&site).await, compilations, "{extension}");
+        assert_eq!(events(&site).len(), told + 1, "{extension}");
+    }
+}
+
+/// Where others could put entries or read the key, no host opens.
+#[tokio::test]
+async fn a_state_open_to_others_keeps_the_host_closed() {
+    for (directory, mode) in [("state", 0o750), ("state", 0o701), ("state/cache", 0o770), ("state/cache", 0o702)] {
+        let site = Site::new();
+        open_and_call(&site).await;
+        fs::set_permissions(site.path(directory), Permissions::from_mode(mode)).unwrap();
+        let opened = site.builder("").open().await.map(drop);
+        assert!(matches!(opened, Err(OpenError::Place(_))), "{directory} {mode:o}");
+        assert_eq!(open_audit(&site.state()).is_err(), true, "{directory} {mode:o}");
+    }
+}
+
+/// A host that has loaded the good plugin from the cache, and never used it.
+async fn loaded(site: &Site) -> Host {
+    open_and_call(site).await;
+    site.open(&allow_all("")).await
+}
+
+/// S45: the file is replaced after it was loaded, and has to be read again because its code has gone: what runs is what
+/// was loaded, or nothing.
+#[tokio::test]
+async fn a_plugin_replaced_before_its_first_use_is_refused() {
+    let other = guest("json-echo", &Manifest::of("good"));
+    let site = Site::new();
+    let host = loaded(&site).await;
+    site.plugin("good", &other);
+    fs::remove_file(cached(&site, "code").remove(0)).unwrap();
+    for _ in 0..2 {
+        let reply = host.call(Request::new("good.run", "{}")).await;
+        assert_eq!(reply.code, Code::PluginRefused, "{}", reply.message);
+        let outcome = portcullis_tests::outcome_of(&host, &reply.id);
+        assert!(text(&outcome["detail"]).contains("changed since it was loaded"), "{outcome}");
+    }
+    site.plugin("good", &guest("good", &Manifest::of("good")));
+    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed, "it is what was loaded again");
+}
+
+/// While its code is cached, what was loaded runs, whatever the file has become.
+#[tokio::test]
+async fn a_plugin_replaced_after_load_runs_as_it_was_loaded() {
+    let site = Site::new();
+    let host = loaded(&site).await;
+    site.plugin("good", b"no component at all");
+    let reply = host.call(Request::new("good.run", r#"{"a":1}"#)).await;
+    assert_eq!((reply.code, reply.message.as_str()), (Code::Completed, r#"{"a":1}"#));
+    fs::remove_file(site.plugins().join("good.wasm")).unwrap();
+    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+}

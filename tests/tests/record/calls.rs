@@ -1,0 +1,139 @@
+//! What is written of a call: one outcome on every way it can end, digests of its arguments, and none of their text.
+
+use crate::desk::{CANARY, Desk, ENDINGS, kinds, text};
+use portcullis::text::is_deceptive;
+use portcullis::{Code, Request};
+use portcullis_tests::{Manifest, Site, assert_verifies, component, module, outcome_of, outcomes};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::fs;
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What the record says of a call itself: its decision, or its outcome where it came to none.
+fn facts(desk: &Desk, call: &str) -> Value {
+    let entries = desk.entries();
+    let mut of_call = entries.into_iter().filter(|entry| entry.document["call"] == call);
+    of_call.find(|entry| entry.document.get("arguments_sha256").is_some()).unwrap().document
+}
+
+/// Every ending has one outcome, which comes last and says what the caller was told.
+#[tokio::test]
+async fn every_way_a_call_ends_has_one_outcome() {
+    let desk = Desk::new();
+    let host = desk.open().await;
+    let mut ids = BTreeSet::new();
+    for (tool, arguments, code) in ENDINGS {
+        let reply = host.call(Request::new(tool, arguments)).await;
+        assert_eq!(reply.code, code, "{tool}: {}", reply.message);
+        let outcome = outcome_of(&host, &reply.id);
+        assert_eq!(text(&outcome["code"]), code.as_str());
+        assert_eq!(text(&outcome["outcome"]), code.outcome().as_str());
+        let kinds = kinds(&desk.entries(), &reply.id);
+        let decided = !matches!(
+            code,
+            Code::InvalidArguments | Code::MalformedArguments | Code::UnknownTool | Code::PluginRefused
+        );
+        let expected: &[&str] = match code {
+            Code::ApprovalDenied => &["decision", "answer", "outcome"],
+            _ if decided => &["decision", "outcome"],
+            _ => &["outcome"],
+        };
+        assert_eq!(kinds, expected, "{tool} {code}");
+        assert_eq!(text(&facts(&desk, &reply.id)["tool"]), tool);
+        ids.insert(reply.id);
+    }
+    assert_eq!(ids.len(), ENDINGS.len(), "every call has an id of its own");
+    assert_eq!(outcomes(&host).len(), ENDINGS.len());
+    assert_verifies(&host);
+}
+
+/// The arguments are in the record as a digest alone, whatever became of the call.
+#[tokio::test]
+async fn no_text_of_arguments_is_in_the_record() {
+    let desk = Desk::with_record().await;
+    let record = fs::read_to_string(desk.log()).unwrap();
+    assert!(!record.contains(CANARY), "{record}");
+    assert!(ENDINGS.iter().all(|(_, arguments, _)| arguments.contains(CANARY)));
+}
+
+/// What is hashed is the one form of the arguments, so the same arguments have the same digest however they are spelt.
+#[tokio::test]
+async fn the_digest_is_that_of_the_one_form() {
+    let desk = Desk::with_short_record().await;
+    let host = desk.open_good().await;
+    let expected = sha256(r#"{"a":1,"b":{"c":[true,null],"d":"é"}}"#);
+    let spellings = [
+        (r#"{"a":1,"b":{"c":[true,null],"d":"é"}}"#, false),
+        (r#"{"b":{"d":"\u00e9","c":[true , null]},"a":1.0}"#, false),
+        (" {\n\t\"a\" : 1e0 , \"b\" : {\"c\":[true,null],\"d\":\"é\"} } ", false),
+        (r#""{\"b\":{\"d\":\"é\",\"c\":[true,null]},\"a\":1}""#, true),
+    ];
+    for (arguments, stringified) in spellings {
+        let reply = host.call(Request::new("good.run", arguments)).await;
+        assert_eq!(reply.code, Code::Completed, "{arguments}");
+        let facts = facts(&desk, &reply.id);
+        assert_eq!(text(&facts["arguments_sha256"]), expected, "{arguments}");
+        assert_eq!(facts["arguments_bytes"], arguments.len());
+        assert_eq!(facts.get("stringified").is_some_and(|flag| flag == true), stringified, "{arguments}");
+    }
+}
+
+/// What is no document has no one form: its digest is that of the bytes that came.
+#[tokio::test]
+async fn the_digest_of_malformed_arguments_is_that_of_their_bytes() {
+    let desk = Desk::with_short_record().await;
+    let host = desk.open_good().await;
+    for arguments in ["", "{", "[]", r#"{"a":1,"a":1}"#] {
+        let reply = host.call(Request::new("good.run", arguments)).await;
+        assert_eq!(reply.code, Code::MalformedArguments);
+        assert_eq!(text(&facts(&desk, &reply.id)["arguments_sha256"]), sha256(arguments), "{arguments}");
+    }
+}
+
+/// A name is recorded as it was asked for, and cannot fool who looks at the file: M19, P26.
+#[tokio::test]
+async fn no_name_in_the_record_can_fool_a_terminal() {
+    let desk = Desk::with_short_record().await;
+    let host = desk.open_good().await;
+    for name in naughty_strings::BLNS.iter().chain(&["a\u{9b}31m.b", "a\u{202e}.b", "\"}\n{\"seq\":1}"]) {
+        let request = Request::new(*name, "{}").session(name).principal(name).agent(name);
+        assert_eq!(host.call(request).await.code, Code::UnknownTool, "{name:?}");
+    }
+    assert_verifies(&host);
+    let record = fs::read_to_string(desk.log()).unwrap();
+    let found = record.chars().find(|character| is_deceptive(*character) && *character != '\n');
+    assert_eq!(found, None, "a character in the record does something else than be seen");
+}
+
+/// The longest texts that a guest can bring into a line still leave a record of its call.
+#[tokio::test]
+async fn a_guest_cannot_make_a_line_too_long_to_be_written() {
+    const PRINTS_AND_TRAPS: &str = r#"
+        (import "wasi:cli/stdout@0.2.12" "get-stdout" (func $stdout (result i32)))
+        (import "wasi:io/streams@0.2.12" "[method]output-stream.blocking-write-and-flush"
+          (func $write (param i32 i32 i32 i32)))
+        (func $trap (@name "NAME") unreachable)
+        (func $execute (param i32 i32 i32 i32) (result i32)
+          (call $write (call $stdout) (i32.const 65536) (i32.const 4096) (i32.const 2048))
+          (call $trap)
+          unreachable)"#;
+    for name in ["\\\"", "\\5c", "\\01", "\\e2\\80\\ae", "x"] {
+        let site = Site::new();
+        let text = PRINTS_AND_TRAPS.replace("NAME", &name.repeat(5000));
+        site.plugin("prints", &component(&module(&text, &Manifest::of("prints"))));
+        let host = site.open(&portcullis_tests::allow_all("")).await;
+        let request = Request::new("prints.run", "{}").session(&"\u{1}".repeat(200)).agent(&"\u{1}".repeat(200));
+        let reply = host.call(request).await;
+        assert_eq!(reply.code, Code::Trapped, "{name}: {}", reply.message);
+        assert_eq!(text_of(&outcome_of(&host, &reply.id), "code"), "trapped");
+        assert_verifies(&host);
+    }
+}
+
+fn text_of(document: &Value, member: &str) -> String {
+    text(&document[member])
+}

@@ -1,0 +1,90 @@
+//! What a crash leaves behind: half a line at the end, or a decision without its outcome.
+
+use crate::desk::{Desk, lines, text};
+use portcullis::{Code, Fault, Request, Verified};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+
+fn append(desk: &Desk, bytes: &[u8]) {
+    OpenOptions::new().append(true).open(desk.log()).unwrap().write_all(bytes).unwrap();
+}
+
+/// What was set aside, by file name.
+fn set_aside(desk: &Desk) -> Vec<Vec<u8>> {
+    let entries = fs::read_dir(desk.site.state()).unwrap().map(|entry| entry.unwrap());
+    let torn = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("audit.torn-"));
+    torn.map(|entry| fs::read(entry.path()).unwrap()).collect()
+}
+
+/// Half a line behind the head is moved out of the record, the record says so, and the next call works: for a host that
+/// starts after the crash and for one that was open all the while.
+#[tokio::test]
+async fn half_a_line_is_set_aside() {
+    for open_before in [false, true] {
+        let desk = Desk::with_short_record().await;
+        let count = lines(&desk.log()).len() as u64;
+        let early = if open_before { Some(desk.open_good().await) } else { None };
+        if let Some(host) = &early {
+            assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+        }
+        let count = count + if open_before { 2 } else { 0 };
+        let half = lines(&desk.log())[0][..99].to_vec();
+        append(&desk, &half);
+        assert_eq!(desk.verify(), Verified { lines: count, fault: Some(Fault::Uncovered(count + 1)) });
+        let host = match early {
+            Some(host) => host,
+            None => desk.open_good().await,
+        };
+        let reply = host.call(Request::new("good.run", "{}")).await;
+        assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+        let entries = desk.entries();
+        assert_eq!(entries.len() as u64, count + 3);
+        let repair = &entries[usize::try_from(count).unwrap()].document;
+        assert_eq!(text(&repair["kind"]), "repair");
+        assert_eq!(repair["set_aside_bytes"], half.len());
+        assert_eq!(set_aside(&desk), [half]);
+    }
+}
+
+/// Every part of a line that a crash can leave.
+#[tokio::test]
+async fn every_part_of_a_line_is_set_aside() {
+    let desk = Desk::with_short_record().await;
+    let line = lines(&desk.log()).last().unwrap().clone();
+    let host = desk.open_good().await;
+    for length in (1..line.len()).step_by(41) {
+        append(&desk, &line[..length]);
+        assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed, "{length} bytes");
+    }
+    assert_eq!(desk.verify().fault, None);
+    assert_eq!(set_aside(&desk).len(), (1..line.len()).step_by(41).count());
+}
+
+/// A decision whose outcome never came, as a process leaves it that is killed while the tool runs.
+#[tokio::test]
+async fn a_decision_without_an_outcome_is_kept() {
+    let desk = Desk::with_short_record().await;
+    let host = desk.open_good().await;
+    let before = fs::read(desk.head()).unwrap();
+    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+    drop(host);
+    let lines = lines(&desk.log());
+    fs::write(desk.log(), lines[..lines.len() - 1].concat()).unwrap();
+    fs::write(desk.head(), before).unwrap();
+    let count = lines.len() as u64 - 1;
+    assert_eq!(desk.verify(), Verified { lines: count, fault: None });
+    let host = desk.open_good().await;
+    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+    assert_eq!(desk.verify(), Verified { lines: count + 2, fault: None });
+}
+
+/// A whole line behind the head that does not follow was not left by a crash: nobody goes on from it.
+#[tokio::test]
+async fn a_foreign_line_behind_the_head_stops_the_host() {
+    let desk = Desk::with_short_record().await;
+    let first = lines(&desk.log())[0].clone();
+    append(&desk, &first);
+    let host = desk.open_good().await;
+    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::RecordUnavailable);
+    assert!(set_aside(&desk).is_empty());
+}

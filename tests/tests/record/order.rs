@@ -1,0 +1,131 @@
+//! When a line is written: the decision before its effect, the answer before its effect, the outcome at the end, a
+//! caller who goes away included. P28.
+
+use crate::desk::{Desk, entries, kinds, text};
+use portcullis::{
+    Answer, Answering, Approver, Code, DenyAll, Entry, Progress, ProgressListener, Question, Request, Scripted,
+};
+use portcullis_tests::{assert_verifies, outcomes};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use tokio::sync::Notify;
+
+/// Reads the record at the moment in which something happens.
+struct Witness {
+    state: PathBuf,
+    seen: Mutex<Vec<Vec<String>>>,
+    happened: Notify,
+    /// Whether an approver that witnesses never answers.
+    silent: bool,
+}
+
+impl Witness {
+    fn of(desk: &Desk, silent: bool) -> Arc<Self> {
+        let (seen, happened) = (Mutex::new(Vec::new()), Notify::new());
+        Arc::new(Self { state: desk.site.state(), seen, happened, silent })
+    }
+
+    fn look(&self, call: &str) {
+        self.seen.lock().unwrap().push(kinds(&entries(&self.state), call));
+        self.happened.notify_one();
+    }
+
+    fn seen(&self) -> Vec<Vec<String>> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+impl ProgressListener for Witness {
+    fn report(&self, call: &str, _: &Progress) {
+        self.look(call);
+    }
+}
+
+impl Approver for Witness {
+    fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a> {
+        self.look(&question.call);
+        if self.silent { Box::pin(std::future::pending()) } else { Box::pin(std::future::ready(Answer::Yes)) }
+    }
+}
+
+/// While the tool runs, its decision is in the record and its outcome is not.
+#[tokio::test]
+async fn the_decision_is_written_before_the_tool_runs() {
+    let desk = Desk::new();
+    let witness = Witness::of(&desk, false);
+    let host = desk.open_with(Arc::new(DenyAll), Arc::clone(&witness) as _).await;
+    let reply = host.call(Request::new("reports.run", "{}")).await;
+    assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+    assert_eq!(witness.seen(), [["decision"]]);
+    assert_eq!(kinds(&desk.entries(), &reply.id), ["decision", "outcome"]);
+}
+
+/// A person is asked after the decision was written, and their answer is written before the tool runs.
+#[tokio::test]
+async fn the_answer_is_written_before_the_tool_runs() {
+    let desk = Desk::new();
+    let (asked, ran) = (Witness::of(&desk, false), Witness::of(&desk, false));
+    let policy = "[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n";
+    let builder = desk.site.builder(policy).approver(Arc::clone(&asked) as _).progress(Arc::clone(&ran) as _);
+    let host = builder.open().await.unwrap();
+    let reply = host.call(Request::new("reports.run", "{}")).await;
+    assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+    assert_eq!(asked.seen(), [["decision"]]);
+    assert_eq!(ran.seen(), [["decision", "answer"]]);
+}
+
+/// Who a question was answered by, and what, is in the record.
+#[tokio::test]
+async fn a_no_is_recorded_with_its_note() {
+    let desk = Desk::new();
+    let note = Some("not today".to_owned());
+    let scripted = Arc::new(Scripted::new([Answer::No { note }]));
+    let host = desk.builder().approver(scripted).open().await.unwrap();
+    let reply = host.call(Request::new("asked.run", "{}")).await;
+    assert_eq!(reply.code, Code::ApprovalDenied);
+    let entries = desk.entries();
+    let answer = entries.iter().find(|entry| entry.document["kind"] == "answer").unwrap();
+    assert_eq!((text(&answer.document["answer"]), text(&answer.document["note"])), ("no".into(), "not today".into()));
+}
+
+fn last(entries: &[Entry]) -> (String, String) {
+    let document = &entries.last().unwrap().document;
+    (text(&document["outcome"]), text(&document["detail"]))
+}
+
+/// A future that is dropped while a person thinks leaves an outcome that says that nothing ran.
+#[tokio::test]
+async fn a_call_dropped_while_a_person_thinks_is_recorded() {
+    let desk = Desk::new();
+    let asked = Witness::of(&desk, true);
+    let host = desk.open_with(Arc::clone(&asked) as _, Witness::of(&desk, false)).await;
+    tokio::select! {
+        biased;
+        reply = host.call(Request::new("asked.run", "{}")) => panic!("it ended: {reply:?}"),
+        () = asked.happened.notified() => {}
+    }
+    let (outcome, detail) = last(&desk.entries());
+    assert_eq!(outcome, "cancelled");
+    assert!(detail.contains("before the tool ran"), "{detail}");
+    assert_eq!(outcomes(&host).len(), 1);
+    assert_verifies(&host);
+}
+
+/// A future that is dropped while the tool runs leaves an outcome that says so.
+#[tokio::test]
+async fn a_call_dropped_while_the_tool_runs_is_recorded() {
+    let desk = Desk::new();
+    let ran = Witness::of(&desk, false);
+    let host = desk.open_with(Arc::new(DenyAll), Arc::clone(&ran) as _).await;
+    tokio::select! {
+        biased;
+        reply = host.call(Request::new("reports.run", r#"{"for":"ever"}"#)) => panic!("it ended: {reply:?}"),
+        () = ran.happened.notified() => {}
+    }
+    let (outcome, detail) = last(&desk.entries());
+    assert_eq!(outcome, "cancelled");
+    assert!(detail.contains("while the tool ran"), "{detail}");
+    assert_eq!(outcomes(&host).len(), 1);
+    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+    assert_verifies(&host);
+}

@@ -1,0 +1,105 @@
+//! Several hosts on one state directory, at one time.
+
+use crate::desk::{Desk, entries, text};
+use portcullis::{Code, Host, Request, open_audit};
+use portcullis_tests::{Site, allow_all};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+/// Calls that each thread makes.
+const CALLS: usize = 50;
+
+fn alone<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+async fn call_many(host: &Host) {
+    for _ in 0..CALLS {
+        let reply = host.call(Request::new("good.run", "{}")).await;
+        assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+    }
+}
+
+/// Two hosts in two threads: no line is lost, none is torn, and the chain is one.
+#[test]
+fn two_hosts_write_one_record() {
+    let desk = alone(Desk::with_short_record());
+    let before = desk.entries().len();
+    let barrier = Barrier::new(2);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                alone(async {
+                    let host = desk.open_good().await;
+                    barrier.wait();
+                    call_many(&host).await;
+                });
+            });
+        }
+    });
+    let entries = desk.entries();
+    assert_eq!(entries.len() - before, 2 * 2 * CALLS);
+    let mut calls: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (place, entry) in (1..).zip(&entries) {
+        assert_eq!((entry.sequence, &entry.document["seq"]), (place, &serde_json::json!(place)));
+        calls.entry(text(&entry.document["call"])).or_default().push(text(&entry.document["kind"]));
+    }
+    let whole = calls.values().filter(|kinds| **kinds == ["decision", "outcome"]).count();
+    assert!(whole >= 2 * CALLS, "every call has its decision and then its outcome");
+}
+
+/// One host, many calls at once: the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_at_once_write_one_record() {
+    let desk = Desk::with_short_record().await;
+    let host = desk.open_good().await;
+    let before = desk.entries().len();
+    tokio::join!(call_many(&host), call_many(&host), call_many(&host), call_many(&host));
+    assert_eq!(desk.entries().len() - before, 4 * 2 * CALLS);
+}
+
+/// Threads that begin a state directory together agree on its key, or they could not read each other's record.
+#[test]
+fn a_state_directory_is_begun_once() {
+    const THREADS: usize = 8;
+    for round in 0..20 {
+        let site = Arc::new(Site::new());
+        let barrier = Arc::new(Barrier::new(THREADS));
+        let threads: Vec<_> = (0..THREADS)
+            .map(|_| {
+                let (site, barrier) = (Arc::clone(&site), Arc::clone(&barrier));
+                thread::spawn(move || {
+                    barrier.wait();
+                    open_audit(&site.state()).map(drop)
+                })
+            })
+            .collect();
+        for thread in threads {
+            let opened = thread.join().unwrap();
+            assert!(opened.is_ok(), "round {round}: {:?}", opened.err());
+        }
+    }
+}
+
+/// Hosts that begin a state directory together write one record, and find nothing wrong with each other's cache.
+#[test]
+fn hosts_that_begin_together_write_one_record() {
+    let site = Site::new();
+    let barrier = Barrier::new(2);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                barrier.wait();
+                alone(async {
+                    let host = site.open(&allow_all("")).await;
+                    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+                });
+            });
+        }
+    });
+    let entries = entries(&site.state());
+    let events: Vec<_> = entries.iter().filter(|entry| entry.document["kind"] == "plugin").collect();
+    assert!(events.is_empty(), "{events:?}");
+    assert_eq!(entries.len(), 4);
+}

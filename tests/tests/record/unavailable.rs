@@ -1,0 +1,129 @@
+//! When the record cannot be written nothing runs: shown by a tool that would leave a file. P27, INV-10.
+
+use crate::desk::lines;
+use portcullis::{Answer, Answering, Approver, Code, Host, OpenError, Outcome, Question, Request};
+use portcullis_tests::Site;
+use serde_json::json;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{env, mem};
+
+/// The shipped plugin, built by `cargo xtask test`.
+fn files_plugin() -> Vec<u8> {
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/plugins");
+    let folder = env::var_os("PORTCULLIS_TEST_PLUGINS").map_or_else(|| PathBuf::from(default), PathBuf::from);
+    let file = folder.join("files.wasm");
+    fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask test`", file.display()))
+}
+
+fn policy(decision: &str) -> String {
+    format!(
+        "[plugin.files]\ndirectory.workspace = {{ path = \"work\", access = \"read-write\" }}\n\
+         [[rule]]\ntool = \"*.*\"\ndecision = \"{decision}\"\n"
+    )
+}
+
+/// A site with the files plugin and a directory to write to.
+fn site() -> Site {
+    let site = Site::new();
+    site.plugin("files", &files_plugin());
+    site.directory("work");
+    site
+}
+
+async fn write(host: &Host, path: &str) -> portcullis::Reply {
+    let arguments = json!({ "path": path, "content": "x" }).to_string();
+    host.call(Request::new("files.write", arguments)).await
+}
+
+/// What can happen to the two files of an open record.
+type Damage = (&'static str, fn(&Path, &Path));
+
+const DAMAGES: [Damage; 5] = [
+    ("emptied", |log, _| fs::write(log, "").unwrap()),
+    ("cut by a line", |log, _| {
+        let lines = lines(log);
+        fs::write(log, lines[..lines.len() - 1].concat()).unwrap();
+    }),
+    ("cut by a byte", |log, _| {
+        let bytes = fs::read(log).unwrap();
+        fs::write(log, &bytes[..bytes.len() - 1]).unwrap();
+    }),
+    ("appended to", |log, _| append(log, b"{\"seq\":1}\n")),
+    ("appended to, and its head damaged", |log, head| {
+        append(log, b"half a line");
+        fs::write(head, [7; 80]).unwrap();
+    }),
+];
+
+fn append(log: &Path, bytes: &[u8]) {
+    OpenOptions::new().append(true).open(log).unwrap().write_all(bytes).unwrap();
+}
+
+/// A record that is damaged while the host is open: each call after it is denied, and no tool runs, until the record is
+/// what it was.
+#[tokio::test]
+async fn nothing_runs_while_the_record_is_damaged() {
+    let site = site();
+    let (log, head) = (site.state().join("audit.jsonl"), site.state().join("audit.head"));
+    let host = site.open(&policy("allow")).await;
+    for (index, (what, damage)) in DAMAGES.into_iter().enumerate() {
+        let (before, after) = (format!("before-{index}"), format!("after-{index}"));
+        assert_eq!(write(&host, &before).await.code, Code::Completed, "{what}");
+        let whole = (fs::read(&log).unwrap(), fs::read(&head).unwrap());
+        damage(&log, &head);
+        for _ in 0..2 {
+            let reply = write(&host, &after).await;
+            assert_eq!((reply.code, reply.outcome()), (Code::RecordUnavailable, Outcome::Denied), "{what}");
+            assert!(reply.output.is_none(), "{what}");
+            assert!(!site.path("work").join(&after).exists(), "{what}: the tool ran");
+        }
+        fs::write(&log, whole.0).unwrap();
+        fs::write(&head, whole.1).unwrap();
+        assert_eq!(write(&host, &after).await.code, Code::Completed, "{what}, and put back");
+        assert_eq!(host.audit().verify().unwrap().fault, None, "{what}, and put back");
+    }
+}
+
+/// Says yes, after cutting the record back to where it was before the question.
+struct CutsTheRecord {
+    log: PathBuf,
+    length: u64,
+}
+
+impl Approver for CutsTheRecord {
+    fn answer<'a>(&'a self, _: &'a Question) -> Answering<'a> {
+        OpenOptions::new().write(true).open(&self.log).unwrap().set_len(self.length).unwrap();
+        Box::pin(std::future::ready(Answer::Yes))
+    }
+}
+
+/// A decision that is cut off again before it takes effect has no effect.
+#[tokio::test]
+async fn nothing_runs_on_a_decision_that_was_cut_off() {
+    let site = site();
+    let log = site.state().join("audit.jsonl");
+    let host = site.open(&policy("allow")).await;
+    assert_eq!(write(&host, "before").await.code, Code::Completed);
+    drop(host);
+    let approver = CutsTheRecord { length: fs::metadata(&log).unwrap().len(), log };
+    let host = site.builder(&policy("ask")).approver(Arc::new(approver)).open().await.unwrap();
+    let reply = write(&host, "after").await;
+    assert_eq!((reply.code, reply.outcome()), (Code::RecordUnavailable, Outcome::Denied), "{}", reply.message);
+    assert!(!site.path("work/after").exists(), "the tool ran, and its decision is not in the record");
+}
+
+/// A record that cannot be opened keeps the host from opening.
+#[tokio::test]
+async fn a_record_that_is_no_file_keeps_the_host_closed() {
+    for file in ["audit.jsonl", "audit.head"] {
+        let site = Site::new();
+        drop(site.open("").await);
+        fs::remove_file(site.state().join(file)).unwrap();
+        fs::create_dir(site.state().join(file)).unwrap();
+        let opened = site.builder("").open().await;
+        assert!(matches!(opened.map(mem::drop), Err(OpenError::Audit(_))), "{file}");
+    }
+}
