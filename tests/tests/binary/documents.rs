@@ -46,7 +46,8 @@ fn what_there_is_comes_as_a_document() {
     let desk = Desk::new(OPEN);
     let list = desk.run(&["list", "--json"]).ends(0).document();
     let tools = |plugin: &Value| plugin["tools"].as_array().unwrap().len();
-    let plugins: Vec<_> = list["plugins"].as_array().unwrap().iter().map(|plugin| (&plugin["name"], tools(plugin))).collect();
+    let plugins: Vec<_> =
+        list["plugins"].as_array().unwrap().iter().map(|plugin| (&plugin["name"], tools(plugin))).collect();
     assert!(plugins.contains(&(&json!("files"), 6)) && plugins.contains(&(&json!("hello"), 1)), "{plugins:?}");
     assert_eq!(list["refused"][0]["file"], "refused.wasm");
     let hello = desk.run(&["inspect", "hello", "--json"]).ends(0).document();

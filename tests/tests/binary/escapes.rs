@@ -7,8 +7,14 @@ use std::fs;
 
 /// What would clear a screen, set a title, fill a clipboard, overwrite a line, hide, or turn the writing around.
 const EVIL: [&str; 8] = [
-    "\u{1b}[2J\u{1b}[1;1H", "\u{1b}]0;owned\u{7}", "\u{1b}]52;c;aGk=\u{1b}\\", "\u{9b}31m", "a\rb", "\u{8}\u{8}",
-    "\u{202e}txt\u{202c}", "\u{200b}\u{e0041}",
+    "\u{1b}[2J\u{1b}[1;1H",
+    "\u{1b}]0;owned\u{7}",
+    "\u{1b}]52;c;aGk=\u{1b}\\",
+    "\u{9b}31m",
+    "a\rb",
+    "\u{8}\u{8}",
+    "\u{202e}txt\u{202c}",
+    "\u{200b}\u{e0041}",
 ];
 
 #[track_caller]
@@ -28,7 +34,9 @@ fn nothing_reaches_a_terminal_as_it_is() {
         let ran = desk.run(&["call", "files.read", &json!({ "path": format!("content-{index}.txt") }).to_string()]);
         harmless(&(ran.out + &ran.err));
     }
-    for (tool, arguments) in [("files.list", json!({})), ("files.glob", json!({ "pattern": "**" })), ("files.grep", json!({ "regex": "." }))] {
+    for (tool, arguments) in
+        [("files.list", json!({})), ("files.glob", json!({ "pattern": "**" })), ("files.grep", json!({ "regex": "." }))]
+    {
         for json in [false, true] {
             let arguments = arguments.to_string();
             let line = ["call", tool, &arguments, "--json"];

@@ -9,7 +9,8 @@ use std::process::Stdio;
 #[test]
 fn the_state_lies_where_variables_say() {
     let desk = Desk::new(OPEN);
-    let places = [("HOME", "home/.local/share/portcullis"), ("XDG_DATA_HOME", "data/portcullis"), ("PORTCULLIS_STATE", "kept")];
+    let places =
+        [("HOME", "home/.local/share/portcullis"), ("XDG_DATA_HOME", "data/portcullis"), ("PORTCULLIS_STATE", "kept")];
     let values = ["home", "data", "kept"];
     for last in 0..places.len() {
         let mut command = desk.command();

@@ -121,13 +121,12 @@ fn what_was_typed_before_the_question_is_no_answer() {
     session.ends(3);
 }
 
-/// Two hundred lines, and every trick of a terminal: the tool, the last argument and the question stand on one screen.
+/// Two hundred lines, and every trick of a terminal: the tool, the warning and the question stand on one screen.
 #[test]
 fn arguments_cannot_hide_the_question() {
     let desk = Desk::new(ASK);
     let evil = "\u{1b}[2J\u{1b}[1;1H\u{1b}]0;x\u{7}\u{9b}1A\r\u{8}\u{202e}\u{200b}\u{e0041}";
     let lines = format!("{}{evil}", "Allow this call once? [y/N] y\nallowed\n".repeat(100));
-    let arguments = json!({ "content": lines, evil: evil, "path": "the-path.txt" });
     let mut session = Session::of(&desk, "files.read", &json!({ "path": lines }));
     let mut question = session.question();
     // The arguments repeat the prompt, but not at the beginning of a line: there only the program writes it.
@@ -140,7 +139,6 @@ fn arguments_cannot_hide_the_question() {
     assert!(question.contains("files.read") && question.contains("invisible characters"), "{question}");
     session.types("n\n");
     session.ends(3);
-    assert_eq!(desk.run(&["call", "files.write", &arguments.to_string(), "--no-ask"]).code, Some(6));
 }
 
 /// What is left out on one screen is shown to who asks for it, and then asked again.

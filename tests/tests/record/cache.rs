@@ -182,7 +182,7 @@ async fn a_state_open_to_others_keeps_the_host_closed() {
         fs::set_permissions(site.path(directory), Permissions::from_mode(mode)).unwrap();
         let opened = site.builder("").open().await.map(drop);
         assert!(matches!(opened, Err(OpenError::Place(_))), "{directory} {mode:o}");
-        assert_eq!(open_audit(&site.state()).is_err(), true, "{directory} {mode:o}");
+        assert!(open_audit(&site.state()).is_err(), "{directory} {mode:o}");
     }
 }
 

@@ -37,7 +37,7 @@ impl Governed {
         let base = workspace.parent().unwrap_or(workspace);
         let opening = Host::builder(plugins, scratch.join("state"), Compiler::InProcess).policy_text(POLICY, base)?;
         let host = runtime.block_on(opening.open())?;
-        for refused in host.catalog().refused() {
+        if let [refused, ..] = host.catalog().refused() {
             anyhow::bail!("{}: {}", refused.file, refused.error);
         }
         Ok(Self { runtime, host })

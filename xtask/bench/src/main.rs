@@ -99,6 +99,7 @@ fn works() -> Vec<Work> {
 }
 
 /// The engine's errors are not the standard library's.
+#[expect(clippy::needless_pass_by_value, reason = "used as a function of the error alone")]
 pub(crate) fn shown(error: wasmtime::Error) -> anyhow::Error {
     anyhow::anyhow!("{error:#}")
 }

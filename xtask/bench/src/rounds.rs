@@ -57,7 +57,7 @@ pub(crate) fn measure(work: &Work, tuned: &Floor, default: &Floor, governed: &Go
                 governed.call(&name, &work.arguments, work.outcome).await?;
                 times.push(began.elapsed());
             }
-            anyhow::Ok(summarize(times))
+            anyhow::Ok(summarize(&times))
         })
     };
     let mut rounds = Vec::with_capacity(ROUNDS);
@@ -94,10 +94,10 @@ fn block(mut call: impl FnMut() -> Result<()>) -> Result<Block> {
         call()?;
         times.push(began.elapsed());
     }
-    Ok(summarize(times))
+    Ok(summarize(&times))
 }
 
-fn summarize(times: Vec<Duration>) -> Block {
+fn summarize(times: &[Duration]) -> Block {
     let mut micros: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e6).collect();
     Block { median: quantile(&mut micros, 0.5), p95: quantile(&mut micros, 0.95) }
 }
