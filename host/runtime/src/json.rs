@@ -11,7 +11,7 @@ use std::fmt;
 /// How deep a document may nest. Half of what the parser itself stops at, and far more than any tool needs.
 pub(crate) const JSON_DEPTH_MAX: usize = 64;
 
-/// Whole numbers up to here are the same as a float and as an integer: 2^53.
+/// Whole numbers below this are the same as a float and as an integer; at 2^53 a float may stand for its neighbour.
 const EXACT_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// Why a text is not a document.
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        if value.fract() == 0.0 && value.abs() <= EXACT_FLOAT_MAX {
+        if value.fract() == 0.0 && value.abs() < EXACT_FLOAT_MAX {
             #[expect(clippy::cast_possible_truncation, reason = "whole, and within 2^53")]
             return Ok(Value::Number((value as i64).into()));
         }

@@ -1,6 +1,7 @@
 //! The host's own places: the plugins, the policy and the state. The one file of this crate that turns a path into a
 //! handle; everything after works through the handles.
 
+use crate::text::hex;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
@@ -177,24 +178,23 @@ fn read_key(file: File) -> io::Result<Option<[u8; 32]>> {
     Ok(key.try_into().ok())
 }
 
-/// Makes a key under a name of its own and links it into place, so that of two processes that begin together one wins
-/// and both use its key.
+/// Makes a key under a name of its own and links it into place, so that of two hosts that begin together one wins and
+/// both use its key.
 fn make_key(directory: &Dir) -> io::Result<[u8; 32]> {
-    let mut key = [0_u8; 32];
+    let (mut key, mut suffix) = ([0_u8; 32], [0_u8; 16]);
     getrandom::fill(&mut key).map_err(io::Error::other)?;
-    let temporary = format!("{KEY_FILE}.{}.new", std::process::id());
+    getrandom::fill(&mut suffix).map_err(io::Error::other)?;
+    let temporary = format!("{KEY_FILE}.{}.new", hex(&suffix));
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
+    options.write(true).create_new(true).mode(0o600);
     let mut file = directory.open_with(&temporary, &options)?;
     file.write_all(&key)?;
     file.sync_all()?;
     let linked = directory.hard_link(&temporary, directory, KEY_FILE);
     directory.remove_file(&temporary)?;
     match linked {
-        Ok(()) => Ok(key),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            read_key(directory.open(KEY_FILE)?)?.ok_or_else(|| io::ErrorKind::InvalidData.into())
-        }
-        Err(error) => Err(error),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        // Whoever won, the key is the one that is there now.
+        Ok(()) | Err(_) => read_key(directory.open(KEY_FILE)?)?.ok_or_else(|| io::ErrorKind::InvalidData.into()),
     }
 }

@@ -10,6 +10,7 @@ use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The first bytes of an entry; a new number for a new layout.
 const MAGIC: &[u8; 8] = b"PCSTORE1";
@@ -19,6 +20,9 @@ const MAC_BYTES: usize = 32;
 
 /// The largest entry, in bytes. Code is at most about four times its component.
 const ENTRY_BYTES_MAX: u64 = 4 * crate::component::COMPONENT_BYTES_MAX;
+
+/// Counts the writers of this process.
+static WRITERS: AtomicU64 = AtomicU64::new(0);
 
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +105,9 @@ impl CodeStore {
     pub fn put(&self, entry: Entry, plugin: &[u8; 32], bytes: &[u8]) -> Result<(), StoreError> {
         let id = self.id(entry, plugin);
         let name = file_name(entry, &id);
-        // Writers of one entry write the same bytes, so the process is name enough.
-        let temporary = format!("{name}.{}.new", std::process::id());
+        // A name of its own for each writer of each process, so that none writes into what another is about to rename.
+        let writer = WRITERS.fetch_add(1, Ordering::Relaxed);
+        let temporary = format!("{name}.{}.{writer}.new", std::process::id());
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600).follow(FollowSymlinks::No);
         let mut file = self.directory.open_with(&temporary, &options)?;

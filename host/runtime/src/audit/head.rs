@@ -23,7 +23,7 @@ impl Head {
     /// The head of an empty record.
     pub(crate) const EMPTY: Self = Self { bytes: 0, lines: 0, mac: GENESIS };
 
-    /// Reads the head; an empty file is the head of an empty record.
+    /// Reads the head; `None` where it is not one that was written under this key.
     pub(crate) fn read(file: &File, chain: &Chain) -> io::Result<Option<Self>> {
         let mut bytes = [0_u8; HEAD_BYTES];
         let mut read = 0;
@@ -33,11 +33,7 @@ impl Head {
                 more => read += more,
             }
         }
-        match read {
-            0 => Ok(Some(Self::EMPTY)),
-            HEAD_BYTES => Ok(Self::decode(&bytes, chain)),
-            _ => Ok(None),
-        }
+        Ok(if read == HEAD_BYTES { Self::decode(&bytes, chain) } else { None })
     }
 
     /// Writes the head, in one write.

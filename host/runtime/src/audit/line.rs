@@ -1,7 +1,7 @@
 //! One line of the record, as it is written and as it is read back.
 
 use super::{Chain, LINE_BYTES_MAX, MAC_BYTES};
-use crate::text::hex;
+use crate::text::{hex, is_deceptive};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
@@ -62,6 +62,7 @@ pub(super) fn write(
         append_members(&mut line, facts)?;
     }
     append_members(&mut line, body)?;
+    let mut line = plain(line);
     let mac = chain.next(previous, &line);
     line.extend_from_slice(b",\"mac\":\"");
     line.extend_from_slice(hex(&mac).as_bytes());
@@ -70,6 +71,26 @@ pub(super) fn write(
         return Err(serde::ser::Error::custom("a line of the record is too long"));
     }
     Ok((line, mac))
+}
+
+/// Spells out every character that could fool whoever looks at the file: in JSON an escape is the same text.
+fn plain(line: Vec<u8>) -> Vec<u8> {
+    if line.iter().all(|byte| (0x20..0x7f).contains(byte)) {
+        return line;
+    }
+    let mut plain = Vec::with_capacity(line.len() * 2);
+    let mut units = [0; 2];
+    let mut bytes = [0; 4];
+    for character in String::from_utf8_lossy(&line).chars() {
+        if is_deceptive(character) {
+            for unit in character.encode_utf16(&mut units) {
+                plain.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+            }
+        } else {
+            plain.extend_from_slice(character.encode_utf8(&mut bytes).as_bytes());
+        }
+    }
+    plain
 }
 
 /// Appends the members of an object to an object that is still open.

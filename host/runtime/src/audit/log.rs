@@ -9,6 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::sync::{Mutex, PoisonError};
 
 pub(crate) const LOG_FILE: &str = "audit.jsonl";
@@ -37,6 +38,9 @@ pub enum AuditError {
         /// Bytes there should be.
         expected: u64,
     },
+    /// The file was removed under the host.
+    #[error("the record's file was removed while the host had it open: start the host again")]
+    Gone,
     /// What was to be written has no form.
     #[error("the record cannot be written: {0}")]
     Form(#[from] serde_json::Error),
@@ -68,8 +72,10 @@ impl AuditLog {
         let log = directory.open_with(LOG_FILE, &options)?.into_std();
         options.append(false).write(true);
         let head = directory.open_with(HEAD_FILE, &options)?.into_std();
-        let files = Files { log, head, directory: directory.try_clone()?, left: None };
-        Ok(Self { chain: Chain::new(key), files: Mutex::new(files) })
+        let mut files = Files { log, head, directory: directory.try_clone()?, left: None };
+        let chain = Chain::new(key);
+        files.locked(|files| files.begin(&chain))?;
+        Ok(Self { chain, files: Mutex::new(files) })
     }
 
     /// Appends one line: the members of `facts`, then those of `body`. When this returns without an error the line is
@@ -107,6 +113,14 @@ impl Files {
         done
     }
 
+    /// Writes the head of a new record. Beside a line there has to be one: without it a cut would not be found.
+    fn begin(&self, chain: &Chain) -> Result<(), AuditError> {
+        if self.head.metadata()?.len() == 0 && self.log.metadata()?.len() == 0 {
+            Head::EMPTY.write(&self.head, chain)?;
+        }
+        Ok(())
+    }
+
     fn append(
         &mut self,
         kind: Kind,
@@ -114,12 +128,19 @@ impl Files {
         body: &impl Serialize,
         chain: &Chain,
     ) -> Result<(), AuditError> {
-        let found = self.log.metadata()?.len();
-        // The file only ever grows: where it is as long as this process left it, nobody has appended since.
-        let end = match self.left.take() {
+        let metadata = self.log.metadata()?;
+        if metadata.nlink() == 0 {
+            return Err(AuditError::Gone);
+        }
+        let found = metadata.len();
+        // The file only ever grows: where it is as long as this process left it, nobody has appended since, and where
+        // it is shorter, what this process decided may be what is missing.
+        let end = match self.left {
             Some(left) if left.bytes == found => left,
+            Some(left) if left.bytes > found => return Err(AuditError::Cut { found, expected: left.bytes }),
             Some(_) | None => self.look(found, chain)?,
         };
+        self.left = None;
         let (line, mac) = line::write((end.lines + 1, kind), facts, body, chain, &end.mac)?;
         self.log.write_all(&line)?;
         let next = Head { bytes: end.bytes + line.len() as u64, lines: end.lines + 1, mac };

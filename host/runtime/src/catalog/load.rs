@@ -152,14 +152,18 @@ impl Loader {
         if content.sha256 != plugin.sha256 {
             return Err(LoadError::Changed);
         }
-        self.map(&plugin.name, &content).await
+        self.compile(&plugin.name, &content).await
     }
 
     /// Maps a plugin's code from the cache, or compiles it.
     async fn map(&self, name: &PluginName, content: &PluginFile) -> Result<Code, LoadError> {
-        if let Some(code) = self.cached_code(name, &content.sha256)? {
-            return Ok(code);
+        match self.cached_code(name, &content.sha256)? {
+            Some(code) => Ok(code),
+            None => self.compile(name, content).await,
         }
+    }
+
+    async fn compile(&self, name: &PluginName, content: &PluginFile) -> Result<Code, LoadError> {
         self.observer.compiling(name);
         let artefact = self.compiler.compile(&content.bytes).await;
         self.observer.compiled(name);
