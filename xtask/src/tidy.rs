@@ -73,10 +73,12 @@ fn check_file(root: &Path, name: &str, text: &str) -> Vec<String> {
         if is_crate_root(name) && !text.starts_with("//!") {
             find(0, &"a crate begins with `//!`: what it owns, and what it must not know");
         }
-        for (line, _) in text.lines().enumerate().filter(|(_, line)| line.chars().count() > LINE_CHARACTERS) {
+        // A string that people will read stands whole, however long.
+        let long = |line: &str| line.chars().count() > LINE_CHARACTERS && !line.contains('"');
+        for (line, _) in text.lines().enumerate().filter(|(_, line)| long(line)) {
             find(line, &format_args!("longer than {LINE_CHARACTERS} characters"));
         }
-        if name.starts_with("host/") && text.lines().count() > HOST_FILE_LINES {
+        if name.starts_with("host/") && name.contains("/src/") && text.lines().count() > HOST_FILE_LINES {
             find(
                 HOST_FILE_LINES,
                 &format_args!("a host file of more than {HOST_FILE_LINES} lines holds a second thing"),

@@ -1,7 +1,7 @@
 //! What a policy binds to a plugin's dependency keys: directories and HTTP clients.
 //!
-//! A binding only names things. It must not know how a name becomes a handle, and it never holds a secret: it says where
-//! the host will find one.
+//! A binding only names things. It must not know how a name becomes a handle, and it never holds a secret: it says
+//! where the host will find one.
 
 use std::fmt;
 

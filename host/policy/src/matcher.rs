@@ -4,15 +4,15 @@
 //!
 //! **Exactly**, where the rule would widen what may run: an `allow`, or an `ask` that would lift a `deny`. Only the raw
 //! value counts. A text with a `.` or `..` segment, a backslash or a control character never matches, nor does one of
-//! more than [`MATCHED_TEXT_BYTES`]; an array matches if it is not empty and all of its elements match; a number matches
-//! only in its own representation; what is missing does not match. An array is held to the same length as a text, all of
-//! its elements together.
+//! more than [`MATCHED_TEXT_BYTES`]; an array matches if it is not empty and all of its elements match; a number
+//! matches only in its own representation; what is missing does not match. An array is held to the same length as a
+//! text, all of its elements together.
 //!
-//! **Widely**, where the rule would narrow it: a `deny`, or an `ask` in the way of an `allow`. A text matches if its raw
-//! form or its normalized path form does, without regard to case; a text that climbs above its root through `..`, or
-//! that is too long to look at, matches every pattern; an array matches if any of its elements does; a value of another
-//! type than the rule expects (an object, null, a nested array, a number where a text is expected) matches, since the
-//! rule cannot tell. Only what is missing does not match.
+//! **Widely**, where the rule would narrow it: a `deny`, or an `ask` in the way of an `allow`. A text matches if its
+//! raw form or its normalized path form does, without regard to case; a text that climbs above its root through `..`,
+//! or that is too long to look at, matches every pattern; an array matches if any of its elements does; a value of
+//! another type than the rule expects (an object, null, a nested array, a number where a text is expected) matches,
+//! since the rule cannot tell. Only what is missing does not match.
 //!
 //! Whatever matches exactly also matches widely. This file must not know decisions or tools.
 

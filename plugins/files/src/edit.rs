@@ -41,8 +41,8 @@ pub(crate) struct Replacement {
     replace_all: bool,
 }
 
-/// Replaces exact text in a file, and answers with the difference. Line endings are kept: write `\n` for every line end,
-/// also in a file that has `\r\n`.
+/// Replaces exact text in a file, and answers with the difference. Line endings are kept: write `\n` for every line
+/// end, also in a file that has `\r\n`.
 #[tool(destructive, requires(read, write), title = "Edit a file")]
 pub(crate) fn edit(arguments: Edit, context: &Context) -> Result<Success<String>, Failure> {
     let workspace = Workspace::of(context)?;

@@ -30,8 +30,8 @@ fn paths_default() -> usize {
     PATHS_DEFAULT
 }
 
-/// Finds files by a pattern over their paths. Leaves out `.git`, what `.gitignore` names, and symbolic links; a directory
-/// that is ignored itself can be searched by naming it in `path`.
+/// Finds files by a pattern over their paths. Leaves out `.git`, what `.gitignore` names, and symbolic links; a
+/// directory that is ignored itself can be searched by naming it in `path`.
 #[tool(read_only, idempotent, requires(read), title = "Find files")]
 pub(crate) fn glob(arguments: Glob, context: &Context) -> Result<Success<String>, Failure> {
     let workspace = Workspace::of(context)?;

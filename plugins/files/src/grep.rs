@@ -31,8 +31,8 @@ const FILES_PER_REPORT: usize = 256;
 
 #[arguments]
 pub(crate) struct Grep {
-    /// A regular expression in the syntax of Rust's `regex` crate: no look-around, no back-references. It matches within
-    /// lines.
+    /// A regular expression in the syntax of Rust's `regex` crate: no look-around, no back-references. It matches
+    /// within lines.
     regex: String,
     /// The directory or file to search, relative to the workspace.
     #[serde(default = "workspace_itself")]

@@ -1,7 +1,7 @@
 //! The files plugin: read, write, edit, list, glob and grep within one directory.
 //!
-//! One file per tool; below them, in the order in which a path travels: `place` (what was written), `workspace` (what is
-//! there), `neighbours` (what may have been meant), `walk` (everything beneath), `text` (lines and bytes),
+//! One file per tool; below them, in the order in which a path travels: `place` (what was written), `workspace` (what
+//! is there), `neighbours` (what may have been meant), `walk` (everything beneath), `text` (lines and bytes),
 //! `likeness`.
 
 mod edit;

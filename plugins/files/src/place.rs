@@ -1,4 +1,5 @@
-//! A path as a model writes it, made into the one spelling that everything below uses. Purely lexical: it touches no file.
+//! A path as a model writes it, made into the one spelling that everything below uses. Purely lexical: it touches no
+//! file.
 
 use portcullis_sdk::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Bytes as text: what is binary, where a line ends, how much of a line is shown.
 
-/// How many characters of a line are shown. Longer lines are data or generated code, and one of them can fill a context.
+/// How many characters of a line are shown. Longer lines are data or generated code, and one of them can fill a
+/// context.
 pub(crate) const LINE_CHARACTERS_MAX: usize = 2_000;
 
 /// How many bytes of text one answer holds: below the 256 KiB at which hosts cut an output by default.

@@ -1,8 +1,8 @@
-//! The granted directory. The only module that touches files: each tool goes through it, so that what holds for one holds
-//! for all of them.
+//! The granted directory. The only module that touches files: each tool goes through it, so that what holds for one
+//! holds for all of them.
 //!
-//! A path never leads through a symbolic link. A policy matches the path in the arguments; a link would be a second name
-//! for a file, which no rule sees. The refusal names the target, and the next call can name it too.
+//! A path never leads through a symbolic link. A policy matches the path in the arguments; a link would be a second
+//! name for a file, which no rule sees. The refusal names the target, and the next call can name it too.
 #![expect(
     clippy::disallowed_methods,
     reason = "std::fs reaches the preopened directory of this call, and nothing else"
@@ -140,9 +140,9 @@ impl Workspace {
 
     /// Makes a file have this content, with the directories around it.
     ///
-    /// A new file appears whole: it is written beside its place and renamed. A file that exists is overwritten in place,
-    /// since WASI knows no modes and a rename would take the executable bit, the owner and the other names of the file
-    /// away. Where that fails half-way, the old content is put back.
+    /// A new file appears whole: it is written beside its place and renamed. A file that exists is overwritten in
+    /// place, since WASI knows no modes and a rename would take the executable bit, the owner and the other names of
+    /// the file away. Where that fails half-way, the old content is put back.
     pub(crate) fn write(&self, place: &Place, content: &[u8], old: Option<&[u8]>) -> Result<Written, Failure> {
         let explain = |error: io::Error| self.explain(place, &error);
         match fs::symlink_metadata(self.full(place)) {

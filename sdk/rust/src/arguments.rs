@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 
 use crate::Failure;
 
-/// Parses the arguments of a call. The host has checked them against the schema; what fails here is what a schema cannot
-/// say, such as a `deserialize_with` that refuses a value.
+/// Parses the arguments of a call. The host has checked them against the schema; what fails here is what a schema
+/// cannot say, such as a `deserialize_with` that refuses a value.
 pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let arguments = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {

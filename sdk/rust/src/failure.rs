@@ -7,8 +7,8 @@ use std::io;
 
 /// Why a tool could not answer. The text is for the model, and says what would help.
 ///
-/// The type is no [`Error`] itself, so that `?` accepts any error: an I/O error becomes the kind that fits it, everything
-/// else becomes [`Failure::Failed`] with the text of the error and its sources.
+/// The type is no [`Error`] itself, so that `?` accepts any error: an I/O error becomes the kind that fits it,
+/// everything else becomes [`Failure::Failed`] with the text of the error and its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
     /// The arguments match the schema and are wrong all the same.

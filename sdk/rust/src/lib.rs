@@ -1,8 +1,8 @@
 //! Write a Portcullis plugin in Rust.
 //!
-//! A tool is a struct and a function, each with an attribute; a plugin is a list of tools. The rest is derived: the name and the
-//! description of the definition from the function, the JSON Schema from the struct, the parsing of the arguments, the
-//! shape of the answer, and the exports of the component.
+//! A tool is a struct and a function, each with an attribute; a plugin is a list of tools. The rest is derived: the
+//! name and the description of the definition from the function, the JSON Schema from the struct, the parsing of the
+//! arguments, the shape of the answer, and the exports of the component.
 //!
 //! ```
 //! use portcullis_sdk::prelude::*;

@@ -1,4 +1,5 @@
-//! The program among other processes: a reader that goes away, two programs on one record, and a program that is killed.
+//! The program among other processes: a reader that goes away, two programs on one record, and a program that is
+//! killed.
 
 use crate::desk::{Desk, OPEN, finish};
 use rustix::process::{Pid, Signal, kill_process};

@@ -165,7 +165,8 @@ fn a_schema_too_deep_or_too_large_is_refused() {
     refused("300 references", &json!({ "anyOf": vec![json!({ "$ref": "#/$defs/a" }); 300], "$defs": { "a": {} } }));
 }
 
-/// Regular expressions: none that backtracks, none that compiles to much, not many; and those that are taken are linear.
+/// Regular expressions: none that backtracks, none that compiles to much, not many; and those that are taken are
+/// linear.
 #[test]
 fn a_costly_pattern_is_refused() {
     for pattern in ["(?=a)", "(?!a)", "(?<=a)b", "(?<!a)b", "(a)\\1", "(?>a)", "(?<n>a)\\k<n>", "("] {

@@ -69,7 +69,8 @@ fn upper(character: char) -> char {
     }
 }
 
-/// One form for all cases of a letter. By way of the upper case, since `ſ` and `K` (Kelvin) meet `s` and `k` only there.
+/// One form for all cases of a letter. By way of the upper case, since `ſ` and `K` (Kelvin) meet `s` and `k` only
+/// there.
 fn fold(character: char) -> char {
     if character.is_ascii() { character.to_ascii_lowercase() } else { lower(upper(lower(character))) }
 }

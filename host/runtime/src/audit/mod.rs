@@ -20,8 +20,8 @@ use sha2::Sha256;
 /// The bytes of a MAC.
 pub(crate) const MAC_BYTES: usize = 32;
 
-/// The longest line, in bytes: what is recorded of a call is digests, names, and two texts of 4 KiB, of which every byte
-/// may become an escape of six, and some of them two.
+/// The longest line, in bytes: what is recorded of a call is digests, names, and two texts of 4 KiB, of which every
+/// byte may become an escape of six, and some of them two.
 pub(crate) const LINE_BYTES_MAX: usize = 128 * 1024;
 
 /// What the first line is chained to.

@@ -1,5 +1,5 @@
-//! The part of a file that is most like a text which is not in it. The cost is bounded: a wrong guess of a model must not
-//! cost more than the edit itself.
+//! The part of a file that is most like a text which is not in it. The cost is bounded: a wrong guess of a model must
+//! not cost more than the edit itself.
 
 use super::endings::to_lf;
 use crate::likeness::Likeness;

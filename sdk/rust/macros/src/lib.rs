@@ -1,5 +1,5 @@
-//! The attributes of `portcullis-sdk`. They write what an author would write by hand, and nothing that hides what a tool
-//! may do: the function stays as it is.
+//! The attributes of `portcullis-sdk`. They write what an author would write by hand, and nothing that hides what a
+//! tool may do: the function stays as it is.
 
 mod derives;
 mod hints;

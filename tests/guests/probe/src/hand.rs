@@ -32,8 +32,8 @@ impl Hand {
         Ok(Self { granted, opened: BTreeMap::new(), leaked: Vec::new() })
     }
 
-    /// Takes a step as often as it says: `{"ok": ..., "times": ...}`, or `{"error": ..., "times": ...}`; and where it is
-    /// to go on after errors, `{"all": [...]}` with every different result.
+    /// Takes a step as often as it says: `{"ok": ..., "times": ...}`, or `{"error": ..., "times": ...}`; and where it
+    /// is to go on after errors, `{"all": [...]}` with every different result.
     pub(crate) fn take(&mut self, step: &Step) -> Value {
         let (mut last, mut all) = (Value::Null, BTreeSet::new());
         for time in 0..step.times {
