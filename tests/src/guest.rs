@@ -58,7 +58,10 @@ pub fn module(fields: &str, manifest: &Manifest) -> Vec<u8> {
     wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A core module as a component of the world `guest`.
+/// The export of a guest that reviews its calls.
+const REVIEW: &str = "portcullis:tool/reviewer@0.1.0#review";
+
+/// A core module as a component of the world `guest`, or of `reviewing-guest` where it exports a review.
 pub fn component(module: &[u8]) -> Vec<u8> {
     let crate_root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut resolve = Resolve::default();
@@ -66,7 +69,8 @@ pub fn component(module: &[u8]) -> Vec<u8> {
     resolve.push_str("random.wit", include_str!("../guests/wit/random.wit")).unwrap();
     resolve.push_str("cli.wit", include_str!("../guests/wit/cli.wit")).unwrap();
     let package = resolve.push_str("world.wit", include_str!("../guests/wit/world.wit")).unwrap();
-    let world = resolve.select_world(&[package], Some("guest")).unwrap();
+    let reviews = module.windows(REVIEW.len()).any(|name| name == REVIEW.as_bytes());
+    let world = resolve.select_world(&[package], Some(if reviews { "reviewing-guest" } else { "guest" })).unwrap();
     let mut module = module.to_vec();
     wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
     let encoded = ComponentEncoder::default().module(&module).and_then(|mut encoder| encoder.encode());

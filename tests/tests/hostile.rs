@@ -29,6 +29,9 @@ macro_rules! refused {
     )+};
 }
 
+#[path = "hostile/review.rs"]
+mod review;
+
 #[path = "hostile/time.rs"]
 mod time;
 
@@ -73,6 +76,7 @@ mod compile;
 
 /// Every guest has a test of its name.
 mod complete {
+    use crate::review::*;
     use crate::words::*;
     use crate::{answers::*, cancel::*, describe::*, handles::*, imports::*, memory::*, output::*, state::*, time::*};
 

@@ -35,6 +35,8 @@ pub(crate) struct Inner {
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) progress: Arc<dyn ProgressListener>,
     pub(crate) places: Arc<Semaphore>,
+    /// Places for reviews, which run beside the calls.
+    pub(crate) reviews: Semaphore,
     /// The largest arguments any plugin may take: what is looked at before the tool is known.
     pub(crate) arguments_bytes_max: usize,
 }

@@ -8,7 +8,9 @@ use crate::host::{Host, Inner, ProgressListener};
 use crate::places::{self, PlaceError, PolicyFile, State};
 use crate::text::hex;
 use portcullis_policy::{DependencyKey, Limits, PluginName, Policy, PolicyError};
-use portcullis_sandbox::{CodeStore, Compiler, DirectoryError, Engine, EngineConfig, EngineError, Progress};
+use portcullis_sandbox::{
+    CodeStore, Compiler, DirectoryError, EXTRA_SLOTS, Engine, EngineConfig, EngineError, Progress,
+};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -215,6 +217,7 @@ impl HostBuilder {
             approver: self.approver,
             progress: self.progress,
             places: Arc::new(Semaphore::new(self.calls as usize)),
+            reviews: Semaphore::new(EXTRA_SLOTS as usize),
             arguments_bytes_max: largest.arguments_bytes,
         })))
     }

@@ -32,7 +32,7 @@ const TABLE_KEEP_RESIDENT_BYTES: usize = 64 * 1024;
 const INSTANCE_STRUCTURES_BYTES_MAX: usize = 1024 * 1024;
 
 /// Runs that are none of the admitted calls: describing a plugin, and reviewing a call.
-const EXTRA_SLOTS: u32 = 2;
+pub const EXTRA_SLOTS: u32 = 2;
 
 /// How large the pool is.
 #[derive(Clone, Copy, Debug)]

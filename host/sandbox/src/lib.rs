@@ -30,7 +30,7 @@ pub use compile::{CompileError, Compiler, compile_worker};
 pub use component::{COMPONENT_BYTES_MAX, Refusal, check_component, component_imports};
 pub use context::{Ask, CallContext, CallHost, Progress};
 pub use directory::{Directory, DirectoryError, Identity};
-pub use engine::{Engine, EngineConfig, EngineError, Footprint};
+pub use engine::{EXTRA_SLOTS, Engine, EngineConfig, EngineError, Footprint};
 pub use handles::{Handles, Unavailable};
 pub use log::Log;
 pub use manifest::{

@@ -83,6 +83,8 @@ impl ValidCall {
         if !code.reviews() {
             return Ok(Review::Clear);
         }
+        // Reviews wait for each other, each for two seconds at the most; it is never closed.
+        let _place = host.reviews.acquire().await;
         let limits = Limits { time: REVIEW_TIME_MAX.min(limits.time), ..*limits };
         let context = record.context(host, request, self, &limits);
         let tool = self.tool.name.tool.as_str();
