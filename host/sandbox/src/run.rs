@@ -12,7 +12,6 @@ use crate::manifest::{Failure, Manifest, Success, Verdict};
 use crate::state::State;
 use crate::stop::{LimitKind, Stop};
 use portcullis_policy::Limits;
-use rustix::time::{ClockId, clock_gettime};
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -27,7 +26,8 @@ use wasmtime::{Store, UpdateDeadline};
 pub struct Usage {
     /// Wall-clock time, waiting included.
     pub wall: Duration,
-    /// CPU time of the guest and of what the host did for it on the same thread.
+    /// Time on a thread: the guest's computing and what the host did for it there, without waiting. A clock of the
+    /// thread itself would be exact on a crowded machine, and cost two system calls a call.
     pub cpu: Duration,
     /// The most linear memory in use, in bytes.
     pub memory_bytes: u64,
@@ -192,14 +192,14 @@ async fn perform(store: &mut Store<State>, code: &Code, job: Job<'_>) -> wasmtim
     }
 }
 
-/// Counts the CPU time of a future, and turns a panic in it into a stop: what a guest reaches must not take the host
+/// Counts the time of a future on its thread, and turns a panic in it into a stop: what a guest reaches must not take the host
 /// down.
 async fn metered<F: Future>(future: F, cpu_nanoseconds: &AtomicU64) -> Result<F::Output, Stop> {
     let mut future = pin!(future);
     poll_fn(|context| {
-        let began = thread_cpu();
+        let began = Instant::now();
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
-        let spent = thread_cpu().saturating_sub(began).as_nanos();
+        let spent = began.elapsed().as_nanos();
         cpu_nanoseconds.fetch_add(u64::try_from(spent).unwrap_or(u64::MAX), Ordering::Relaxed);
         match polled {
             Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
@@ -208,9 +208,4 @@ async fn metered<F: Future>(future: F, cpu_nanoseconds: &AtomicU64) -> Result<F:
         }
     })
     .await
-}
-
-fn thread_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
