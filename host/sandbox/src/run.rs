@@ -192,8 +192,8 @@ async fn perform(store: &mut Store<State>, code: &Code, job: Job<'_>) -> wasmtim
     }
 }
 
-/// Counts the time of a future on its thread, and turns a panic in it into a stop: what a guest reaches must not take the host
-/// down.
+/// Counts the time of a future on its thread, and turns a panic in it into a stop: what a guest reaches must not take
+/// the host down.
 async fn metered<F: Future>(future: F, cpu_nanoseconds: &AtomicU64) -> Result<F::Output, Stop> {
     let mut future = pin!(future);
     poll_fn(|context| {
