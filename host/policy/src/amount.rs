@@ -50,7 +50,8 @@ pub(crate) enum Unit {
 const SIZES: [(&str, u64); 4] = [("GiB", 1024 * 1024 * 1024), ("MiB", 1024 * 1024), ("KiB", 1024), ("B", 1)];
 
 /// The suffixes of durations, in milliseconds.
-const DURATIONS: [(&str, u64); 4] = [("h", 60 * 60 * 1000), ("min", 60 * 1000), ("s", 1000), ("ms", 1)];
+const DURATIONS: [(&str, u64); 5] =
+    [("d", 24 * 60 * 60 * 1000), ("h", 60 * 60 * 1000), ("min", 60 * 1000), ("s", 1000), ("ms", 1)];
 
 impl Unit {
     /// Reads an amount that a policy wrote as a text.
@@ -78,9 +79,18 @@ impl Unit {
                 ("a size", "write a size such as \"64 MiB\" (units: B, KiB, MiB, GiB), or a number of bytes")
             }
             Self::Count => ("a count", "write a whole number without quotes"),
-            Self::Milliseconds => ("a duration", "write a duration such as \"30 s\" (units: ms, s, min, h)"),
+            Self::Milliseconds => ("a duration", "write a duration such as \"30 s\" (units: ms, s, min, h, d)"),
         };
         AmountError::Spelling { wanted, remedy }
+    }
+
+    /// `amount` as a number that may become a limit: above zero and not above the ceiling.
+    pub(crate) fn admit(self, amount: u64, ceiling: usize) -> Result<usize, AmountError> {
+        match usize::try_from(amount) {
+            Ok(0) => Err(AmountError::Zero),
+            Ok(admitted) if admitted <= ceiling => Ok(admitted),
+            Ok(_) | Err(_) => Err(AmountError::AboveCeiling { ceiling: self.show(ceiling) }),
+        }
     }
 
     /// Spells `amount` in the largest suffix that divides it.
@@ -127,6 +137,7 @@ mod tests {
         assert_eq!(read("30 s"), Some(30_000));
         assert_eq!(read("5 min"), Some(300_000));
         assert_eq!(read("1 h"), Some(3_600_000));
+        assert_eq!(read("2 d"), Some(172_800_000));
     }
 
     #[test]
@@ -156,7 +167,7 @@ mod tests {
         for text in texts {
             assert!(Unit::Bytes.read_text(text).is_err(), "{text:?}");
         }
-        for text in ["30", "30 S", "30 m", "30 sec", "30 s 5 ms", "1 d", "30 MiB", "∞"] {
+        for text in ["30", "30 S", "30 m", "30 sec", "30 s 5 ms", "1 D", "1 w", "30 MiB", "∞"] {
             assert!(Unit::Milliseconds.read_text(text).is_err(), "{text:?}");
         }
         assert!(Unit::Count.read_text("12").is_err());
@@ -170,7 +181,8 @@ mod tests {
             let shown = Unit::Bytes.show(amount);
             assert_eq!(Unit::Bytes.read_text(shown.trim_matches('"')), Ok(amount as u64));
         }
-        assert_eq!(Unit::Milliseconds.show(86_400_000), "\"24 h\"");
+        assert_eq!(Unit::Milliseconds.show(86_400_000), "\"1 d\"");
+        assert_eq!(Unit::Milliseconds.show(3_600_000 * 36), "\"36 h\"");
         assert_eq!(Unit::Count.show(256), "256");
     }
 }

@@ -84,6 +84,11 @@ impl ArgumentKey {
         &self.text
     }
 
+    /// The argument in which the place is.
+    pub(crate) fn argument(&self) -> Option<&str> {
+        self.names.first().map(String::as_str)
+    }
+
     /// Looks at the place in `arguments`.
     pub(crate) fn find<'a>(&self, arguments: &'a Map<String, Value>) -> Found<'a> {
         let mut names = self.names.iter();
@@ -166,7 +171,9 @@ mod tests {
             ("/n/a", Found::Unreachable),
         ];
         for (text, expected) in rows {
-            assert_eq!(ArgumentKey::new(text).unwrap().find(arguments), expected, "{text:?}");
+            let key = ArgumentKey::new(text).unwrap();
+            assert_eq!(key.find(arguments), expected, "{text:?}");
+            assert_eq!(key.as_str(), text);
         }
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use crate::excerpt::Excerpt;
+use crate::layer::Layer;
 
 /// What may happen to a call. A greater decision is a stricter one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -68,15 +69,22 @@ impl FromStr for Decision {
 /// Which rule of a policy: records name it, and people find it by its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct RuleId {
-    /// The rule's place among the rules of the file, counted from 1.
+    /// Whose text it is in.
+    pub layer: Layer,
+    /// The rule's place among the rules of that text, counted from 1.
     pub number: usize,
-    /// The line of the file on which the rule starts, counted from 1.
+    /// The line of the text on which the rule starts, counted from 1.
     pub line: usize,
 }
 
 impl fmt::Display for RuleId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "rule {} (line {})", self.number, self.line)
+        write!(formatter, "rule {} (line {})", self.number, self.line)?;
+        match self.layer {
+            Layer::BuiltIn => formatter.write_str(" of the built-in policy"),
+            Layer::User => Ok(()),
+            Layer::Project => formatter.write_str(" of the project's policy"),
+        }
     }
 }
 

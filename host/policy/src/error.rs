@@ -6,13 +6,18 @@
 use crate::amount::AmountError;
 use crate::argument::ArgumentKeyError;
 use crate::binding::BindingError;
+use crate::bounds::BoundsError;
+use crate::caller::{OriginError, PrincipalError};
 use crate::decision::DecisionError;
 use crate::glob::GlobError;
+use crate::hint::HintError;
 use crate::host_pattern::HostError;
+use crate::layer::Layer;
 use crate::name::NameError;
 use crate::permission::PermissionError;
 use crate::policy::{POLICY_BYTES, POLICY_RULES};
 use crate::rule::{REASON_BYTES, ToolPatternError};
+use crate::text::LiteralError;
 
 /// A policy that is refused as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -79,6 +84,33 @@ pub enum PolicyFault {
     /// The same key is bound twice for one plugin.
     #[error("the same key is already bound for this plugin")]
     BoundTwice,
+    /// A key that an earlier layer binds for the same plugin.
+    #[error("{} already binds this key for this plugin", .layer.phrase())]
+    BoundElsewhere {
+        /// That layer.
+        layer: Layer,
+    },
+    /// A word that is none of those which may stand here.
+    #[error("this word is not known here")]
+    Word {
+        /// Those which may.
+        known: Vec<&'static str>,
+    },
+    /// An allow rule that rests on what a plugin claims of itself.
+    #[error("an allow rule rests on what the plugin claims of itself")]
+    AllowByHint,
+    /// A table in a `when` with keys of several kinds.
+    #[error("the table asks for more than one thing")]
+    MixedTest,
+    /// A pattern for sessions or principals with a segment that no name has.
+    #[error("no name has a `.` or `..` segment")]
+    DotName,
+    /// A pattern that no principal matches.
+    #[error("{shown} matches no principal")]
+    PrincipalPattern {
+        /// Its beginning, escaped.
+        shown: String,
+    },
     /// A number that no argument equals.
     #[error("no argument can equal this number")]
     Number,
@@ -100,6 +132,21 @@ pub enum PolicyFault {
     /// A word names no permission.
     #[error(transparent)]
     Permission(#[from] PermissionError),
+    /// A word names no hint.
+    #[error(transparent)]
+    Hint(#[from] HintError),
+    /// A text names no principal.
+    #[error(transparent)]
+    Principal(#[from] PrincipalError),
+    /// A word names no origin.
+    #[error(transparent)]
+    Origin(#[from] OriginError),
+    /// A text that stands for itself is malformed.
+    #[error(transparent)]
+    Literal(#[from] LiteralError),
+    /// Bounds that no number is within, or that no number can be compared with.
+    #[error(transparent)]
+    Bounds(#[from] BoundsError),
     /// A word names no decision.
     #[error(transparent)]
     Decision(#[from] DecisionError),
@@ -131,6 +178,17 @@ impl PolicyFault {
             Self::WrongType { wanted } => format!("write {wanted}"),
             Self::Empty => "write at least one entry, or remove the key".to_owned(),
             Self::BoundTwice => "give each dependency a key of its own".to_owned(),
+            Self::BoundElsewhere { .. } => "bind it in one of the two only, or to another key".to_owned(),
+            Self::Word { known } => format!("write one of {}", list(known)),
+            Self::AllowByHint => "name the tools in an allow rule; `hint` is for ask and deny".to_owned(),
+            Self::MixedTest => {
+                "write one of `prefix`, `equals`, or bounds, and a list of tables where any of them is enough"
+                    .to_owned()
+            }
+            Self::DotName => "write the name without it".to_owned(),
+            Self::PrincipalPattern { .. } => {
+                "write a name, or a pattern such as \"alice/**\" for alice and all of her sub-agents".to_owned()
+            }
             Self::Number => "write a finite number".to_owned(),
             Self::DotSegment => "write the path without it".to_owned(),
             Self::ParentSegment => {
@@ -140,6 +198,11 @@ impl PolicyFault {
             Self::Name(error) => error.remedy().to_owned(),
             Self::Tool(error) => error.remedy().to_owned(),
             Self::Permission(error) => error.remedy().to_owned(),
+            Self::Hint(error) => error.remedy().to_owned(),
+            Self::Principal(error) => error.remedy().to_owned(),
+            Self::Origin(error) => error.remedy().to_owned(),
+            Self::Literal(error) => error.remedy().to_owned(),
+            Self::Bounds(error) => error.remedy().to_owned(),
             Self::Decision(error) => error.remedy().to_owned(),
             Self::Glob(error) => error.remedy().to_owned(),
             Self::ArgumentKey(error) => error.remedy().to_owned(),

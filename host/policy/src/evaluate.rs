@@ -1,14 +1,17 @@
 //! How rules are weighed: deny over ask, ask over allow, and the default where no rule speaks.
 //!
-//! Each permission of a tool needs a decision of its own, and the strictest of them is the decision of the call. The
-//! order of the rules carries no meaning. It must not know the text of a policy.
+//! Each permission of a tool needs a decision of its own, and so does each principal from the root to the caller; the
+//! strictest of them is the decision of the call. The order of the rules carries no meaning. It must not know the text
+//! of a policy.
 
 use serde_json::{Map, Value};
 
+use crate::caller::{Caller, Member};
 use crate::decision::Decision;
+use crate::hint::Hint;
 use crate::name::ToolName;
 use crate::permission::{Permission, Permissions};
-use crate::rule::{Reach, Rule};
+use crate::rule::{Asked, Reach, Rule};
 
 /// May this call run?
 #[derive(Debug, Clone, Copy)]
@@ -17,8 +20,27 @@ pub struct Question<'a> {
     pub tool: &'a ToolName,
     /// What the tool declares, required and optional together.
     pub permissions: Permissions,
+    /// What its author claims of it.
+    pub hints: &'a [Hint],
     /// The validated arguments: exactly the value that will run.
     pub arguments: &'a Map<String, Value>,
+    /// Who calls.
+    pub caller: Caller<'a>,
+}
+
+/// May this tool do this, too, in the middle of a call?
+#[derive(Debug, Clone, Copy)]
+pub struct ResourceQuestion<'a> {
+    /// The tool that was called.
+    pub tool: &'a ToolName,
+    /// What it asks for.
+    pub permission: Permission,
+    /// What its author claims of it.
+    pub hints: &'a [Hint],
+    /// What it asks for it on.
+    pub resource: &'a str,
+    /// Who called.
+    pub caller: Caller<'a>,
 }
 
 /// A decision and the rule that gave it; without a rule it is the default.
@@ -29,10 +51,17 @@ pub(crate) struct Settled<'a> {
 }
 
 impl<'a> Settled<'a> {
-    /// The stricter of two. Between equals a rule says more than the default, and the first rule of the file is named.
+    /// What holds where nothing was weighed.
+    pub(crate) const DENY: Self = Self { decision: Decision::Deny, rule: None };
+
+    /// The stricter of two. Between equals a rule says more than the default, and the first rule is named.
     pub(crate) fn stricter(self, other: Self) -> Self {
-        let rank = |settled: &Self| (settled.decision, settled.rule.map(|rule| std::cmp::Reverse(rule.id)));
-        if rank(&other) > rank(&self) { other } else { self }
+        if other.is_stricter_than(self) { other } else { self }
+    }
+
+    fn is_stricter_than(self, other: Self) -> bool {
+        let rank = |settled: Self| (settled.decision, settled.rule.map(|rule| std::cmp::Reverse(rule.id)));
+        rank(self) > rank(other)
     }
 
     fn by(rule: &'a Rule) -> Self {
@@ -109,33 +138,69 @@ impl<'a> Weighing<'a> {
     pub(crate) fn settle(&self) -> Settled<'a> {
         let strictest = self.parts().map(|(_, settled)| settled).reduce(Settled::stricter);
         // There is always a part; were there none, nobody would have allowed the call.
-        strictest.unwrap_or(Settled { decision: Decision::Deny, rule: None })
+        strictest.unwrap_or(Settled::DENY)
     }
 }
 
-/// Weighs the rules for a call.
-pub(crate) fn weigh<'a>(rules: &'a [Rule], default: Decision, question: &Question<'_>) -> Weighing<'a> {
-    let mut weighing = Weighing::new(question.permissions, default);
-    for rule in rules {
-        if rule.concerns(question.tool, question.permissions) {
-            weighing.count(rule, rule.reach(question.arguments));
-        }
-    }
-    weighing
+/// What the rules are weighed for: a call, or a permission whatever the arguments are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Matter<'a> {
+    pub(crate) tool: &'a ToolName,
+    pub(crate) permissions: Permissions,
+    pub(crate) hints: &'a [Hint],
+    /// None where the matter is no call: a rule with a `when` says nothing then.
+    pub(crate) arguments: Option<&'a Map<String, Value>>,
+    pub(crate) caller: Caller<'a>,
 }
 
-/// Weighs the rules for one permission of a tool whatever the arguments are: rules with a `when` say nothing.
-pub(crate) fn weigh_permission<'a>(
-    rules: &'a [Rule],
-    default: Decision,
-    tool: &ToolName,
-    permission: Permission,
-) -> Weighing<'a> {
-    let mut weighing = Weighing::new(permission.into(), default);
-    for rule in rules {
-        if rule.when.is_none() && rule.concerns(tool, permission.into()) {
-            weighing.count(rule, Reach::Full);
-        }
+impl<'a> From<&Question<'a>> for Matter<'a> {
+    fn from(question: &Question<'a>) -> Self {
+        let Question { tool, permissions, hints, arguments, caller } = *question;
+        Self { tool, permissions, hints, arguments: Some(arguments), caller }
     }
-    weighing
+}
+
+impl<'a> From<&ResourceQuestion<'a>> for Matter<'a> {
+    fn from(question: &ResourceQuestion<'a>) -> Self {
+        let ResourceQuestion { tool, permission, hints, resource: _, caller } = *question;
+        Self { tool, permissions: permission.into(), hints, arguments: None, caller }
+    }
+}
+
+impl<'a> Matter<'a> {
+    /// The matter as a rule sees it, for one of those on whose behalf the call is made.
+    pub(crate) fn asked(&self, member: Member<'a>) -> Asked<'a> {
+        Asked { member, arguments: self.arguments }
+    }
+
+    /// The rules that speak of the tool.
+    pub(crate) fn concerned<'r>(&self, rules: &'r [Rule]) -> impl Iterator<Item = &'r Rule> {
+        rules.iter().filter(|rule| rule.concerns(self.tool, self.permissions, self.hints))
+    }
+
+    /// The weighing for each of those on whose behalf the call is made, from the root to the caller.
+    pub(crate) fn weighings<'r>(
+        &self,
+        rules: &'r [Rule],
+        default: Decision,
+    ) -> impl Iterator<Item = (Member<'a>, Weighing<'r>)> {
+        self.caller.members().map(move |member| (member, self.weigh(rules, default, member)))
+    }
+
+    /// The strictest of the weighings, and whose it is. A caller is never nobody; were it, nothing would be allowed.
+    pub(crate) fn strictest<'r>(&self, rules: &'r [Rule], default: Decision) -> Option<(Member<'a>, Weighing<'r>)> {
+        self.weighings(rules, default).reduce(|old, new| {
+            let (before, after) = (old.1.settle(), new.1.settle());
+            if after.is_stricter_than(before) { new } else { old }
+        })
+    }
+
+    fn weigh<'r>(&self, rules: &'r [Rule], default: Decision, member: Member<'_>) -> Weighing<'r> {
+        let mut weighing = Weighing::new(self.permissions, default);
+        let asked = Asked { member, arguments: self.arguments };
+        for rule in self.concerned(rules) {
+            weighing.count(rule, rule.reach(&asked));
+        }
+        weighing
+    }
 }

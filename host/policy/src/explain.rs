@@ -4,17 +4,21 @@
 
 use serde::Serialize;
 
+use crate::caller::Member;
 use crate::decision::{Decision, RuleId, Verdict};
-use crate::evaluate::{Question, Weighing};
+use crate::evaluate::{Matter, Question, Weighing};
+use crate::layer::Trust;
+use crate::matcher::Reading;
 use crate::permission::Permission;
-use crate::rule::{Reach, Rule};
+use crate::policy::Policy;
+use crate::rule::{Asked, Reach, Rule};
 
 /// A decision with all that led to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// The answer itself, the same that the call would get.
     pub verdict: Verdict,
-    /// Every rule that speaks of the call, in the order of the file.
+    /// Every rule that speaks of the call, layer by layer in the order of each text.
     pub matched: Vec<MatchedRule>,
     /// What would change the decision, one sentence each, some with a rule to add.
     pub changes: Vec<String>,
@@ -23,7 +27,7 @@ pub struct Explanation {
 /// A rule that speaks of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MatchedRule {
-    /// Which rule of the file it is.
+    /// Which rule of which text it is.
     pub rule: RuleId,
     /// What it says.
     pub decision: Decision,
@@ -31,6 +35,14 @@ pub struct MatchedRule {
     pub tool: String,
     /// The one permission it speaks of, if it names one.
     pub permission: Option<Permission>,
+    /// The claim of the tool's author on which it rests, if it names one.
+    pub hint: Option<String>,
+    /// The sessions it speaks of, as the policy spells them, if it names any.
+    pub session: Option<String>,
+    /// The principals it speaks of, as the policy spells them, if it names any.
+    pub principal: Option<String>,
+    /// The origins it speaks of, if it names any.
+    pub origin: Option<String>,
     /// The arguments it speaks of, as the policy spells them, if it names any.
     pub when: Option<String>,
     /// Why, in the words of whoever wrote the policy.
@@ -39,27 +51,41 @@ pub struct MatchedRule {
     pub decisive: bool,
 }
 
-/// Explains a verdict that came out of `weighing`.
-pub(crate) fn explain(
-    rules: &[Rule],
-    question: &Question<'_>,
-    weighing: &Weighing<'_>,
-    verdict: Verdict,
-) -> Explanation {
-    let mut matched = Vec::new();
-    let mut near = Vec::new();
-    for rule in rules.iter().filter(|rule| rule.concerns(question.tool, question.permissions)) {
-        match rule.reach(question.arguments) {
-            Reach::None => near.push(rule),
-            Reach::Wide => {
-                near.push(rule);
-                matched.push(describe(rule, weighing));
-            }
-            Reach::Full => matched.push(describe(rule, weighing)),
+/// What the rules that speak of the tool say of one of those on whose behalf the call is made.
+struct Findings<'r> {
+    matched: Vec<MatchedRule>,
+    /// Rules that would speak of another call of the tool.
+    near: Vec<&'r Rule>,
+    /// Rules that would say more if their project were trusted.
+    waiting: Vec<&'r Rule>,
+}
+
+/// Explains a verdict.
+pub(crate) fn explain(policy: &Policy, question: &Question<'_>, verdict: Verdict) -> Explanation {
+    let matter = Matter::from(question);
+    let Some((member, weighing)) = matter.strictest(&policy.rules, policy.default) else {
+        return Explanation { verdict, matched: Vec::new(), changes: Vec::new() };
+    };
+    let asked = matter.asked(member);
+    let findings = look(matter.concerned(&policy.rules), &asked, &weighing);
+    let changes = changes(question, &asked.member, &weighing, &findings);
+    Explanation { verdict, matched: findings.matched, changes }
+}
+
+fn look<'r>(rules: impl Iterator<Item = &'r Rule>, asked: &Asked<'_>, weighing: &Weighing<'_>) -> Findings<'r> {
+    let mut findings = Findings { matched: Vec::new(), near: Vec::new(), waiting: Vec::new() };
+    for rule in rules {
+        let reach = rule.reach(asked);
+        if rule.trust == Trust::Untrusted && reach != rule.reach_if_trusted(asked) {
+            findings.waiting.push(rule);
+        } else if rule.trust == Trust::Trusted && reach != Reach::Full {
+            findings.near.push(rule);
+        }
+        if reach != Reach::None {
+            findings.matched.push(describe(rule, weighing));
         }
     }
-    let changes = changes(question, weighing, &matched, &near);
-    Explanation { verdict, matched, changes }
+    findings
 }
 
 fn describe(rule: &Rule, weighing: &Weighing<'_>) -> MatchedRule {
@@ -74,25 +100,38 @@ fn describe(rule: &Rule, weighing: &Weighing<'_>) -> MatchedRule {
         decision: rule.decision,
         tool: rule.tool.to_string(),
         permission: rule.permission,
+        hint: rule.hint.map(|hint| hint.to_string()),
+        session: rule.subject.session_text(),
+        principal: rule.subject.principal_text(),
+        origin: rule.subject.origin_text(),
         when: rule.when.as_ref().map(ToString::to_string),
         reason: rule.reason.as_deref().map(str::to_owned),
         decisive,
     }
 }
 
-fn changes(question: &Question<'_>, weighing: &Weighing<'_>, matched: &[MatchedRule], near: &[&Rule]) -> Vec<String> {
+fn changes(
+    question: &Question<'_>,
+    member: &Member<'_>,
+    weighing: &Weighing<'_>,
+    findings: &Findings<'_>,
+) -> Vec<String> {
     let decision = weighing.settle().decision;
     if decision == Decision::Allow {
         return vec![format!("To stop it, add a rule:\n{}", rule_text(question, None, Decision::Deny))];
     }
-    let mut changes: Vec<String> = matched.iter().filter(|rule| rule.decisive).map(overrules).collect();
+    let mut changes: Vec<String> = findings.matched.iter().filter(|rule| rule.decisive).map(overrules).collect();
     for (part, settled) in weighing.parts() {
         if settled.decision == decision && settled.rule.is_none() {
             let speaks =
                 |rule: &&&Rule| rule.decision < decision && (rule.permission.is_none() || rule.permission == part);
-            changes.extend(near.iter().filter(speaks).map(|rule| nearly(rule)));
+            changes.extend(findings.waiting.iter().filter(speaks).map(|rule| waits(rule)));
+            changes.extend(findings.near.iter().filter(speaks).map(|rule| nearly(rule, member)));
             changes.push(addition(question, part));
         }
+    }
+    if member.principal != question.caller.principal.as_str() {
+        changes.push(format!("This is what `{}` may: a sub-agent never has more than its parent.", member.principal));
     }
     changes.dedup();
     changes
@@ -108,10 +147,26 @@ fn overrules(rule: &MatchedRule) -> String {
     format!("Remove or narrow {}, which says {}: {milder}.", rule.rule, rule.decision)
 }
 
-/// For a rule that would have been milder had the arguments matched.
-fn nearly(rule: &Rule) -> String {
-    let when = rule.when.as_ref().map(ToString::to_string).unwrap_or_default();
-    format!("Call it with arguments for which {} says {}: {when}, spelt exactly.", rule.id, rule.decision)
+/// For a rule that an untrusted project brought.
+fn waits(rule: &Rule) -> String {
+    let says = format!("{} says {}, and what it allows", rule.id, rule.decision);
+    format!("Nobody trusts the project yet: {says} waits for `portcullis trust FILE`.")
+}
+
+/// For a rule that would have been milder had the call been another.
+fn nearly(rule: &Rule, member: &Member<'_>) -> String {
+    if !rule.subject.matches(member, Reading::Exact) {
+        return format!("{} says {}, but only of {}.", rule.id, rule.decision, rule.subject);
+    }
+    match &rule.when {
+        _when if rule.hint.is_some() => {
+            format!("{} rests on what the plugin claims of itself: it can stop a call and lift nothing.", rule.id)
+        }
+        None => format!("{} says {}.", rule.id, rule.decision),
+        Some(when) => {
+            format!("Call it with arguments for which {} says {}: {when}, spelt exactly.", rule.id, rule.decision)
+        }
+    }
 }
 
 /// For a part of the call of which no rule speaks.

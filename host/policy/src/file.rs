@@ -1,58 +1,81 @@
-//! From the text of a policy file to a [`Policy`]: the sections and what may stand in them.
+//! From the text of a policy file to its [`Sections`], and what may stand in them.
 //!
 //! Each section has a file of its own, and each key is either known or refused. It must not know who wrote the text or
 //! where it is kept.
 
+mod approvals;
 mod limits;
 mod node;
 mod plugin;
+mod record;
 mod rules;
+mod subject;
+mod when;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use toml::de::{DeTable, DeValue};
 
+use crate::approvals::ApprovalSettings;
 use crate::decision::Decision;
 use crate::error::{PolicyError, PolicyFault};
 use crate::excerpt::Excerpt;
-use crate::policy::{POLICY_BYTES, Policy, default_reason};
-use node::{Misplaced, Node};
+use crate::layer::{Layer, Trust};
+use crate::limit::LimitSettings;
+use crate::name::PluginName;
+use crate::policy::POLICY_BYTES;
+use crate::record_keeping::RecordSettings;
+use crate::rule::Rule;
+pub(crate) use node::Misplaced;
+use node::Node;
+pub(crate) use plugin::PluginSection;
 
 /// The sections of a policy.
-const SECTIONS: &[&str] = &["defaults", "limits", "plugin", "rule"];
+const SECTIONS: &[&str] = &["approvals", "defaults", "limits", "plugin", "record", "rule"];
 
-/// Reads a policy.
-pub(crate) fn read(text: &str) -> Result<Policy, PolicyError> {
-    let place = Place { text };
-    if text.len() > POLICY_BYTES {
-        return Err(place.error(Misplaced::at_top(PolicyFault::TooLong)));
-    }
-    let document = DeTable::parse(text).map_err(|error| place.error(syntax_error(&error)))?;
-    let document = DeValue::Table(document.into_inner());
-    read_sections(&Node::top(&document), &place).map_err(|misplaced| place.error(misplaced))
+/// What one text says.
+#[derive(Debug, Default)]
+pub(crate) struct Sections {
+    pub(crate) default: Option<Decision>,
+    pub(crate) limits: LimitSettings,
+    pub(crate) plugins: BTreeMap<PluginName, PluginSection>,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) approvals: ApprovalSettings,
+    pub(crate) record: RecordSettings,
 }
 
-fn read_sections(top: &Node<'_>, place: &Place<'_>) -> Result<Policy, Misplaced> {
-    let sections = top.table(SECTIONS)?;
-    let default = match sections.get("defaults") {
-        Some(defaults) => read_default(defaults)?,
-        None => Decision::Deny,
-    };
-    let mut limits = crate::limits::Limits::default();
-    if let Some(section) = sections.get("limits") {
-        limits::read(section, &mut limits)?;
+/// Reads one text. It is accepted as a whole or refused as a whole, whatever its trust.
+pub(crate) fn read(place: &Place<'_>, layer: Layer, trust: Trust) -> Result<Sections, PolicyError> {
+    if place.text.len() > POLICY_BYTES {
+        return Err(place.error_at_top(PolicyFault::TooLong));
     }
-    let plugins = match sections.get("plugin") {
-        Some(section) => plugin::read(section, limits)?,
-        None => BTreeMap::new(),
-    };
-    let rules = match sections.get("rule") {
-        Some(section) => rules::read(section, place)?,
-        None => Vec::new(),
-    };
-    let mut named: BTreeSet<_> = plugins.keys().cloned().collect();
-    named.extend(rules.iter().flat_map(|rule| rule.tool.named_plugins()));
-    Ok(Policy { default, default_reason: default_reason(default), rules, limits, plugins, named })
+    let document = DeTable::parse(place.text).map_err(|error| place.error(syntax_error(&error)))?;
+    let document = DeValue::Table(document.into_inner());
+    read_sections(&Node::top(&document), place, layer, trust).map_err(|misplaced| place.error(misplaced))
+}
+
+fn read_sections(top: &Node<'_>, place: &Place<'_>, layer: Layer, trust: Trust) -> Result<Sections, Misplaced> {
+    let table = top.table(SECTIONS)?;
+    let mut sections = Sections::default();
+    if let Some(section) = table.get("defaults") {
+        sections.default = Some(read_default(section)?);
+    }
+    if let Some(section) = table.get("limits") {
+        sections.limits = limits::read(section)?;
+    }
+    if let Some(section) = table.get("plugin") {
+        sections.plugins = plugin::read(section)?;
+    }
+    if let Some(section) = table.get("rule") {
+        sections.rules = rules::read(section, place, layer, trust)?;
+    }
+    if let Some(section) = table.get("approvals") {
+        sections.approvals = approvals::read(section)?;
+    }
+    if let Some(section) = table.get("record") {
+        sections.record = record::read(section)?;
+    }
+    Ok(sections)
 }
 
 /// Reads `[defaults]`. A section that is there has a decision: somebody meant to write one.
@@ -73,8 +96,9 @@ fn syntax_error(error: &toml::de::Error) -> Misplaced {
 }
 
 /// The text, for lines and columns.
-pub(super) struct Place<'t> {
-    text: &'t str,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'t> {
+    pub(crate) text: &'t str,
 }
 
 impl Place<'_> {
@@ -104,7 +128,13 @@ impl Place<'_> {
         self.text.get(..offset).unwrap_or(self.text)
     }
 
-    fn error(&self, misplaced: Misplaced) -> PolicyError {
+    /// The error for what is wrong with the text as a whole.
+    pub(crate) fn error_at_top(&self, fault: PolicyFault) -> PolicyError {
+        self.error(Misplaced { offset: 0, key: String::new(), fault })
+    }
+
+    /// The error for what is wrong at one place.
+    pub(crate) fn error(&self, misplaced: Misplaced) -> PolicyError {
         PolicyError {
             line: self.line(misplaced.offset),
             column: self.column(misplaced.offset),

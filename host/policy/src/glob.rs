@@ -63,6 +63,19 @@ impl Glob {
         Ok(Self { text: text.into(), choices })
     }
 
+    /// The pattern that only `text` matches, as long as it is short enough and holds no control character.
+    #[must_use]
+    pub fn escape(text: &str) -> String {
+        let mut pattern = String::with_capacity(text.len());
+        for character in text.chars() {
+            if matches!(character, '\\' | '*' | '?' | '[' | ']' | '{' | '}') {
+                pattern.push('\\');
+            }
+            pattern.push(character);
+        }
+        pattern
+    }
+
     /// Whether the whole of `text` matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
@@ -83,6 +96,20 @@ impl Glob {
     /// Whether some choice has a segment that is exactly `name`.
     pub(crate) fn has_segment(&self, name: &str) -> bool {
         self.choices.iter().flatten().any(|segment| segment.is_literally(name))
+    }
+
+    /// Whether the pattern stands for one directory and all that is in it: literal segments, and `**` after them.
+    pub(crate) fn is_directory(&self) -> bool {
+        match self.choices.as_slice() {
+            [choice] => match choice.as_slice() {
+                [directory @ .., Segment::Deep] => {
+                    !directory.is_empty()
+                        && directory.iter().all(|segment| segment.literal().is_some_and(|name| !name.is_empty()))
+                }
+                [] | [..] => false,
+            },
+            [] | [_, ..] => false,
+        }
     }
 
     /// Whether both patterns match the same way, however they are spelt.

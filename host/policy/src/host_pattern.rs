@@ -10,10 +10,6 @@ const HOST_BYTES: usize = 253;
 /// The longest label of a host name that the domain name system has, in bytes.
 const LABEL_BYTES: usize = 63;
 
-/// Labels under which the registries of many countries sell names: `*.co.uk` is not one owner's domain. It is no
-/// complete list of public suffixes, and it need not be: a wildcard for a whole registry is a mistake to catch.
-const REGISTRY_LABELS: [&str; 12] = ["ac", "co", "com", "edu", "gob", "gov", "gouv", "mil", "ne", "net", "or", "org"];
-
 /// A pattern for hosts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HostPattern {
@@ -29,9 +25,12 @@ pub enum HostError {
     /// It is empty, too long, or has an empty, too long or misspelt label.
     #[error("this is not a host name")]
     Name,
-    /// It has a scheme, a port, a user or a path.
+    /// It has a scheme, a user or a path.
     #[error("this is a URL or a part of one, not a host name")]
     Url,
+    /// It has a port.
+    #[error("this is a host name with a port")]
+    Port,
     /// It has an upper-case letter.
     #[error("the host name has an upper-case letter")]
     UpperCase,
@@ -41,7 +40,7 @@ pub enum HostError {
     /// It has a `*` that is not the whole first label.
     #[error("a wildcard stands elsewhere than as the whole first label")]
     WildcardPlace,
-    /// It is a wildcard for everything, for a top-level domain or for a registry.
+    /// It is a wildcard for everything, for a top-level domain, or for a domain below which anybody can have a name.
     #[error("the wildcard covers hosts of many owners")]
     WildcardTooBroad,
     /// It looks like an address but is not four plain decimal numbers.
@@ -54,7 +53,8 @@ impl HostError {
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Name => "write a name such as \"docs.rs\", without a dot at the end",
-            Self::Url => "write only the host: scheme, port, user and path are no part of it",
+            Self::Url => "write only the host: scheme, user and path are no part of it",
+            Self::Port => "write the host without it: ports belong nowhere in `hosts`",
             Self::UpperCase => "write it in lower case",
             Self::NotAscii => "write it in punycode, as \"xn--...\"",
             Self::WildcardPlace => "write each host, or one `*.` at the beginning",
@@ -108,8 +108,15 @@ fn check_characters(text: &str) -> Result<(), HostError> {
     if !text.is_ascii() {
         return Err(HostError::NotAscii);
     }
-    if text.contains(['/', ':', '@', '?', '#', '\\']) {
+    if text.contains(['/', '@', '?', '#', '\\', '[', ']']) {
         return Err(HostError::Url);
+    }
+    match text.split_once(':') {
+        Some((host, port)) if !host.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => {
+            return Err(HostError::Port);
+        }
+        Some(_) => return Err(HostError::Url),
+        None => {}
     }
     if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return Err(HostError::UpperCase);
@@ -141,12 +148,10 @@ fn check_label(label: &str) -> Result<(), HostError> {
     if spelt && sized && !label.starts_with('-') && !label.ends_with('-') { Ok(()) } else { Err(HostError::Name) }
 }
 
-/// Whether hosts below `domain` belong to many owners.
+/// Whether hosts one label below `domain` belong to many owners: it is a public suffix, or they are.
 fn is_shared(domain: &str) -> bool {
-    match domain.split_once('.') {
-        None => true,
-        Some((label, country)) => country.len() == 2 && REGISTRY_LABELS.contains(&label),
-    }
+    let is_public = |name: &str| psl::suffix(name.as_bytes()).is_none_or(|suffix| suffix.as_bytes() == name.as_bytes());
+    is_public(domain) || is_public(&format!("any-label.{domain}"))
 }
 
 #[cfg(test)]
@@ -193,6 +198,28 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_as_long_as_the_domain_name_system_has_it() {
+        let name = |last: usize| format!("{0}.{0}.{0}.{1}", "a".repeat(63), "b".repeat(last));
+        for text in [name(1), name(61)] {
+            assert_eq!(HostPattern::new(&text).unwrap().to_string(), text);
+        }
+        for text in [name(62), name(63)] {
+            assert_eq!(HostPattern::new(&text), Err(HostError::Name));
+        }
+        assert_eq!(HostPattern::new("*.example.com").unwrap().to_string(), "*.example.com");
+    }
+
+    #[test]
+    fn a_wildcard_loads_where_one_owner_has_all_names() {
+        for text in ["*.example.com", "*.example.co.uk", "*.wikipedia.org", "*.me.github.io", "*.corp.internal"] {
+            assert!(HostPattern::new(text).is_ok(), "{text}");
+        }
+        for text in ["github.io", "co.uk", "com", "s3.amazonaws.com"] {
+            assert!(HostPattern::new(text).is_ok(), "an exact host may be a public suffix: {text}");
+        }
+    }
+
+    #[test]
     fn patterns_that_mean_more_or_other_than_a_host_are_refused_by_their_kind() {
         let long = format!("{}.com", "a".repeat(64));
         let rows = [
@@ -207,7 +234,13 @@ mod tests {
             ("a\0.com", HostError::Name),
             (&long, HostError::Name),
             ("https://docs.rs", HostError::Url),
-            ("docs.rs:443", HostError::Url),
+            ("docs.rs:443", HostError::Port),
+            ("docs.rs:", HostError::Port),
+            ("*.example.com:8080", HostError::Port),
+            ("docs.rs:https", HostError::Url),
+            (":443", HostError::Url),
+            ("::1", HostError::Url),
+            ("https://docs.rs:443", HostError::Url),
             ("docs.rs/crate", HostError::Url),
             ("user@docs.rs", HostError::Url),
             ("[::1]", HostError::Url),
@@ -224,6 +257,12 @@ mod tests {
             ("*.com", HostError::WildcardTooBroad),
             ("*.co.uk", HostError::WildcardTooBroad),
             ("*.com.au", HostError::WildcardTooBroad),
+            ("*.github.io", HostError::WildcardTooBroad),
+            ("*.s3.amazonaws.com", HostError::WildcardTooBroad),
+            ("*.ck", HostError::WildcardTooBroad),
+            ("*.kawasaki.jp", HostError::WildcardTooBroad),
+            ("*.compute.amazonaws.com", HostError::WildcardTooBroad),
+            ("*.internal", HostError::WildcardTooBroad),
             ("*.", HostError::Name),
             ("*.10.0.0.1", HostError::Address),
             ("*.0.0.1", HostError::Address),

@@ -5,6 +5,8 @@
 //! crate must not know a file system, a network, a clock, or the engine that runs what it allows.
 
 // The words of policy.
+mod caller;
+mod hint;
 mod name;
 mod permission;
 
@@ -15,13 +17,24 @@ mod decision;
 mod glob;
 mod lexical;
 
+mod text;
+
 mod argument;
+mod bounds;
 mod matcher;
+mod subject;
+
 mod rule;
 
 // How rules are weighed, and how that is explained.
 mod evaluate;
+
+mod alternatives;
+mod dead_rule;
 mod explain;
+
+// What a person's answer covers.
+mod pattern;
 
 // With what a call runs.
 pub mod limits;
@@ -31,29 +44,45 @@ mod binding;
 mod host_pattern;
 mod limit;
 
+mod approvals;
+mod record_keeping;
+
 // How the text is read, and refused.
 mod error;
 mod excerpt;
 mod file;
+mod layer;
+
+mod combine;
 
 // What an embedder holds.
 mod policy;
 
+pub use alternatives::{ALTERNATIVE_BYTES, ALTERNATIVES_MAX};
 pub use amount::AmountError;
+pub use approvals::{Approvals, Unattended};
 pub use argument::{ARGUMENT_KEY_BYTES, ArgumentKey, ArgumentKeyError};
 pub use binding::{
     Access, Binding, BindingError, DirectoryBinding, HttpBinding, PATH_BYTES, SecretBinding, SecretSource,
 };
+pub use bounds::BoundsError;
+pub use caller::{Caller, Origin, OriginError, PRINCIPAL_NAME_BYTES, PRINCIPAL_NAMES, Principal, PrincipalError};
+pub use dead_rule::{DeadReason, DeadRule, KnownTool};
 pub use decision::{Decision, DecisionError, RuleId, Source, Verdict};
 pub use error::{PolicyError, PolicyFault};
-pub use evaluate::Question;
+pub use evaluate::{Question, ResourceQuestion};
 pub use explain::{Explanation, MatchedRule};
 pub use glob::{EXPANDED_TOKENS, Glob, GlobError, PATTERN_CHARACTERS};
+pub use hint::{Hint, HintError};
 pub use host_pattern::{HostError, HostPattern};
+pub use layer::{Layer, LayerError, Layers, Trust};
 pub use limit::Limit;
 pub use limits::Limits;
 pub use matcher::{MATCHED_TEXT_BYTES, When};
 pub use name::{DependencyKey, LocalName, NAME_BYTES, NameError, PluginName, ToolName};
+pub use pattern::{EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, Pattern, PatternError, RESOURCE_PATH_BYTES};
 pub use permission::{Permission, PermissionError, Permissions};
 pub use policy::{POLICY_BYTES, POLICY_RULES, Policy, RESOURCE_BYTES};
+pub use record_keeping::{Durability, Payloads, RecordKeeping};
 pub use rule::{REASON_BYTES, Rule, ToolPattern, ToolPatternError};
+pub use text::LiteralError;

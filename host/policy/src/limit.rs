@@ -143,13 +143,8 @@ impl Limit {
     }
 
     /// `amount` as a number that may become this limit: above zero and not above the ceiling.
-    fn admit(self, amount: u64) -> Result<usize, AmountError> {
-        let ceiling = self.ceiling();
-        match usize::try_from(amount) {
-            Ok(0) => Err(AmountError::Zero),
-            Ok(admitted) if admitted <= ceiling => Ok(admitted),
-            Ok(_) | Err(_) => Err(AmountError::AboveCeiling { ceiling: self.unit().show(ceiling) }),
-        }
+    pub(crate) fn admit(self, amount: u64) -> Result<usize, AmountError> {
+        self.unit().admit(amount, self.ceiling())
     }
 }
 
@@ -160,14 +155,43 @@ impl Limits {
     ///
     /// When the amount is zero or above the ceiling; nothing is changed then.
     pub fn set(&mut self, limit: Limit, amount: u64) -> Result<(), AmountError> {
-        let admitted = limit.admit(amount)?;
+        self.store(limit, limit.admit(amount)?);
+        Ok(())
+    }
+
+    /// The amount of `limit`, in the limit's own unit.
+    pub fn get(&self, limit: Limit) -> usize {
+        let milliseconds = |time: Duration| usize::try_from(time.as_millis()).unwrap_or(usize::MAX);
+        match limit {
+            Limit::Memory => self.memory_bytes,
+            Limit::TableElements => self.table_elements,
+            Limit::CoreInstances => self.core_instances,
+            Limit::Tables => self.tables,
+            Limit::Memories => self.memories,
+            Limit::Time => milliseconds(self.time),
+            Limit::Transfer => self.transfer_bytes,
+            Limit::Handles => self.handles,
+            Limit::Resources => self.resources,
+            Limit::Random => self.random_bytes,
+            Limit::Log => self.log_bytes,
+            Limit::Arguments => self.arguments_bytes,
+            Limit::Output => self.output_bytes,
+            Limit::ProgressReports => self.progress_reports,
+            Limit::DirectoryEntries => self.directory_entries,
+            Limit::Written => self.written_bytes,
+            Limit::CreatedEntries => self.created_entries,
+            Limit::ApprovalTime => milliseconds(self.approval_time),
+        }
+    }
+
+    fn store(&mut self, limit: Limit, admitted: usize) {
         match limit {
             Limit::Memory => self.memory_bytes = admitted,
             Limit::TableElements => self.table_elements = admitted,
             Limit::CoreInstances => self.core_instances = admitted,
             Limit::Tables => self.tables = admitted,
             Limit::Memories => self.memories = admitted,
-            Limit::Time => self.time = Duration::from_millis(amount),
+            Limit::Time => self.time = limits::milliseconds(admitted),
             Limit::Transfer => self.transfer_bytes = admitted,
             Limit::Handles => self.handles = admitted,
             Limit::Resources => self.resources = admitted,
@@ -179,9 +203,41 @@ impl Limits {
             Limit::DirectoryEntries => self.directory_entries = admitted,
             Limit::Written => self.written_bytes = admitted,
             Limit::CreatedEntries => self.created_entries = admitted,
-            Limit::ApprovalTime => self.approval_time = Duration::from_millis(amount),
+            Limit::ApprovalTime => self.approval_time = limits::milliseconds(admitted),
         }
+    }
+
+    /// As a trusted text says.
+    pub(crate) fn apply(&mut self, settings: &LimitSettings) {
+        for (limit, admitted) in &settings.0 {
+            self.store(*limit, *admitted);
+        }
+    }
+
+    /// As an untrusted text says, where that is lower.
+    pub(crate) fn lower(&mut self, settings: &LimitSettings) {
+        for (limit, admitted) in &settings.0 {
+            self.store(*limit, self.get(*limit).min(*admitted));
+        }
+    }
+}
+
+/// The limits that one section of a text sets.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct LimitSettings(Vec<(Limit, usize)>);
+
+impl LimitSettings {
+    /// Adds a limit that a text sets.
+    pub(crate) fn add(&mut self, limit: Limit, amount: u64) -> Result<(), AmountError> {
+        self.0.push((limit, limit.admit(amount)?));
         Ok(())
+    }
+
+    /// These settings, overridden by `specific`.
+    pub(crate) fn overridden(&self, specific: &Self) -> Self {
+        let set = |limit: Limit| specific.0.iter().any(|(other, _)| *other == limit);
+        let kept = self.0.iter().filter(|(limit, _)| !set(*limit)).copied();
+        Self(kept.chain(specific.0.iter().copied()).collect())
     }
 }
 
@@ -196,7 +252,9 @@ mod tests {
             let mut limits = Limits::default();
             limits.set(limit, 1).unwrap();
             assert_ne!(limits, Limits::default(), "{} is not stored", limit.key());
+            assert_eq!(limits.get(limit), 1, "{}", limit.key());
             limits.set(limit, ceiling).unwrap();
+            assert_eq!(limits.get(limit), limit.ceiling(), "{}", limit.key());
             let highest = limits;
             for amount in [ceiling + 1, u64::MAX] {
                 assert!(matches!(limits.set(limit, amount), Err(AmountError::AboveCeiling { .. })), "{limit:?}");

@@ -194,6 +194,6 @@ impl Default for Limits {
 }
 
 /// A count of milliseconds below a ceiling of this file, as a duration.
-fn milliseconds(count: usize) -> Duration {
+pub(crate) fn milliseconds(count: usize) -> Duration {
     Duration::from_millis(u64::try_from(count).unwrap_or(u64::MAX))
 }

@@ -5,25 +5,24 @@
 //! **Exactly**, where the rule would widen what may run: an `allow`, or an `ask` that would lift a `deny`. Only the raw
 //! value counts. A text with a `.` or `..` segment, a backslash or a control character never matches, nor does one of
 //! more than [`MATCHED_TEXT_BYTES`]; an array matches if it is not empty and all of its elements match; a number
-//! matches only in its own representation; what is missing does not match. An array is held to the same length as a
-//! text, all of its elements together.
+//! matches only in its own representation, and within bounds only if it can be compared exactly; what is missing does
+//! not match. An array is held to the same length as a text, all of its elements together.
 //!
 //! **Widely**, where the rule would narrow it: a `deny`, or an `ask` in the way of an `allow`. A text matches if its
 //! raw form or its normalized path form does, without regard to case; a text that climbs above its root through `..`,
 //! or that is too long to look at, matches every pattern; an array matches if any of its elements does; a value of
 //! another type than the rule expects (an object, null, a nested array, a number where a text is expected) matches,
-//! since the rule cannot tell. Only what is missing does not match.
+//! since the rule cannot tell, and so does a number too large to compare. Only what is missing does not match.
 //!
 //! Whatever matches exactly also matches widely. This file must not know decisions or tools.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::{Map, Number, Value};
 
 use crate::argument::{ArgumentKey, Found};
-use crate::glob::{Case, Glob, GlobError};
-use crate::lexical::{Normalized, Separators, is_plain, normalize};
+use crate::bounds::Bounds;
+use crate::text::{Spellings, TextPattern};
 
 /// The longest text that a pattern is tried on, in bytes: four times the longest path of common systems, so that the
 /// worst pattern on the worst text takes milliseconds.
@@ -58,13 +57,7 @@ pub(crate) enum Accepted {
     Integer(i64),
     Float(f64),
     Boolean(bool),
-}
-
-/// A pattern, and the same pattern for normalized paths where that one differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TextPattern {
-    raw: Glob,
-    normalized: Option<Glob>,
+    Range(Bounds),
 }
 
 impl When {
@@ -80,9 +73,22 @@ impl When {
     /// Whether some pattern names a segment `.` or `..`, which an exact reading never matches.
     pub(crate) fn names_dot_segment(&self, name: &str) -> bool {
         self.entries.iter().flat_map(|entry| &entry.accepted).any(|accepted| match accepted {
-            Accepted::Text(pattern) => pattern.raw.has_segment(name),
-            Accepted::Integer(_) | Accepted::Float(_) | Accepted::Boolean(_) => false,
+            Accepted::Text(pattern) => pattern.has_segment(name),
+            Accepted::Integer(_) | Accepted::Float(_) | Accepted::Boolean(_) | Accepted::Range(_) => false,
         })
+    }
+
+    /// Whether every text that stands for itself is one that an exact reading can match.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.entries.iter().flat_map(|entry| &entry.accepted).all(|accepted| match accepted {
+            Accepted::Text(pattern) => pattern.is_plain(),
+            Accepted::Integer(_) | Accepted::Float(_) | Accepted::Boolean(_) | Accepted::Range(_) => true,
+        })
+    }
+
+    /// The arguments that a call must have for the table to match.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().filter_map(|entry| entry.key.argument())
     }
 }
 
@@ -113,7 +119,15 @@ impl Entry {
             (Accepted::Integer(integer), Value::Number(number)) => number.as_i64() == Some(*integer),
             (Accepted::Float(float), Value::Number(number)) => number.is_f64() && number.as_f64() == Some(*float),
             (Accepted::Boolean(boolean), Value::Bool(value)) => boolean == value,
-            (Accepted::Text(_) | Accepted::Integer(_) | Accepted::Float(_) | Accepted::Boolean(_), _) => false,
+            (Accepted::Range(bounds), Value::Number(number)) => bounds.contain(number) == Some(true),
+            (
+                Accepted::Text(_)
+                | Accepted::Integer(_)
+                | Accepted::Float(_)
+                | Accepted::Boolean(_)
+                | Accepted::Range(_),
+                _,
+            ) => false,
         })
     }
 
@@ -136,9 +150,16 @@ impl Entry {
                 (Accepted::Integer(integer), Value::Number(number), _) => is_about(number, *integer as f64),
                 (Accepted::Float(float), Value::Number(number), _) => is_about(number, *float),
                 (Accepted::Boolean(boolean), Value::Bool(value), _) => boolean == value,
-                (Accepted::Text(_) | Accepted::Integer(_) | Accepted::Float(_) | Accepted::Boolean(_), _, _) => {
-                    continue;
-                }
+                (Accepted::Range(bounds), Value::Number(number), _) => bounds.contain(number) != Some(false),
+                (
+                    Accepted::Text(_)
+                    | Accepted::Integer(_)
+                    | Accepted::Float(_)
+                    | Accepted::Boolean(_)
+                    | Accepted::Range(_),
+                    _,
+                    _,
+                ) => continue,
             };
             if matched {
                 return true;
@@ -159,63 +180,6 @@ fn is_readable(elements: &[Value]) -> bool {
 /// Whether a number is `wanted` when both are read as floats, where large integers meet their neighbours.
 fn is_about(number: &Number, wanted: f64) -> bool {
     number.as_f64().is_none_or(|value| value == wanted)
-}
-
-impl TextPattern {
-    /// Reads a pattern.
-    pub(crate) fn new(text: &str) -> Result<Self, GlobError> {
-        let raw = Glob::new(text)?;
-        let normalized = Glob::of_normalized_path(text)?;
-        let normalized = if normalized.is_equivalent(&raw) { None } else { Some(normalized) };
-        Ok(Self { raw, normalized })
-    }
-
-    fn matches_exactly(&self, text: &str) -> bool {
-        text.len() <= MATCHED_TEXT_BYTES && is_plain(text) && self.raw.matches(text)
-    }
-
-    fn matches_widely(&self, spellings: &Spellings<'_>) -> bool {
-        match spellings {
-            Spellings::Unreadable => true,
-            Spellings::Readable { raw, unix, windows } => {
-                self.raw.matches_in(raw, Case::Folded)
-                    || self.matches_path(unix, raw)
-                    || windows.as_ref().is_some_and(|path| self.matches_path(path, raw))
-            }
-        }
-    }
-
-    /// Whether a normalized path matches; where it is the raw text, the raw pattern has been tried on it.
-    fn matches_path(&self, path: &str, raw: &str) -> bool {
-        match &self.normalized {
-            Some(pattern) => pattern.matches_normalized_path(path, Case::Folded),
-            None => path != raw && self.raw.matches_normalized_path(path, Case::Folded),
-        }
-    }
-}
-
-/// The forms of a text in which a narrowing rule looks for its pattern.
-enum Spellings<'a> {
-    /// The text is too long, or climbs above its root: every pattern matches.
-    Unreadable,
-    /// A backslash is read both ways, since on Unix it is a letter of a name and on Windows it divides.
-    Readable { raw: &'a str, unix: Cow<'a, str>, windows: Option<Cow<'a, str>> },
-}
-
-impl<'a> Spellings<'a> {
-    fn of(raw: &'a str) -> Self {
-        if raw.len() > MATCHED_TEXT_BYTES {
-            return Self::Unreadable;
-        }
-        let windows = raw.contains('\\').then(|| normalize(raw, Separators::BothSlashes));
-        match (normalize(raw, Separators::Slash), windows) {
-            (Normalized::Inside(unix), None) => Self::Readable { raw, unix, windows: None },
-            (Normalized::Inside(unix), Some(Normalized::Inside(path))) => {
-                Self::Readable { raw, unix, windows: Some(path) }
-            }
-            (Normalized::Outside, _) | (_, Some(Normalized::Outside)) => Self::Unreadable,
-        }
-    }
 }
 
 impl fmt::Display for When {
@@ -244,7 +208,8 @@ impl fmt::Display for Entry {
 impl fmt::Display for Accepted {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text(pattern) => write!(formatter, "\"{}\"", pattern.raw.as_str().escape_debug()),
+            Self::Text(pattern) => pattern.fmt(formatter),
+            Self::Range(bounds) => bounds.fmt(formatter),
             Self::Integer(integer) => write!(formatter, "{integer}"),
             Self::Float(float) => write!(formatter, "{float:?}"),
             Self::Boolean(boolean) => write!(formatter, "{boolean}"),

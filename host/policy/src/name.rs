@@ -206,7 +206,8 @@ mod tests {
 
     #[test]
     fn a_full_name_has_exactly_one_dot_and_two_names() {
-        assert_eq!("files.read".parse::<ToolName>().unwrap().to_string(), "files.read");
+        let name: ToolName = "files.read".parse().unwrap();
+        assert_eq!((name.to_string(), format!("{name:?}")), ("files.read".to_owned(), "\"files.read\"".to_owned()));
         for text in ["files", "files.", ".read", "files.read.x", "files..read", "Files.read", "files. read", "*.*"] {
             assert!(text.parse::<ToolName>().is_err(), "{text:?}");
         }

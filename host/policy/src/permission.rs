@@ -202,6 +202,18 @@ mod tests {
         assert_eq!(set.to_string(), "read, write");
         assert_eq!(serde_json::to_string(&set).unwrap(), r#"["read","write"]"#);
         assert_eq!(Permissions::NONE.to_string(), "");
+        assert_eq!(format!("{set:?}"), "{Read, Write}");
+    }
+
+    #[test]
+    fn a_set_is_read_back_as_it_was_and_only_from_known_words() {
+        for set in every_set() {
+            let text = serde_json::to_string(&set).unwrap();
+            assert_eq!(serde_json::from_str::<Permissions>(&text).unwrap(), set);
+        }
+        for text in ["[\"all\"]", "\"read\"", "[1]", "null"] {
+            assert!(serde_json::from_str::<Permissions>(text).is_err(), "{text}");
+        }
     }
 
     #[test]

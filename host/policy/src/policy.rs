@@ -1,19 +1,21 @@
 //! A policy that was read and found sound, and the questions it answers.
 //!
-//! It must not know where its text came from, nor whether anybody trusts it.
+//! It must not know where its texts came from, nor who decided which of them to trust.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::approvals::Approvals;
 use crate::binding::Binding;
+use crate::combine::combine;
 use crate::decision::{Decision, Source, Verdict};
 use crate::error::PolicyError;
-use crate::evaluate::{Question, Settled, weigh, weigh_permission};
+use crate::evaluate::{Matter, Question, ResourceQuestion, Settled};
 use crate::explain::{Explanation, explain};
-use crate::file;
+use crate::layer::{Layer, LayerError, Layers};
 use crate::limits::Limits;
-use crate::name::{DependencyKey, PluginName, ToolName};
-use crate::permission::Permission;
+use crate::name::{DependencyKey, PluginName};
+use crate::record_keeping::RecordKeeping;
 use crate::rule::Rule;
 
 /// The longest text of a policy, in bytes. People write and review policies; nobody reviews a megabyte.
@@ -34,6 +36,8 @@ pub struct Policy {
     pub(crate) rules: Vec<Rule>,
     pub(crate) limits: Limits,
     pub(crate) plugins: BTreeMap<PluginName, PluginPolicy>,
+    pub(crate) approvals: Approvals,
+    pub(crate) record: RecordKeeping,
     pub(crate) named: BTreeSet<PluginName>,
 }
 
@@ -41,6 +45,8 @@ pub struct Policy {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PluginPolicy {
     pub(crate) bindings: BTreeMap<DependencyKey, Binding>,
+    /// Whose each binding is.
+    pub(crate) layers: BTreeMap<DependencyKey, Layer>,
     pub(crate) limits: Limits,
 }
 
@@ -53,44 +59,59 @@ impl Policy {
             rules: Vec::new(),
             limits: Limits::default(),
             plugins: BTreeMap::new(),
+            approvals: Approvals::default(),
+            record: RecordKeeping::default(),
             named: BTreeSet::new(),
         }
     }
 
-    /// Reads a policy. It is accepted as a whole or refused as a whole.
+    /// Reads the user's policy, where it is the only one. It is accepted as a whole or refused as a whole.
     ///
     /// # Errors
     ///
     /// The first thing in the text that is not exactly as it should be: a key that is not known, a key that is written
     /// twice, a name, pattern, word or amount that is malformed, a limit that is off or above its ceiling.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
-        file::read(text)
+        Self::layered(&Layers { user: Some(text), ..Layers::default() }).map_err(|refused| refused.error)
     }
 
-    /// Decides on a call.
+    /// Reads and combines the layers of a policy. Their rules are weighed together, and the strictest default that any
+    /// of them writes holds. A trusted project adds bindings and overrides limits; an untrusted one can only narrow.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Policy::parse`], in whichever text it is, trusted or not; and where two layers bind the same key, or
+    /// have more than [`POLICY_RULES`] together.
+    pub fn layered(layers: &Layers<'_>) -> Result<Self, LayerError> {
+        combine(layers)
+    }
+
+    /// Decides on a call. It gets the strictest of what the rules say of the caller and of each principal whose
+    /// sub-agent the caller is.
     pub fn decide(&self, question: &Question<'_>) -> Verdict {
-        self.verdict(weigh(&self.rules, self.default, question).settle())
+        self.verdict_on(&Matter::from(question))
     }
 
     /// Decides on what a tool asks for in the middle of a call. Only rules without a `when` speak of it, since the
     /// resource is no argument. A resource that a person could not read is denied whatever the rules say: an empty one,
     /// one with a control character, and one of more than [`RESOURCE_BYTES`].
-    pub fn decide_resource(&self, tool: &ToolName, permission: Permission, resource: &str) -> Verdict {
+    pub fn decide_resource(&self, question: &ResourceQuestion<'_>) -> Verdict {
+        let resource = question.resource;
         if resource.is_empty() || resource.len() > RESOURCE_BYTES || resource.chars().any(char::is_control) {
             let reason = Arc::from("the resource is empty, too long, or holds control characters");
             return Verdict { decision: Decision::Deny, source: Source::Default, reason };
         }
-        self.verdict(weigh_permission(&self.rules, self.default, tool, permission).settle())
+        self.verdict_on(&Matter::from(question))
     }
 
     /// Decides on a call and says what led to it and what would change it. The verdict is that of [`Policy::decide`].
     pub fn explain(&self, question: &Question<'_>) -> Explanation {
-        let weighing = weigh(&self.rules, self.default, question);
-        let verdict = self.verdict(weighing.settle());
-        explain(&self.rules, question, &weighing, verdict)
+        let verdict = self.decide(question);
+        explain(self, question, verdict)
     }
 
-    /// The plugins that the policy names: those with a section, and those that a rule spells out.
+    /// The plugins that the user's and the project's policy name: those with a section, and those that a rule spells
+    /// out.
     pub fn plugins(&self) -> impl Iterator<Item = &PluginName> {
         self.named.iter()
     }
@@ -110,7 +131,22 @@ impl Policy {
         self.plugins.get(plugin).map_or(&NO_BINDINGS, |plugin| &plugin.bindings)
     }
 
-    /// The rules, in the order of the file.
+    /// Whose text binds `key` for `plugin`. A relative path in the binding is relative to that text.
+    pub fn binding_layer(&self, plugin: &PluginName, key: &DependencyKey) -> Option<Layer> {
+        self.plugins.get(plugin)?.layers.get(key).copied()
+    }
+
+    /// What becomes of a question to a person.
+    pub fn approvals(&self) -> Approvals {
+        self.approvals
+    }
+
+    /// What a record keeps, and when it counts as written.
+    pub fn record(&self) -> RecordKeeping {
+        self.record
+    }
+
+    /// The rules, layer by layer in the order of each text.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
@@ -120,7 +156,10 @@ impl Policy {
         self.default
     }
 
-    fn verdict(&self, settled: Settled<'_>) -> Verdict {
+    fn verdict_on(&self, matter: &Matter<'_>) -> Verdict {
+        let weighings = matter.weighings(&self.rules, self.default);
+        let settled = weighings.map(|(_, weighing)| weighing.settle()).reduce(Settled::stricter);
+        let settled = settled.unwrap_or(Settled::DENY);
         let (source, reason) = match settled.rule {
             Some(rule) => (Source::Rule(rule.id), &rule.explanation),
             None => (Source::Default, &self.default_reason),

@@ -7,11 +7,16 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::caller::Member;
 use crate::decision::{Decision, RuleId};
+use crate::evaluate::Question;
 use crate::glob::{Glob, GlobError};
+use crate::hint::Hint;
+use crate::layer::Trust;
 use crate::matcher::{Reading, When};
 use crate::name::{LocalName, NameError, PluginName, ToolName, is_name_byte};
 use crate::permission::{Permission, Permissions};
+use crate::subject::Subject;
 
 /// The longest reason that a rule may give, in bytes: a reply and an approval show all of it.
 pub const REASON_BYTES: usize = 1000;
@@ -25,6 +30,11 @@ pub struct Rule {
     pub tool: ToolPattern,
     /// The one permission it speaks of; without one it speaks of the whole call.
     pub permission: Option<Permission>,
+    /// The claim of a tool's author on which it rests. Such a rule never widens: it is no allow, and as an ask it lifts
+    /// no deny.
+    pub hint: Option<Hint>,
+    /// Whom it speaks of.
+    pub(crate) subject: Subject,
     /// The arguments it speaks of; without any it speaks of all.
     pub when: Option<When>,
     /// What it says.
@@ -33,6 +43,16 @@ pub struct Rule {
     pub reason: Option<Arc<str>>,
     /// What a verdict says: the reason, or else a sentence that names the rule.
     pub(crate) explanation: Arc<str>,
+    /// Whether it may widen.
+    pub(crate) trust: Trust,
+}
+
+/// A call as one rule sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) member: Member<'a>,
+    /// None where the question is about a resource.
+    pub(crate) arguments: Option<&'a Map<String, Value>>,
 }
 
 /// How far a rule speaks of the arguments of a call.
@@ -47,15 +67,34 @@ pub(crate) enum Reach {
 }
 
 impl Rule {
-    /// Whether the rule speaks of this tool with one of these permissions.
-    pub(crate) fn concerns(&self, tool: &ToolName, permissions: Permissions) -> bool {
-        self.permission.is_none_or(|permission| permissions.contains(permission)) && self.tool.matches(tool)
+    /// Whether the rule speaks of the tool and the caller of a question, or of somebody on whose behalf the caller is
+    /// there, with some arguments at least.
+    pub fn may_speak(&self, question: &Question<'_>) -> bool {
+        let open = |member| self.subject.matches(&member, Reading::Wide) && !self.waits();
+        self.concerns(question.tool, question.permissions, question.hints) && question.caller.members().any(open)
     }
 
-    /// How far the rule speaks of these arguments.
-    pub(crate) fn reach(&self, arguments: &Map<String, Value>) -> Reach {
-        let Some(when) = &self.when else { return Reach::Full };
-        let matches = |reading| when.matches(arguments, reading);
+    /// Whether the rule speaks of this tool with one of these permissions and these hints.
+    pub(crate) fn concerns(&self, tool: &ToolName, permissions: Permissions, hints: &[Hint]) -> bool {
+        self.permission.is_none_or(|permission| permissions.contains(permission))
+            && self.hint.is_none_or(|hint| hints.contains(&hint))
+            && self.tool.matches(tool)
+    }
+
+    /// How far the rule speaks of the call.
+    pub(crate) fn reach(&self, asked: &Asked<'_>) -> Reach {
+        if self.waits() {
+            return Reach::None;
+        }
+        match self.reach_if_trusted(asked) {
+            Reach::Full if self.decision == Decision::Ask && !self.may_lift() => Reach::Wide,
+            reach => reach,
+        }
+    }
+
+    /// How far the rule would speak of the call if the person trusted the project that brought it.
+    pub(crate) fn reach_if_trusted(&self, asked: &Asked<'_>) -> Reach {
+        let matches = |reading| self.matches(asked, reading);
         match self.decision {
             Decision::Allow if matches(Reading::Exact) => Reach::Full,
             Decision::Allow => Reach::None,
@@ -65,6 +104,25 @@ impl Rule {
             Decision::Ask if matches(Reading::Exact) => Reach::Full,
             Decision::Ask => Reach::Wide,
         }
+    }
+
+    /// Whether it says nothing until the person trusts the project that brought it.
+    pub(crate) fn waits(&self) -> bool {
+        self.trust == Trust::Untrusted && self.decision == Decision::Allow
+    }
+
+    /// Whether it may lift a deny: neither an untrusted project nor a plugin's claim of itself does.
+    pub(crate) fn may_lift(&self) -> bool {
+        self.trust == Trust::Trusted && self.hint.is_none()
+    }
+
+    fn matches(&self, asked: &Asked<'_>, reading: Reading) -> bool {
+        self.subject.matches(&asked.member, reading)
+            && match (&self.when, asked.arguments) {
+                (None, _) => true,
+                (Some(when), Some(arguments)) => when.matches(arguments, reading),
+                (Some(_), None) => false,
+            }
     }
 }
 
@@ -140,6 +198,11 @@ impl ToolPattern {
     /// Whether the pattern stands for `tool`.
     pub fn matches(&self, tool: &ToolName) -> bool {
         self.plugin.matches(tool.plugin.as_str()) && self.tool.matches(tool.tool.as_str())
+    }
+
+    /// Whether the plugins that the pattern spells out are all that it stands for.
+    pub(crate) fn names_every_plugin(&self) -> bool {
+        self.plugin.single_segments().all(|literal| literal.is_some())
     }
 
     /// The plugins that the pattern spells out, as opposed to those that it only stands for.

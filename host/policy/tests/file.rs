@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use portcullis_policy::{
-    Access, Binding, Decision, Explanation, Permission, Permissions, Policy, PolicyError, PolicyFault, Question,
-    RuleId, SecretSource, Source, ToolName, Verdict,
+    Access, Binding, Caller, Decision, Durability, Explanation, Layer, Limit, Limits, Payloads, Permission,
+    Permissions, Policy, PolicyError, PolicyFault, Question, ResourceQuestion, RuleId, SecretSource, Source, ToolName,
+    Unattended, Verdict,
 };
 use serde_json::json;
 
@@ -58,6 +59,14 @@ output = "12 KiB"
 progress-reports = 13
 directory-entries = 14
 approval-time = "15 min"
+[approvals]
+unattended = "deny"
+pending-time = "16 h"
+session-time = "17 h"
+always-time = "18 d"
+[record]
+payloads = "keep"
+durable = "machine"
 [plugin.files]
 directory.workspace = { path = ".", access = "read-only" }
 limits.memory = "2 MiB"
@@ -74,6 +83,14 @@ permission = "read"
 when = { path = "src/**" }
 decision = "allow"
 reason = "sources are public"
+[[rule]]
+tool = "files.write"
+hint = "destructive"
+session = "nightly-*"
+principal = ["alice/**", "bob"]
+origin = ["sub-agent", "automation"]
+when = { path = [{ prefix = "src/" }, { equals = "a*b" }], size = { at-least = 1, at-most = 1.5 } }
+decision = "ask"
 "#;
 
 fn parse(text: &str) -> Policy {
@@ -94,7 +111,9 @@ fn name(text: &str) -> ToolName {
 fn ask(policy: &Policy, tool: &str, permissions: &[Permission], arguments: &serde_json::Value) -> Explanation {
     let permissions = permissions.iter().copied().collect::<Permissions>();
     let arguments = arguments.as_object().unwrap();
-    policy.explain(&Question { tool: &name(tool), permissions, arguments })
+    let principal = "alice".parse().unwrap();
+    let caller = Caller { session: "s", principal: &principal, automated: false };
+    policy.explain(&Question { tool: &name(tool), permissions, hints: &[], arguments, caller })
 }
 
 #[test]
@@ -103,7 +122,7 @@ fn the_example_of_the_design_decides_as_the_design_says() {
     let verdict = |tool, permission, path| ask(&policy, tool, &[permission], &json!({ "path": path })).verdict;
     let write = verdict("files.write", Permission::Write, "src/a");
     assert_eq!(write.decision, Decision::Ask, "an ask is stricter than an allow");
-    assert_eq!(write.source, Source::Rule(RuleId { number: 2, line: 20 }));
+    assert_eq!(write.source, Source::Rule(RuleId { layer: Layer::User, number: 2, line: 20 }));
     assert_eq!(write.reason.as_ref(), "a person looks at every other write");
     let other = verdict("files.read", Permission::Read, "src/a");
     assert_eq!((other.decision, other.source), (Decision::Ask, Source::Default));
@@ -175,12 +194,15 @@ fn a_resource_is_judged_only_by_rules_without_arguments() {
          [[rule]]\ntool = 'a.c'\nwhen = { path = '**' }\ndecision = 'deny'\n",
     );
     let decide = |tool: &str, permission, resource: &str| -> Verdict {
-        policy.decide_resource(&name(tool), permission, resource)
+        let (tool, principal) = (name(tool), "alice".parse().unwrap());
+        let caller = Caller { session: "s", principal: &principal, automated: false };
+        policy.decide_resource(&ResourceQuestion { tool: &tool, permission, hints: &[], resource, caller })
     };
     assert_eq!(decide("a.b", Permission::Read, "x").decision, Decision::Deny);
     assert_eq!(decide("a.c", Permission::Read, "x").decision, Decision::Allow);
     assert_eq!(decide("a.c", Permission::Write, "x").decision, Decision::Deny);
-    for resource in ["", "a\nb", "a\u{1b}[2J", &"a".repeat(5000)] {
+    assert_eq!(decide("a.c", Permission::Read, &"a".repeat(4096)).decision, Decision::Allow);
+    for resource in ["", "a\nb", "a\u{1b}[2J", &"a".repeat(4097)] {
         assert_eq!(decide("a.c", Permission::Read, resource).decision, Decision::Deny, "{resource:?}");
     }
 }
@@ -212,6 +234,9 @@ fn an_explanation_says_what_would_change_the_decision() {
 const TABLES: &[&str] = &[
     "[defaults]\n",
     "[limits]\n",
+    "[approvals]\n",
+    "[record]\n",
+    "{ at-least = 1, ",
     "[plugin.files]\n",
     "{ path = \".\", ",
     "[plugin.web.http.fetch]\n",
@@ -226,7 +251,7 @@ fn an_unknown_key_at_any_level_is_refused() {
         for table in TABLES {
             let separator = if table.ends_with('\n') { "\n" } else { ", " };
             let text = FULL.replacen(table, &format!("{table}{unknown} = 1{separator}"), 1);
-            assert_ne!(text, FULL);
+            assert_ne!(text, FULL, "{table}");
             assert!(matches!(refused(&text).fault, PolicyFault::UnknownKey { .. }), "{table}{unknown}");
         }
         let text = format!("{unknown} = 1\n{FULL}");
@@ -265,7 +290,8 @@ fn a_value_of_another_type_is_refused_everywhere() {
         for value in ["1979-05-27", "nan", "true", "-1", "1.5", "[]", "[[]]", "{}", "''", "\"\\u0000\"", "\"\u{202e}\""]
         {
             // These are values of the right type for those keys.
-            if (key == "reason" && value.contains('\u{202e}')) || (key.ends_with("path") && value.len() > 6) {
+            let free_text = matches!(key, "reason" | "session");
+            if (free_text && value.contains('\u{202e}')) || (key.ends_with("path") && value.len() > 6) {
                 continue;
             }
             let text = FULL.replacen(&format!("\n{line}\n"), &format!("\n{key} = {value}\n"), 1);
@@ -315,6 +341,77 @@ fn every_malformed_part_of_a_rule_is_a_load_error() {
 }
 
 #[test]
+fn every_malformed_table_in_a_when_is_a_load_error() {
+    let rule = |body: &str| format!("[[rule]]\ntool = 'a.b'\ndecision = 'deny'\n{body}\n");
+    let texts = [
+        rule("when = { path = { prefix = '' } }"),
+        rule("when = { path = { prefix = 1 } }"),
+        rule("when = { path = { prefix = '../a' } }"),
+        rule("when = { path = { prefix = 'a/../' } }"),
+        rule("when = { path = { prefix = \"a\\nb\" } }"),
+        rule("when = { path = { prefix = ['a', 'b'] } }"),
+        rule(&format!("when = {{ path = {{ prefix = '{}' }} }}", "a".repeat(1024))),
+        rule("when = { path = { equals = '' } }"),
+        rule("when = { path = { equals = '..' } }"),
+        rule("when = { path = { equals = ['a'] } }"),
+        rule("when = { path = { equals = { equals = 'a' } } }"),
+        rule("when = { path = { equals = nan } }"),
+        rule("when = { path = {} }"),
+        rule("when = { path = [{}] }"),
+        rule("when = { path = { prefix = 'a', equals = 'a' } }"),
+        rule("when = { path = { prefix = 'a', at-least = 1 } }"),
+        rule("when = { path = { equals = 1, at-most = 1 } }"),
+        rule("when = { path = { glob = 'a' } }"),
+        rule("when = { n = { at-least = 2, at-most = 1 } }"),
+        rule("when = { n = { at-least = 1.5, at-most = 1 } }"),
+        rule("when = { n = { at-least = 9007199254740993, at-most = 9007199254740992 } }"),
+        rule("when = { n = { at-least = nan } }"),
+        rule("when = { n = { at-most = inf } }"),
+        rule("when = { n = { at-most = 1e300 } }"),
+        rule("when = { n = { at-least = 9007199254740992.0 } }"),
+        rule("when = { n = { at-least = '1' } }"),
+        rule("when = { n = { at-least = true } }"),
+    ];
+    for text in texts {
+        refused(&text);
+    }
+}
+
+#[test]
+fn every_malformed_subject_of_a_rule_is_a_load_error() {
+    let rule = |body: &str| format!("[[rule]]\ntool = 'a.b'\ndecision = 'deny'\n{body}\n");
+    let texts = [
+        rule("hint = 'dangerous'"),
+        rule("hint = ['destructive']"),
+        rule("session = ''"),
+        rule("session = 'a]'"),
+        rule("session = '../a'"),
+        rule("session = ['a']"),
+        rule("principal = ''"),
+        rule("principal = []"),
+        rule("principal = 1"),
+        rule("principal = 'a b'"),
+        rule("principal = '/a'"),
+        rule("principal = 'a/'"),
+        rule("principal = 'a//*'"),
+        rule("principal = '/**'"),
+        rule("principal = 'a/**/'"),
+        rule("principal = 'a/../*'"),
+        rule("principal = 'a/./*'"),
+        rule("principal = 'a b*'"),
+        rule("principal = 'a\\*'"),
+        rule("principal = 'a**'"),
+        rule("principal = ['alice', '']"),
+        rule("origin = 'Person'"),
+        rule("origin = []"),
+        rule("origin = ['person', 'cron']"),
+    ];
+    for text in texts {
+        refused(&text);
+    }
+}
+
+#[test]
 fn every_malformed_rule_default_or_limit_is_a_load_error() {
     let texts = [
         "[[rule]]\ntool = 'a.b'",
@@ -345,6 +442,20 @@ fn every_malformed_rule_default_or_limit_is_a_load_error() {
         "[limits]\nhandles = '5'",
         "[limits]\nhandles = 100_001",
         "[plugin.a.limits]\ntables = 129",
+        "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nwhen = { path = { prefix = './a' } }",
+        "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nwhen = { path = { equals = 'a\\b' } }",
+        "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nwhen = { path = [{ prefix = 'a\\b' }] }",
+        "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nhint = 'read-only'",
+        "[approvals]\nunattended = 'allow'",
+        "[approvals]\nunattended = true",
+        "[approvals]\npending-time = '0 s'",
+        "[approvals]\npending-time = 24",
+        "[approvals]\npending-time = '31 d'",
+        "[approvals]\nsession-time = '721 h'",
+        "[approvals]\nalways-time = '366 d'",
+        "[approvals]\nalways-time = 'never'",
+        "[record]\npayloads = 'all'",
+        "[record]\ndurable = 'disk'",
     ];
     for text in texts {
         refused(text);
@@ -425,11 +536,117 @@ fn an_error_names_the_place_the_key_and_the_remedy() {
             "line 1, column 9: `plugin.\"\\u{1b}[2J\"`: \"\\u{1b}[2J\" is not a plugin's name; a name starts with",
         ),
         ("[limits", "line 1, column 8: this is not TOML: "),
+        (
+            "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nhint = 'read-only'\n",
+            "line 4, column 1: `rule.hint`: an allow rule rests on what the plugin claims of itself; name the tools in",
+        ),
+        (
+            "[[rule]]\ntool = 'a.b'\ndecision = 'deny'\nwhen = { n = { at-least = 2, at-most = 1 } }",
+            "line 4, column 10: `rule.when.n`: no number is both at least and at most this; write the smaller number",
+        ),
+        (
+            "[[rule]]\ntool = 'a.b'\ndecision = 'deny'\nwhen = { n = { above = 2 } }",
+            "line 4, column 16: `rule.when.n.above`: this key is not known here; the known keys are `prefix`, `equals`, \
+             `at-least`, `at-most`",
+        ),
+        (
+            "[approvals]\nunattended = 'allow'",
+            "line 2, column 1: `approvals.unattended`: this word is not known here; write one of `pending`, `deny`",
+        ),
+        (
+            "[plugin.a]\nhttp.b = { hosts = ['docs.rs:443'] }",
+            "line 2, column 21: `plugin.a.http.b.hosts`: this is a host name with a port; write the host without it",
+        ),
     ];
     for (text, expected) in rows {
         let error = refused(text).to_string();
         assert!(error.starts_with(expected), "{error}\n{expected}");
     }
+}
+
+fn expect_remedies<const ROWS: usize>(rows: [(String, &str); ROWS]) {
+    for (text, remedy) in rows {
+        let error = refused(&text);
+        assert!(error.remedy().starts_with(remedy), "{error}\n{remedy}");
+        assert!(error.to_string().ends_with(&error.remedy()), "{error}");
+    }
+}
+
+#[test]
+fn every_refusal_of_a_rule_has_its_own_remedy() {
+    let rule = |body: &str| format!("[[rule]]\ntool = 'a.b'\ndecision = 'deny'\n{body}\n");
+    let rows = [
+        (rule("x = 1"), "the known keys are `tool`, `permission`, `hint`, `session`, `principal`, `origin`, `when`"),
+        (
+            "[approvals]\nx = 1".to_owned(),
+            "the known keys are `unattended`, `pending-time`, `session-time`, `always-time`",
+        ),
+        ("[record]\nx = 1".to_owned(), "the known keys are `payloads`, `durable`"),
+        (rule("when = 1"), "write a table"),
+        (rule("reason = 1"), "write a text in quotes"),
+        (rule("when = {}"), "write at least one entry"),
+        ("[plugin.a]\ndirectory.b.path = 'x'\nhttp.b.hosts = ['docs.rs']".to_owned(), "give each dependency a key"),
+        (rule("when = { n = nan }"), "write a finite number"),
+        (rule("decision2 = 1"), "the known keys are"),
+        (rule("").replace("deny", "allow") + "when = { p = './a' }", "write the path without it"),
+        (rule("when = { p = '../a' }"), "remove it: a path that climbs above its root matches every deny"),
+        (rule("reason = ''"), "write one short sentence"),
+        (rule("").replace("deny", "no"), "write one of `allow`, `ask`, `deny`"),
+        (rule("permission = 'x'"), "write one of `read`, `write`, `execute`, `network`"),
+        (rule("hint = 'x'"), "write one of `read-only`, `destructive`, `idempotent`, `open-world`, `sequential`"),
+        (rule("").replace("deny", "allow") + "hint = 'read-only'", "name the tools in an allow rule"),
+        (rule("origin = 'x'"), "write one of `person`, `sub-agent`, `automation`"),
+        (rule("principal = 'a b'"), "write one to eight names with `/` between them"),
+        (rule("principal = '/*'"), "write a name, or a pattern such as \"alice/**\""),
+        (rule("principal = 'a/../*'"), "write the name without it"),
+        (rule("when = { p = { prefix = '' } }"), "write at least one character"),
+        (rule("when = { p = { prefix = \"\\n\" } }"), "write a pattern with `?` where it stands"),
+        (rule(&format!("when = {{ p = {{ equals = '{}' }} }}", "a".repeat(1025))), "write a shorter prefix"),
+        (rule("").replace("deny", "allow") + "when = { p = { equals = 'a\\b' } }", "write the text without it"),
+        (rule("when = { p = { prefix = 'a', at-most = 1 } }"), "write one of `prefix`, `equals`, or bounds"),
+        (rule("when = { n = { at-most = 1e99 } }"), "write a whole number without a dot, or a smaller one"),
+        (rule("when = { n = { at-least = 2, at-most = 1 } }"), "write the smaller number after `at-least`"),
+        (rule("when = { '' = 1 }"), "write the name of an argument, or a JSON pointer"),
+        (rule("when = { '/~' = 1 }"), "write `~0` for `~`"),
+        (rule("when = { p = '' }"), "write `**` to match everything"),
+        (rule("").replace("a.b", "a"), "write `plugin.tool`; `*.*` stands for every tool"),
+        (rule("").replace("a.b", "a.B"), "use lower-case letters, digits"),
+        (rule("").replace("a.b", "a.**"), "write `*`"),
+        (rule("").replace("a.b", "a.9"), "a name starts with a lower-case letter"),
+        (rule("").replace("a.b", "a.["), "close it with `]`"),
+    ];
+    expect_remedies(rows);
+}
+
+#[test]
+fn every_other_refusal_has_its_own_remedy() {
+    let http = |body: &str| format!("[plugin.a]\nhttp.b = {{ hosts = ['docs.rs'], {body} }}\n");
+    let rows = [
+        ("#".repeat(1024 * 1024 + 1), "write patterns that cover several tools"),
+        ("[plugin.A]".to_owned(), "a name starts with a lower-case letter"),
+        ("[limits]\nmemory = 0".to_owned(), "write the smallest amount that is enough"),
+        ("[limits]\nmemory = 'x'".to_owned(), "write a size such as \"64 MiB\""),
+        ("[limits]\ntables = 'x'".to_owned(), "write a whole number without quotes"),
+        ("[approvals]\npending-time = 1".to_owned(), "write a duration such as \"30 s\" (units: ms, s, min, h, d)"),
+        ("[approvals]\npending-time = '31 d'".to_owned(), "write \"30 d\" or less"),
+        ("[record]\ndurable = 'x'".to_owned(), "write one of `process`, `machine`"),
+        (http("methods = ['get']"), "write a method such as \"GET\" in upper case"),
+        (http("secret = { header = 'A', value = '{}', from = 'env:A' }"), "write a name such as \"authorization\""),
+        (http("secret = { header = 'host', value = '{}', from = 'env:A' }"), "send the secret in another header"),
+        (http("secret = { header = 'a', value = '', from = 'env:A' }"), "write a value such as \"Bearer {}\""),
+        (http("secret = { header = 'a', value = '{}', from = 'A' }"), "write \"env:NAME\" or \"file:PATH\""),
+        (http("").replace("docs.rs", "*.com"), "name the domain of one owner"),
+        (http("").replace("docs.rs", "a..b"), "write a name such as \"docs.rs\""),
+        (http("").replace("docs.rs", "http://a"), "write only the host"),
+        (http("").replace("docs.rs", "a.b:1"), "write the host without it: ports belong nowhere in `hosts`"),
+        (http("").replace("docs.rs", "A.b"), "write it in lower case"),
+        (http("").replace("docs.rs", "é.b"), "write it in punycode"),
+        (http("").replace("docs.rs", "a*.b"), "write each host, or one `*.` at the beginning"),
+        (http("").replace("docs.rs", "127.1"), "write four decimal numbers"),
+        ("[plugin.a]\ndirectory.b = { path = '' }".to_owned(), "write the path of a directory"),
+        ("[plugin.a]\ndirectory.b = { path = 'x', access = 'x' }".to_owned(), "write `read-only` or `read-write`"),
+    ];
+    expect_remedies(rows);
 }
 
 #[test]
@@ -476,4 +693,85 @@ fn a_policy_has_a_largest_size_and_a_largest_number_of_rules() {
     refused(&format!("rule = {}{}", "[".repeat(100_000), "]".repeat(100_000)));
     refused(&format!("a{} = 1", ".a".repeat(100_000)));
     refused(&format!("[a{}]", ".a".repeat(100_000)));
+}
+
+#[test]
+fn sections_that_are_not_there_have_their_defaults() {
+    let (approvals, record) = (Policy::deny_all().approvals(), Policy::deny_all().record());
+    assert_eq!(approvals.unattended, Unattended::Pending);
+    let hours = |hours: u64| Duration::from_secs(hours * 3600);
+    assert_eq!((approvals.pending_time, approvals.session_time), (hours(24), hours(24)));
+    assert_eq!(approvals.always_time, hours(2160));
+    assert_eq!((record.payloads, record.durable), (Payloads::Digest, Durability::Process));
+    assert_eq!(parse("[approvals]\n[record]\n").approvals(), approvals);
+}
+
+#[test]
+fn approvals_and_record_are_what_the_policy_says_up_to_the_ceilings() {
+    let policy = parse(FULL);
+    let (approvals, record) = (policy.approvals(), policy.record());
+    assert_eq!(approvals.unattended, Unattended::Deny);
+    let hours = |hours: u64| Duration::from_secs(hours * 3600);
+    assert_eq!((approvals.pending_time, approvals.session_time), (hours(16), hours(17)));
+    assert_eq!(approvals.always_time, hours(18 * 24));
+    assert_eq!((record.payloads, record.durable), (Payloads::Keep, Durability::Machine));
+    let highest =
+        parse("[approvals]\npending-time = '720 h'\nsession-time = '30 d'\nalways-time = '8760 h'").approvals();
+    assert_eq!((highest.pending_time, highest.session_time), (hours(720), hours(720)));
+    assert_eq!(highest.always_time, hours(8760));
+}
+
+#[test]
+fn a_limit_is_exactly_as_high_as_it_is_documented() {
+    let (kib, mib, hour) = (1 << 10, 1 << 20, 3_600_000);
+    let rows = [
+        (Limit::Memory, 64 * mib, 1024 * mib),
+        (Limit::Time, 30_000, hour),
+        (Limit::Transfer, 8 * mib, 128 * mib),
+        (Limit::Random, 64 * kib, mib),
+        (Limit::Log, 64 * kib, 16 * mib),
+        (Limit::Arguments, mib, 16 * mib),
+        (Limit::Output, 256 * kib, 64 * mib),
+        (Limit::Written, 64 * mib, 64 * 1024 * mib),
+        (Limit::ApprovalTime, 300_000, 24 * hour),
+    ];
+    for (limit, default, ceiling) in rows {
+        let mut limits = Policy::deny_all().default_limits();
+        assert_eq!(limits.get(limit), default, "{}", limit.key());
+        limits.set(limit, u64::try_from(ceiling).unwrap()).unwrap();
+        assert!(limits.set(limit, u64::try_from(ceiling).unwrap() + 1).is_err(), "{}", limit.key());
+    }
+}
+
+#[test]
+fn the_larger_of_two_limits_is_taken_key_by_key() {
+    for limit in Limit::ALL {
+        let (mut low, mut high) = (Limits::default(), Limits::default());
+        low.set(limit, 1).unwrap();
+        high.set(limit, 2).unwrap();
+        assert_eq!((low.max(&high).get(limit), high.max(&low).get(limit)), (2, 2), "{}", limit.key());
+    }
+}
+
+#[test]
+fn an_explanation_tells_the_parts_of_a_call_apart() {
+    let policy = parse(
+        "[[rule]]\ntool = 'a.b'\npermission = 'read'\ndecision = 'allow'\n\
+         [[rule]]\ntool = 'a.b'\npermission = 'write'\ndecision = 'deny'\n\
+         [[rule]]\ntool = 'a.b'\npermission = 'network'\ndecision = 'deny'\nwhen = { path = 'x' }\n\
+         [[rule]]\ntool = 'a.b'\npermission = 'execute'\ndecision = 'allow'\nwhen = { path = 'y' }\n",
+    );
+    let decisive = |permissions: &[Permission]| -> Vec<(usize, bool)> {
+        let explained = ask(&policy, "a.b", permissions, &json!({ "path": "z" }));
+        explained.matched.iter().map(|rule| (rule.rule.number, rule.decisive)).collect()
+    };
+    assert_eq!(decisive(&[Permission::Read, Permission::Write]), [(1, false), (2, true)]);
+    assert_eq!(decisive(&[Permission::Read]), [(1, true)]);
+    assert_eq!(decisive(&[Permission::Read, Permission::Network]), [(1, false)]);
+    let changes = |permissions: &[Permission]| ask(&policy, "a.b", permissions, &json!({ "path": "z" })).changes;
+    let network = changes(&[Permission::Network, Permission::Read]);
+    assert_eq!(network.len(), 1, "neither a deny nor a rule for another permission would help: {network:?}");
+    let execute = changes(&[Permission::Network, Permission::Execute]);
+    assert_eq!(execute.iter().filter(|change| change.starts_with("Call it with")).count(), 1, "{execute:?}");
+    assert_eq!(execute.len(), 3, "{execute:?}");
 }

@@ -255,10 +255,11 @@ fn naive(pattern: &[char], text: &[char]) -> bool {
         [DEEP, '/', rest @ ..] => {
             naive(rest, text) || (0..text.len()).any(|at| text[at] == '/' && naive(rest, &text[at + 1..]))
         }
+        // An escaped slash divides like any other.
+        [DEEP, '\\', '/', rest @ ..] => naive(&[&[DEEP, '/'], rest].concat(), text),
+        ['\\', '/', rest @ ..] => naive(&[&['/'], rest].concat(), text),
         // At the end of a text a deep segment may stand for no segment, and then its slash is not there either.
         ['/', rest @ ..] if text.is_empty() => only_deep(rest),
-        // An escaped slash divides like any other.
-        ['\\', '/', rest @ ..] => naive(&[&['/'], rest].concat(), text),
         ['*', rest @ ..] => naive(rest, text) || (one(text) && naive(pattern, &text[1..])),
         ['?', rest @ ..] => one(text) && naive(rest, &text[1..]),
         ['\\', literal, rest @ ..] => text.first() == Some(literal) && naive(rest, &text[1..]),
@@ -273,7 +274,7 @@ fn naive(pattern: &[char], text: &[char]) -> bool {
 fn only_deep(pattern: &[char]) -> bool {
     match pattern {
         [DEEP] => true,
-        [DEEP, '/', rest @ ..] => only_deep(rest),
+        [DEEP, '/', rest @ ..] | [DEEP, '\\', '/', rest @ ..] => only_deep(rest),
         _ => false,
     }
 }
@@ -342,6 +343,15 @@ fn agree(pattern: &str, text: &str) -> Result<(), TestCaseError> {
 }
 
 #[test]
+fn the_naive_matcher_agrees_on_escaped_slashes() {
+    for pattern in ["**\\/a", "{,**}\\/**/*", "a\\/**", "a/**\\/**", "\\/"] {
+        for text in ["", "a", "/a", "b/a", "a/", "a/b", "/", "B"] {
+            agree(pattern, text).unwrap();
+        }
+    }
+}
+
+#[test]
 fn the_naive_matcher_agrees_with_the_table() {
     for (pattern, matching, other) in ROWS {
         for text in matching.iter().chain(*other) {
@@ -377,4 +387,29 @@ proptest! {
         prop_assert!(glob.matches(&text));
         prop_assert_eq!(glob.matches(&other), text == other);
     }
+}
+
+#[test]
+fn a_pattern_is_shown_as_it_was_written() {
+    let glob = Glob::new("a/{b,c}/**").unwrap();
+    assert_eq!(glob.to_string(), "a/{b,c}/**");
+    assert_eq!(format!("{glob:?}"), "Glob(\"a/{b,c}/**\")");
+}
+
+#[test]
+fn an_escaped_text_matches_itself_alone() {
+    for text in ["a*b", "a?", "[a]", "{a,b}", "\\", "a/**", "!^-,"] {
+        let glob = Glob::new(&Glob::escape(text)).unwrap();
+        assert!(glob.matches(text), "{text:?}");
+        for other in ["axb", "ab", "a", "b", "a/b", "a/"] {
+            assert!(!glob.matches(other), "{text:?} on {other:?}");
+        }
+    }
+}
+
+#[test]
+fn braces_may_stand_for_exactly_as_many_tokens_as_the_limit() {
+    let doubled = |before: usize| Glob::new(&format!("{}{{a,b}}", "x".repeat(before)));
+    assert!(doubled(EXPANDED_TOKENS / 2 - 1).is_ok());
+    assert_eq!(doubled(EXPANDED_TOKENS / 2), Err(GlobError::TooManyChoices));
 }

@@ -2,7 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
-use portcullis_policy::{Decision, Permission, Permissions, Policy, Question, Source, ToolName};
+use portcullis_policy::{
+    Caller, Decision, Hint, Layers, Limit, Pattern, Permission, Permissions, Policy, Principal, Question,
+    ResourceQuestion, Source, ToolName, Trust,
+};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
@@ -18,12 +21,31 @@ struct RuleText {
 struct Asked {
     tool: ToolName,
     permissions: Permissions,
+    hints: Vec<Hint>,
     arguments: Map<String, Value>,
+    session: String,
+    principal: Principal,
+    automated: bool,
 }
 
 impl Asked {
     fn question(&self) -> Question<'_> {
-        Question { tool: &self.tool, permissions: self.permissions, arguments: &self.arguments }
+        Question {
+            tool: &self.tool,
+            permissions: self.permissions,
+            hints: &self.hints,
+            arguments: &self.arguments,
+            caller: self.caller(),
+        }
+    }
+
+    fn caller(&self) -> Caller<'_> {
+        Caller { session: &self.session, principal: &self.principal, automated: self.automated }
+    }
+
+    /// A question about a resource in the middle of such a call.
+    fn resource<'a>(&'a self, permission: Permission, resource: &'a str) -> ResourceQuestion<'a> {
+        ResourceQuestion { tool: &self.tool, permission, hints: &self.hints, resource, caller: self.caller() }
     }
 }
 
@@ -41,19 +63,46 @@ const WHENS: &[&str] = &[
     r#"{ count = [3, 1.5], force = true }"#,
     r#"{ "/options/path" = "s*" }"#,
     r#"{ "/path/0" = "src/*" }"#,
+    r#"{ path = { prefix = "src/" } }"#,
+    r#"{ path = { equals = "src/main.rs" } }"#,
+    r#"{ path = ["docs/*", { prefix = "/e" }, { equals = "x" }, { equals = 3 }] }"#,
+    "{ count = { at-least = 1 } }",
+    "{ count = { at-least = 1.5, at-most = 3 } }",
+    "{ count = [{ at-most = 0 }, 3.0] }",
 ];
+/// Keys that say whom a rule speaks of.
+const SUBJECTS: &[&str] = &[
+    "session = \"s1\"\n",
+    "session = \"s*\"\n",
+    "principal = \"alice\"\n",
+    "principal = \"alice/**\"\n",
+    "principal = [\"bob\", \"*/x\"]\n",
+    "origin = \"person\"\n",
+    "origin = \"sub-agent\"\n",
+    "origin = [\"automation\", \"person\"]\nsession = \"s2\"\n",
+];
+const PRINCIPALS: &[&str] = &["alice", "alice/x", "alice/x/y", "bob", "bob/x", "Alice"];
 const DECISIONS: &[&str] = &["allow", "ask", "deny"];
 
 fn any_rule() -> impl Strategy<Value = RuleText> {
     let permission = prop::option::of(select(Permission::ALL.to_vec()));
-    (select(PATTERNS), permission, prop::option::of(select(WHENS)), select(DECISIONS)).prop_map(
-        |(tool, permission, when, decision)| {
+    let when = prop::option::of(select(WHENS));
+    let subject = prop::option::weighted(0.3, select(SUBJECTS));
+    (select(PATTERNS), permission, when, subject, select(DECISIONS)).prop_map(
+        |(tool, permission, when, subject, decision)| {
             let permission = permission.map(|permission| format!("permission = \"{permission}\"\n"));
             let when = when.map(|when| format!("when = {when}\n"));
-            let body = format!("tool = \"{tool}\"\n{}{}", permission.unwrap_or_default(), when.unwrap_or_default());
+            let mut body = format!("tool = \"{tool}\"\n");
+            body.extend([permission, when, subject.map(str::to_owned)].into_iter().flatten());
             RuleText { body, decision }
         },
     )
+}
+
+/// A rule that rests on a hint, and so is no allow.
+fn any_hinted_rule() -> impl Strategy<Value = RuleText> {
+    (any_rule(), select(Hint::ALL.to_vec()), select(vec!["ask", "deny"]))
+        .prop_map(|(rule, hint, decision)| RuleText { body: format!("{}hint = \"{hint}\"\n", rule.body), decision })
 }
 
 fn any_rules() -> impl Strategy<Value = Vec<RuleText>> {
@@ -101,19 +150,77 @@ fn any_arguments() -> impl Strategy<Value = Map<String, Value>> {
 
 fn any_question() -> impl Strategy<Value = Asked> {
     let permissions = prop::collection::vec(select(Permission::ALL.to_vec()), 0..4);
-    (select(TOOLS), permissions, any_arguments()).prop_map(|(tool, permissions, arguments)| Asked {
-        tool: tool.parse().unwrap(),
-        permissions: permissions.into_iter().collect(),
-        arguments,
+    let hints = prop::collection::vec(select(Hint::ALL.to_vec()), 0..3);
+    let caller = (select(vec!["s1", "s2", "S1", "t"]), select(PRINCIPALS), any::<bool>());
+    (select(TOOLS), permissions, hints, any_arguments(), caller).prop_map(
+        |(tool, permissions, hints, arguments, (session, principal, automated))| Asked {
+            tool: tool.parse().unwrap(),
+            permissions: permissions.into_iter().collect(),
+            hints,
+            arguments,
+            session: session.to_owned(),
+            principal: principal.parse().unwrap(),
+            automated,
+        },
+    )
+}
+
+/// Sections without rules.
+fn any_settings() -> impl Strategy<Value = String> {
+    let lines = ["[limits]\n", "[plugin.files.limits]\n", "[plugin.web.limits]\n"];
+    let limits = prop::collection::vec(prop::option::of((1_u64..200, 1_u64..200)), 3);
+    let approvals = prop::option::of((select(vec!["pending", "deny"]), 1..700, 1..700, 1..8000));
+    let record = prop::option::of((select(vec!["digest", "keep"]), select(vec!["process", "machine"])));
+    let binding = prop::option::of(select(vec!["a", "b"]));
+    (limits, approvals, record, binding).prop_map(move |(limits, approvals, record, binding)| {
+        let mut text = String::new();
+        for (line, (memory, time)) in lines.iter().zip(limits).filter_map(|(line, amounts)| Some((line, amounts?))) {
+            text.push_str(&format!("{line}memory = \"{memory} MiB\"\ntime = \"{time} s\"\n"));
+        }
+        if let Some((unattended, pending, session, always)) = approvals {
+            let times = format!("pending-time = \"{pending} h\"\nsession-time = \"{session} h\"");
+            let always = format!("always-time = \"{always} h\"");
+            text.push_str(&format!("[approvals]\nunattended = \"{unattended}\"\n{times}\n{always}\n"));
+        }
+        if let Some((payloads, durable)) = record {
+            text.push_str(&format!("[record]\npayloads = \"{payloads}\"\ndurable = \"{durable}\"\n"));
+        }
+        if let Some(key) = binding {
+            text.push_str(&format!("[plugin.web.directory.{key}]\npath = \"x\"\n"));
+        }
+        text
     })
 }
 
-fn policy(default: Option<&str>, rules: &[RuleText]) -> Policy {
+/// Arguments as a tool has them that puts a text somewhere.
+fn any_payload_call() -> impl Strategy<Value = Map<String, Value>> {
+    let path =
+        select(vec!["src/a", "src/b/c", "src/b/d", "a", "src/../x", "/src/a", "src//a", "s*c/a", "src", ".", "x/é/z"]);
+    let path = prop::option::of(path.prop_map(|path| json!(path)));
+    let content = prop::option::of(select(vec![json!("one"), json!("two"), json!(3), json!(["one"])]));
+    let mode = prop::option::of(select(vec![json!("fast"), json!("slow"), json!(1), json!(1.0), json!(null)]));
+    (path.clone(), path, content, mode).prop_map(|(path, file, content, mode)| {
+        let all = [("path", path), ("file", file), ("content", content), ("mode", mode)];
+        all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    })
+}
+
+fn text(default: Option<&str>, rules: &[RuleText]) -> String {
     let mut text = default.map(|default| format!("[defaults]\ndecision = \"{default}\"\n")).unwrap_or_default();
     for RuleText { body, decision } in rules {
         text.push_str(&format!("[[rule]]\n{body}decision = \"{decision}\"\n"));
     }
+    text
+}
+
+fn policy(default: Option<&str>, rules: &[RuleText]) -> Policy {
+    let text = text(default, rules);
     Policy::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn layered(user: &str, project: &str, trust: Trust) -> Policy {
+    let layers = Layers { user: Some(user), project: Some((project, trust)), built_in: None };
+    Policy::layered(&layers).unwrap_or_else(|error| panic!("{error}\n{user}\n{project}"))
 }
 
 fn decide(default: Option<&str>, rules: &[RuleText], asked: &Asked) -> Decision {
@@ -121,7 +228,12 @@ fn decide(default: Option<&str>, rules: &[RuleText], asked: &Asked) -> Decision 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2048, failure_persistence: None, ..ProptestConfig::default() })]
+    // 2048 of each; `PROPTEST_CASES` sets an eighth of the number.
+    #![proptest_config(ProptestConfig {
+        cases: 8 * ProptestConfig::default().cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn an_empty_policy_denies_every_question(asked in any_question(), resource in ".{0,20}") {
@@ -129,7 +241,7 @@ proptest! {
         prop_assert_eq!(&empty, &Policy::deny_all());
         prop_assert_eq!(empty.decide(&asked.question()).decision, Decision::Deny);
         for permission in Permission::ALL {
-            let verdict = empty.decide_resource(&asked.tool, permission, &resource);
+            let verdict = empty.decide_resource(&asked.resource(permission, &resource));
             prop_assert_eq!(verdict.decision, Decision::Deny);
         }
         prop_assert!(empty.bindings(&asked.tool.plugin).is_empty());
@@ -233,11 +345,122 @@ proptest! {
     fn what_a_resource_may_is_what_a_call_without_matching_arguments_may(
         default in any_default(), rules in any_rules(), asked in any_question(),
     ) {
-        let unconditional: Vec<RuleText> = rules.iter().filter(|rule| !rule.body.contains("when")).cloned().collect();
+        let unconditional: Vec<RuleText> = rules.iter().filter(|rule| !rule.body.contains("when =")).cloned().collect();
         for permission in Permission::ALL {
             let call = Asked { permissions: permission.into(), ..asked.clone() };
-            let verdict = policy(default, &rules).decide_resource(&asked.tool, permission, "workspace/a");
+            let verdict = policy(default, &rules).decide_resource(&asked.resource(permission, "workspace/a"));
             prop_assert_eq!(verdict.decision, decide(default, &unconditional, &call));
+        }
+    }
+
+    #[test]
+    fn adding_a_rule_on_a_hint_never_makes_a_decision_milder(
+        default in any_default(), rules in any_rules(), added in any_hinted_rule(), asked in any_question(),
+    ) {
+        let without = decide(default, &rules, &asked);
+        prop_assert!(decide(default, &[rules, vec![added]].concat(), &asked) >= without);
+    }
+
+    #[test]
+    fn a_sub_agent_never_has_more_than_its_parent(
+        default in any_default(), rules in any_rules(), hinted in any_hinted_rule(), asked in any_question(),
+        name in select(vec!["x", "y", "alice", "bob"]),
+    ) {
+        let policy = policy(default, &[rules, vec![hinted]].concat());
+        let before = policy.decide(&asked.question()).decision;
+        let sub_agent = Asked { principal: asked.principal.attenuated(name).unwrap(), ..asked.clone() };
+        prop_assert!(policy.decide(&sub_agent.question()).decision >= before);
+        for permission in Permission::ALL {
+            let parent = policy.decide_resource(&asked.resource(permission, "a")).decision;
+            prop_assert!(policy.decide_resource(&sub_agent.resource(permission, "a")).decision >= parent);
+        }
+    }
+
+    #[test]
+    fn an_untrusted_project_never_widens_a_decision(
+        (default, rules) in (any_default(), any_rules()),
+        (brought_default, brought, hinted) in (any_default(), any_rules(), any_hinted_rule()),
+        asked in any_question(),
+    ) {
+        let user = text(default, &rules);
+        let project = text(brought_default, &[brought, vec![hinted]].concat());
+        let alone = Policy::parse(&user).unwrap();
+        let both = layered(&user, &project, Trust::Untrusted);
+        prop_assert!(both.decide(&asked.question()).decision >= alone.decide(&asked.question()).decision);
+        prop_assert!(both.default_decision() >= alone.default_decision());
+        for permission in Permission::ALL {
+            let question = asked.resource(permission, "a");
+            prop_assert!(both.decide_resource(&question).decision >= alone.decide_resource(&question).decision);
+        }
+    }
+
+    #[test]
+    fn what_an_untrusted_project_stops_is_what_it_stops_when_it_is_trusted(
+        rules in any_rules(), brought in any_rules(), asked in any_question(),
+    ) {
+        let (user, project) = (text(Some("allow"), &rules), text(None, &brought));
+        let untrusted = layered(&user, &project, Trust::Untrusted).decide(&asked.question());
+        let trusted = layered(&user, &project, Trust::Trusted).decide(&asked.question());
+        prop_assert_eq!(untrusted.decision, trusted.decision);
+    }
+
+    #[test]
+    fn a_trusted_project_decides_as_if_its_rules_were_the_users(
+        default in any_default(), rules in any_rules(), brought in any_rules(), asked in any_question(),
+    ) {
+        let both = layered(&text(default, &rules), &text(None, &brought), Trust::Trusted);
+        let one = policy(default, &[rules, brought].concat());
+        prop_assert_eq!(both.decide(&asked.question()).decision, one.decide(&asked.question()).decision);
+    }
+
+    #[test]
+    fn an_untrusted_project_never_raises_a_limit_or_binds_anything(
+        user in any_settings(), project in any_settings(),
+    ) {
+        let alone = Policy::parse(&user).unwrap();
+        let both = layered(&user, &project, Trust::Untrusted);
+        for tool in TOOLS {
+            let plugin = tool.parse::<ToolName>().unwrap().plugin;
+            for limit in Limit::ALL {
+                prop_assert!(both.limits(&plugin).get(limit) <= alone.limits(&plugin).get(limit), "{}", limit.key());
+                prop_assert!(both.default_limits().get(limit) <= alone.default_limits().get(limit));
+            }
+            prop_assert_eq!(both.bindings(&plugin), alone.bindings(&plugin));
+        }
+        let (before, after) = (alone.approvals(), both.approvals());
+        prop_assert!(after.unattended >= before.unattended);
+        prop_assert!(after.pending_time <= before.pending_time && after.session_time <= before.session_time);
+        prop_assert!(after.always_time <= before.always_time);
+        let (before, after) = (alone.record(), both.record());
+        prop_assert!(after.payloads <= before.payloads && after.durable >= before.durable);
+    }
+
+    #[test]
+    fn what_a_pattern_was_offered_for_it_covers(arguments in any_payload_call()) {
+        for offer in Pattern::offers(&arguments, &json!({})) {
+            prop_assert!(offer.covers(&arguments), "{}", offer);
+            let stored = serde_json::to_string(&offer).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Pattern>(&stored).unwrap(), offer);
+        }
+    }
+
+    #[test]
+    fn a_pattern_never_covers_a_call_that_differs_in_more_than_payload_and_path(
+        seen in any_payload_call(), other in any_payload_call(),
+    ) {
+        for offer in Pattern::offers(&seen, &json!({})).into_iter().filter(|offer| offer.covers(&other)) {
+            prop_assert!(seen.keys().eq(other.keys()), "{} covers {:?}", offer, other);
+            for (name, value) in seen.iter().filter(|(name, _)| !matches!(name.as_str(), "content" | "path" | "file")) {
+                prop_assert_eq!(value, &other[name], "{}", offer);
+            }
+            let moved = ["path", "file"].iter().filter(|name| seen.get(**name) != other.get(**name)).count();
+            prop_assert!(moved <= 1, "{} covers {:?}", offer, other);
+            for name in ["path", "file"].iter().filter(|name| seen.get(**name) != other.get(**name)) {
+                let (from, to) = (seen[*name].as_str().unwrap(), other[*name].as_str().unwrap());
+                let top = |path: &str| path.split('/').next().unwrap().to_owned();
+                prop_assert_eq!(top(from), top(to));
+                prop_assert!(!to.split('/').any(|segment| segment == ".."));
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
-use portcullis_policy::{Decision, Permissions, Policy, Question};
+use portcullis_policy::{Caller, Decision, Permissions, Policy, Question};
 use serde_json::{Value, json};
 
 /// The decision of a policy with one rule, or of the given text, on one call.
@@ -10,7 +10,9 @@ fn decide(policy: &str, arguments: &Value) -> Decision {
     let policy = Policy::parse(policy).unwrap_or_else(|error| panic!("{error}\n{policy}"));
     let tool = "files.read".parse().unwrap();
     let arguments = arguments.as_object().unwrap();
-    policy.decide(&Question { tool: &tool, permissions: Permissions::NONE, arguments }).decision
+    let principal = "alice".parse().unwrap();
+    let caller = Caller { session: "s", principal: &principal, automated: false };
+    policy.decide(&Question { tool: &tool, permissions: Permissions::NONE, hints: &[], arguments, caller }).decision
 }
 
 /// Whether an allow rule with this `when` lets the call run.
@@ -63,7 +65,22 @@ fn a_deny_sees_through_every_spelling_of_a_path() {
             assert!(stops(&when, &json!({ "path": path })), "{pattern} does not stop {path:?}");
         }
     }
-    for path in ["secret", "secrets/key", "key", "a/secret/key", "secret/keys", "", "...", "secret key"] {
+    let others = [
+        "secret",
+        "secrets/key",
+        "key",
+        "a/secret/key",
+        "secret/keys",
+        "",
+        "...",
+        "secret key",
+        "./key",
+        "/a/secret/key",
+        "secret/../key",
+        "a//b",
+        "secret\\keys",
+    ];
+    for path in others {
         assert!(!stops(r#"{ path = "secret/key" }"#, &json!({ "path": path })), "{path:?}");
     }
 }
@@ -213,7 +230,7 @@ fn a_pointer_looks_inside_and_stops_where_it_cannot() {
 
 #[test]
 fn a_text_that_is_too_long_to_look_at_is_stopped_and_never_allowed() {
-    let at_limit = "a".repeat(portcullis_policy::MATCHED_TEXT_BYTES);
+    let at_limit = "a".repeat(16_384);
     let longer = format!("{at_limit}a");
     assert!(allows(r#"{ path = "**" }"#, &json!({ "path": at_limit })));
     assert!(!allows(r#"{ path = "**" }"#, &json!({ "path": longer })));
@@ -239,8 +256,145 @@ fn an_array_too_long_to_look_at_is_stopped_and_never_allowed() {
     let many = json!({ "paths": vec!["src/a"; 100_000] });
     let long = json!({ "paths": ["src/a", "x".repeat(20_000)] });
     let few = json!({ "paths": ["src/a", "src/b"] });
-    for (arguments, readable) in [(many, false), (long, false), (few, true)] {
+    let texts = |count: usize, bytes: usize| json!({ "paths": vec![format!("src/{}", "a".repeat(bytes - 4)); count] });
+    let rows = [
+        (many, false),
+        (long, false),
+        (few, true),
+        (texts(2, 8191), true),
+        (texts(2, 8192), false),
+        (texts(3, 6000), false),
+        (texts(2048, 7), true),
+        (texts(2049, 7), false),
+    ];
+    for (arguments, readable) in rows {
         assert_eq!(allows("{ paths = \"src/**\" }", &arguments), readable);
         assert_eq!(stops("{ paths = \"elsewhere/**\" }", &arguments), !readable);
     }
+}
+
+#[test]
+fn a_prefix_allows_what_begins_with_it_and_stops_every_spelling_of_that() {
+    let when = r#"{ path = { prefix = "src/" } }"#;
+    for path in ["src/", "src/a", "src/a/b", "src/.a", "src//a", "src/*"] {
+        assert!(allows(when, &json!({ "path": path })), "{path:?}");
+        assert!(stops(when, &json!({ "path": path })), "{path:?}");
+    }
+    for path in ["src/../x", "src/./a", "./src/a", "/src/a", "SRC/a", "src\\a", "x/../src/a", "/src/", "../x", "src"] {
+        assert!(!allows(when, &json!({ "path": path })), "{path:?}");
+        assert!(stops(when, &json!({ "path": path })) || path == "src/../x", "{path:?}");
+    }
+    for path in ["srcs/a", "a/src/b", "", "sr"] {
+        assert!(!allows(when, &json!({ "path": path })), "{path:?}");
+        assert!(!stops(when, &json!({ "path": path })), "{path:?}");
+    }
+    let longer = "a".repeat(portcullis_policy::MATCHED_TEXT_BYTES + 1);
+    assert!(!allows(r#"{ path = { prefix = "a" } }"#, &json!({ "path": longer })));
+    assert!(stops(when, &json!({ "path": longer })));
+}
+
+#[test]
+fn a_prefix_may_end_within_a_name_and_has_no_patterns() {
+    let when = r#"{ path = { prefix = "src/a*[" } }"#;
+    assert!(allows(when, &json!({ "path": "src/a*[b]/c" })));
+    assert!(!allows(when, &json!({ "path": "src/axb" })));
+    assert!(stops(when, &json!({ "path": "./src/A*[x" })));
+    assert!(!stops(when, &json!({ "path": "src/ab[" })));
+    let windows = "{ path = { prefix = 'C:\\' } }";
+    for path in ["C:\\a", "c:/a", "C:\\x\\..\\a", "C:"] {
+        assert!(stops(windows, &json!({ "path": path })), "{path:?}");
+    }
+}
+
+#[test]
+fn equals_takes_every_character_as_itself() {
+    let when = r#"{ path = { equals = "a*b/{c}" } }"#;
+    assert!(allows(when, &json!({ "path": "a*b/{c}" })));
+    for path in ["axb/{c}", "a*b/c", "A*B/{c}", "./a*b/{c}", "a*b/{c}/", ""] {
+        assert!(!allows(when, &json!({ "path": path })), "{path:?}");
+    }
+    for path in ["a*b/{c}", "A*B/{C}", "./a*b//{c}", "a*b/{c}/", "../x"] {
+        assert!(stops(when, &json!({ "path": path })), "{path:?}");
+    }
+    for path in ["axb/{c}", "a*b/{c}d", "a*b"] {
+        assert!(!stops(when, &json!({ "path": path })), "{path:?}");
+    }
+    assert!(stops(r"{ path = { equals = 'a\b' } }", &json!({ "path": "a/b" })));
+    for (wanted, value) in [("3", json!(3)), ("1.5", json!(1.5)), ("true", json!(true))] {
+        assert!(allows(&format!("{{ n = {{ equals = {wanted} }} }}"), &json!({ "n": value })), "{wanted}");
+        assert!(!allows(&format!("{{ n = {{ equals = {wanted} }} }}"), &json!({ "n": 4 })), "{wanted}");
+    }
+}
+
+#[test]
+fn bounds_are_inclusive_and_compare_without_rounding() {
+    let rows = [
+        ("at-least = 1, at-most = 10", json!(1), true),
+        ("at-least = 1, at-most = 10", json!(10), true),
+        ("at-least = 1, at-most = 10", json!(0), false),
+        ("at-least = 1, at-most = 10", json!(11), false),
+        ("at-least = 1, at-most = 10", json!(1.0), true),
+        ("at-least = 1, at-most = 10", json!(0.999), false),
+        ("at-least = 1, at-most = 10", json!(10.001), false),
+        ("at-least = -1.5", json!(-1.5), true),
+        ("at-least = -1.5", json!(-1), true),
+        ("at-least = -1.5", json!(-1.6), false),
+        ("at-least = -1.5", json!(-2), false),
+        ("at-most = -1e-20", json!(-1e-20), true),
+        ("at-most = -1e-20", json!(-1e-21), false),
+        ("at-most = 0", json!(-0.0), true),
+        ("at-least = 0.0", json!(-0.0), true),
+        ("at-most = 5", json!(u64::MAX), false),
+        ("at-least = 5", json!(u64::MAX), true),
+        ("at-least = 5", json!(i64::MIN), false),
+        ("at-most = 9223372036854775807", json!(9_223_372_036_854_775_808_u64), false),
+        ("at-most = 9007199254740992", json!(9_007_199_254_740_993_u64), false),
+        ("at-least = 9007199254740993", json!(9_007_199_254_740_993_u64), true),
+        ("at-least = 9007199254740993", json!(9_007_199_254_740_992_u64), false),
+        ("at-least = 9007199254740991.0", json!(9_007_199_254_740_991_u64), true),
+        ("at-least = 3, at-most = 3", json!(3), true),
+    ];
+    for (bounds, value, expected) in rows {
+        let when = format!("{{ n = {{ {bounds} }} }}");
+        assert_eq!(allows(&when, &json!({ "n": value })), expected, "{bounds} on {value}");
+        assert_eq!(stops(&when, &json!({ "n": value })), expected, "{bounds} on {value}");
+    }
+}
+
+#[test]
+fn a_number_too_large_to_compare_is_stopped_and_never_allowed() {
+    for value in [json!(1e300), json!(-1e300), json!(9_007_199_254_740_992.0), json!(1e19)] {
+        for bounds in ["at-least = 1, at-most = 10", "at-least = 1", "at-most = 1"] {
+            let when = format!("{{ n = {{ {bounds} }} }}");
+            assert!(!allows(&when, &json!({ "n": value })), "{bounds} on {value}");
+            assert!(stops(&when, &json!({ "n": value })), "{bounds} on {value}");
+        }
+    }
+    assert!(allows("{ n = { at-least = 1 } }", &json!({ "n": 9_007_199_254_740_991.0_f64 })));
+}
+
+#[test]
+fn what_bounds_cannot_read_they_stop_and_never_allow() {
+    for value in [json!("5"), json!(null), json!(true), json!({}), json!([]), json!([5, "5"]), json!([[5]])] {
+        let empty = value == json!([]);
+        assert!(!allows("{ n = { at-least = 1 } }", &json!({ "n": value })), "{value}");
+        assert_eq!(stops("{ n = { at-least = 1 } }", &json!({ "n": value })), !empty, "{value}");
+    }
+    assert!(allows("{ n = { at-least = 1 } }", &json!({ "n": [5, 6] })));
+    assert!(!allows("{ n = { at-least = 1 } }", &json!({ "n": [5, 0] })));
+    assert!(!stops("{ n = { at-least = 1 } }", &json!({ "n": [0] })));
+}
+
+#[test]
+fn a_list_may_mix_patterns_tables_and_scalars() {
+    let when = r#"{ v = ["docs/*", { prefix = "src/" }, { equals = "x*" }, { at-most = 0 }, 7, true] }"#;
+    for value in [json!("docs/a"), json!("src/a/b"), json!("x*"), json!(-1), json!(7), json!(true)] {
+        assert!(allows(when, &json!({ "v": value })), "{value}");
+        assert!(stops(when, &json!({ "v": value })), "{value}");
+    }
+    for value in [json!("docs/a/b"), json!("xy"), json!(1), json!(false)] {
+        assert!(!allows(when, &json!({ "v": value })), "{value}");
+        assert!(!stops(when, &json!({ "v": value })), "{value}");
+    }
+    assert!(stops(when, &json!({ "v": null })));
 }

@@ -6,22 +6,23 @@ use toml::de::DeValue;
 
 use super::node::{Misplaced, Node};
 use crate::amount::Unit;
-use crate::limit::Limit;
-use crate::limits::Limits;
+use crate::limit::{Limit, LimitSettings};
 
-/// Overrides in `limits` what the section sets.
-pub(super) fn read(section: &Node<'_>, limits: &mut Limits) -> Result<(), Misplaced> {
+/// Reads what the section sets.
+pub(super) fn read(section: &Node<'_>) -> Result<LimitSettings, Misplaced> {
+    let mut settings = LimitSettings::default();
     let section = section.table(&Limit::ALL.map(Limit::key))?;
     for limit in Limit::ALL {
         if let Some(node) = section.get(limit.key()) {
             let amount = read_amount(node, limit.unit())?;
-            limits.set(limit, amount).map_err(|fault| node.fail(fault))?;
+            settings.add(limit, amount).map_err(|fault| node.fail(fault))?;
         }
     }
-    Ok(())
+    Ok(settings)
 }
 
-fn read_amount(node: &Node<'_>, unit: Unit) -> Result<u64, Misplaced> {
+/// Reads an amount of this unit.
+pub(super) fn read_amount(node: &Node<'_>, unit: Unit) -> Result<u64, Misplaced> {
     let amount = match node.value() {
         DeValue::String(text) => unit.read_text(text),
         DeValue::Integer(integer) => match i64::from_str_radix(integer.as_str(), integer.radix()) {

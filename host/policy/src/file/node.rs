@@ -10,19 +10,12 @@ use crate::excerpt::Excerpt;
 
 /// What is wrong, and where.
 #[derive(Debug)]
-pub(super) struct Misplaced {
+pub(crate) struct Misplaced {
     /// Where in the text, in bytes.
-    pub(super) offset: usize,
+    pub(crate) offset: usize,
     /// Under which key.
-    pub(super) key: String,
-    pub(super) fault: PolicyFault,
-}
-
-impl Misplaced {
-    /// For what is wrong with the text as a whole.
-    pub(super) fn at_top(fault: PolicyFault) -> Self {
-        Self { offset: 0, key: String::new(), fault }
-    }
+    pub(crate) key: String,
+    pub(crate) fault: PolicyFault,
 }
 
 /// A value in the text.
@@ -50,6 +43,11 @@ impl<'t> Node<'t> {
         self.offset
     }
 
+    /// The way to the value.
+    pub(super) fn key(&self) -> &str {
+        &self.key
+    }
+
     /// What is in the text.
     pub(super) fn value(&self) -> &'t DeValue<'t> {
         self.value
@@ -69,6 +67,22 @@ impl<'t> Node<'t> {
         match self.value {
             DeValue::String(text) => Ok(text),
             _other_type => Err(self.wrong_type("a text in quotes")),
+        }
+    }
+
+    /// The value as one of the words that `known` lists.
+    pub(super) fn word<T: Copy>(&self, known: &[T], spell: impl Fn(T) -> &'static str) -> Result<T, Misplaced> {
+        let text = self.text()?;
+        let meant = known.iter().find(|word| spell(**word) == text);
+        let words = || known.iter().map(|word| spell(*word)).collect();
+        meant.copied().ok_or_else(|| self.fail(PolicyFault::Word { known: words() }))
+    }
+
+    /// The elements of the value if it is a list, which must not be empty, and otherwise the value itself.
+    pub(super) fn one_or_more(&self) -> Result<Vec<Self>, Misplaced> {
+        match self.value {
+            DeValue::Array(_) => self.list(),
+            _one => Ok(vec![self.clone()]),
         }
     }
 

@@ -9,25 +9,46 @@ use super::node::{Misplaced, Node};
 use crate::binding::{self, Access, Binding, BindingError, DirectoryBinding, HttpBinding, SecretBinding};
 use crate::error::PolicyFault;
 use crate::host_pattern::HostPattern;
-use crate::limits::Limits;
+use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
-use crate::policy::PluginPolicy;
+
+/// What one text says of one plugin.
+#[derive(Debug, Default)]
+pub(crate) struct PluginSection {
+    pub(crate) bindings: BTreeMap<DependencyKey, PlacedBinding>,
+    pub(crate) limits: LimitSettings,
+}
+
+/// A binding and where it is in the text.
+#[derive(Debug)]
+pub(crate) struct PlacedBinding {
+    pub(crate) binding: Binding,
+    offset: usize,
+    key: String,
+}
+
+impl PlacedBinding {
+    /// Says that `fault` is here.
+    pub(crate) fn misplaced(&self, fault: PolicyFault) -> Misplaced {
+        Misplaced { offset: self.offset, key: self.key.clone(), fault }
+    }
+}
 
 /// Reads the section of every plugin.
-pub(super) fn read(section: &Node<'_>, global: Limits) -> Result<BTreeMap<PluginName, PluginPolicy>, Misplaced> {
+pub(super) fn read(section: &Node<'_>) -> Result<BTreeMap<PluginName, PluginSection>, Misplaced> {
     let mut plugins = BTreeMap::new();
     for (name, node) in section.entries()? {
         let name = PluginName::new(name).map_err(|fault| node.fail(fault))?;
-        plugins.insert(name, read_plugin(&node, global)?);
+        plugins.insert(name, read_plugin(&node)?);
     }
     Ok(plugins)
 }
 
-fn read_plugin(node: &Node<'_>, global: Limits) -> Result<PluginPolicy, Misplaced> {
+fn read_plugin(node: &Node<'_>) -> Result<PluginSection, Misplaced> {
     let section = node.table(&["directory", "http", "limits"])?;
-    let mut plugin = PluginPolicy { bindings: BTreeMap::new(), limits: global };
+    let mut plugin = PluginSection::default();
     if let Some(limits) = section.get("limits") {
-        limits::read(limits, &mut plugin.limits)?;
+        plugin.limits = limits::read(limits)?;
     }
     if let Some(directories) = section.get("directory") {
         bind(&mut plugin, directories, |node| read_directory(node).map(Binding::Directory))?;
@@ -40,13 +61,14 @@ fn read_plugin(node: &Node<'_>, global: Limits) -> Result<PluginPolicy, Misplace
 
 /// Binds every key of one kind. A plugin opens a dependency by its key alone, so a key has one kind.
 fn bind(
-    plugin: &mut PluginPolicy,
+    plugin: &mut PluginSection,
     kind: &Node<'_>,
     read_binding: impl Fn(&Node<'_>) -> Result<Binding, Misplaced>,
 ) -> Result<(), Misplaced> {
     for (key, node) in kind.entries()? {
         let key = DependencyKey::new(key).map_err(|fault| node.fail(fault))?;
-        if plugin.bindings.insert(key, read_binding(&node)?).is_some() {
+        let placed = PlacedBinding { binding: read_binding(&node)?, offset: node.offset(), key: node.key().to_owned() };
+        if plugin.bindings.insert(key, placed).is_some() {
             return Err(node.fail(PolicyFault::BoundTwice));
         }
     }

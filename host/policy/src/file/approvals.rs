@@ -1,0 +1,39 @@
+//! The section `[approvals]`.
+//!
+//! It must not know how a person is asked.
+
+use std::time::Duration;
+
+use super::limits::read_amount;
+use super::node::{Misplaced, Node};
+use crate::amount::Unit;
+use crate::approvals::{
+    ALWAYS_CEILING_MILLISECONDS, ApprovalSettings, PENDING_CEILING_MILLISECONDS, REPEATS_CEILING,
+    SESSION_CEILING_MILLISECONDS, Unattended,
+};
+use crate::limits::milliseconds;
+
+/// Reads what the section sets.
+pub(super) fn read(section: &Node<'_>) -> Result<ApprovalSettings, Misplaced> {
+    let section = section.table(&["unattended", "pending-time", "session-time", "always-time", "repeats"])?;
+    let time = |key: &str, ceiling| section.get(key).map(|node| read_time(node, ceiling)).transpose();
+    let unattended = section.get("unattended");
+    Ok(ApprovalSettings {
+        unattended: unattended.map(|node| node.word(&Unattended::ALL, Unattended::as_str)).transpose()?,
+        pending_time: time("pending-time", PENDING_CEILING_MILLISECONDS)?,
+        session_time: time("session-time", SESSION_CEILING_MILLISECONDS)?,
+        always_time: time("always-time", ALWAYS_CEILING_MILLISECONDS)?,
+        repeats: section.get("repeats").map(read_repeats).transpose()?,
+    })
+}
+
+fn read_repeats(node: &Node<'_>) -> Result<u64, Misplaced> {
+    let admitted = Unit::Count.admit(read_amount(node, Unit::Count)?, REPEATS_CEILING);
+    admitted.map(|repeats| repeats as u64).map_err(|fault| node.fail(fault))
+}
+
+fn read_time(node: &Node<'_>, ceiling: usize) -> Result<Duration, Misplaced> {
+    let unit = Unit::Milliseconds;
+    let admitted = unit.admit(read_amount(node, unit)?, ceiling);
+    admitted.map(milliseconds).map_err(|fault| node.fail(fault))
+}

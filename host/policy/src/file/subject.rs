@@ -1,0 +1,56 @@
+//! The keys `session`, `principal` and `origin` of a rule.
+//!
+//! It must not know what else a rule says.
+
+use super::node::{Misplaced, Node, Table};
+use crate::caller::{Origin, Principal};
+use crate::error::PolicyFault;
+use crate::excerpt::Excerpt;
+use crate::glob::GlobError;
+use crate::subject::Subject;
+use crate::text::TextPattern;
+
+/// Reads what a rule says of those whom it speaks of.
+pub(super) fn read(section: &Table<'_, '_>) -> Result<Subject, Misplaced> {
+    Ok(Subject {
+        session: section.get("session").map(read_session).transpose()?,
+        principals: section.get("principal").map(|node| read_all(node, read_principal)).transpose()?,
+        origins: section.get("origin").map(|node| read_all(node, read_origin)).transpose()?,
+    })
+}
+
+fn read_all<T>(node: &Node<'_>, read_one: impl Fn(&Node<'_>) -> Result<T, Misplaced>) -> Result<Vec<T>, Misplaced> {
+    node.one_or_more()?.iter().map(read_one).collect()
+}
+
+fn read_session(node: &Node<'_>) -> Result<TextPattern, Misplaced> {
+    let pattern = TextPattern::new(node.text()?).map_err(|fault| node.fail(fault))?;
+    // An exact reading never matches such a name, and a wide one never keeps such a segment.
+    if pattern.has_segment(".") || pattern.has_segment("..") {
+        return Err(node.fail(PolicyFault::DotName));
+    }
+    Ok(pattern)
+}
+
+/// A pattern that some principal may match: a text that stands for itself is a principal.
+fn read_principal(node: &Node<'_>) -> Result<TextPattern, Misplaced> {
+    let text = node.text()?;
+    let is_pattern = text.contains(['*', '?', '[', ']', '{', '}', '\\']);
+    if is_pattern {
+        let foreign = |character: char| !character.is_ascii_alphanumeric() && !"._@-/*?[]{},!".contains(character);
+        if text.contains(foreign) || text.starts_with('/') || text.ends_with('/') || text.contains("//") {
+            return Err(node.fail(PolicyFault::PrincipalPattern { shown: Excerpt::of(text).to_string() }));
+        }
+    } else {
+        text.parse::<Principal>().map_err(|fault| node.fail(fault))?;
+    }
+    let pattern = TextPattern::new(text).map_err(|fault: GlobError| node.fail(fault))?;
+    if pattern.has_segment(".") || pattern.has_segment("..") {
+        return Err(node.fail(PolicyFault::DotName));
+    }
+    Ok(pattern)
+}
+
+fn read_origin(node: &Node<'_>) -> Result<Origin, Misplaced> {
+    node.text()?.parse().map_err(|fault| node.fail(fault))
+}

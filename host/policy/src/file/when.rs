@@ -1,0 +1,112 @@
+//! The key `when` of a rule.
+//!
+//! A table that could never match is refused here, since a deny rule that never matches is a hole. It must not know what
+//! else a rule says.
+
+use toml::de::DeValue;
+
+use super::node::{Misplaced, Node};
+use crate::argument::ArgumentKey;
+use crate::bounds::{Bound, Bounds};
+use crate::decision::Decision;
+use crate::error::PolicyFault;
+use crate::matcher::{Accepted, Entry, When};
+use crate::text::{LiteralError, TextPattern};
+
+/// Reads the table.
+pub(super) fn read(node: &Node<'_>, decision: Decision) -> Result<When, Misplaced> {
+    let mut entries = Vec::new();
+    for (key, value) in node.entries()? {
+        let key = ArgumentKey::new(key).map_err(|fault| value.fail(fault))?;
+        entries.push(Entry { key, accepted: read_accepted(&value)? });
+    }
+    if entries.is_empty() {
+        return Err(node.fail(PolicyFault::Empty));
+    }
+    let when = When::new(entries);
+    check_segments(&when, decision).map_err(|fault| node.fail(fault))?;
+    if decision == Decision::Allow && !when.is_plain() {
+        return Err(node.fail(LiteralError::NotPlain));
+    }
+    Ok(when)
+}
+
+/// Refuses segments that can never match. A deny may say `.`, since the normalized form of both is the empty path.
+fn check_segments(when: &When, decision: Decision) -> Result<(), PolicyFault> {
+    let (current, parent) = (when.names_dot_segment("."), when.names_dot_segment(".."));
+    match decision {
+        Decision::Allow if current || parent => Err(PolicyFault::DotSegment),
+        Decision::Ask | Decision::Deny if parent => Err(PolicyFault::ParentSegment),
+        Decision::Allow | Decision::Ask | Decision::Deny => Ok(()),
+    }
+}
+
+fn read_accepted(node: &Node<'_>) -> Result<Vec<Accepted>, Misplaced> {
+    node.one_or_more()?.iter().map(read_one).collect()
+}
+
+fn read_one(node: &Node<'_>) -> Result<Accepted, Misplaced> {
+    match node.value() {
+        DeValue::String(text) => TextPattern::new(text).map(Accepted::Text).map_err(|fault| node.fail(fault)),
+        DeValue::Table(_) => read_test(node),
+        _other_type => read_scalar(
+            node,
+            "a pattern, a number, a boolean, a table such as { prefix = \"src/\" }, \
+                                          or a list of these",
+        ),
+    }
+}
+
+/// Reads a table: one of its three kinds.
+fn read_test(node: &Node<'_>) -> Result<Accepted, Misplaced> {
+    let table = node.table(&["prefix", "equals", "at-least", "at-most"])?;
+    let bounds = [table.get("at-least"), table.get("at-most")];
+    match (table.get("prefix"), table.get("equals"), bounds) {
+        (Some(prefix), None, [None, None]) => {
+            TextPattern::prefix(prefix.text()?).map(Accepted::Text).map_err(|fault| prefix.fail(fault))
+        }
+        (None, Some(equals), [None, None]) => read_equals(equals),
+        (None, None, [None, None]) => Err(node.fail(PolicyFault::Empty)),
+        (None, None, [at_least, at_most]) => {
+            let bound = |node: Option<&Node<'_>>| node.map(read_bound).transpose();
+            let bounds = Bounds::new(bound(at_least)?, bound(at_most)?);
+            bounds.map(Accepted::Range).map_err(|fault| node.fail(fault))
+        }
+        (_, _, _) => Err(node.fail(PolicyFault::MixedTest)),
+    }
+}
+
+fn read_equals(node: &Node<'_>) -> Result<Accepted, Misplaced> {
+    match node.value() {
+        DeValue::String(text) => TextPattern::equals(text).map(Accepted::Text).map_err(|fault| node.fail(fault)),
+        _other_type => read_scalar(node, "a text, a number, or a boolean"),
+    }
+}
+
+fn read_bound(node: &Node<'_>) -> Result<Bound, Misplaced> {
+    match read_scalar(node, "a number")? {
+        Accepted::Integer(integer) => Ok(Bound::Integer(integer)),
+        Accepted::Float(float) => Bound::float(float).map_err(|fault| node.fail(fault)),
+        Accepted::Text(_) | Accepted::Boolean(_) | Accepted::Range(_) => {
+            Err(node.fail(PolicyFault::WrongType { wanted: "a number" }))
+        }
+    }
+}
+
+/// Reads a number or a boolean.
+fn read_scalar(node: &Node<'_>, wanted: &'static str) -> Result<Accepted, Misplaced> {
+    let number = || node.fail(PolicyFault::Number);
+    match node.value() {
+        DeValue::Integer(integer) => {
+            i64::from_str_radix(integer.as_str(), integer.radix()).map(Accepted::Integer).map_err(|_| number())
+        }
+        DeValue::Float(float) => match float.as_str().parse::<f64>() {
+            Ok(float) if float.is_finite() => Ok(Accepted::Float(float)),
+            Ok(_) | Err(_) => Err(number()),
+        },
+        DeValue::Boolean(boolean) => Ok(Accepted::Boolean(*boolean)),
+        DeValue::String(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => {
+            Err(node.fail(PolicyFault::WrongType { wanted }))
+        }
+    }
+}

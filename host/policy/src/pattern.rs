@@ -1,0 +1,123 @@
+//! What a remembered approval covers beyond the call for which it was given.
+//!
+//! A person chooses a pattern from a few that the host offers; nobody writes one. It names every argument of the call
+//! that was seen, and a call with one more or one less is another call. It must not know what else an approval is bound
+//! to: the host compares the plugin, the definition, the grants and the caller.
+
+mod form;
+mod offer;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::glob::Glob;
+use crate::lexical::is_plain;
+use form::Form;
+pub use form::PatternError;
+
+/// The most patterns that are offered for one call: more than these nobody compares before answering.
+pub const OFFERS_MAX: usize = 4;
+/// The most arguments of a call for which patterns are offered: a person has to read one line with all of them.
+pub const PATTERN_ARGUMENTS: usize = 16;
+/// The longest text that a pattern names exactly, in bytes: a person has to read it.
+pub const EXACT_BYTES: usize = 256;
+/// The longest path for which patterns are offered, and which they cover, in bytes: a person has to read it.
+pub const RESOURCE_PATH_BYTES: usize = 512;
+
+/// What a remembered approval covers: one constraint for each argument of the call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Form", into = "Form")]
+pub struct Pattern {
+    arguments: BTreeMap<String, Constraint>,
+}
+
+/// What one argument may be.
+#[derive(Debug, Clone, PartialEq)]
+enum Constraint {
+    /// This null, boolean, number or text.
+    Exact(Value),
+    /// A plain path within the directory that this pattern names; the directory itself is not within it.
+    Glob(Glob),
+    /// Anything.
+    Any,
+}
+
+impl Pattern {
+    /// What may be offered to a person who is asked about a call with these arguments, from narrow to wide. The exact
+    /// call is not among them. Nothing is offered where no argument names a path, or where another argument is a list,
+    /// an object or a long text.
+    pub fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Self> {
+        offer::offers(arguments, schema)
+    }
+
+    /// Whether the approval covers a call with these arguments.
+    pub fn covers(&self, arguments: &Map<String, Value>) -> bool {
+        arguments.len() == self.arguments.len()
+            && self
+                .arguments
+                .iter()
+                .all(|(name, constraint)| arguments.get(name).is_some_and(|value| constraint.covers(value)))
+    }
+}
+
+impl Constraint {
+    fn covers(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Any, _) => true,
+            (Self::Exact(exact), value) => exact == value,
+            (Self::Glob(glob), Value::String(text)) => is_path(text) && parent(text).is_some_and(|it| glob.matches(it)),
+            (Self::Glob(_), _) => false,
+        }
+    }
+}
+
+/// Whether a text is a relative path in one plain spelling.
+fn is_path(text: &str) -> bool {
+    let drive = text.split('/').next().is_some_and(|first| first.contains(':'));
+    text.len() <= RESOURCE_PATH_BYTES && is_plain(text) && !drive && text.split('/').all(|segment| !segment.is_empty())
+}
+
+/// The directory of a path, where it has one.
+fn parent(path: &str) -> Option<&str> {
+    path.rsplit_once('/').map(|(parent, _)| parent)
+}
+
+/// Whether a pattern may name a value exactly.
+fn is_nameable(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        Value::String(text) => text.len() <= EXACT_BYTES,
+        Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
+impl fmt::Display for Pattern {
+    /// One line; every text is escaped.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, (name, constraint)) in self.arguments.iter().enumerate() {
+            formatter.write_str(if position == 0 { "" } else { ", " })?;
+            let name = Shown(name);
+            match constraint {
+                Constraint::Any => write!(formatter, "any {name}")?,
+                Constraint::Glob(glob) => write!(formatter, "{name} = \"{}\"", glob.as_str().escape_debug())?,
+                Constraint::Exact(Value::String(text)) => write!(formatter, "{name} = \"{}\"", text.escape_debug())?,
+                Constraint::Exact(scalar) => write!(formatter, "{name} = {scalar}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of an argument, as rules show it.
+struct Shown<'a>(&'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bare =
+            !self.0.is_empty() && self.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+        if bare { formatter.write_str(self.0) } else { write!(formatter, "\"{}\"", self.0.escape_debug()) }
+    }
+}

@@ -1,0 +1,119 @@
+//! A pattern as it is stored: strict JSON, in which nothing is repaired and nothing is left out.
+//!
+//! It must not know where it is stored.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::offer::RESOURCES;
+use super::{Constraint, PATTERN_ARGUMENTS, Pattern, is_nameable};
+use crate::argument::ARGUMENT_KEY_BYTES;
+use crate::glob::{Glob, GlobError};
+
+/// The JSON of a pattern.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Form {
+    #[serde(deserialize_with = "without_duplicates")]
+    arguments: BTreeMap<String, ConstraintForm>,
+}
+
+/// The JSON of a constraint: `{"exact": 1}`, `{"glob": "src/**"}` or `"any"`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum ConstraintForm {
+    Exact(Value),
+    Glob(String),
+    Any,
+}
+
+/// Why a stored pattern is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// It names more than [`PATTERN_ARGUMENTS`] arguments, or one with a name longer than any that is offered.
+    #[error("the pattern names more arguments, or longer ones, than any that is offered")]
+    Arguments,
+    /// It names a list, an object or a long text exactly.
+    #[error("the pattern names a value that none names exactly")]
+    Exact,
+    /// One of its patterns is malformed.
+    #[error(transparent)]
+    Glob(#[from] GlobError),
+    /// One of its patterns is not for what is in one directory.
+    #[error("the pattern is wider than any that is offered")]
+    TooWide,
+}
+
+impl From<Pattern> for Form {
+    fn from(pattern: Pattern) -> Self {
+        let form = |constraint| match constraint {
+            Constraint::Exact(value) => ConstraintForm::Exact(value),
+            Constraint::Glob(glob) => ConstraintForm::Glob(glob.as_str().to_owned()),
+            Constraint::Any => ConstraintForm::Any,
+        };
+        let arguments = pattern.arguments.into_iter().map(|(name, constraint)| (name, form(constraint)));
+        Self { arguments: arguments.collect() }
+    }
+}
+
+impl TryFrom<Form> for Pattern {
+    type Error = PatternError;
+
+    fn try_from(form: Form) -> Result<Self, PatternError> {
+        let long = |name: &String| name.len() > ARGUMENT_KEY_BYTES;
+        if form.arguments.len() > PATTERN_ARGUMENTS || form.arguments.keys().any(long) {
+            return Err(PatternError::Arguments);
+        }
+        let read = |(name, form): (String, ConstraintForm)| {
+            let constraint = read(form)?;
+            match constraint {
+                Constraint::Any if RESOURCES.contains(&name.as_str()) => Err(PatternError::TooWide),
+                Constraint::Any | Constraint::Exact(_) | Constraint::Glob(_) => Ok((name, constraint)),
+            }
+        };
+        Ok(Self { arguments: form.arguments.into_iter().map(read).collect::<Result<_, PatternError>>()? })
+    }
+}
+
+fn read(form: ConstraintForm) -> Result<Constraint, PatternError> {
+    match form {
+        ConstraintForm::Any => Ok(Constraint::Any),
+        ConstraintForm::Exact(value) if is_nameable(&value) => Ok(Constraint::Exact(value)),
+        ConstraintForm::Exact(_) => Err(PatternError::Exact),
+        ConstraintForm::Glob(text) => {
+            let glob = Glob::new(&text)?;
+            if glob.is_directory() { Ok(Constraint::Glob(glob)) } else { Err(PatternError::TooWide) }
+        }
+    }
+}
+
+/// The entries of an object; one that is there twice is an error.
+fn without_duplicates<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, ConstraintForm>, D::Error> {
+    struct Entries;
+
+    impl<'de> Visitor<'de> for Entries {
+        type Value = BTreeMap<String, ConstraintForm>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("an object of constraints")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+            let mut entries = BTreeMap::new();
+            while let Some((name, constraint)) = object.next_entry()? {
+                if entries.insert(name, constraint).is_some() {
+                    return Err(A::Error::custom("an argument is there twice"));
+                }
+            }
+            Ok(entries)
+        }
+    }
+
+    deserializer.deserialize_map(Entries)
+}

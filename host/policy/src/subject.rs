@@ -1,0 +1,67 @@
+//! Whom a rule speaks of: sessions, principals and origins.
+//!
+//! As with arguments, a rule that widens reads a name exactly as it is, and a rule that narrows without regard to its
+//! case. It must not know decisions.
+
+use std::fmt;
+
+use crate::caller::{Member, Origin};
+use crate::matcher::Reading;
+use crate::text::{Spellings, TextPattern};
+
+/// Whom a rule speaks of; what it does not name it leaves open.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Subject {
+    pub(crate) session: Option<TextPattern>,
+    pub(crate) principals: Option<Vec<TextPattern>>,
+    pub(crate) origins: Option<Vec<Origin>>,
+}
+
+impl Subject {
+    /// Whether the rule speaks of calls on behalf of `member`.
+    pub(crate) fn matches(&self, member: &Member<'_>, reading: Reading) -> bool {
+        self.origins.as_ref().is_none_or(|origins| origins.contains(&member.origin))
+            && self.session.as_ref().is_none_or(|session| matches(session, member.session, reading))
+            && self.principals.as_ref().is_none_or(|principals| {
+                principals.iter().any(|principal| matches(principal, member.principal, reading))
+            })
+    }
+
+    /// The sessions, as the policy spells them.
+    pub(crate) fn session_text(&self) -> Option<String> {
+        self.session.as_ref().map(|session| session.as_str().to_owned())
+    }
+
+    /// The principals, as the policy spells them.
+    pub(crate) fn principal_text(&self) -> Option<String> {
+        self.principals.as_ref().map(|principals| list(principals.iter().map(TextPattern::as_str)))
+    }
+
+    /// The origins.
+    pub(crate) fn origin_text(&self) -> Option<String> {
+        self.origins.as_ref().map(|origins| list(origins.iter().map(|origin| origin.as_str())))
+    }
+}
+
+fn matches(pattern: &TextPattern, name: &str, reading: Reading) -> bool {
+    match reading {
+        Reading::Exact => pattern.matches_exactly(name),
+        Reading::Wide => pattern.matches_widely(&Spellings::of(name)),
+    }
+}
+
+fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.collect::<Vec<_>>().join(", ")
+}
+
+impl fmt::Display for Subject {
+    /// As a table of the policy; "everyone" where the rule names nobody.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named =
+            [("session", self.session_text()), ("principal", self.principal_text()), ("origin", self.origin_text())];
+        let named = named.into_iter().filter_map(|(key, text)| Some(format!("{key} {}", text?.escape_debug())));
+        let named: Vec<String> = named.collect();
+        formatter.write_str(if named.is_empty() { "everyone" } else { "" })?;
+        formatter.write_str(&named.join(", "))
+    }
+}

@@ -1,0 +1,170 @@
+//! What a rule demands of one text: a pattern, a prefix, or exactly this text, each read exactly or widely.
+//!
+//! All three are patterns in the end, so that there is one way to match and one way to see through spellings. It must
+//! not know where the text stands in a call.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::glob::{Case, Glob, GlobError};
+use crate::lexical::{Normalized, Separators, is_plain, normalize};
+use crate::matcher::MATCHED_TEXT_BYTES;
+
+/// Why a text cannot stand for itself in a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LiteralError {
+    /// It is empty.
+    #[error("the text is empty")]
+    Empty,
+    /// It is longer than a pattern may be.
+    #[error("the text is longer than a pattern may be")]
+    TooLong,
+    /// It holds a control character.
+    #[error("the text holds a control character")]
+    ControlCharacter,
+    /// An allow rule with it would never match.
+    #[error("an allow rule never matches a text with a `.` or `..` segment or a backslash")]
+    NotPlain,
+}
+
+impl LiteralError {
+    /// What to write instead.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Empty => "write at least one character; the pattern \"**\" stands for every text",
+            Self::TooLong => "write a shorter prefix",
+            Self::ControlCharacter => "write a pattern with `?` where it stands",
+            Self::NotPlain => "write the text without it",
+        }
+    }
+}
+
+/// What a rule demands of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TextPattern {
+    kind: Kind,
+    text: Box<str>,
+    raw: Glob,
+    /// The same pattern for normalized paths, where that one differs.
+    normalized: Option<Glob>,
+}
+
+/// How the policy spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Glob,
+    Prefix,
+    Equals,
+}
+
+impl TextPattern {
+    /// Reads a pattern.
+    pub(crate) fn new(text: &str) -> Result<Self, GlobError> {
+        Self::of(Kind::Glob, text, text, text)
+    }
+
+    /// Exactly this text.
+    pub(crate) fn equals(text: &str) -> Result<Self, LiteralError> {
+        let escaped = Glob::escape(text);
+        Self::literal(Kind::Equals, text, &escaped, &escaped)
+    }
+
+    /// Every text that begins with this one.
+    pub(crate) fn prefix(text: &str) -> Result<Self, LiteralError> {
+        let escaped = Glob::escape(text);
+        let raw = format!("{escaped}*/**");
+        // The directory itself is spelt without its slash once it is normalized.
+        let directory = text.strip_suffix(['/', '\\']).map(|directory| format!("{}/**", Glob::escape(directory)));
+        Self::literal(Kind::Prefix, text, &raw, directory.as_deref().unwrap_or(&raw))
+    }
+
+    fn literal(kind: Kind, text: &str, raw: &str, normalized: &str) -> Result<Self, LiteralError> {
+        if text.is_empty() {
+            return Err(LiteralError::Empty);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(LiteralError::ControlCharacter);
+        }
+        Self::of(kind, text, raw, normalized).map_err(|_| LiteralError::TooLong)
+    }
+
+    fn of(kind: Kind, text: &str, raw: &str, normalized: &str) -> Result<Self, GlobError> {
+        let raw = Glob::new(raw)?;
+        let normalized = Glob::of_normalized_path(normalized)?;
+        let normalized = if normalized.is_equivalent(&raw) { None } else { Some(normalized) };
+        Ok(Self { kind, text: text.into(), raw, normalized })
+    }
+
+    /// The text as the policy spells it.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether some choice has a segment that is exactly `name`.
+    pub(crate) fn has_segment(&self, name: &str) -> bool {
+        self.raw.has_segment(name)
+    }
+
+    /// Whether an exact reading can match at all, as far as a text that stands for itself can tell.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.kind == Kind::Glob || !self.text.contains('\\')
+    }
+
+    pub(crate) fn matches_exactly(&self, text: &str) -> bool {
+        text.len() <= MATCHED_TEXT_BYTES && is_plain(text) && self.raw.matches(text)
+    }
+
+    pub(crate) fn matches_widely(&self, spellings: &Spellings<'_>) -> bool {
+        match spellings {
+            Spellings::Unreadable => true,
+            Spellings::Readable { raw, unix, windows } => {
+                self.raw.matches_in(raw, Case::Folded)
+                    || self.matches_path(unix, raw)
+                    || windows.as_ref().is_some_and(|path| self.matches_path(path, raw))
+            }
+        }
+    }
+
+    /// Whether a normalized path matches; where it is the raw text, the raw pattern has been tried on it.
+    fn matches_path(&self, path: &str, raw: &str) -> bool {
+        match &self.normalized {
+            Some(pattern) => pattern.matches_normalized_path(path, Case::Folded),
+            None => path != raw && self.raw.matches_normalized_path(path, Case::Folded),
+        }
+    }
+}
+
+impl fmt::Display for TextPattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.text.escape_debug();
+        match self.kind {
+            Kind::Glob => write!(formatter, "\"{text}\""),
+            Kind::Prefix => write!(formatter, "{{ prefix = \"{text}\" }}"),
+            Kind::Equals => write!(formatter, "{{ equals = \"{text}\" }}"),
+        }
+    }
+}
+
+/// The forms of a text in which a narrowing rule looks for its pattern.
+pub(crate) enum Spellings<'a> {
+    /// The text is too long, or climbs above its root: every pattern matches.
+    Unreadable,
+    /// A backslash is read both ways, since on Unix it is a letter of a name and on Windows it divides.
+    Readable { raw: &'a str, unix: Cow<'a, str>, windows: Option<Cow<'a, str>> },
+}
+
+impl<'a> Spellings<'a> {
+    pub(crate) fn of(raw: &'a str) -> Self {
+        if raw.len() > MATCHED_TEXT_BYTES {
+            return Self::Unreadable;
+        }
+        let windows = raw.contains('\\').then(|| normalize(raw, Separators::BothSlashes));
+        match (normalize(raw, Separators::Slash), windows) {
+            (Normalized::Inside(unix), None) => Self::Readable { raw, unix, windows: None },
+            (Normalized::Inside(unix), Some(Normalized::Inside(path))) => {
+                Self::Readable { raw, unix, windows: Some(path) }
+            }
+            (Normalized::Outside, _) | (_, Some(Normalized::Outside)) => Self::Unreadable,
+        }
+    }
+}

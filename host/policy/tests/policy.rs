@@ -1,0 +1,12 @@
+//! The policy from outside, in the order in which it is read, asked and explained; one program, so that it links once.
+
+mod glob;
+mod matching;
+
+mod file;
+mod layers;
+
+mod callers;
+mod hindsight;
+mod invariants;
+mod pattern;
