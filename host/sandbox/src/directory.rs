@@ -1,9 +1,10 @@
 //! A directory as a handle. This is the one file that turns a path into a right; a lint forbids it everywhere else.
 
 use portcullis_policy::Access;
-use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::io::Errno;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use wasmtime_wasi::filesystem::{Descriptor, Dir};
@@ -69,7 +70,7 @@ impl Identity {
             identities.push(identity);
             current = above(current.as_fd())?;
         }
-        Err(rustix::io::Errno::LOOP.into())
+        Err(Errno::LOOP.into())
     }
 }
 
@@ -136,6 +137,30 @@ impl Directory {
     /// What the system says of one of the directories above it.
     pub fn contains(&self, other: impl AsFd) -> io::Result<bool> {
         Ok(Identity::with_ancestors(other)?.contains(&Identity::of(&*self.0.dir)?))
+    }
+
+    /// The text of a file below the directory; nothing where there is no such file. No link is followed, and nothing is
+    /// waited for.
+    ///
+    /// # Errors
+    /// It is no regular file, it is longer than `bytes_max`, it is not UTF-8, or the system says no.
+    pub fn read_text(&self, path: &Path, bytes_max: u64) -> io::Result<Option<String>> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let file = match openat2(&*self.0.dir, path, flags, Mode::empty(), within) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        }
+        let mut text = String::new();
+        let read = file.take(bytes_max.saturating_add(1)).read_to_string(&mut text)?;
+        if u64::try_from(read).unwrap_or(u64::MAX) > bytes_max {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(Some(text))
     }
 
     pub(crate) fn descriptor(&self) -> Descriptor {

@@ -33,9 +33,7 @@ pub use directory::{Directory, DirectoryError, Identity};
 pub use engine::{EXTRA_SLOTS, Engine, EngineConfig, EngineError, Footprint};
 pub use handles::{Handles, Unavailable};
 pub use log::Log;
-pub use manifest::{
-    Blob, Definition, Dependency, DependencyKind, Failure, Hint, Manifest, Output, Part, Success, Verdict,
-};
+pub use manifest::{Blob, Definition, Dependency, DependencyKind, Failure, Manifest, Output, Part, Success, Verdict};
 pub use run::{Answer, Ran, Usage};
 pub use stop::{LimitKind, Stop};
 pub use store::{CodeStore, Entry, Fetched, StoreError};

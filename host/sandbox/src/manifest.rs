@@ -1,6 +1,6 @@
 //! What goes in and out of a guest, in words of no contract version: every version's bindings convert to these.
 
-use portcullis_policy::Permissions;
+use portcullis_policy::{Hint, Permissions};
 use serde::{Deserialize, Serialize};
 
 /// What a plugin says of itself. Hostile text throughout until the catalog has checked it.
@@ -37,22 +37,6 @@ pub struct Definition {
     pub optional: Permissions,
     /// What the author claims.
     pub hints: Vec<Hint>,
-}
-
-/// A claim of a tool's author, for people and models to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Hint {
-    /// Changes nothing outside the sandbox.
-    ReadOnly,
-    /// May destroy something.
-    Destructive,
-    /// Twice is as once.
-    Idempotent,
-    /// Reaches beyond the host.
-    OpenWorld,
-    /// Not beside another call.
-    Sequential,
 }
 
 /// A handle a plugin asks for.

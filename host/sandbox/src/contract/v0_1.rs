@@ -4,7 +4,7 @@ use crate::context::{Ask, Progress, cut};
 use crate::handles::Unavailable;
 use crate::manifest;
 use crate::state::State;
-use portcullis_policy::{Permission, Permissions};
+use portcullis_policy::{Hint, Permission, Permissions};
 use wasmtime::component::{ComponentType, HasSelf, Lift, Linker, Resource};
 use wasmtime_wasi::filesystem::Descriptor;
 
@@ -164,13 +164,13 @@ fn permissions(flags: types::Permissions) -> Permissions {
     NAMES.iter().filter(|(flag, _)| flags.contains(*flag)).map(|(_, permission)| *permission).collect()
 }
 
-fn hints(flags: types::Hints) -> Vec<manifest::Hint> {
-    const NAMES: [(types::Hints, manifest::Hint); 5] = [
-        (types::Hints::READ_ONLY, manifest::Hint::ReadOnly),
-        (types::Hints::DESTRUCTIVE, manifest::Hint::Destructive),
-        (types::Hints::IDEMPOTENT, manifest::Hint::Idempotent),
-        (types::Hints::OPEN_WORLD, manifest::Hint::OpenWorld),
-        (types::Hints::SEQUENTIAL, manifest::Hint::Sequential),
+fn hints(flags: types::Hints) -> Vec<Hint> {
+    const NAMES: [(types::Hints, Hint); 5] = [
+        (types::Hints::READ_ONLY, Hint::ReadOnly),
+        (types::Hints::DESTRUCTIVE, Hint::Destructive),
+        (types::Hints::IDEMPOTENT, Hint::Idempotent),
+        (types::Hints::OPEN_WORLD, Hint::OpenWorld),
+        (types::Hints::SEQUENTIAL, Hint::Sequential),
     ];
     NAMES.iter().filter(|(flag, _)| flags.contains(*flag)).map(|(_, hint)| *hint).collect()
 }
