@@ -1,0 +1,175 @@
+//! Answers that hold for more than one call.
+
+use super::{Change, LedgerError};
+use rusqlite::{OptionalExtension, Row, params};
+
+/// The table, as its seals name it.
+const TABLE: &str = "answer";
+
+/// The members of a row, in the order in which they are read.
+const MEMBERS: &str = "id, question, binding, tool, principal, session, covers, given_at, expires_at, used_at, uses, \
+                       revoked_at, seal";
+
+/// The most answers that are held for one tool and one principal. Each asked call looks at all of them; who gives more
+/// wants a rule of the policy.
+pub(crate) const ANSWERS_HELD_MAX: usize = 1000;
+
+/// An answer, as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AnswerRow {
+    pub(crate) id: String,
+    pub(crate) question: String,
+    pub(crate) binding: String,
+    pub(crate) tool: String,
+    pub(crate) principal: String,
+    pub(crate) session: Option<String>,
+    pub(crate) covers: String,
+    pub(crate) given_at: i64,
+    pub(crate) expires_at: i64,
+    pub(crate) used_at: Option<i64>,
+    pub(crate) uses: i64,
+    pub(crate) revoked_at: Option<i64>,
+}
+
+/// Whether an answer still held when it was to be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// It did, and its use is noted.
+    Yes,
+    /// It was revoked or has expired since.
+    No,
+}
+
+impl AnswerRow {
+    /// Every member that the seal covers. When it was used is none of them: it gives no right.
+    fn sealed(&self) -> [String; 10] {
+        [
+            self.id.clone(),
+            self.question.clone(),
+            self.binding.clone(),
+            self.tool.clone(),
+            self.principal.clone(),
+            self.session.as_ref().map(|session| format!("={session}")).unwrap_or_default(),
+            self.covers.clone(),
+            self.given_at.to_string(),
+            self.expires_at.to_string(),
+            self.revoked_at.map(|at| at.to_string()).unwrap_or_default(),
+        ]
+    }
+}
+
+impl Change<'_> {
+    /// Keeps an answer.
+    pub(crate) fn remember(&self, row: &AnswerRow) -> Result<(), LedgerError> {
+        self.put(row)
+    }
+
+    /// The answers of a tool and a principal that are not revoked, the newest first. One that does not hold is no
+    /// answer.
+    pub(crate) fn held(&self, tool: &str, principal: &str) -> Result<Vec<AnswerRow>, LedgerError> {
+        let select = format!(
+            "SELECT {MEMBERS} FROM answer WHERE tool = ?1 AND principal = ?2 AND revoked_at IS NULL \
+             ORDER BY given_at DESC, id LIMIT ?3"
+        );
+        let mut select = self.transaction.prepare_cached(&select)?;
+        let limit = i64::try_from(ANSWERS_HELD_MAX).unwrap_or(i64::MAX);
+        let found = select.query_map(params![tool, principal, limit], read)?.collect::<Result<Vec<_>, _>>()?;
+        Ok(found.into_iter().filter(|(row, seal)| self.answer_holds(row, seal)).map(|(row, _)| row).collect())
+    }
+
+    /// An answer, as it stands.
+    pub(crate) fn answer(&self, id: &str) -> Result<Option<AnswerRow>, LedgerError> {
+        let select = format!("SELECT {MEMBERS} FROM answer WHERE id = ?1");
+        let found = self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?;
+        match found {
+            Some((row, seal)) if self.answer_holds(&row, &seal) => Ok(Some(row)),
+            Some((row, _)) => Err(LedgerError::Seal(row.id)),
+            None => Ok(None),
+        }
+    }
+
+    /// Every answer, the newest first; the revoked and expired ones only where they are asked for.
+    pub(crate) fn answers(&self, now: i64, all: bool) -> Result<(Vec<AnswerRow>, Vec<LedgerError>), LedgerError> {
+        let select = format!(
+            "SELECT {MEMBERS} FROM answer WHERE ?1 OR (revoked_at IS NULL AND expires_at > ?2) ORDER BY given_at DESC, id"
+        );
+        let (mut rows, mut faults) = (Vec::new(), Vec::new());
+        for found in self.transaction.prepare_cached(&select)?.query_map(params![all, now], read)? {
+            let (row, seal) = found?;
+            if self.answer_holds(&row, &seal) {
+                rows.push(row);
+            } else {
+                faults.push(LedgerError::Seal(row.id));
+            }
+        }
+        Ok((rows, faults))
+    }
+
+    /// Uses an answer, if it is neither revoked nor expired in this moment.
+    pub(crate) fn use_answer(&self, id: &str, now: i64) -> Result<Held, LedgerError> {
+        let used = "UPDATE answer SET used_at = ?2, uses = uses + 1 \
+                    WHERE id = ?1 AND revoked_at IS NULL AND expires_at > ?2";
+        let used = self.transaction.prepare_cached(used)?.execute(params![id, now])?;
+        Ok(if used == 1 { Held::Yes } else { Held::No })
+    }
+
+    /// Revokes an answer; false where it was revoked before.
+    pub(crate) fn revoke(&self, id: &str, now: i64) -> Result<Option<bool>, LedgerError> {
+        let Some(row) = self.answer(id)? else { return Ok(None) };
+        if row.revoked_at.is_some() {
+            return Ok(Some(false));
+        }
+        self.put(&AnswerRow { revoked_at: Some(now), ..row })?;
+        Ok(Some(true))
+    }
+
+    fn put(&self, row: &AnswerRow) -> Result<(), LedgerError> {
+        let seal = self.seal_of_answer(row);
+        let insert = format!(
+            "INSERT INTO answer ({MEMBERS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+             ON CONFLICT (id) DO UPDATE SET revoked_at = ?12, seal = ?13"
+        );
+        self.transaction.prepare_cached(&insert)?.execute(params![
+            row.id,
+            row.question,
+            row.binding,
+            row.tool,
+            row.principal,
+            row.session,
+            row.covers,
+            row.given_at,
+            row.expires_at,
+            row.used_at,
+            row.uses,
+            row.revoked_at,
+            seal.as_slice(),
+        ])?;
+        Ok(())
+    }
+
+    fn seal_of_answer(&self, row: &AnswerRow) -> super::seal::Sealed {
+        self.seal.of(TABLE, &row.sealed().each_ref().map(String::as_str))
+    }
+
+    fn answer_holds(&self, row: &AnswerRow, seal: &[u8]) -> bool {
+        self.seal.holds(TABLE, &row.sealed().each_ref().map(String::as_str), seal)
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<(AnswerRow, Vec<u8>)> {
+    let answer = AnswerRow {
+        id: row.get(0)?,
+        question: row.get(1)?,
+        binding: row.get(2)?,
+        tool: row.get(3)?,
+        principal: row.get(4)?,
+        session: row.get(5)?,
+        covers: row.get(6)?,
+        given_at: row.get(7)?,
+        expires_at: row.get(8)?,
+        used_at: row.get(9)?,
+        uses: row.get(10)?,
+        revoked_at: row.get(11)?,
+    };
+    Ok((answer, row.get(12)?))
+}

@@ -1,0 +1,241 @@
+//! The ledger: what has to survive the process and be the same for every process of a state directory. Questions that
+//! wait for a person, answers that hold on, sessions, and the files a person trusts.
+//!
+//! It is one SQLite file beside the record. The record says what happened and is never changed; the ledger says how
+//! things stand. Rows that give a right carry a seal under the host's key, so that a row nobody answered is no answer.
+//! It must not know what a call is or who is asked.
+
+mod answers;
+mod owner;
+mod questions;
+#[cfg(test)]
+mod races;
+mod seal;
+mod status;
+mod trusted;
+
+pub(crate) use answers::{AnswerRow, Held};
+pub(crate) use owner::Owner;
+pub(crate) use questions::{Conflict, QuestionRow, Subject};
+pub use status::Status;
+pub(crate) use status::Step;
+
+use crate::places::State;
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rustix::fs::{FlockOperation, flock};
+use seal::Seal;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The file, in the state directory.
+const LEDGER_FILE: &str = "ledger.sqlite";
+
+/// Marks the file as this one: "Port" in ASCII.
+const APPLICATION_ID: i32 = 0x506f_7274;
+
+/// The steps from nothing to the newest schema; the version of a file is how many of them it has been through.
+const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+
+/// How long a process waits for another that writes. A transaction here takes a few milliseconds.
+const BUSY_TIME: Duration = Duration::from_secs(10);
+
+/// How long what is known of the ledger's version is believed. Hundreds of waiting calls then cost ten looks a second.
+const VERSION_AGE: Duration = Duration::from_millis(50);
+
+/// Why the ledger cannot be used. What cannot be written there has no effect.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// SQLite says no.
+    #[error("the ledger cannot be used: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// The system says no.
+    #[error("the ledger cannot be used: {0}")]
+    Io(#[from] io::Error),
+    /// A newer version of the host wrote it.
+    #[error("the ledger has version {found}, and this host knows {known}: use the newer host")]
+    Newer {
+        /// The version of the file.
+        found: usize,
+        /// The newest version that is known.
+        known: usize,
+    },
+    /// The file is something else.
+    #[error("ledger.sqlite is not a ledger: move it aside to begin a new one")]
+    Foreign,
+    /// A row is not what this host wrote.
+    #[error("the ledger's entry {0} was changed by another hand, or written under another key: it counts for nothing")]
+    Seal(String),
+    /// A row cannot be read.
+    #[error("the ledger's entry {id} cannot be read: {error}")]
+    Form {
+        /// Which.
+        id: String,
+        /// What is wrong with it.
+        error: String,
+    },
+}
+
+/// The ledger of a state directory.
+pub(crate) struct Ledger {
+    connection: Mutex<Connection>,
+    seal: Seal,
+    owners: Dir,
+    version: Mutex<Option<(Instant, i64)>>,
+}
+
+/// How durable a change has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durable {
+    /// It survives this process: when an answer was last used.
+    Process,
+    /// It survives the machine: who asked, what was answered, what has begun to run.
+    Machine,
+}
+
+impl Ledger {
+    /// Opens the ledger, and begins it where there is none.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is none.
+    pub(crate) fn open(state: &State) -> Result<Self, LedgerError> {
+        // SQLite takes a path; made here, the file is private and no link is followed to it.
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        match state.directory.open_with(LEDGER_FILE, &options) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
+            Ok(_) | Err(_) => {}
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(state.path.join(LEDGER_FILE), flags)?;
+        connection.busy_timeout(BUSY_TIME)?;
+        let owners = owner::directory(&state.directory)?;
+        // One at a time: SQLite does not wait for another who turns the write-ahead log on.
+        flock(&owners, FlockOperation::LockExclusive).map_err(io::Error::from)?;
+        let prepared = prepare(&mut connection);
+        flock(&owners, FlockOperation::Unlock).map_err(io::Error::from)?;
+        prepared?;
+        Ok(Self { connection: Mutex::new(connection), seal: Seal::new(&state.key), owners, version: Mutex::new(None) })
+    }
+
+    /// Does something as a whole or not at all, alone among all processes.
+    ///
+    /// # Errors
+    /// What `work` says, or the change cannot be written: then nothing of it was.
+    pub(crate) fn change<T, E: From<LedgerError>>(
+        &self,
+        durable: Durable,
+        work: impl FnOnce(&Change<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let done = self.change_alone(durable, work)?;
+        // What was just written here is news to whoever waits in this process as well. The connection is given back
+        // before: whoever asks for the version takes the two the other way round.
+        *self.version.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(done)
+    }
+
+    fn change_alone<T, E: From<LedgerError>>(
+        &self,
+        durable: Durable,
+        work: impl FnOnce(&Change<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = self.begin(&mut connection, durable).map_err(E::from)?;
+        let change = Change { transaction: begun, seal: &self.seal, owners: &self.owners };
+        let done = work(&change)?;
+        change.transaction.commit().map_err(|error| E::from(error.into()))?;
+        Ok(done)
+    }
+
+    /// Looks at the ledger as it stands in one moment, beside whoever changes it.
+    ///
+    /// # Errors
+    /// What `work` says, or the ledger cannot be read.
+    pub(crate) fn look<T, E: From<LedgerError>>(&self, work: impl FnOnce(&Change<'_>) -> Result<T, E>) -> Result<T, E> {
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = connection.transaction().map_err(|error| E::from(error.into()))?;
+        work(&Change { transaction: begun, seal: &self.seal, owners: &self.owners })
+    }
+
+    fn begin<'c>(&self, connection: &'c mut Connection, durable: Durable) -> Result<Transaction<'c>, LedgerError> {
+        let synchronous = match durable {
+            Durable::Process => "NORMAL",
+            Durable::Machine => "FULL",
+        };
+        connection.pragma_update(None, "synchronous", synchronous)?;
+        Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
+    }
+
+    /// A number that changes whenever another process, or this one, has changed the ledger. Cheap to ask often.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub(crate) fn version(&self) -> Result<i64, LedgerError> {
+        let mut known = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, version)) = *known
+            && at.elapsed() < VERSION_AGE
+        {
+            return Ok(version);
+        }
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        // `data_version` tells of others, `total_changes` of this connection.
+        let others: i64 = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
+        let version = others.wrapping_mul(1 << 32).wrapping_add(i64::try_from(connection.total_changes()).unwrap_or(0));
+        *known = Some((Instant::now(), version));
+        Ok(version)
+    }
+}
+
+/// A change to the ledger that has begun.
+pub(crate) struct Change<'c> {
+    transaction: Transaction<'c>,
+    seal: &'c Seal,
+    owners: &'c Dir,
+}
+
+/// The time as the ledger writes it. A clock before 1970 reads as 1970: everything has then yet to expire, and the
+/// waiting process has a clock of its own that nobody sets.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    milliseconds(since)
+}
+
+/// A duration as the ledger writes it.
+pub(crate) fn milliseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Brings a file to the newest version.
+fn prepare(connection: &mut Connection) -> Result<(), LedgerError> {
+    // Looked at before anything is set: to make a foreign file one with a write-ahead log is to write to it.
+    version_of(connection)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version = version_of(&transaction)?;
+    for migration in &MIGRATIONS[version..] {
+        transaction.execute_batch(migration)?;
+    }
+    if version < MIGRATIONS.len() {
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX))?;
+    }
+    Ok(transaction.commit()?)
+}
+
+/// The version of a file that is a ledger, or is to become one.
+fn version_of(connection: &Connection) -> Result<usize, LedgerError> {
+    let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let version = usize::try_from(version).map_err(|_| LedgerError::Foreign)?;
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if application != APPLICATION_ID && (tables > 0 || version > 0) {
+        return Err(LedgerError::Foreign);
+    }
+    if version > MIGRATIONS.len() {
+        return Err(LedgerError::Newer { found: version, known: MIGRATIONS.len() });
+    }
+    Ok(version)
+}

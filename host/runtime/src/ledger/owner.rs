@@ -1,0 +1,82 @@
+//! Which process waits for an answer. A process holds a lock on a file of its own; the lock goes when the process
+//! goes, however it goes, so a lock that can be taken tells that nobody waits any more.
+
+use crate::text::hex;
+use cap_fs_ext::DirExt;
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use rustix::fs::{FlockOperation, flock};
+use std::fs::File;
+use std::io;
+
+/// The directory of the lock files, in the state directory.
+const OWNERS_DIRECTORY: &str = "owners";
+
+/// This process, as the ledger knows it.
+pub(crate) struct Owner {
+    id: String,
+    directory: Dir,
+    /// Locked as long as it is open.
+    _lock: File,
+}
+
+impl Owner {
+    fn new(directory: &Dir) -> io::Result<Self> {
+        let mut bytes = [0_u8; 16];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        let id = hex(&bytes);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let lock = directory.open_with(&id, &options)?.into_std();
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Self { id, directory: directory.try_clone()?, _lock: lock })
+    }
+
+    /// How the ledger names it.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // A file that stays behind is unlocked, and says so.
+        let _ = self.directory.remove_file(&self.id);
+    }
+}
+
+impl super::Ledger {
+    /// Makes this process one that can wait.
+    ///
+    /// # Errors
+    /// Its file cannot be made.
+    pub(crate) fn owner(&self) -> io::Result<Owner> {
+        Owner::new(&self.owners)
+    }
+}
+
+pub(super) fn directory(state: &Dir) -> io::Result<Dir> {
+    match state.create_dir(OWNERS_DIRECTORY) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    state.open_dir_nofollow(OWNERS_DIRECTORY)
+}
+
+/// Whether somebody holds the lock. Where it cannot be told, somebody does: nothing of theirs is then taken over.
+pub(super) fn is_alive(owners: &Dir, owner: &str) -> bool {
+    // A name is the digits of this host's making, never a path.
+    if owner.len() != 32 || !owner.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return false;
+    }
+    let file = match owners.open(owner) {
+        Ok(file) => file,
+        Err(error) => return error.kind() != io::ErrorKind::NotFound,
+    };
+    // Shared, so that two who look at one time do not take each other for the owner.
+    if flock(&file, FlockOperation::NonBlockingLockShared).is_err() {
+        return true;
+    }
+    drop(file);
+    let _ = owners.remove_file(owner);
+    false
+}

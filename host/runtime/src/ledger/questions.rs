@@ -1,0 +1,237 @@
+//! Questions in the ledger: put down before a person is asked, and moved on by one step at a time.
+
+use super::status::{Status, Step};
+use super::{Change, LedgerError, now, owner};
+use rusqlite::{OptionalExtension, Row, params};
+
+/// The table, as its seals name it.
+const TABLE: &str = "question";
+
+/// The members of a row, in the order in which they are read.
+const MEMBERS: &str = "id, call, subject, status, session, principal, tool, binding, body, asked_at, expires_at, \
+                       settled_at, owner, note, seal";
+
+/// What a question is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Subject {
+    /// Whether a call may run.
+    Call,
+    /// Whether the same call may run once more.
+    Repeat,
+    /// Whether a running call may do one more thing.
+    Resource,
+}
+
+impl Subject {
+    const ALL: [Self; 3] = [Self::Call, Self::Repeat, Self::Resource];
+
+    /// The word in the ledger.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Repeat => "repeat",
+            Self::Resource => "resource",
+        }
+    }
+}
+
+/// A question, as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct QuestionRow {
+    pub(crate) id: String,
+    pub(crate) call: String,
+    pub(crate) subject: Subject,
+    pub(crate) status: Status,
+    pub(crate) session: String,
+    pub(crate) principal: String,
+    pub(crate) tool: String,
+    pub(crate) binding: String,
+    pub(crate) body: Option<String>,
+    pub(crate) asked_at: i64,
+    pub(crate) expires_at: i64,
+    pub(crate) settled_at: Option<i64>,
+    pub(crate) owner: String,
+    pub(crate) note: Option<String>,
+}
+
+/// Why a step was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conflict {
+    /// There is no such question.
+    Unknown,
+    /// It stands like this, and the step does not apply.
+    Settled(Status),
+}
+
+impl QuestionRow {
+    /// Every member that the seal covers, as text.
+    fn sealed(&self) -> [String; 14] {
+        let (settled_at, body) = (self.settled_at.unwrap_or_default(), self.body.clone().unwrap_or_default());
+        [
+            self.id.clone(),
+            self.call.clone(),
+            self.subject.as_str().to_owned(),
+            self.status.as_str().to_owned(),
+            self.session.clone(),
+            self.principal.clone(),
+            self.tool.clone(),
+            self.binding.clone(),
+            body,
+            self.asked_at.to_string(),
+            self.expires_at.to_string(),
+            settled_at.to_string(),
+            self.owner.clone(),
+            self.note.clone().unwrap_or_default(),
+        ]
+    }
+}
+
+impl Change<'_> {
+    /// Puts a question down.
+    pub(crate) fn ask(&self, row: &QuestionRow) -> Result<(), LedgerError> {
+        self.write(row)?;
+        let session = "INSERT INTO session (name, principal, begun_at, asked_at, questions) VALUES (?1, ?2, ?3, ?3, 1) \
+                       ON CONFLICT (name, principal) DO UPDATE SET asked_at = ?3, questions = questions + 1";
+        self.transaction.prepare_cached(session)?.execute(params![row.session, row.principal, row.asked_at])?;
+        Ok(())
+    }
+
+    /// How many questions are open, in all and in one session.
+    pub(crate) fn open_questions_count(&self, session: &str) -> Result<(usize, usize), LedgerError> {
+        let count = "SELECT count(*), coalesce(sum(session = ?1), 0) FROM question \
+                     WHERE status IN ('pending', 'approved', 'running')";
+        let counted: (i64, i64) =
+            self.transaction.prepare_cached(count)?.query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let number = |count| usize::try_from(count).unwrap_or(usize::MAX);
+        Ok((number(counted.0), number(counted.1)))
+    }
+
+    /// A question, as it stands.
+    pub(crate) fn question(&self, id: &str) -> Result<Option<QuestionRow>, LedgerError> {
+        let select = format!("SELECT {MEMBERS} FROM question WHERE id = ?1");
+        let found = self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?;
+        found.map(|(row, seal)| self.checked(row, &seal)).transpose()
+    }
+
+    /// The questions of which something can still become, the oldest first, and then, the newest first, at most
+    /// `settled` of the others. A row that does not hold is left out and told of.
+    pub(crate) fn questions(&self, settled: usize) -> Result<(Vec<QuestionRow>, Vec<LedgerError>), LedgerError> {
+        let open = format!(
+            "SELECT {MEMBERS} FROM question WHERE status IN ('pending', 'approved', 'running') ORDER BY asked_at, id"
+        );
+        let closed = format!(
+            "SELECT {MEMBERS} FROM question WHERE status NOT IN ('pending', 'approved', 'running') \
+             ORDER BY settled_at DESC, id LIMIT ?1"
+        );
+        let mut open = self.transaction.prepare_cached(&open)?;
+        let mut closed = self.transaction.prepare_cached(&closed)?;
+        let limit = i64::try_from(settled).unwrap_or(i64::MAX);
+        let (mut rows, mut faults) = (Vec::new(), Vec::new());
+        for found in open.query_map([], read)?.chain(closed.query_map([limit], read)?) {
+            let (row, seal) = found?;
+            match self.checked(row, &seal) {
+                Ok(row) => rows.push(row),
+                Err(fault) => faults.push(fault),
+            }
+        }
+        Ok((rows, faults))
+    }
+
+    /// Takes a step, if the question still stands so that it can be taken. A settled question keeps no body.
+    pub(crate) fn step(
+        &self,
+        id: &str,
+        step: Step,
+        note: Option<&str>,
+    ) -> Result<Result<QuestionRow, Conflict>, LedgerError> {
+        let Some(mut row) = self.question(id)? else { return Ok(Err(Conflict::Unknown)) };
+        let Some(status) = row.status.after(step) else { return Ok(Err(Conflict::Settled(row.status))) };
+        row.status = status;
+        row.note = note.map(str::to_owned).or(row.note);
+        if !status.is_open() {
+            row.settled_at = Some(now());
+            row.body = None;
+        }
+        self.write(&row)?;
+        Ok(Ok(row))
+    }
+
+    /// Has a question wait in another process, or in none.
+    pub(crate) fn hand_over(&self, row: &QuestionRow, owner: &str) -> Result<QuestionRow, LedgerError> {
+        let row = QuestionRow { owner: owner.to_owned(), ..row.clone() };
+        self.write(&row)?;
+        Ok(row)
+    }
+
+    /// Whether the process that a question waits in still runs.
+    pub(crate) fn is_waited_for(&self, row: &QuestionRow) -> bool {
+        owner::is_alive(self.owners, &row.owner)
+    }
+
+    /// Forgets settled questions beyond the newest `kept`.
+    pub(crate) fn prune(&self, kept: usize) -> Result<(), LedgerError> {
+        let delete = "DELETE FROM question WHERE status NOT IN ('pending', 'approved', 'running') AND id NOT IN \
+                      (SELECT id FROM question WHERE status NOT IN ('pending', 'approved', 'running') \
+                      ORDER BY settled_at DESC, id LIMIT ?1)";
+        self.transaction.execute(delete, [i64::try_from(kept).unwrap_or(i64::MAX)])?;
+        Ok(())
+    }
+
+    fn write(&self, row: &QuestionRow) -> Result<(), LedgerError> {
+        let sealed = row.sealed();
+        let seal = self.seal.of(TABLE, &sealed.each_ref().map(String::as_str));
+        let replace = format!(
+            "INSERT INTO question ({MEMBERS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, \
+             ?15) ON CONFLICT (id) DO UPDATE SET status = ?4, body = ?9, settled_at = ?12, owner = ?13, note = ?14, \
+             seal = ?15"
+        );
+        self.transaction.prepare_cached(&replace)?.execute(params![
+            row.id,
+            row.call,
+            row.subject.as_str(),
+            row.status.as_str(),
+            row.session,
+            row.principal,
+            row.tool,
+            row.binding,
+            row.body,
+            row.asked_at,
+            row.expires_at,
+            row.settled_at,
+            row.owner,
+            row.note,
+            seal.as_slice(),
+        ])?;
+        Ok(())
+    }
+
+    fn checked(&self, row: QuestionRow, seal: &[u8]) -> Result<QuestionRow, LedgerError> {
+        let sealed = row.sealed();
+        let holds = self.seal.holds(TABLE, &sealed.each_ref().map(String::as_str), seal);
+        if holds { Ok(row) } else { Err(LedgerError::Seal(row.id)) }
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<(QuestionRow, Vec<u8>)> {
+    let word = |index| row.get::<_, String>(index);
+    let unknown = |index| rusqlite::Error::InvalidColumnType(index, "word".to_owned(), rusqlite::types::Type::Text);
+    let (subject, status) = (word(2)?, word(3)?);
+    let subject = Subject::ALL.into_iter().find(|known| known.as_str() == subject).ok_or_else(|| unknown(2))?;
+    let question = QuestionRow {
+        id: row.get(0)?,
+        call: row.get(1)?,
+        subject,
+        status: Status::of(&status).ok_or_else(|| unknown(3))?,
+        session: row.get(4)?,
+        principal: row.get(5)?,
+        tool: row.get(6)?,
+        binding: row.get(7)?,
+        body: row.get(8)?,
+        asked_at: row.get(9)?,
+        expires_at: row.get(10)?,
+        settled_at: row.get(11)?,
+        owner: row.get(12)?,
+        note: row.get(13)?,
+    };
+    Ok((question, row.get(14)?))
+}

@@ -1,0 +1,142 @@
+//! Who wins when channels, clocks, reloads and runs race for one question: every schedule of a model whose
+//! transactions are a lock and whose steps are the table itself.
+
+use super::status::{Status, Step};
+use shuttle::sync::{Arc, Mutex};
+use shuttle::{check_pct, check_random, thread};
+
+/// Schedules that are tried in each test.
+const SCHEDULES: usize = 2_000;
+
+/// Where the probabilistic scheduler changes its mind in each.
+const PREEMPTIONS: usize = 5;
+
+/// A question, and what has been done because of it.
+#[derive(Default)]
+struct Model {
+    status: Mutex<Option<Status>>,
+    runs: Mutex<usize>,
+    taken: Mutex<Vec<Step>>,
+}
+
+impl Model {
+    fn new() -> Arc<Self> {
+        let model = Self::default();
+        *model.status.lock().unwrap() = Some(Status::Pending);
+        Arc::new(model)
+    }
+
+    /// One transaction: looks, and takes the step where it still applies.
+    fn step(&self, step: Step) -> bool {
+        let mut status = self.status.lock().unwrap();
+        thread::yield_now();
+        let Some(next) = status.and_then(|status| status.after(step)) else { return false };
+        *status = Some(next);
+        self.taken.lock().unwrap().push(step);
+        true
+    }
+
+    fn status(&self) -> Option<Status> {
+        *self.status.lock().unwrap()
+    }
+
+    /// What a call does that waits, and what a process does that resumes: claim, run, finish.
+    fn run(&self) {
+        if self.step(Step::Claim) {
+            thread::yield_now();
+            *self.runs.lock().unwrap() += 1;
+            self.step(Step::Finish);
+        }
+    }
+
+    fn check(&self) {
+        let (taken, runs) = (self.taken.lock().unwrap().clone(), *self.runs.lock().unwrap());
+        let count = |step| taken.iter().filter(|taken| **taken == step).count();
+        assert!(runs <= 1, "it ran {runs} times: {taken:?}");
+        assert!(count(Step::Approve) <= 1, "{taken:?}");
+        assert_eq!(runs, count(Step::Claim), "{taken:?}");
+        let ended = [Step::Reject, Step::Expire, Step::Withdraw].map(count).iter().sum::<usize>();
+        assert!(ended + runs <= 1, "it ran and was taken back: {taken:?}");
+        if let Some(claim) = taken.iter().position(|step| *step == Step::Claim) {
+            assert!(taken[..claim].contains(&Step::Approve), "{taken:?}");
+        }
+    }
+}
+
+fn together(threads: &[fn(&Model)]) {
+    let model = Model::new();
+    let threads: Vec<_> = threads
+        .iter()
+        .map(|work| {
+            let (model, work) = (Arc::clone(&model), *work);
+            thread::spawn(move || work(&model))
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    model.check();
+}
+
+fn approve(model: &Model) {
+    model.step(Step::Approve);
+}
+
+fn reject(model: &Model) {
+    model.step(Step::Reject);
+}
+
+fn expire(model: &Model) {
+    model.step(Step::Expire);
+}
+
+/// The caller goes away, or a reload finds that it is another call now.
+fn withdraw(model: &Model) {
+    model.step(Step::Withdraw);
+}
+
+/// A call that waits: it looks until it has an answer, and runs where it is yes.
+fn wait(model: &Model) {
+    for _ in 0..4 {
+        if model.status() == Some(Status::Approved) {
+            return model.run();
+        }
+        thread::yield_now();
+    }
+}
+
+/// A person's process that approves and then runs what nobody waits for.
+fn approve_and_run(model: &Model) {
+    model.step(Step::Approve);
+    model.run();
+}
+
+fn every_schedule(threads: &'static [fn(&Model)]) {
+    check_random(|| together(threads), SCHEDULES);
+    check_pct(|| together(threads), SCHEDULES, PREEMPTIONS);
+}
+
+#[test]
+fn two_channels_that_answer_together_run_it_once() {
+    every_schedule(&[approve_and_run, approve_and_run, wait]);
+}
+
+#[test]
+fn an_approval_that_races_with_a_no_runs_or_is_rejected_never_both() {
+    every_schedule(&[approve_and_run, reject, wait]);
+}
+
+#[test]
+fn an_approval_that_races_with_expiry_runs_or_expires_never_both() {
+    every_schedule(&[approve, wait, expire]);
+}
+
+#[test]
+fn a_reload_or_a_caller_that_goes_away_withdraws_it_or_it_runs_never_both() {
+    every_schedule(&[approve_and_run, withdraw, wait, expire]);
+}
+
+#[test]
+fn everything_at_once_runs_it_at_most_once() {
+    every_schedule(&[approve_and_run, approve, reject, expire, withdraw, wait]);
+}

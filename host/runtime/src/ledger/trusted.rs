@@ -1,0 +1,33 @@
+//! Files that a person trusts. What is trusted is the content: a changed file is another file.
+
+use super::{Change, LedgerError, now};
+use rusqlite::{OptionalExtension, params};
+
+/// The table, as its seals name it.
+const TABLE: &str = "trusted";
+
+impl Change<'_> {
+    /// Trusts a content. The path is only for people.
+    pub(crate) fn trust(&self, sha256: &str, path: &str) -> Result<(), LedgerError> {
+        let at = now();
+        let seal = self.seal.of(TABLE, &[sha256, path, &at.to_string()]);
+        let insert = "INSERT INTO trusted (sha256, path, trusted_at, seal) VALUES (?1, ?2, ?3, ?4) \
+                      ON CONFLICT (sha256) DO UPDATE SET path = ?2, trusted_at = ?3, seal = ?4";
+        self.transaction.prepare_cached(insert)?.execute(params![sha256, path, at, seal.as_slice()])?;
+        Ok(())
+    }
+
+    /// Takes the trust in a content back; false where there was none.
+    pub(crate) fn distrust(&self, sha256: &str) -> Result<bool, LedgerError> {
+        Ok(self.transaction.execute("DELETE FROM trusted WHERE sha256 = ?1", [sha256])? > 0)
+    }
+
+    /// Whether a content is trusted.
+    pub(crate) fn is_trusted(&self, sha256: &str) -> Result<bool, LedgerError> {
+        let select = "SELECT path, trusted_at, seal FROM trusted WHERE sha256 = ?1";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let found: Option<(String, i64, Vec<u8>)> =
+            self.transaction.prepare_cached(select)?.query_row([sha256], read).optional()?;
+        Ok(found.is_some_and(|(path, at, seal)| self.seal.holds(TABLE, &[sha256, &path, &at.to_string()], &seal)))
+    }
+}
