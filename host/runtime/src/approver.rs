@@ -1,7 +1,8 @@
 //! Who answers when the policy says ask. An approver is outside of every sandbox, and answers one question at a time
-//! about exactly what will run.
+//! about exactly what will run. What it answers is one answer among those of other channels: the first one counts.
 
 use portcullis_policy::{Permissions, ToolName};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -9,14 +10,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a person is asked. The texts are those of a model or a plugin, except for `reason` of the policy: show them
 /// through an encoder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
+    /// The id of the question, 128 random bits in hexadecimal: what an answer from elsewhere names.
+    pub id: String,
     /// The id of the call.
     pub call: String,
     /// The session it belongs to.
     pub session: String,
     /// On whose behalf it is made.
     pub principal: String,
+    /// Where it comes from: `person`, `sub-agent` or `automation`.
+    pub origin: String,
     /// The tool.
     pub tool: ToolName,
     /// The SHA-256 of the plugin, in hexadecimal.
@@ -31,13 +36,23 @@ pub struct Question {
     pub subject: Subject,
     /// Why a person is asked, and by which rule.
     pub reason: String,
+    /// What is different from a call that was approved for longer, where there was one.
+    pub changed: Option<String>,
+    /// What the call would change in a file, as lines that begin with `+`, `-`, a space, or, where the host
+    /// says something about them, `@@`. Made by the host from the file as it is when the question is asked.
+    pub difference: Option<String>,
+    /// What an answer for longer can cover beside exactly these arguments; [`Covers::Offer`] counts from 0.
+    pub offers: Vec<String>,
 }
 
 /// What a question is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Subject {
     /// Whether the call may run.
     Call,
+    /// Whether a call may run that has just run again and again.
+    Repeat,
     /// Whether the running call may do one more thing.
     Resource {
         /// The permission the tool asks for.
@@ -54,6 +69,10 @@ pub enum Subject {
 pub enum Answer {
     /// It may run, this once.
     Yes,
+    /// It may run, and so may what the answer covers, in this session.
+    Session(Covers),
+    /// It may run, and so may what the answer covers, in every session.
+    Always(Covers),
     /// It may not; the note goes to the model.
     No {
         /// What the model should know.
@@ -61,12 +80,22 @@ pub enum Answer {
     },
 }
 
+/// What an answer for longer covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Covers {
+    /// Exactly these arguments, in whatever order they come.
+    Exact,
+    /// The pattern at this place of [`Question::offers`].
+    Offer(usize),
+}
+
 /// The future of an answer.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 
 /// Answers questions.
 pub trait Approver: Send + Sync + 'static {
-    /// Answers one question. It may wait for a person; when it takes longer than the limit the answer is no.
+    /// Answers one question. It may wait for a person; when it takes longer than the limit the answer is no, and when
+    /// another channel answers first the future is dropped.
     fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a>;
 }
 

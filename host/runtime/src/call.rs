@@ -7,21 +7,25 @@ mod authorize;
 mod caller;
 mod execute;
 mod grant;
+mod hooks;
 mod instantiate;
 mod parse;
+mod question;
 mod record;
 mod shape;
+mod unwanted;
 mod validate;
 
-pub(crate) use grant::{Bound, describe_handles, missing_keys};
+pub(crate) use grant::{Bound, BoundDirectory, describe_handles, missing_keys};
+pub(crate) use record::CallRecord;
 pub(crate) use validate::ValidCall;
 
 use crate::host::Inner;
 use crate::reply::{CallUsage, Code, Reply};
 use crate::request::Request;
+use crate::turn::Turn;
 use parse::ParsedCall;
 use portcullis_sandbox::{Output, Usage};
-use record::CallRecord;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -58,14 +62,38 @@ pub(crate) struct Shaped {
     pub(crate) usage: CallUsage,
 }
 
-/// Runs one call. Whatever happens on the way, a dropped future included, the record is finished.
-pub(crate) async fn call(host: &Arc<Inner>, request: Request) -> Reply {
-    let mut record = CallRecord::begin(host, &request);
+/// Runs one call. Whatever happens on the way, a dropped future included, the record is finished. A call that was
+/// asked about before keeps its `id`.
+pub(crate) async fn call(host: &Arc<Inner>, mut request: Request, id: Option<String>) -> Reply {
+    // A request may be cloned and called again: each call has a place of its own.
+    request.place = Arc::default();
+    let record = CallRecord::begin(host, &request, id);
+    go(host, request, record).await
+}
+
+/// Begins a call that will be run later, or never: its record is finished all the same.
+pub(crate) fn begin(host: &Inner, request: &Request) -> CallRecord {
+    CallRecord::begin(host, request, None)
+}
+
+/// Runs a call that was begun.
+pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) -> Reply {
+    // In this order, so that a turn is given back after the record is finished, also when this future is dropped.
+    let _turn = request.turn.as_ref().map(Turn::until_over);
+    let mut record = record;
     let ended = steps(host, &request, &mut record).await;
     if matches!(&ended, Err((rejection, _)) if rejection.code == Code::MalformedArguments) {
         record.unparsed(&request);
     }
-    let reply = reply(&record, request, ended);
+    let reply = reply(&record, &request, ended);
+    let reply = hooks::after(host, &record, &request, reply).await;
+    record.finish(reply)
+}
+
+/// Answers a request that is not looked at, and records it.
+pub(crate) fn refuse(host: &Inner, request: &Request, rejection: Rejection) -> Reply {
+    let record = begin(host, request);
+    let reply = reply(&record, request, Err((rejection, 0)));
     record.finish(reply)
 }
 
@@ -79,17 +107,18 @@ async fn steps(host: &Arc<Inner>, request: &Request, record: &mut CallRecord) ->
     record.parsed(&parsed);
     let valid = parsed.validate(&host.catalog).map_err(refused)?;
     record.valid(&valid);
+    unwanted::check(request).map_err(refused)?;
     let approved = valid.authorize(host, request, record).await.map_err(refused)?;
     let granted = approved.grant(host).map_err(refused)?;
     let bytes_in = granted.arguments_bytes();
     let failed = |rejection| (rejection, bytes_in);
-    let instance = granted.instantiate(host).await.map_err(refused)?;
+    let instance = granted.instantiate(host, request).await.map_err(refused)?;
     let raw = instance.execute(host, request, record).await.map_err(failed)?;
     raw.shape().map_err(failed)
 }
 
-fn reply(record: &CallRecord, request: Request, ended: Result<Shaped, (Rejection, u64)>) -> Reply {
-    let (id, tool) = (record.id().to_owned(), request.tool);
+fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, (Rejection, u64)>) -> Reply {
+    let (id, tool) = (record.id().to_owned(), request.tool.clone());
     match ended {
         Ok(shaped) => Reply {
             id,
@@ -120,7 +149,7 @@ fn reply(record: &CallRecord, request: Request, ended: Result<Shaped, (Rejection
 /// A caller may spawn a call on any runtime: this does not compile where its future cannot move between threads.
 const _: fn(&Arc<Inner>, Request) = |host, request| {
     fn movable(_: impl Send) {}
-    movable(call(host, request));
+    movable(call(host, request, None));
 };
 
 /// What would happen to a call now: the steps up to the decision, nothing run and nobody asked.

@@ -2,6 +2,7 @@
 
 use crate::call::{ValidCall, describe_handles};
 use crate::host::Inner;
+use crate::request::Origin;
 use portcullis_policy::{Explanation, Permissions, ToolName};
 use serde::Serialize;
 
@@ -21,12 +22,12 @@ pub struct Explained {
 }
 
 impl Explained {
-    pub(crate) fn of(host: &Inner, call: &ValidCall) -> Self {
+    pub(crate) fn of(host: &Inner, call: &ValidCall, origin: &Origin) -> Self {
         Self {
             tool: call.tool.name.clone(),
             permissions: call.tool.permissions(),
             arguments: call.canonical.clone(),
-            explanation: host.policy.explain(&call.question()),
+            explanation: host.policy.explain(&call.question(origin)),
             handles: describe_handles(host, &call.plugin, &call.tool),
         }
     }

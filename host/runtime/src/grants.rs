@@ -1,16 +1,16 @@
 //! What the policy binds, held against what plugins ask for and against the host's own places, and opened.
 
 use crate::audit::AuditError;
-use crate::call::Bound;
+use crate::call::{Bound, BoundDirectory};
 use crate::catalog::Catalog;
 use crate::open::OpenError;
-use crate::places::{PolicyFile, State};
-use portcullis_policy::{Binding, Policy};
+use crate::places::{self, PolicyFile, State};
+use portcullis_policy::{Binding, KnownTool, Layer, Policy};
 use portcullis_sandbox::{DependencyKind, Directory};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Refuses a policy that names a plugin or a key that is not there: what is misspelt would silently not hold.
-pub(crate) fn check_names(policy: &Policy, catalog: &Catalog) -> Result<(), OpenError> {
+pub(crate) fn check_names(policy: &Policy, catalog: &Catalog, files: &Bases) -> Result<(), OpenError> {
     for plugin in policy.plugins() {
         let Some(loaded) = catalog.plugins.get(plugin) else {
             // A plugin that is there and was refused is known; its grants wait for it.
@@ -33,14 +33,31 @@ pub(crate) fn check_names(policy: &Policy, catalog: &Catalog) -> Result<(), Open
             }
         }
     }
-    Ok(())
+    check_rules(policy, catalog, files)
+}
+
+/// Refuses a rule that no call of the loaded tools can match: a deny that never speaks is a hole.
+fn check_rules(policy: &Policy, catalog: &Catalog, files: &Bases) -> Result<(), OpenError> {
+    let known = catalog.tools().map(|(_, tool)| KnownTool {
+        name: tool.name(),
+        permissions: tool.permissions(),
+        hints: tool.hints(),
+        arguments: tool.schema().closed_names(),
+    });
+    match policy.dead_rule(&known.collect::<Vec<_>>()) {
+        Some(dead) => {
+            let path = files.file(dead.id.layer).to_owned();
+            Err(OpenError::DeadRule { path, dead: Box::new(dead) })
+        }
+        None => Ok(()),
+    }
 }
 
 /// What no grant may cover.
 pub(crate) struct Own<'a> {
     pub(crate) plugins: &'a cap_std::fs::Dir,
     pub(crate) state: &'a State,
-    pub(crate) policy: Option<&'a PolicyFile>,
+    pub(crate) policies: Vec<&'a PolicyFile>,
 }
 
 impl Own<'_> {
@@ -54,27 +71,55 @@ impl Own<'_> {
         if directory.overlaps(self.plugins)? {
             return Ok(Some("the plugin directory"));
         }
-        match self.policy {
+        for policy in &self.policies {
             // The policy is one file: beside it a directory may lie, around it none.
-            Some(policy) if directory.contains(&policy.handle)? => Ok(Some("the policy")),
-            Some(_) | None => Ok(None),
+            if directory.contains(&policy.handle)? {
+                return Ok(Some("the policy"));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Where each layer is from, and where its relative paths start.
+pub(crate) struct Bases {
+    pub(crate) user: PathBuf,
+    pub(crate) user_file: PathBuf,
+    pub(crate) project: PathBuf,
+    pub(crate) project_file: PathBuf,
+}
+
+impl Bases {
+    fn file(&self, layer: Layer) -> &Path {
+        match layer {
+            Layer::Project => &self.project_file,
+            Layer::BuiltIn | Layer::User => &self.user_file,
+        }
+    }
+
+    fn of(&self, layer: Option<Layer>) -> &Path {
+        match layer {
+            Some(Layer::Project) => &self.project,
+            Some(Layer::BuiltIn | Layer::User) | None => &self.user,
         }
     }
 }
 
 /// Opens every directory that the policy binds to a loaded plugin.
-pub(crate) fn bind(policy: &Policy, catalog: &Catalog, base: &Path, own: &Own<'_>) -> Result<Bound, OpenError> {
+pub(crate) fn bind(policy: &Policy, catalog: &Catalog, bases: &Bases, own: &Own<'_>) -> Result<Bound, OpenError> {
     let mut bound = Bound::new();
     for plugin in catalog.plugins.keys() {
         for (key, binding) in policy.bindings(plugin) {
             let Binding::Directory(binding) = binding else { continue };
             let failed = |error| OpenError::Grant { plugin: plugin.clone(), key: key.clone(), error };
-            let directory = Directory::open(&base.join(&binding.path), binding.access).map_err(failed)?;
+            let path = bases.of(policy.binding_layer(plugin, key)).join(&binding.path);
+            let directory = Directory::open(&path, binding.access).map_err(failed)?;
             if let Some(what) = own.covered_by(&directory).map_err(AuditError::Io)? {
                 let (plugin, key, path) = (plugin.clone(), key.clone(), binding.path.clone());
                 return Err(OpenError::Covers { plugin, key, path, what });
             }
-            bound.insert((plugin.clone(), key.clone()), directory);
+            let place = places::canonical(&path).map_err(AuditError::Io)?;
+            bound.insert((plugin.clone(), key.clone()), BoundDirectory { directory, place });
         }
     }
     Ok(bound)

@@ -1,25 +1,24 @@
 //! The host: what an embedder asks what there is, and calls.
 
-use crate::approver::Approver;
+use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::audit::AuditLog;
+use crate::batch::{self, Batch};
 use crate::call::{self, Bound, Rejection};
 use crate::catalog::{Catalog, Loader, Plugin, Tool};
+use crate::events::{Events, Publisher};
 use crate::explain::Explained;
+use crate::hooks::Hook;
+use crate::ledger::Ledger;
 use crate::open::{HostBuilder, OpenError};
+use crate::place::Places;
 use crate::places::State;
 use crate::reply::{CallUsage, Code, Reply};
 use crate::request::Request;
 use portcullis_policy::Policy;
-use portcullis_sandbox::{Code as PluginCode, Compiler, Footprint, Progress};
+use portcullis_sandbox::{Code as PluginCode, Compiler, Footprint};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
-
-/// Hears of the progress of calls.
-pub trait ProgressListener: Send + Sync + 'static {
-    /// A tool reported progress. Its texts are the tool's words.
-    fn report(&self, call: &str, progress: &Progress);
-}
 
 /// A host. Clones share it.
 #[derive(Clone)]
@@ -32,9 +31,16 @@ pub(crate) struct Inner {
     pub(crate) bound: Bound,
     pub(crate) loader: Loader,
     pub(crate) audit: Arc<AuditLog>,
-    pub(crate) approver: Arc<dyn Approver>,
-    pub(crate) progress: Arc<dyn ProgressListener>,
-    pub(crate) places: Arc<Semaphore>,
+    pub(crate) approvals: Approvals,
+    pub(crate) channel: Channel,
+    pub(crate) repetition: Repetition,
+    /// The project's policy, where nobody has trusted it.
+    pub(crate) untrusted: Option<PathBuf>,
+    pub(crate) hooks: Vec<Arc<dyn Hook>>,
+    pub(crate) events: Arc<Publisher>,
+    pub(crate) places: Places,
+    /// How many places there are.
+    pub(crate) calls: usize,
     /// Places for reviews, which run beside the calls.
     pub(crate) reviews: Semaphore,
     /// The largest arguments any plugin may take: what is looked at before the tool is known.
@@ -51,7 +57,34 @@ impl Host {
     /// Runs one call: parse, validate, authorize, grant, instantiate, execute, shape, record. There is always a
     /// reply. Dropping the future ends the call at once, and records it as cancelled.
     pub async fn call(&self, request: Request) -> Reply {
-        call::call(&self.0, request).await
+        call::call(&self.0, request, None).await
+    }
+
+    /// Runs a call that a person approved while nobody waited for it, if it is still the call they were asked about.
+    /// It runs once, whoever asks for it and how often.
+    ///
+    /// # Errors
+    /// There is no such call, it is not approved, it has run, or the process that asked still waits for it.
+    pub async fn resume(&self, question: &str) -> Result<Reply, ApprovalError> {
+        let redeemed = self.0.approvals.redeemable(question)?;
+        Ok(call::call(&self.0, redeemed.request, Some(redeemed.call)).await)
+    }
+
+    /// What waits for a person, and what they have answered.
+    pub fn approvals(&self) -> &Approvals {
+        &self.0.approvals
+    }
+
+    /// Runs several calls at once, each as [`Host::call`] does. The replies stand in the order of the requests; the
+    /// order in which they run is not promised. A tool that may change something, or says that it is sequential, runs
+    /// alone among the calls of its batch. Dropping the future drops its calls.
+    pub async fn batch(&self, batch: Batch) -> Vec<Reply> {
+        batch::run(self, batch).await
+    }
+
+    /// Hears of every call of this host from now on.
+    pub fn events(&self) -> Events {
+        self.0.events.subscribe()
     }
 
     /// What would happen to a call now. Runs nothing, asks nobody, records nothing.
@@ -60,8 +93,8 @@ impl Host {
     /// The reply that the call would get before it came to a decision.
     pub fn explain(&self, request: Request) -> Result<Explained, Box<Reply>> {
         match call::explain(&self.0, &request) {
-            Ok(call) => Ok(Explained::of(&self.0, &call)),
-            Err(rejection) => Err(Box::new(unrecorded(request, rejection))),
+            Ok(call) => Ok(Explained::of(&self.0, &call, &request.origin)),
+            Err(rejection) => Err(Box::new(unrecorded(request.tool, rejection))),
         }
     }
 
@@ -73,6 +106,11 @@ impl Host {
     /// The policy.
     pub fn policy(&self) -> &Policy {
         &self.0.policy
+    }
+
+    /// The project's policy file, where there is one that nobody has trusted: it only narrows.
+    pub fn untrusted_policy(&self) -> Option<&Path> {
+        self.0.untrusted.as_deref()
     }
 
     /// The handles that a call of each tool of a plugin would get, for people.
@@ -97,6 +135,18 @@ impl Host {
     }
 }
 
+/// Opens the approvals of a state directory alone, to answer what waits and to take back what holds. Nothing can be run
+/// with them.
+///
+/// # Errors
+/// The state directory, the record or the ledger cannot be opened.
+pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
+    let state = State::open(state)?;
+    let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);
+    let ledger = Ledger::open(&state).map_err(ApprovalError::from)?;
+    Ok(Approvals::new(ledger, audit)?)
+}
+
 /// Opens the record of a state directory alone, to read it.
 ///
 /// # Errors
@@ -116,11 +166,11 @@ impl Inner {
     }
 }
 
-/// The reply of a call that was only thought through.
-fn unrecorded(request: Request, rejection: Rejection) -> Reply {
+/// The reply of a call that has no record of its own.
+pub(crate) fn unrecorded(tool: String, rejection: Rejection) -> Reply {
     Reply {
         id: String::new(),
-        tool: request.tool,
+        tool,
         code: rejection.code,
         output: None,
         title: None,

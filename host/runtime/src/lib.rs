@@ -15,37 +15,56 @@
 //! # }
 //! ```
 
+mod approvals;
 mod approver;
 mod audit;
+mod batch;
 mod call;
 mod catalog;
+mod events;
 mod explain;
 mod grants;
+mod hooks;
 mod host;
 mod json;
+mod ledger;
 mod open;
+mod place;
 mod places;
+mod policy_source;
 mod reply;
 mod request;
 mod schema;
+mod steering;
 pub mod text;
+mod turn;
 
-pub use approver::{Answer, Answering, Approver, DenyAll, Question, Scripted, Subject};
+pub use approvals::{ApprovalError, Approvals, HeldAnswer, Listing, Onward, OpenQuestion};
+pub use approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scripted, Subject};
 pub use audit::{AuditError, AuditLog, Entry, Fault, Kind, Verified};
+pub use batch::{BATCH_CALLS_DEFAULT, BATCH_REQUESTS_MAX, Batch};
 pub use catalog::{
     Catalog, DefinitionError, Dependency, FileError, LoadError, Observer, Plugin, RefusedPlugin, Silent, Tool, check,
 };
+pub use events::{CallState, Event, EventKind, Events};
 pub use explain::Explained;
-pub use host::{Host, ProgressListener, open_audit};
+pub use hooks::{
+    HOOK_KEY_BYTES_MAX, HOOK_NOTES_MAX, HOOK_REASON_BYTES_MAX, HOOK_TIME_MAX, HOOK_VALUE_BYTES_MAX, Hook, HookCall,
+    Hooked, Hooking,
+};
+pub use host::{Host, open_approvals, open_audit};
+pub use ledger::{LedgerError, Status};
 pub use open::{CALLS_DEFAULT, CALLS_MAX, HostBuilder, OpenError};
 pub use places::PlaceError;
 pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
 pub use schema::{Mismatch, Schema, SchemaError};
+pub use steering::Steering;
 
 pub use portcullis_policy as policy;
+pub use portcullis_policy::Hint;
 pub use portcullis_sandbox::{
     Blob, COMPONENT_BYTES_MAX, Cancellation, CompileError, Compiler, DependencyKind, DirectoryError, Engine,
-    EngineConfig, EngineError, Footprint, Hint, LimitKind, Manifest, Output, Part, Progress, Refusal, Usage,
-    compile_worker, component_imports,
+    EngineConfig, EngineError, Footprint, LimitKind, Manifest, Output, Part, Progress, Refusal, Usage, compile_worker,
+    component_imports,
 };

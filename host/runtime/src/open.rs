@@ -1,17 +1,18 @@
 //! Opening a host: what it needs, in the order in which it is needed, and everything that can be wrong with it.
 
-use crate::approver::{Approver, DenyAll};
+use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
+use crate::approver::Approver;
 use crate::audit::{AuditError, AuditLog};
 use crate::catalog::{LoadError, Loader, Observer, Silent};
 use crate::grants::{self, Own};
-use crate::host::{Host, Inner, ProgressListener};
-use crate::places::{self, PlaceError, PolicyFile, State};
-use crate::text::hex;
-use portcullis_policy::{DependencyKey, Limits, PluginName, Policy, PolicyError};
-use portcullis_sandbox::{
-    CodeStore, Compiler, DirectoryError, EXTRA_SLOTS, Engine, EngineConfig, EngineError, Progress,
-};
-use sha2::{Digest, Sha256};
+use crate::hooks::Hook;
+use crate::host::{Host, Inner};
+use crate::ledger::Ledger;
+use crate::place::{self, Places};
+use crate::places::{self, PlaceError, State};
+use crate::policy_source::{self, PolicySources, Read, UserPolicy};
+use portcullis_policy::{DeadRule, DependencyKey, Limits, PluginName, Policy, PolicyError, Unattended};
+use portcullis_sandbox::{CodeStore, Compiler, DirectoryError, EXTRA_SLOTS, Engine, EngineConfig, EngineError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -39,6 +40,14 @@ pub enum OpenError {
         path: PathBuf,
         /// What is wrong.
         error: Box<PolicyError>,
+    },
+    /// A rule that no call can match.
+    #[error("{}: {dead}; {}", path.display(), .dead.remedy())]
+    DeadRule {
+        /// Where it is from.
+        path: PathBuf,
+        /// Which, and why.
+        dead: Box<DeadRule>,
     },
     /// The policy names a plugin that is not there.
     #[error(
@@ -87,6 +96,9 @@ pub enum OpenError {
     /// The record.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// The ledger of approvals.
+    #[error(transparent)]
+    Approvals(#[from] ApprovalError),
     /// The plugin directory cannot be listed, or a refusal not be recorded.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -95,50 +107,37 @@ pub enum OpenError {
     Calls(u32),
 }
 
-struct NoListener;
-
-impl ProgressListener for NoListener {
-    fn report(&self, _: &str, _: &Progress) {}
-}
-
-/// Where a policy comes from.
-enum PolicySource {
-    File { path: PathBuf, required: bool },
-    Given { policy: Box<Policy>, text_sha256: String, base: PathBuf },
-}
-
 /// Opens a host.
 pub struct HostBuilder {
     plugins: PathBuf,
     state: PathBuf,
-    policy: PolicySource,
+    policy: PolicySources,
     compiler: Compiler,
-    approver: Arc<dyn Approver>,
+    channel: Option<Channel>,
     observer: Arc<dyn Observer>,
-    progress: Arc<dyn ProgressListener>,
+    hooks: Vec<Arc<dyn Hook>>,
     calls: u32,
 }
 
 impl HostBuilder {
     pub(crate) fn new(plugins: PathBuf, state: PathBuf, compiler: Compiler) -> Self {
-        let policy = Box::new(Policy::deny_all());
         Self {
             plugins,
             state,
-            policy: PolicySource::Given { policy, text_sha256: sha256(""), base: PathBuf::from(".") },
+            policy: PolicySources::default(),
             compiler,
-            approver: Arc::new(DenyAll),
+            channel: None,
             observer: Arc::new(Silent),
-            progress: Arc::new(NoListener),
+            hooks: Vec::new(),
             calls: CALLS_DEFAULT,
         }
     }
 
-    /// Takes the policy from a file. Where the file is not there, everything is denied, or, if it is required, the
-    /// host does not open.
+    /// Takes the policy from a file that the person who runs the host has named. Where the file is not there,
+    /// everything is denied, or, if it is required, the host does not open.
     #[must_use]
     pub fn policy_file(mut self, path: impl Into<PathBuf>, required: bool) -> Self {
-        self.policy = PolicySource::File { path: path.into(), required };
+        self.policy.user = Some(UserPolicy::File { path: path.into(), required });
         self
     }
 
@@ -147,15 +146,48 @@ impl HostBuilder {
     /// # Errors
     /// The text is no policy.
     pub fn policy_text(mut self, text: &str, base: impl Into<PathBuf>) -> Result<Self, OpenError> {
-        let policy = parse_policy(text, Path::new("policy"))?;
-        self.policy = PolicySource::Given { policy: Box::new(policy), text_sha256: sha256(text), base: base.into() };
+        policy_source::parse(text, Path::new("policy"))?;
+        self.policy.user = Some(UserPolicy::Text { text: text.to_owned(), base: base.into() });
         Ok(self)
     }
 
-    /// Who answers when the policy says ask.
+    /// Puts a policy of the embedder's own below every other. What it denies nobody allows.
+    ///
+    /// # Errors
+    /// The text is no policy.
+    pub fn built_in_policy(mut self, text: &str) -> Result<Self, OpenError> {
+        policy_source::parse(text, Path::new("the built-in policy"))?;
+        self.policy.built_in = Some(text.to_owned());
+        Ok(self)
+    }
+
+    /// Adds the policy that a project brought along, where it has one. Until a person has trusted exactly this file
+    /// ([`crate::Approvals::trust`]), it only narrows: its allows, grants and wider limits count for nothing.
+    #[must_use]
+    pub fn project_policy(mut self, path: impl Into<PathBuf>) -> Self {
+        self.policy.project = Some(path.into());
+        self
+    }
+
+    /// Who answers when the policy says ask, beside whoever answers through [`Host::approvals`].
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
-        self.approver = approver;
+        self.channel = Some(Channel::Approver(approver));
+        self
+    }
+
+    /// Nobody answers here: a call waits for an answer through [`Host::approvals`], of this process or another.
+    #[must_use]
+    pub fn answered_elsewhere(mut self) -> Self {
+        self.channel = Some(Channel::Elsewhere);
+        self
+    }
+
+    /// Nobody is there while a call is made: it stays behind as pending, or is denied. Without this and without any
+    /// other channel, as the policy says.
+    #[must_use]
+    pub fn unattended(mut self, unattended: Unattended) -> Self {
+        self.channel = Some(Channel::Nobody(unattended));
         self
     }
 
@@ -166,10 +198,10 @@ impl HostBuilder {
         self
     }
 
-    /// Who hears of the progress of calls.
+    /// Adds a hook, which is asked after those that were added before it.
     #[must_use]
-    pub fn progress(mut self, listener: Arc<dyn ProgressListener>) -> Self {
-        self.progress = listener;
+    pub fn hook(mut self, hook: Arc<dyn Hook>) -> Self {
+        self.hooks.push(hook);
         self
     }
 
@@ -190,10 +222,13 @@ impl HostBuilder {
         }
         let state = State::open(&self.state)?;
         let plugins = places::open_plugins(&self.plugins)?;
-        let Read { policy, policy_sha256, base, file } = self.policy.read()?;
         let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);
+        let ledger = Ledger::open(&state).map_err(ApprovalError::from)?;
+        let approvals = Approvals::new(ledger, Arc::clone(&audit))?;
+        let Read { policy, sha256: policy_sha256, bases, files, untrusted } = self.policy.read(&approvals)?;
+        audit.keep(policy.record().durable);
         let largest = largest(&policy);
-        let engine = Engine::new(&EngineConfig { calls: self.calls, largest })?;
+        let engine = Engine::new(&EngineConfig { calls: self.calls + place::waiting_runs(self.calls), largest })?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
         let loader = Loader {
             engine,
@@ -204,9 +239,10 @@ impl HostBuilder {
             observer: self.observer,
         };
         let catalog = loader.load_all().await?;
-        grants::check_names(&policy, &catalog)?;
-        let own = Own { plugins: &loader.plugins, state: &state, policy: file.as_ref() };
-        let bound = grants::bind(&policy, &catalog, &base, &own)?;
+        grants::check_names(&policy, &catalog, &bases)?;
+        let own = Own { plugins: &loader.plugins, state: &state, policies: files.iter().collect() };
+        let bound = grants::bind(&policy, &catalog, &bases, &own)?;
+        let channel = self.channel.unwrap_or(Channel::Nobody(policy.approvals().unattended));
         Ok(Host(Arc::new(Inner {
             catalog,
             policy,
@@ -214,53 +250,18 @@ impl HostBuilder {
             bound,
             loader,
             audit,
-            approver: self.approver,
-            progress: self.progress,
-            places: Arc::new(Semaphore::new(self.calls as usize)),
+            approvals,
+            channel,
+            repetition: Repetition::default(),
+            untrusted,
+            hooks: self.hooks,
+            events: Arc::default(),
+            places: Places::new(self.calls),
+            calls: self.calls as usize,
             reviews: Semaphore::new(EXTRA_SLOTS as usize),
             arguments_bytes_max: largest.arguments_bytes,
         })))
     }
-}
-
-/// A policy, read.
-struct Read {
-    policy: Policy,
-    policy_sha256: String,
-    base: PathBuf,
-    file: Option<PolicyFile>,
-}
-
-impl PolicySource {
-    fn read(self) -> Result<Read, OpenError> {
-        let (path, required) = match self {
-            Self::Given { policy, text_sha256, base } => {
-                return Ok(Read { policy: *policy, policy_sha256: text_sha256, base, file: None });
-            }
-            Self::File { path, required } => (path, required),
-        };
-        match PolicyFile::read(&path)? {
-            Some(file) => Ok(Read {
-                policy: parse_policy(&file.text, &path)?,
-                policy_sha256: sha256(&file.text),
-                base: file.directory.clone(),
-                file: Some(file),
-            }),
-            None if required => Err(OpenError::NoPolicy(path)),
-            None => {
-                let base = PathBuf::from(".");
-                Ok(Read { policy: Policy::deny_all(), policy_sha256: sha256(""), base, file: None })
-            }
-        }
-    }
-}
-
-fn parse_policy(text: &str, path: &Path) -> Result<Policy, OpenError> {
-    Policy::parse(text).map_err(|error| OpenError::Policy { path: path.to_owned(), error: Box::new(error) })
-}
-
-fn sha256(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
 }
 
 /// For each limit the largest that any call can have: what the pool has to hold.

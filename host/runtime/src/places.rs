@@ -64,6 +64,7 @@ pub enum PlaceError {
 
 /// The host's state, open.
 pub(crate) struct State {
+    pub(crate) path: PathBuf,
     pub(crate) directory: Dir,
     pub(crate) cache: Dir,
     pub(crate) key: [u8; 32],
@@ -83,7 +84,7 @@ impl State {
         }
         let cache = directory.open_dir_nofollow(CACHE_DIRECTORY).map_err(failed)?;
         check_owned(&cache, 0o022, "the cache directory", &path.join(CACHE_DIRECTORY))?;
-        Ok(Self { directory, cache, key })
+        Ok(Self { path: path.to_owned(), directory, cache, key })
     }
 }
 
@@ -138,6 +139,12 @@ impl PolicyFile {
 #[expect(clippy::disallowed_methods, reason = "the paths of the host's own places come from the person who starts it")]
 fn open_directory(path: &Path) -> io::Result<Dir> {
     Dir::open_ambient_dir(path, ambient_authority())
+}
+
+/// The one name of a place, links resolved: for people, and to know it again. Nothing is opened by it.
+#[expect(clippy::disallowed_methods, reason = "a name to be compared with, not a way to a handle")]
+pub(crate) fn canonical(path: &Path) -> io::Result<String> {
+    Ok(std::fs::canonicalize(path)?.to_string_lossy().into_owned())
 }
 
 fn create_private(path: &Path) -> io::Result<()> {

@@ -70,14 +70,20 @@ pub enum Code {
     PolicyDenied,
     /// A person, or who answers for them, says no.
     ApprovalDenied,
+    /// A person has yet to answer; the call stays behind to be approved.
+    ApprovalPending,
     /// The plugin itself refuses the call.
     ReviewRefused,
+    /// A hook of the embedder refuses the call, or withholds its answer.
+    HookRefused,
     /// A handle the plugin cannot do without is not granted.
     DependencyNotGranted,
     /// The call could not be recorded, and so was not made.
     RecordUnavailable,
     /// The caller cancelled.
     Cancelled,
+    /// The person has written something new before the call had started.
+    Superseded,
     /// A limit.
     Limit(LimitKind),
     /// Too many calls at once.
@@ -106,9 +112,11 @@ impl Code {
             Self::PolicyDenied
             | Self::ApprovalDenied
             | Self::ReviewRefused
+            | Self::HookRefused
             | Self::DependencyNotGranted
             | Self::RecordUnavailable => Outcome::Denied,
-            Self::Cancelled => Outcome::Cancelled,
+            Self::ApprovalPending => Outcome::Pending,
+            Self::Cancelled | Self::Superseded => Outcome::Cancelled,
             Self::Limit(_) | Self::Busy => Outcome::Limit,
             Self::Trapped | Self::Exited | Self::HostPanic => Outcome::Trapped,
             Self::PluginRefused => Outcome::Refused,
@@ -129,10 +137,13 @@ impl Code {
             Self::UnknownTool => "unknown-tool",
             Self::PolicyDenied => "policy-denied",
             Self::ApprovalDenied => "approval-denied",
+            Self::ApprovalPending => "approval-pending",
             Self::ReviewRefused => "review-refused",
+            Self::HookRefused => "hook-refused",
             Self::DependencyNotGranted => "dependency-not-granted",
             Self::RecordUnavailable => "record-unavailable",
             Self::Cancelled => "cancelled",
+            Self::Superseded => "superseded",
             Self::Limit(kind) => limit_code(kind),
             Self::Busy => "busy",
             Self::Trapped => "trapped",

@@ -1,6 +1,10 @@
 //! What a caller asks for.
 
+use crate::place::Place;
+use crate::turn::Turn;
+use portcullis_policy::{Caller, Principal};
 use portcullis_sandbox::Cancellation;
+use std::future::pending;
 use std::sync::Arc;
 
 /// One request to run one tool.
@@ -10,15 +14,30 @@ pub struct Request {
     pub(crate) arguments: Vec<u8>,
     pub(crate) origin: Origin,
     pub(crate) cancellation: Cancellation,
+    /// The question whose yes it spends, where it was asked before.
+    pub(crate) resumes: Option<Arc<str>>,
+    /// Its place among the calls that run at one time.
+    pub(crate) place: Arc<Place>,
+    /// Its turn among the calls of a batch.
+    pub(crate) turn: Option<Arc<Turn>>,
 }
 
 /// Where a request comes from. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) session: Arc<str>,
-    pub(crate) principal: Arc<str>,
+    pub(crate) principal: Principal,
+    /// Whether a schedule or a program began the session.
+    pub(crate) automated: bool,
     pub(crate) message: Option<Arc<str>>,
     pub(crate) agent: Option<Arc<str>>,
+}
+
+impl Origin {
+    /// The caller, as the policy knows it.
+    pub(crate) fn caller(&self) -> Caller<'_> {
+        Caller { session: &self.session, principal: &self.principal, automated: self.automated }
+    }
 }
 
 impl Request {
@@ -27,8 +46,17 @@ impl Request {
         Self {
             tool: tool.into(),
             arguments: arguments.into(),
-            origin: Origin { session: Arc::from("default"), principal: Arc::from("local"), message: None, agent: None },
+            origin: Origin {
+                session: Arc::from("default"),
+                principal: Principal::default(),
+                automated: false,
+                message: None,
+                agent: None,
+            },
             cancellation: Cancellation::new(),
+            resumes: None,
+            place: Arc::default(),
+            turn: None,
         }
     }
 
@@ -39,10 +67,18 @@ impl Request {
         self
     }
 
-    /// On whose behalf the call is made; `local` unless said.
+    /// On whose behalf the call is made; `local` unless said. A sub-agent's calls are made for
+    /// [`Principal::attenuated`]: it gets at most what its parent gets.
     #[must_use]
-    pub fn principal(mut self, principal: &str) -> Self {
-        self.origin.principal = Arc::from(principal);
+    pub fn principal(mut self, principal: Principal) -> Self {
+        self.origin.principal = principal;
+        self
+    }
+
+    /// Whether a schedule or a program began the session, and no person is behind it; not so unless said.
+    #[must_use]
+    pub fn automated(mut self, automated: bool) -> Self {
+        self.origin.automated = automated;
         self
     }
 
@@ -65,5 +101,42 @@ impl Request {
     pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
         self.cancellation = cancellation;
         self
+    }
+
+    pub(crate) fn written_by(mut self, message: Option<&str>, agent: Option<&str>) -> Self {
+        self.origin.message = message.map(Arc::from);
+        self.origin.agent = agent.map(Arc::from);
+        self
+    }
+
+    /// The same request as far as it is about who asks and how it ends.
+    pub(crate) fn without_arguments(&self) -> Self {
+        Self {
+            tool: String::new(),
+            arguments: Vec::new(),
+            origin: self.origin.clone(),
+            cancellation: self.cancellation.clone(),
+            resumes: None,
+            place: Arc::clone(&self.place),
+            turn: self.turn.clone(),
+        }
+    }
+
+    pub(crate) fn resuming(mut self, question: &str) -> Self {
+        self.resumes = Some(Arc::from(question));
+        self
+    }
+
+    /// What the person has written since the call was asked for, where that supersedes it.
+    pub(crate) fn superseding_note(&self) -> Option<&str> {
+        self.turn.as_ref().and_then(|turn| turn.steering().note())
+    }
+
+    /// Waits until the person has written something that supersedes a call that has not started.
+    pub(crate) async fn superseded(&self) {
+        match &self.turn {
+            Some(turn) => drop(turn.steering().steered().await),
+            None => pending().await,
+        }
     }
 }

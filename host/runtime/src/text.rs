@@ -68,3 +68,10 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     }
     text
 }
+
+/// 128 random bits in hexadecimal; nothing where the system gives no randomness.
+pub(crate) fn new_id() -> Option<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(hex(&bytes))
+}

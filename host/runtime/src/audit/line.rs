@@ -11,8 +11,18 @@ use std::io::Write;
 pub enum Kind {
     /// A decision on a call, written before it takes effect.
     Decision,
+    /// A question that a person is to answer, written before it is put to them.
+    Asked,
     /// A person's answer, written before it takes effect.
     Answer,
+    /// A question that nobody asks any more.
+    Withdrawn,
+    /// An answer that was taken back.
+    Revoked,
+    /// A file that a person trusts from here on, or no longer.
+    Trusted,
+    /// What a hook said of a call, written before it takes effect.
+    Hook,
     /// How a call ended.
     Outcome,
     /// What was stored of a plugin was not what had been written, or could not be written.
@@ -26,7 +36,12 @@ impl Kind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Decision => "decision",
+            Self::Asked => "asked",
             Self::Answer => "answer",
+            Self::Withdrawn => "withdrawn",
+            Self::Revoked => "revoked",
+            Self::Trusted => "trusted",
+            Self::Hook => "hook",
             Self::Outcome => "outcome",
             Self::Plugin => "plugin",
             Self::Repair => "repair",

@@ -5,11 +5,13 @@ use super::head::Head;
 use super::line::{self, Kind};
 use super::recover;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use portcullis_policy::Durability;
 use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 pub(crate) const LOG_FILE: &str = "audit.jsonl";
@@ -49,6 +51,8 @@ pub enum AuditError {
 /// The record of this state directory, open for appending.
 pub struct AuditLog {
     chain: Chain,
+    /// Whether each line goes to the disk before it takes effect.
+    to_disk: AtomicBool,
     files: Mutex<Files>,
 }
 
@@ -75,11 +79,11 @@ impl AuditLog {
         let mut files = Files { log, head, directory: directory.try_clone()?, left: None };
         let chain = Chain::new(key);
         files.locked(|files| files.begin(&chain))?;
-        Ok(Self { chain, files: Mutex::new(files) })
+        Ok(Self { chain, to_disk: AtomicBool::new(false), files: Mutex::new(files) })
     }
 
     /// Appends one line: the members of `facts`, then those of `body`. When this returns without an error the line is
-    /// in the file, so that it survives a crash of this process, though not of the machine.
+    /// in the file, so that it survives a crash of this process; and one of the machine, where it is kept so.
     ///
     /// # Errors
     /// The record cannot be written, or is not what its head says.
@@ -90,7 +94,16 @@ impl AuditLog {
         body: &impl Serialize,
     ) -> Result<(), AuditError> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.locked(|files| files.append(kind, facts, body, &self.chain))
+        files.locked(|files| {
+            files.append(kind, facts, body, &self.chain)?;
+            // The head is not needed after a crash of the machine: a line behind it is known by its chain.
+            if self.to_disk.load(Ordering::Relaxed) { Ok(files.log.sync_data()?) } else { Ok(()) }
+        })
+    }
+
+    /// Says what a line has to survive from here on.
+    pub(crate) fn keep(&self, durability: Durability) {
+        self.to_disk.store(durability == Durability::Machine, Ordering::Relaxed);
     }
 
     pub(super) fn chain(&self) -> &Chain {
@@ -147,7 +160,15 @@ impl Files {
         match kind {
             // The outcome of the call follows and takes the head along; until then the line is known by its chain.
             Kind::Decision => {}
-            Kind::Answer | Kind::Outcome | Kind::Plugin | Kind::Repair => next.write(&self.head, chain)?,
+            Kind::Asked
+            | Kind::Answer
+            | Kind::Withdrawn
+            | Kind::Revoked
+            | Kind::Trusted
+            | Kind::Hook
+            | Kind::Outcome
+            | Kind::Plugin
+            | Kind::Repair => next.write(&self.head, chain)?,
         }
         self.left = Some(next);
         Ok(())

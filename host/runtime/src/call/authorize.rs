@@ -2,16 +2,20 @@
 //! is ask, a person has the last word.
 
 use super::Rejection;
-use super::grant::{self, describe_handles};
+use super::grant;
+use super::hooks;
+use super::question;
 use super::record::CallRecord;
+use super::unwanted::unwanted;
 use super::validate::ValidCall;
-use crate::approver::{Answer, Question, Subject};
+use crate::approvals::{ApprovalError, Asked, unkept};
 use crate::host::Inner;
+use crate::ledger::Subject;
 use crate::reply::Code;
-use crate::request::{Origin, Request};
+use crate::request::Request;
 use crate::text::{OneLine, cut};
 use portcullis_policy::{Decision, Limits, Source, Verdict};
-use portcullis_sandbox::{Cancellation, Stop, Verdict as Review};
+use portcullis_sandbox::{Stop, Verdict as Review};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +26,7 @@ const REVIEW_TIME_MAX: Duration = Duration::from_secs(2);
 const REVIEW_BYTES_MAX: usize = 1024;
 
 /// The longest note of a person, in bytes.
-const NOTE_BYTES_MAX: usize = 1024;
+pub(super) const NOTE_BYTES_MAX: usize = 1024;
 
 /// A call that may run, exactly as it was decided on.
 pub(crate) struct ApprovedCall {
@@ -41,34 +45,101 @@ impl ValidCall {
         if self.canonical.len() > limits.arguments_bytes {
             return Err(too_long(limits.arguments_bytes));
         }
-        let verdict = host.policy.decide(&self.question());
+        let question = self.question(&request.origin);
+        let verdict = host.policy.decide(&question);
         record.decided(host, &verdict)?;
         if verdict.decision == Decision::Deny {
-            return Err(denied(&self, &verdict));
+            return Err(denied(&self, &verdict, &host.policy.alternatives(&question)));
         }
         let review = self.review(host, request, &limits, record).await?;
-        let reason = match (verdict.decision, review) {
-            (_, Review::Refuse(reason)) => return Err(refused(&self, &reason)),
-            (Decision::Ask, Review::Clear) => verdict_text(&verdict),
-            (Decision::Ask, Review::Ask(reason)) => format!("{}; {}", verdict_text(&verdict), quoted(&reason)),
-            (Decision::Allow, Review::Ask(reason)) => quoted(&reason),
-            (Decision::Allow | Decision::Deny, Review::Clear) | (Decision::Deny, Review::Ask(_)) => {
-                return Ok(ApprovedCall { call: self, limits });
+        if let Review::Refuse(reason) = &review {
+            return Err(refused(&self, reason));
+        }
+        hooks::before(host, record, &self, request).await?;
+        let reasons = self.reasons(host, request, &verdict, &review);
+        if let Some(question) = &request.resumes {
+            record.spend(self.redeem(host, request, question).await?);
+        } else if let Some((subject, reason)) = reasons {
+            grant::check(host, &self.plugin, &self.tool)?;
+            self.ask(host, request, record, subject, reason).await?;
+        }
+        Ok(ApprovedCall { call: self, limits })
+    }
+
+    /// Why a person has to be asked, where one has to be.
+    fn reasons(
+        &self,
+        host: &Inner,
+        request: &Request,
+        verdict: &Verdict,
+        review: &Review,
+    ) -> Option<(Subject, String)> {
+        let mut reasons = Vec::new();
+        if verdict.decision == Decision::Ask {
+            reasons.push(verdict_text(verdict));
+        }
+        if let Review::Ask(reason) = review {
+            reasons.push(quoted(reason));
+        }
+        let origin = &request.origin;
+        let count = host.repetition.count(&origin.session, &origin.principal, &self.tool.name, &self.canonical);
+        let repeats = request.resumes.is_none() && count >= host.policy.approvals().repeats;
+        if repeats {
+            reasons.push(format!("exactly this call has come {count} times in a row"));
+        }
+        let subject = if repeats { Subject::Repeat } else { Subject::Call };
+        (!reasons.is_empty()).then(|| (subject, reasons.join("; ")))
+    }
+
+    /// Asks a person, and returns where the answer is yes.
+    async fn ask(
+        &self,
+        host: &Inner,
+        request: &Request,
+        record: &mut CallRecord,
+        subject: Subject,
+        reason: String,
+    ) -> Result<(), Rejection> {
+        let case = question::about_call(host, &request.origin, self, record.id(), subject, reason)?;
+        let id = case.question.id.clone();
+        let asked = host.approvals.ask(&host.channel, case, || record.waiting(), unwanted(request)).await?;
+        match asked {
+            Asked::Yes(ticket) => {
+                record.spend(ticket);
+                record.resumed();
+                host.repetition.reset(&request.origin.session, &request.origin.principal);
+                Ok(())
             }
-        };
-        grant::check(host, &self.plugin, &self.tool)?;
-        let question = question(host, &request.origin, &self, record.id(), Subject::Call, reason);
-        match ask(host, &question, limits.approval_time, &request.cancellation, record).await? {
-            Answer::Yes => Ok(ApprovedCall { call: self, limits }),
-            Answer::No { note } => Err(disapproved(&self, note.as_deref())),
+            Asked::No { note } => Err(disapproved(self, note.as_deref())),
+            Asked::Pending => Err(pending(self, &id)),
         }
     }
 
-    pub(crate) fn question(&self) -> portcullis_policy::Question<'_> {
+    /// Spends the yes that was given while nobody waited.
+    async fn redeem(
+        &self,
+        host: &Inner,
+        request: &Request,
+        question: &Arc<str>,
+    ) -> Result<Option<crate::approvals::Ticket>, Rejection> {
+        let binding = question::binding_of_call(host, &request.origin, self, Subject::Call);
+        let (approvals, id) = (host.approvals.clone(), Arc::clone(question));
+        let (arguments, session) = (self.arguments.clone(), question::session(&request.origin));
+        let redeem = move || approvals.redeem(&id, &binding, &arguments, &session);
+        match crate::approvals::blocking(redeem).await {
+            Ok(ticket) => Ok(Some(ticket)),
+            Err(error @ (ApprovalError::Ledger(_) | ApprovalError::Audit(_))) => Err(unkept(&error)),
+            Err(error) => Err(Rejection::new(Code::ApprovalDenied, format!("The approval does not hold: {error}."))),
+        }
+    }
+
+    pub(crate) fn question<'a>(&'a self, origin: &'a crate::request::Origin) -> portcullis_policy::Question<'a> {
         portcullis_policy::Question {
             tool: &self.tool.name,
             permissions: self.tool.permissions(),
+            hints: &self.tool.hints,
             arguments: &self.arguments,
+            caller: origin.caller(),
         }
     }
 
@@ -95,54 +166,13 @@ impl ValidCall {
     }
 }
 
-/// Asks whoever answers for a person, and records the answer before it has an effect.
-pub(super) async fn ask(
-    host: &Inner,
-    question: &Question,
-    at_most: Duration,
-    cancellation: &Cancellation,
-    record: &CallRecord,
-) -> Result<Answer, Rejection> {
-    let answer = tokio::select! {
-        // An answer that comes together with the cancellation is not for a call that still exists.
-        biased;
-        () = cancellation.cancelled() => return Err(Rejection::new(Code::Cancelled, "The call was cancelled.")),
-        answer = tokio::time::timeout(at_most, host.approver.answer(question)) => {
-            answer.unwrap_or_else(|_| Answer::No { note: Some("nobody answered in time".to_owned()) })
-        }
-    };
-    record.answered(&question.subject, &answer)?;
-    Ok(answer)
-}
-
-/// What a person is asked about a call.
-pub(super) fn question(
-    host: &Inner,
-    origin: &Origin,
-    call: &ValidCall,
-    id: &str,
-    subject: Subject,
-    reason: String,
-) -> Question {
-    Question {
-        call: id.to_owned(),
-        session: origin.session.to_string(),
-        principal: origin.principal.to_string(),
-        tool: call.tool.name.clone(),
-        plugin_sha256: call.plugin.sha256_hex.to_string(),
-        permissions: call.tool.permissions(),
-        arguments: call.canonical.clone(),
-        handles: describe_handles(host, &call.plugin, &call.tool),
-        subject,
-        reason,
-    }
-}
-
 /// A verdict of the policy in one line.
 pub(super) fn verdict_text(verdict: &Verdict) -> String {
+    let reason = verdict.reason.to_string();
     match &verdict.source {
-        Source::Rule(rule) => format!("rule {} (line {}): {}", rule.number, rule.line, verdict.reason),
-        Source::Default => verdict.reason.to_string(),
+        // A rule without a reason of its own says which it is.
+        Source::Rule(rule) if !reason.starts_with(&rule.to_string()) => format!("{rule}: {reason}"),
+        Source::Rule(_) | Source::Default => reason,
     }
 }
 
@@ -151,12 +181,23 @@ fn too_long(bytes_max: usize) -> Rejection {
     Rejection::new(Code::MalformedArguments, message)
 }
 
-fn denied(call: &ValidCall, verdict: &Verdict) -> Rejection {
-    let message = format!(
-        "The policy denies {}: {}. Do not try the same in another way; say what you need it for, or go on without.",
-        call.tool.name, verdict.reason
-    );
+fn denied(call: &ValidCall, verdict: &Verdict, alternatives: &[String]) -> Rejection {
+    let mut message = format!("The policy denies {}: {}.", call.tool.name, verdict.reason);
+    if alternatives.is_empty() {
+        message.push_str(" Do not try the same in another way; say what you need it for, or go on without.");
+    } else {
+        message.push_str(&format!(" It is {}; otherwise go on without.", alternatives.join("; or ")));
+    }
     Rejection::new(Code::PolicyDenied, message).with_detail(verdict_text(verdict))
+}
+
+fn pending(call: &ValidCall, question: &str) -> Rejection {
+    let message = format!(
+        "The call of {} waits for a person and has not run. Tell the person that it can be approved with `portcullis \
+         approvals approve {question}`, and do not make it again.",
+        call.tool.name
+    );
+    Rejection::new(Code::ApprovalPending, message)
 }
 
 fn disapproved(call: &ValidCall, note: Option<&str>) -> Rejection {

@@ -2,15 +2,17 @@
 //! policy and the same approver as the call itself.
 
 use super::Rejection;
-use super::authorize::{ask, question, verdict_text};
+use super::authorize::{NOTE_BYTES_MAX, verdict_text};
+use super::question::{self, Resource};
 use super::record::CallRecord;
 use super::validate::ValidCall;
-use crate::approver::{Answer, Subject};
+use crate::approvals::Asked;
 use crate::host::Inner;
-use crate::request::{Origin, Request};
+use crate::reply::Code;
+use crate::request::Request;
 use crate::text::{OneLine, cut};
-use portcullis_policy::{Decision, Permission};
-use portcullis_sandbox::{Ask, CallHost, Cancellation, Progress};
+use portcullis_policy::{Decision, Permission, RESOURCE_BYTES, ResourceQuestion};
+use portcullis_sandbox::{Ask, CallHost, Progress};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,14 +21,13 @@ use std::sync::Arc;
 pub(super) struct Caller {
     host: Arc<Inner>,
     record: CallRecord,
-    origin: Origin,
-    cancellation: Cancellation,
+    request: Request,
     call: Arc<ValidCall>,
 }
 
 impl CallHost for Caller {
     fn report(&self, progress: Progress) {
-        self.host.progress.report(self.record.id(), &progress);
+        self.record.progressed(progress);
     }
 
     fn ask(&self, asked: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
@@ -36,7 +37,25 @@ impl CallHost for Caller {
 
 impl Caller {
     pub(super) fn new(host: Arc<Inner>, record: CallRecord, request: &Request, call: Arc<ValidCall>) -> Self {
-        Self { host, record, origin: request.origin.clone(), cancellation: request.cancellation.clone(), call }
+        Self { host, record, request: request.without_arguments(), call }
+    }
+
+    /// Lets other calls of the batch go on while a person is asked.
+    fn let_go(&self) {
+        self.record.waiting();
+        self.host.places.lend(&self.request.place);
+        if let Some(turn) = &self.request.turn {
+            turn.release();
+        }
+    }
+
+    /// Waits until it is this call's turn again.
+    async fn go_on(&self) {
+        if let Some(turn) = &self.request.turn {
+            turn.resume().await;
+        }
+        self.host.places.retake(&self.request.place).await;
+        self.record.resumed();
     }
 
     async fn decide(&self, asked: Ask) -> Result<(), String> {
@@ -45,32 +64,44 @@ impl Caller {
         let Some(permission) = permission.filter(|permission| tool.permissions().contains(*permission)) else {
             return Err(format!("{} does not declare this permission", tool.name));
         };
-        let subject = Subject::Resource {
-            permission: permission.as_str().to_owned(),
-            resource: asked.resource.clone(),
-            reason: asked.reason,
+        let verdict = self.host.policy.decide_resource(&ResourceQuestion {
+            tool: &tool.name,
+            permission,
+            hints: &tool.hints,
+            resource: &asked.resource,
+            caller: self.request.origin.caller(),
+        });
+        let resource = Resource { permission, resource: asked.resource, reason: asked.reason };
+        let decided = |yes, note: Option<&str>| {
+            let subject = format!("{permission}: {}", cut(&resource.resource, RESOURCE_BYTES));
+            self.record.answered(subject, yes, note).map_err(|rejection| rejection.message)
         };
-        let verdict = self.host.policy.decide_resource(&tool.name, permission, &asked.resource);
-        let record = &self.record;
-        let refused = |rejection: Rejection| rejection.message;
-        let decided = |answer| record.answered(&subject, &answer).map_err(refused);
         match verdict.decision {
-            Decision::Allow => decided(Answer::Yes),
+            Decision::Allow => decided("yes", None),
             Decision::Deny => {
-                decided(Answer::No { note: Some(verdict.reason.to_string()) })?;
+                decided("no", Some(&verdict.reason))?;
                 Err(format!("the policy denies it: {}", verdict.reason))
             }
-            Decision::Ask => {
-                let limits = self.host.policy.limits(&self.call.plugin.name);
-                let reason = verdict_text(&verdict);
-                let question = question(&self.host, &self.origin, &self.call, record.id(), subject.clone(), reason);
-                let asking = ask(&self.host, &question, limits.approval_time, &self.cancellation, record);
-                match asking.await.map_err(refused)? {
-                    Answer::Yes => Ok(()),
-                    Answer::No { note: Some(note) } => Err(format!("not approved: {}", OneLine(cut(&note, 1024)))),
-                    Answer::No { note: None } => Err("not approved".to_owned()),
-                }
-            }
+            Decision::Ask => self.ask_person(resource, verdict_text(&verdict)).await,
+        }
+    }
+
+    async fn ask_person(&self, resource: Resource, reason: String) -> Result<(), String> {
+        let (host, origin) = (&self.host, &self.request.origin);
+        let refused = |rejection: Rejection| rejection.message;
+        let case = question::about_resource(host, origin, &self.call, self.record.id(), resource, reason);
+        let case = case.map_err(refused)?;
+        // A call that has started is not superseded: only its cancellation ends the wait.
+        let cancelled = async {
+            self.request.cancellation.cancelled().await;
+            Rejection::new(Code::Cancelled, "The call was cancelled.")
+        };
+        let asked = host.approvals.ask(&host.channel, case, || self.let_go(), cancelled).await;
+        self.go_on().await;
+        match asked.map_err(refused)? {
+            Asked::Yes(_) => Ok(()),
+            Asked::No { note: Some(note) } => Err(format!("not approved: {}", OneLine(cut(&note, NOTE_BYTES_MAX)))),
+            Asked::No { note: None } | Asked::Pending => Err("not approved".to_owned()),
         }
     }
 }

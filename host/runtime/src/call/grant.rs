@@ -13,7 +13,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The directories that the policy binds, opened when the host starts.
-pub(crate) type Bound = BTreeMap<(PluginName, DependencyKey), Directory>;
+pub(crate) type Bound = BTreeMap<(PluginName, DependencyKey), BoundDirectory>;
+
+/// A directory that the policy binds.
+pub(crate) struct BoundDirectory {
+    pub(crate) directory: Directory,
+    /// Where it is, by its one name: what a person approved is this place.
+    pub(crate) place: String,
+}
 
 /// An approved call with its handles.
 pub(crate) struct GrantedCall {
@@ -75,7 +82,7 @@ fn directory(bound: &Bound, plugin: &PluginName, key: &DependencyKey, tool: &Too
     if !reaches(DependencyKind::Directory, tool) {
         return None;
     }
-    let directory = bound.get(&(plugin.clone(), key.clone()))?;
+    let directory = &bound.get(&(plugin.clone(), key.clone()))?.directory;
     Some(if tool.permissions().contains(Permission::Write) { directory.clone() } else { directory.read_only() })
 }
 
@@ -136,4 +143,18 @@ pub(crate) fn describe_handles(host: &Inner, plugin: &Plugin, tool: &Tool) -> Ve
         format!("{noun} {key}: {what}")
     };
     plugin.dependencies.iter().map(describe).collect()
+}
+
+/// The handles a call of this tool would get, each with the place it leads to: what an answer is bound to.
+pub(crate) fn bound_lines(host: &Inner, plugin: &Plugin, tool: &Tool) -> Vec<String> {
+    let line = |key: &DependencyKey| {
+        let directory = directory(&host.bound, &plugin.name, key, tool)?;
+        let place = &host.bound.get(&(plugin.name.clone(), key.clone()))?.place;
+        let access = match directory.access() {
+            Access::ReadOnly => "read-only",
+            Access::ReadWrite => "read-write",
+        };
+        Some(format!("{key}: {place}, {access}"))
+    };
+    plugin.dependencies.keys().filter_map(line).collect()
 }

@@ -1,29 +1,44 @@
-//! Step 5: a place among the running calls, and the plugin's code. The store itself is made by the sandbox, with every
-//! limit armed, in the moment the code is run.
+//! Step 5: a turn in its batch, a place among the running calls, and the plugin's code. The store itself is made by the
+//! sandbox, with every limit armed, in the moment the code is run.
 
 use super::Rejection;
 use super::grant::GrantedCall;
+use super::unwanted::unwanted;
 use crate::host::Inner;
+use crate::place::Placed;
 use crate::reply::Code;
+use crate::request::Request;
 use portcullis_sandbox::Code as PluginCode;
-use tokio::sync::OwnedSemaphorePermit;
 
 /// A granted call that may start now.
 pub(crate) struct ReadyCall {
     pub(super) granted: GrantedCall,
     pub(super) code: PluginCode,
     /// The place is free again when this is dropped.
-    pub(super) _place: OwnedSemaphorePermit,
+    pub(super) _place: Placed,
 }
 
 impl GrantedCall {
-    pub(super) async fn instantiate(self, host: &Inner) -> Result<ReadyCall, Rejection> {
+    pub(super) async fn instantiate(self, host: &Inner, request: &Request) -> Result<ReadyCall, Rejection> {
         let code = host.code(&self.call.plugin).await?.clone();
-        let waiting = host.places.clone().acquire_owned();
+        let place = tokio::select! {
+            // A call that nobody wants any more does not start, though its place came free in the same moment.
+            biased;
+            rejection = unwanted(request) => Err(rejection),
+            place = self.wait(host, request) => place,
+        };
+        Ok(ReadyCall { granted: self, code, _place: place? })
+    }
+
+    async fn wait(&self, host: &Inner, request: &Request) -> Result<Placed, Rejection> {
+        if let Some(turn) = &request.turn {
+            turn.take(&self.call.tool).await;
+        }
+        let waiting = host.places.take(&request.place);
         // A place comes free when a call ends, and each ends in its time; who waits longer than that gives way.
         match tokio::time::timeout(self.limits.time, waiting).await {
-            Ok(Ok(place)) => Ok(ReadyCall { granted: self, code, _place: place }),
-            Ok(Err(_)) | Err(_) => {
+            Ok(place) => Ok(place),
+            Err(_) => {
                 Err(Rejection::new(Code::Busy, "Too many calls are running. Try again when one of them has ended."))
             }
         }

@@ -1,22 +1,25 @@
 //! Step 8, which begins before the first: what is recorded of a call, on whatever way it ends.
 
 mod lines;
+mod payload;
 
 use super::Rejection;
 use super::caller::Caller;
 use super::parse::ParsedCall;
 use super::validate::ValidCall;
-use crate::approver::{Answer, Subject};
+use crate::approvals::{Ticket, line::AnswerLine};
 use crate::audit::{AuditError, AuditLog, Kind};
+use crate::events::{CallState, Heading, Publisher};
+use crate::hooks::{Hooked, Stage};
 use crate::host::Inner;
-use crate::reply::{CallUsage, Code, Reply};
+use crate::reply::{CallUsage, Code, Outcome, Reply};
 use crate::request::Request;
-use crate::text::{cut, hex};
-use lines::{AnswerLine, DecisionLine, Facts, OutcomeLine};
-use portcullis_policy::{Decision, Limits, Source, Verdict};
-use portcullis_sandbox::{CallContext, Log, Verdict as Review};
+use crate::text::{cut, hex, new_id};
+use lines::{DecisionLine, Facts, HookLine, OutcomeLine};
+use portcullis_policy::{Decision, Layer, Limits, Payloads, Source, Verdict};
+use portcullis_sandbox::{CallContext, Log, Progress, Verdict as Review};
 use sha2::{Digest, Sha256};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The longest detail of one line, in bytes.
 const DETAIL_BYTES_MAX: usize = 4096;
@@ -27,30 +30,41 @@ const PRINTED_BYTES_MAX: usize = 4096;
 /// The record of one call. If it is dropped before it is finished, the call is recorded as cancelled.
 pub(crate) struct CallRecord {
     shared: Arc<Shared>,
+    /// The call itself, once it is known to be one.
+    call: Option<Arc<ValidCall>>,
+    /// The yes it spends. Dropped with this, when everything else is written.
+    _ticket: Option<Ticket>,
     finished: bool,
 }
 
 /// The part that the running call holds as well, to record what is asked in its middle.
 struct Shared {
     audit: Arc<AuditLog>,
+    events: Arc<Publisher>,
     id: String,
+    payloads: Payloads,
     facts: Mutex<Facts>,
+    heading: OnceLock<Heading>,
 }
 
 impl CallRecord {
-    /// Begins the record of a request, before anything of it is looked at.
-    pub(super) fn begin(host: &Inner, request: &Request) -> Self {
+    /// Begins the record of a request, before anything of it is looked at. Without randomness there are no ids that
+    /// cannot be guessed: the id is then empty, and there is no call.
+    pub(super) fn begin(host: &Inner, request: &Request, id: Option<String>) -> Self {
         let facts = Facts {
             session: cut(&request.origin.session, 128).to_owned(),
-            principal: cut(&request.origin.principal, 128).to_owned(),
+            principal: request.origin.principal.to_string(),
             agent: request.origin.agent.as_deref().map(|agent| cut(agent, 128).to_owned()),
             tool: cut(&request.tool, 256).to_owned(),
             arguments_bytes: request.arguments.len(),
             arguments_sha256: String::new(),
             ..Facts::default()
         };
-        let shared = Shared { audit: Arc::clone(&host.audit), id: new_id(), facts: Mutex::new(facts) };
-        Self { shared: Arc::new(shared), finished: false }
+        let (audit, events) = (Arc::clone(&host.audit), Arc::clone(&host.events));
+        let (id, payloads) = (id.or_else(new_id).unwrap_or_default(), host.policy.record().payloads);
+        let shared = Shared { audit, events, id, payloads, facts: Mutex::new(facts), heading: OnceLock::new() };
+        shared.publish(CallState::Pending);
+        Self { shared: Arc::new(shared), call: None, _ticket: None, finished: false }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -61,6 +75,7 @@ impl CallRecord {
         self.shared.note(|facts| {
             facts.arguments_sha256 = hex(&Sha256::digest(call.canonical.as_bytes()));
             facts.stringified = call.stringified;
+            facts.arguments = payload::arguments(self.shared.payloads, &call.canonical);
         });
     }
 
@@ -69,7 +84,8 @@ impl CallRecord {
         self.shared.note(|facts| facts.arguments_sha256 = hex(&Sha256::digest(&request.arguments)));
     }
 
-    pub(super) fn valid(&self, call: &ValidCall) {
+    pub(super) fn valid(&mut self, call: &Arc<ValidCall>) {
+        self.call = Some(Arc::clone(call));
         self.shared.note(|facts| {
             facts.plugin_sha256 = Some(Arc::clone(&call.plugin.sha256_hex));
             facts.definition_sha256 = Some(Arc::clone(&call.tool.sha256_hex));
@@ -96,13 +112,65 @@ impl CallRecord {
         self.shared.answer("the plugin's review".to_owned(), answer, Some(cut(text, 1024)))
     }
 
-    /// Records a person's answer. Unless this succeeds, it has no effect.
-    pub(super) fn answered(&self, subject: &Subject, answer: &Answer) -> Result<(), Rejection> {
-        self.shared.answered(subject, answer)
+    /// Records what the policy answers a running call. Unless this succeeds, it has no effect.
+    pub(super) fn answered(&self, subject: String, answer: &str, note: Option<&str>) -> Result<(), Rejection> {
+        self.shared.answer(subject, answer, note)
+    }
+
+    /// Keeps the spent yes until the call has ended and is recorded.
+    pub(super) fn spend(&mut self, ticket: Option<Ticket>) {
+        self._ticket = ticket;
+    }
+
+    /// Records what a hook said, where it said anything. Unless this succeeds, it has no effect.
+    pub(super) fn hooked(&self, hook: u32, stage: Stage, hooked: &Hooked) -> Result<(), Rejection> {
+        if *hooked == Hooked::pass() {
+            return Ok(());
+        }
+        let line = HookLine {
+            call: self.id(),
+            stage: stage.as_str(),
+            hook,
+            answer: if hooked.refusal().is_some() { "refuse" } else { "pass" },
+            reason: hooked.refusal(),
+            notes: hooked.notes(),
+            notes_dropped: Some(hooked.notes_dropped()).filter(|dropped| *dropped > 0),
+        };
+        self.shared.audit.append(Kind::Hook, None::<&Facts>, &line).map_err(|error| unrecorded(&error))
     }
 
     pub(super) fn running(&self) {
         self.shared.note(|facts| facts.running = true);
+        self.shared.publish(CallState::Running);
+    }
+
+    /// The call if its tool has run.
+    pub(super) fn ran(&self) -> Option<&ValidCall> {
+        let running = self.shared.facts.lock().unwrap_or_else(PoisonError::into_inner).running;
+        self.call.as_deref().filter(|_| running)
+    }
+
+    /// A person is asked. The call waits until it ends or is resumed.
+    pub(super) fn waiting(&self) {
+        self.shared.note(|facts| facts.waiting = true);
+        self.shared.publish(CallState::Waiting);
+    }
+
+    /// A call that waited for a person goes on. One that does not run yet says so when it does.
+    pub(super) fn resumed(&self) {
+        let mut running = false;
+        self.shared.note(|facts| {
+            facts.waiting = false;
+            running = facts.running;
+        });
+        if running {
+            self.shared.publish(CallState::Running);
+        }
+    }
+
+    /// The tool says how far it is.
+    pub(super) fn progressed(&self, progress: Progress) {
+        self.shared.events.progress(|| self.shared.heading(), progress);
     }
 
     pub(super) fn printed(&self, log: &Log) {
@@ -123,6 +191,12 @@ impl CallRecord {
     /// happened, but nobody is told of it as if all were well.
     pub(super) fn finish(mut self, reply: Reply) -> Reply {
         self.finished = true;
+        let reply = self.told(reply);
+        self.shared.ended(reply.outcome());
+        reply
+    }
+
+    fn told(&self, reply: Reply) -> Reply {
         match self.shared.outcome(&reply) {
             Ok(()) => reply,
             Err(error) if reply.code == Code::RecordUnavailable => {
@@ -147,7 +221,7 @@ impl CallRecord {
         call: &Arc<ValidCall>,
         limits: &Limits,
     ) -> CallContext {
-        let record = Self { shared: Arc::clone(&self.shared), finished: true };
+        let record = Self { shared: Arc::clone(&self.shared), call: None, _ticket: None, finished: true };
         CallContext {
             id: Arc::from(self.id()),
             session: Arc::clone(&request.origin.session),
@@ -164,6 +238,7 @@ impl Drop for CallRecord {
         if !self.finished {
             // The caller has gone; there is nobody to tell if this cannot be written.
             let _ = self.shared.abandoned();
+            self.shared.ended(Outcome::Cancelled);
         }
     }
 }
@@ -173,34 +248,51 @@ impl Shared {
         change(&mut self.facts.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
+    fn publish(&self, state: CallState) {
+        self.events.state(|| self.heading(), state);
+    }
+
+    /// Publishes the end. A call that stays behind to be approved has none: it waits.
+    fn ended(&self, outcome: Outcome) {
+        match outcome {
+            Outcome::Pending if self.facts.lock().unwrap_or_else(PoisonError::into_inner).waiting => {}
+            Outcome::Pending => self.publish(CallState::Waiting),
+            Outcome::Completed
+            | Outcome::Failed
+            | Outcome::Invalid
+            | Outcome::Denied
+            | Outcome::Cancelled
+            | Outcome::Limit
+            | Outcome::Trapped
+            | Outcome::Refused => self.publish(CallState::Ended(outcome)),
+        }
+    }
+
+    fn heading(&self) -> &Heading {
+        self.heading.get_or_init(|| {
+            let facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+            let (session, tool) = (facts.session.as_str().into(), facts.tool.as_str().into());
+            Heading { call: self.id.as_str().into(), session, tool }
+        })
+    }
+
     fn decision(&self, decision: &str, source: &Source, reason: &str, policy: &str) -> Result<(), Rejection> {
         let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
-        let (rule, line) = match source {
-            Source::Rule(rule) => (Some(rule.number as u64), Some(rule.line as u64)),
-            Source::Default => (None, None),
+        let (rule, line, layer) = match source {
+            Source::Rule(rule) => (Some(rule.number as u64), Some(rule.line as u64), Some(rule.layer)),
+            Source::Default => (None, None, None),
         };
+        // Most policies are one layer, the user's.
+        let layer = layer.filter(|layer| *layer != Layer::User);
         let (facts, call) = (&mut *facts, self.id.as_str());
-        let entry = DecisionLine { call, decision, rule, line, reason, policy_sha256: policy };
+        let entry = DecisionLine { call, decision, rule, line, layer, reason, policy_sha256: policy };
         self.audit.append(Kind::Decision, Some(&*facts), &entry).map_err(|error| unrecorded(&error))?;
         facts.decided = true;
         Ok(())
     }
 
-    fn answered(&self, subject: &Subject, answer: &Answer) -> Result<(), Rejection> {
-        let subject = match subject {
-            Subject::Call => "the call".to_owned(),
-            Subject::Resource { permission, resource, .. } => {
-                format!("{}: {}", cut(permission, 64), cut(resource, 1024))
-            }
-        };
-        match answer {
-            Answer::Yes => self.answer(subject, "yes", None),
-            Answer::No { note } => self.answer(subject, "no", note.as_deref().map(|note| cut(note, 1024))),
-        }
-    }
-
     fn answer(&self, subject: String, answer: &str, note: Option<&str>) -> Result<(), Rejection> {
-        let line = AnswerLine { call: &self.id, subject, answer, note };
+        let line = AnswerLine { call: &self.id, question: None, subject, answer, covers: None, held: None, note };
         self.audit.append(Kind::Answer, None::<&Facts>, &line).map_err(|error| unrecorded(&error))
     }
 
@@ -219,6 +311,7 @@ impl Shared {
             bytes_out: reply.usage.bytes_out,
             detail: facts.detail.as_deref().map(|detail| cut(detail, DETAIL_BYTES_MAX)),
             printed: facts.printed.as_deref(),
+            output: reply.output.as_ref().map(|output| payload::output(self.payloads, output)),
         };
         // What the call was is said again only where no decision was recorded.
         self.audit.append(Kind::Outcome, (!facts.decided).then_some(&*facts), &line)
@@ -247,13 +340,4 @@ impl Shared {
 fn unrecorded(error: &AuditError) -> Rejection {
     Rejection::new(Code::RecordUnavailable, "The call could not be recorded, so it was not made.")
         .with_detail(error.to_string())
-}
-
-/// 128 random bits. Without randomness there are no ids that cannot be guessed, and no call.
-fn new_id() -> String {
-    let mut bytes = [0_u8; 16];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => hex(&bytes),
-        Err(_) => String::new(),
-    }
 }

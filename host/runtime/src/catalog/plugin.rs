@@ -1,8 +1,8 @@
 //! A loaded plugin and its tools: what was checked at load, and stays as it was.
 
 use crate::schema::Schema;
-use portcullis_policy::{DependencyKey, LocalName, Permissions, PluginName, ToolName};
-use portcullis_sandbox::{Code, DependencyKind, Hint};
+use portcullis_policy::{DependencyKey, Hint, LocalName, Permissions, PluginName, ToolName};
+use portcullis_sandbox::{Code, DependencyKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::OnceCell;

@@ -84,6 +84,14 @@ impl Schema {
         &self.document
     }
 
+    /// The members an object can have at all, where the schema closes it; nothing where it may have others.
+    pub(crate) fn closed_names(&self) -> Option<Vec<&str>> {
+        let closed = self.document.get("additionalProperties") == Some(&Value::Bool(false));
+        let named = self.document.get("properties").and_then(Value::as_object);
+        let names = named.map(|named| named.keys().map(String::as_str).collect()).unwrap_or_default();
+        (closed && self.document.get("patternProperties").is_none()).then_some(names)
+    }
+
     /// Every way in which a document does not match, the first few in words; none if it matches. A document that would
     /// cost too much to check does not match.
     pub fn mismatches(&self, document: &Value) -> Vec<Mismatch> {

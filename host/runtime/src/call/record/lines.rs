@@ -1,5 +1,7 @@
 //! The lines of the record that are about calls, as they are written.
 
+use super::payload::KeptOutput;
+use portcullis_policy::Layer;
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
@@ -19,10 +21,14 @@ pub(super) struct Facts {
     pub(super) arguments_sha256: String,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) stringified: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) arguments: Option<String>,
     #[serde(skip)]
     pub(super) decided: bool,
     #[serde(skip)]
     pub(super) running: bool,
+    #[serde(skip)]
+    pub(super) waiting: bool,
     #[serde(skip)]
     pub(super) detail: Option<String>,
     #[serde(skip)]
@@ -38,18 +44,26 @@ pub(super) struct DecisionLine<'a> {
     pub(super) rule: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) layer: Option<Layer>,
     pub(super) reason: &'a str,
     pub(super) policy_sha256: &'a str,
 }
 
-/// A person's or a reviewer's answer, before it takes effect.
+/// What a hook said, before it takes effect.
 #[derive(Serialize)]
-pub(super) struct AnswerLine<'a> {
+pub(super) struct HookLine<'a> {
     pub(super) call: &'a str,
-    pub(super) subject: String,
+    pub(super) stage: &'a str,
+    /// Its place among the hooks, from 1.
+    pub(super) hook: u32,
     pub(super) answer: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) note: Option<&'a str>,
+    pub(super) reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) notes: &'a [(String, String)],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) notes_dropped: Option<usize>,
 }
 
 /// How a call ended.
@@ -67,6 +81,8 @@ pub(super) struct OutcomeLine<'a> {
     pub(super) detail: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) printed: Option<&'a str>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(super) output: Option<KeptOutput>,
 }
 
 /// Serializes what many calls share.

@@ -1,0 +1,202 @@
+//! A question is asked: what is remembered may answer it, and otherwise it is put down and waits, here or left behind.
+
+use super::binding::Binding;
+use super::claim::Ticket;
+use super::difference::Edit;
+use super::line::{AnswerLine, AskedLine};
+use super::recall::Recall;
+use super::wait::Waiting;
+use super::{ApprovalError, Approvals, Body, Channel, QUESTIONS_MAX, SESSION_QUESTIONS_MAX};
+use crate::approver::Question;
+use crate::audit::Kind;
+use crate::call::Rejection;
+use crate::ledger::{self, Durable, QuestionRow, Status, milliseconds, now};
+use crate::reply::Code;
+use portcullis_policy::{Pattern, Unattended};
+use portcullis_sandbox::Directory;
+use serde_json::{Map, Value};
+use std::future::Future;
+use std::time::Duration;
+
+/// Everything about one question.
+pub(crate) struct Case {
+    pub(crate) question: Question,
+    pub(crate) subject: ledger::Subject,
+    pub(crate) binding: Binding,
+    /// The arguments, or the resource, that the answer is about.
+    pub(crate) covered: Map<String, Value>,
+    pub(crate) patterns: Vec<Pattern>,
+    /// What the call would change, and where: shown to a person, and not looked at before one is asked.
+    pub(crate) edit: Option<(Edit, Option<Directory>)>,
+    pub(crate) automated: bool,
+    pub(crate) message: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) keeps_payloads: bool,
+    pub(crate) times: Times,
+}
+
+/// How long everything holds.
+#[derive(Clone, Copy)]
+pub(crate) struct Times {
+    /// How long the call waits.
+    pub(crate) waiting: Duration,
+    /// How long the question stays answerable when its process is gone.
+    pub(crate) pending: Duration,
+    /// How long an answer for the session holds.
+    pub(crate) session: Duration,
+    /// How long an answer for always holds.
+    pub(crate) always: Duration,
+}
+
+/// What became of a question.
+pub(crate) enum Asked {
+    /// It may run. The ticket, where there is one, says when it has ended.
+    Yes(Option<Ticket>),
+    /// It may not.
+    No {
+        /// What the model should know.
+        note: Option<String>,
+    },
+    /// Nobody is there; the question stays behind to be answered.
+    Pending,
+}
+
+/// What is done next about a question. One that was put down is withdrawn if nobody takes it from here.
+enum Next {
+    Asked(Asked),
+    Leave(Waiting),
+    Wait(Waiting),
+}
+
+impl Approvals {
+    /// Asks. `waits` hears of it when the call has to wait, and `stopped` ends when nobody wants to know any more.
+    ///
+    /// # Errors
+    /// What `stopped` says, or that the question or its answer could not be kept.
+    pub(crate) async fn ask(
+        &self,
+        channel: &Channel,
+        case: Case,
+        waits: impl FnOnce() + Send,
+        stopped: impl Future<Output = Rejection> + Send,
+    ) -> Result<Asked, Rejection> {
+        let (approvals, channel_now) = (self.clone(), channel.clone());
+        let begun = blocking(move || approvals.begin(&channel_now, case)).await;
+        match begun.map_err(|error| unkept(&error))? {
+            Next::Asked(asked) => Ok(asked),
+            Next::Leave(waiting) => {
+                waiting.leave();
+                Ok(Asked::Pending)
+            }
+            Next::Wait(waiting) => {
+                waits();
+                waiting.wait(channel, stopped).await
+            }
+        }
+    }
+
+    /// Looks for what is remembered, and otherwise puts the question down.
+    fn begin(&self, channel: &Channel, mut case: Case) -> Result<Next, ApprovalError> {
+        let recalled = self.change(Durable::Process, |change| self.recall(change, &case))?;
+        match recalled {
+            Recall::Yes => return Ok(Next::Asked(Asked::Yes(None))),
+            Recall::Nothing { changed } => case.question.changed = changed,
+        }
+        if let Some(note) = self.shared.refusals.again(&case) {
+            return self.unasked(&case, note);
+        }
+        let edit = case.edit.take();
+        case.question.difference = edit.and_then(|(edit, directory)| edit.difference(directory.as_ref()));
+        // A running call cannot be left behind to wait: it would wait in nobody's time.
+        let nobody = match (channel, case.subject) {
+            (Channel::Nobody(Unattended::Deny), _) | (Channel::Nobody(_), ledger::Subject::Resource) => {
+                return self.unasked(&case, "nobody is there to approve it".to_owned());
+            }
+            (Channel::Nobody(Unattended::Pending), _) => true,
+            (Channel::Approver(_) | Channel::Elsewhere, _) => false,
+        };
+        let row = self.row(&case, nobody)?;
+        let put = self.change(Durable::Machine, |change| {
+            let (all, session) = change.open_questions_count(&row.session)?;
+            if all >= QUESTIONS_MAX || session >= SESSION_QUESTIONS_MAX {
+                return Ok(false);
+            }
+            self.shared.audit.append(Kind::Asked, None::<&()>, &asked_line(&case))?;
+            change.ask(&row)?;
+            Ok(true)
+        })?;
+        if !put {
+            return self.unasked(&case, "too many questions already wait for a person".to_owned());
+        }
+        let waiting = Waiting::new(self, case);
+        Ok(if nobody { Next::Leave(waiting) } else { Next::Wait(waiting) })
+    }
+
+    fn row(&self, case: &Case, nobody: bool) -> Result<QuestionRow, ApprovalError> {
+        let form = |error: serde_json::Error| ledger::LedgerError::Form {
+            id: case.question.id.clone(),
+            error: error.to_string(),
+        };
+        let body = Body {
+            question: case.question.clone(),
+            binding: case.binding.clone(),
+            patterns: case.patterns.clone(),
+            automated: case.automated,
+            message: case.message.clone(),
+            agent: case.agent.clone(),
+            keeps_payloads: case.keeps_payloads,
+            session_milliseconds: milliseconds(case.times.session),
+            always_milliseconds: milliseconds(case.times.always),
+        };
+        let asked_at = now();
+        let open = if nobody { case.times.pending } else { case.times.pending.max(case.times.waiting) };
+        Ok(QuestionRow {
+            id: case.question.id.clone(),
+            call: case.question.call.clone(),
+            subject: case.subject,
+            status: Status::Pending,
+            session: case.question.session.clone(),
+            principal: case.question.principal.clone(),
+            tool: case.question.tool.to_string(),
+            binding: case.binding.digest(&case.covered, &case.question.session),
+            body: Some(serde_json::to_string(&body).map_err(form)?),
+            asked_at,
+            expires_at: asked_at.saturating_add(milliseconds(open)),
+            settled_at: None,
+            owner: if nobody { String::new() } else { self.owner()?.id().to_owned() },
+            note: None,
+        })
+    }
+
+    /// Records that nobody was asked, and why the answer is no.
+    fn unasked(&self, case: &Case, note: String) -> Result<Next, ApprovalError> {
+        let subject = super::answer::subject_text(&case.question.subject);
+        let call = &case.question.call;
+        let line =
+            AnswerLine { call, question: None, subject, answer: "no", covers: None, held: None, note: Some(&note) };
+        self.shared.audit.append(Kind::Answer, None::<&()>, &line)?;
+        Ok(Next::Asked(Asked::No { note: Some(note) }))
+    }
+}
+
+fn asked_line(case: &Case) -> AskedLine<'_> {
+    let question = &case.question;
+    let subject = super::answer::subject_text(&question.subject);
+    AskedLine { call: &question.call, question: &question.id, subject, reason: &question.reason }
+}
+
+/// Runs what waits for the disk where it holds up nobody.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApprovalError> + Send + 'static,
+) -> Result<T, ApprovalError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => Err(ledger::LedgerError::Io(std::io::Error::other(error)).into()),
+    }
+}
+
+/// What cannot be kept has no effect: the call is not made.
+pub(crate) fn unkept(error: &ApprovalError) -> Rejection {
+    Rejection::new(Code::RecordUnavailable, "The approval could not be kept, so the call was not made.")
+        .with_detail(error.to_string())
+}

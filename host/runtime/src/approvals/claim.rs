@@ -1,0 +1,119 @@
+//! A yes is spent: by the call that waited for it, or later by whoever runs the call whose process is gone.
+
+use super::answer::covered;
+use super::binding::Binding;
+use super::{ApprovalError, Approvals, Body};
+use crate::ledger::{Durable, LedgerError, Status, Step, Subject, now};
+use crate::request::Request;
+use portcullis_policy::Principal;
+use serde_json::{Map, Value};
+
+/// A spent yes whose call has begun. Finished, or dropped with its call, it is done; only a process that dies leaves
+/// it behind.
+pub(crate) struct Ticket {
+    approvals: Approvals,
+    id: String,
+}
+
+/// A question whose call can be run now.
+pub(crate) struct Redeemed {
+    pub(crate) request: Request,
+    /// The id the call had when it was asked.
+    pub(crate) call: String,
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        // If this cannot be written the question stays as running, and nobody runs it again.
+        let _ = self.approvals.change(Durable::Process, |change| {
+            let _ = change.step(&self.id, Step::Finish, None)?;
+            Ok(())
+        });
+    }
+}
+
+impl Approvals {
+    /// Spends the yes of a question that this process waited for.
+    pub(super) fn claim(&self, id: &str, subject: Subject) -> Result<Option<Ticket>, ApprovalError> {
+        self.change(Durable::Machine, |change| {
+            let row = change.question(id)?.ok_or(ApprovalError::Unknown)?;
+            if row.status == Status::Approved && row.expires_at <= now() {
+                let _ = change.step(id, Step::Expire, None)?;
+                return Ok(Err(ApprovalError::Expired));
+            }
+            if let Err(conflict) = change.step(id, Step::Claim, None)? {
+                return Ok(Err(conflict.into()));
+            }
+            if subject == Subject::Resource {
+                // The running call goes on: there is nothing left that could happen twice.
+                let _ = change.step(id, Step::Finish, None)?;
+            }
+            Ok(Ok(()))
+        })??;
+        Ok((subject != Subject::Resource).then(|| self.ticket(id)))
+    }
+
+    /// Made when the spending is written, never before: a ticket that is dropped says that its call has ended.
+    fn ticket(&self, id: &str) -> Ticket {
+        Ticket { approvals: self.clone(), id: id.to_owned() }
+    }
+
+    /// The request of an approved question, to be run by this process. It is not spent yet.
+    pub(crate) fn redeemable(&self, id: &str) -> Result<Redeemed, ApprovalError> {
+        let row = self.shared.ledger.look(|change| {
+            let row = self.open_question(change, id)?;
+            match row.status {
+                Status::Approved if change.is_waited_for(&row) => Err(ApprovalError::WaitedFor),
+                // What it was about was in the middle of a call that has gone; it is no yes to a call.
+                Status::Approved if row.subject == Subject::Resource => Err(ApprovalError::Gone),
+                Status::Approved => Ok(row),
+                status => Err(ApprovalError::Settled(status)),
+            }
+        })?;
+        let body = Body::parse(id, row.body.as_deref())?;
+        let form = |error: String| LedgerError::Form { id: id.to_owned(), error };
+        let principal: Principal = row.principal.parse().map_err(|error| form(format!("{error}")))?;
+        let request = Request::new(row.tool, body.question.arguments)
+            .session(&row.session)
+            .principal(principal)
+            .automated(body.automated)
+            .written_by(body.message.as_deref(), body.agent.as_deref())
+            .resuming(id);
+        Ok(Redeemed { request, call: row.call })
+    }
+
+    /// Spends the yes of a question whose process is gone, if what would run now is what was asked about.
+    pub(crate) fn redeem(
+        &self,
+        id: &str,
+        now_bound: &Binding,
+        arguments: &Map<String, Value>,
+        session: &str,
+    ) -> Result<Ticket, ApprovalError> {
+        let owner = self.owner()?;
+        self.change(Durable::Machine, |change| {
+            let row = self.open_question(change, id)?;
+            if row.status != Status::Approved {
+                return Ok(Err(ApprovalError::Settled(row.status)));
+            }
+            if change.is_waited_for(&row) && row.owner != owner.id() {
+                return Ok(Err(ApprovalError::WaitedFor));
+            }
+            if row.expires_at <= now() {
+                let _ = change.step(id, Step::Expire, None)?;
+                return Ok(Err(ApprovalError::Expired));
+            }
+            let body = Body::parse(id, row.body.as_deref())?;
+            // A repetition asks about the same call as the call itself.
+            let bound = Binding { subject: body.binding.subject.clone(), ..now_bound.clone() };
+            if bound.digest(arguments, session) != row.binding || covered(id, &body)? != *arguments {
+                let changed = body.binding.changed(&bound).unwrap_or_else(|| "its arguments are others".to_owned());
+                let _ = change.step(id, Step::Withdraw, Some(&changed))?;
+                return Ok(Err(ApprovalError::Changed(changed)));
+            }
+            let row = change.hand_over(&row, owner.id())?;
+            Ok(change.step(&row.id, Step::Claim, None)?.map(drop).map_err(Into::into))
+        })??;
+        Ok(self.ticket(id))
+    }
+}

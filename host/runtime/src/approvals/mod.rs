@@ -1,0 +1,171 @@
+//! Approvals: a person is asked, the answer is bound to what they saw, and it is spent by one execution.
+//!
+//! Every ask ends here, whether a rule, a plugin's review, a repetition or a running call caused it, and every answer
+//! goes through one transaction of the ledger, whichever channel it came by. It must not know how a call is run.
+
+mod answer;
+mod ask;
+mod binding;
+mod claim;
+mod desk;
+mod difference;
+pub(crate) mod line;
+mod recall;
+mod repetition;
+mod sweep;
+mod trust;
+mod wait;
+
+pub use answer::Onward;
+pub(crate) use answer::resource_arguments;
+pub(crate) use ask::{Asked, Case, Times, blocking, unkept};
+pub(crate) use binding::Binding;
+pub(crate) use claim::Ticket;
+pub use desk::{HeldAnswer, Listing, OpenQuestion};
+pub(crate) use difference::Edit;
+pub(crate) use repetition::Repetition;
+
+use crate::approver::{Approver, Question};
+use crate::audit::{AuditError, AuditLog};
+use crate::ledger::{Change, Durable, Ledger, LedgerError, Owner, Status};
+use portcullis_policy::{Pattern, Principal, Unattended};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
+
+/// The most questions that are open in one session: more than any person answers, and a flood is cut off.
+pub(crate) const SESSION_QUESTIONS_MAX: usize = 1024;
+
+/// The most questions that are open in all. Each holds its arguments, a mebibyte at the most.
+pub(crate) const QUESTIONS_MAX: usize = 4096;
+
+/// Why an approval cannot be given, taken back or spent. Whatever it is, the call does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ApprovalError {
+    /// There is none of this id, or none that the asker may know of.
+    #[error("there is no question and no answer with this id: `portcullis approvals list` shows them")]
+    Unknown,
+    /// It was answered before, or has ended.
+    #[error("it is {0} already")]
+    Settled(Status),
+    /// Its time is over.
+    #[error("it has expired: make the call again")]
+    Expired,
+    /// The call that asked it has gone, so that no answer helps.
+    #[error("the call that asked has gone: make it again")]
+    Gone,
+    /// What was approved is not what would run now.
+    #[error("it is no longer the call that was asked about: {0}; make the call again")]
+    Changed(String),
+    /// The process that asked still waits: the call goes on there.
+    #[error("the process that asked still waits for it")]
+    WaitedFor,
+    /// The answer covers something that was not offered.
+    #[error("the question offers no such pattern: `portcullis approvals show` lists those it offers")]
+    NotOffered,
+    /// The ledger.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The record.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+}
+
+/// Who is asked.
+#[derive(Clone)]
+pub(crate) enum Channel {
+    /// This one, and whoever answers through the ledger.
+    Approver(Arc<dyn Approver>),
+    /// Only whoever answers through the ledger; the call waits.
+    Elsewhere,
+    /// Nobody while the call waits.
+    Nobody(Unattended),
+}
+
+/// The approvals of a state directory. Clones share them. Whoever holds this answers for the person.
+#[derive(Clone)]
+pub struct Approvals {
+    shared: Arc<Shared>,
+    /// Only questions of this principal and of whoever acts for it.
+    within: Option<Principal>,
+}
+
+struct Shared {
+    ledger: Ledger,
+    audit: Arc<AuditLog>,
+    owner: Mutex<Option<Arc<Owner>>>,
+    /// Something was answered in this process.
+    answered: Notify,
+    refusals: repetition::Refusals,
+}
+
+/// What the ledger keeps of an open question: what a person is shown, and what it takes to run the call later.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Body {
+    pub(crate) question: Question,
+    pub(crate) binding: Binding,
+    pub(crate) patterns: Vec<Pattern>,
+    pub(crate) automated: bool,
+    pub(crate) message: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) keeps_payloads: bool,
+    /// How long an answer for the session holds, and one for always, in milliseconds.
+    pub(crate) session_milliseconds: i64,
+    pub(crate) always_milliseconds: i64,
+}
+
+impl Approvals {
+    pub(crate) fn new(ledger: Ledger, audit: Arc<AuditLog>) -> Result<Self, ApprovalError> {
+        let shared = Shared {
+            ledger,
+            audit,
+            owner: Mutex::new(None),
+            answered: Notify::new(),
+            refusals: repetition::Refusals::default(),
+        };
+        let approvals = Self { shared: Arc::new(shared), within: None };
+        approvals.sweep()?;
+        Ok(approvals)
+    }
+
+    /// The same approvals as far as they are of this principal and of whoever acts for it: every other id is unknown.
+    #[must_use]
+    pub fn within(&self, principal: &Principal) -> Self {
+        Self { shared: Arc::clone(&self.shared), within: Some(principal.clone()) }
+    }
+
+    /// Whether a question or an answer is one this handle may know of.
+    fn may_know(&self, principal: &str) -> bool {
+        let Some(within) = &self.within else { return true };
+        let below = principal.strip_prefix(within.as_str());
+        below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+
+    fn change<T>(
+        &self,
+        durable: Durable,
+        work: impl FnOnce(&Change<'_>) -> Result<T, ApprovalError>,
+    ) -> Result<T, ApprovalError> {
+        self.shared.ledger.change(durable, work)
+    }
+
+    /// This process, as one that waits; made when it waits for the first time.
+    fn owner(&self) -> Result<Arc<Owner>, ApprovalError> {
+        let mut owner = self.shared.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(owner) = &*owner {
+            return Ok(Arc::clone(owner));
+        }
+        let new = Arc::new(self.shared.ledger.owner().map_err(LedgerError::from)?);
+        *owner = Some(Arc::clone(&new));
+        Ok(new)
+    }
+}
+
+impl Body {
+    fn parse(id: &str, text: Option<&str>) -> Result<Self, ApprovalError> {
+        let text = text.ok_or(ApprovalError::Gone)?;
+        let form = |error: serde_json::Error| LedgerError::Form { id: id.to_owned(), error: error.to_string() };
+        Ok(serde_json::from_str(text).map_err(form)?)
+    }
+}

@@ -1,0 +1,112 @@
+//! Calls and refusals in a row. A model in a loop asks the same again and again: the host notices, so that a person
+//! does not have to.
+
+use super::ask::Case;
+use portcullis_policy::{Principal, ToolName};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The most sessions that are watched. Where there are more, the one that was quiet longest is forgotten.
+const SESSIONS_MAX: usize = 1024;
+
+/// The refusals in a row after which a session is not asked about for a while: nobody reads the fourth with care.
+const REFUSALS_MAX: u32 = 3;
+
+/// How long a session is not asked about after that.
+const REFUSED_TIME: Duration = Duration::from_secs(60);
+
+/// Who repeats.
+type Session = (String, String);
+
+/// The last call of each session, and how often it came in a row. Sessions and calls are known by keyed hashes.
+#[derive(Default)]
+pub(crate) struct Repetition {
+    hasher: RandomState,
+    last: Mutex<HashMap<u64, Streak>>,
+}
+
+#[derive(Clone, Copy)]
+struct Streak {
+    call: u64,
+    count: u64,
+    at: Instant,
+}
+
+impl Repetition {
+    /// Counts a call, and says how often exactly it has now come in a row.
+    pub(crate) fn count(&self, session: &str, principal: &Principal, tool: &ToolName, arguments: &str) -> u64 {
+        let (session, call) = (self.hasher.hash_one((session, principal)), self.hasher.hash_one((tool, arguments)));
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = last.get(&session).filter(|streak| streak.call == call).map_or(0, |streak| streak.count);
+        let count = before.saturating_add(1);
+        last.insert(session, Streak { call, count, at: Instant::now() });
+        forget(&mut last, |streak| streak.at);
+        count
+    }
+
+    /// Begins to count anew: a person has looked at it.
+    pub(crate) fn reset(&self, session: &str, principal: &Principal) {
+        let session = self.hasher.hash_one((session, principal));
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).remove(&session);
+    }
+}
+
+/// How often in a row a person has said no in each session.
+#[derive(Default)]
+pub(super) struct Refusals(Mutex<HashMap<Session, Refused>>);
+
+#[derive(Clone, Copy)]
+struct Refused {
+    count: u32,
+    at: Instant,
+}
+
+impl Refusals {
+    /// Why nobody is asked now, if so.
+    pub(super) fn again(&self, case: &Case) -> Option<String> {
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = session(case);
+        let refused = sessions.get(&key).copied()?;
+        if refused.count < REFUSALS_MAX {
+            return None;
+        }
+        if refused.at.elapsed() >= REFUSED_TIME {
+            sessions.remove(&key);
+            return None;
+        }
+        Some(format!(
+            "a person said no {REFUSALS_MAX} times in a row and is not asked again for {} seconds; do something else",
+            REFUSED_TIME.as_secs()
+        ))
+    }
+
+    /// Counts a no.
+    pub(super) fn count(&self, case: &Case) {
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = sessions.entry(session(case)).or_insert(Refused { count: 0, at: Instant::now() });
+        *refused = Refused { count: refused.count.saturating_add(1), at: Instant::now() };
+        forget(&mut sessions, |refused| refused.at);
+    }
+
+    /// Begins to count anew: a person said yes.
+    pub(super) fn forget(&self, case: &Case) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&session(case));
+    }
+}
+
+fn session(case: &Case) -> Session {
+    (case.question.session.clone(), case.question.principal.clone())
+}
+
+/// Forgets the session that was quiet longest, where there are too many.
+fn forget<K: Clone + Eq + Hash, T>(sessions: &mut HashMap<K, T>, at: impl Fn(&T) -> Instant) {
+    if sessions.len() <= SESSIONS_MAX {
+        return;
+    }
+    let oldest = sessions.iter().min_by_key(|(_, entry)| at(entry)).map(|(session, _)| session.clone());
+    if let Some(oldest) = oldest {
+        sessions.remove(&oldest);
+    }
+}

@@ -1,0 +1,199 @@
+//! A call of this process waits for the answer to its question: the first one of any channel counts.
+
+use super::ask::{Asked, Case, blocking, unkept};
+use super::line::{AnswerLine, WithdrawalLine};
+use super::{ApprovalError, Approvals, Channel};
+use crate::approver::Answer;
+use crate::audit::Kind;
+use crate::call::Rejection;
+use crate::ledger::{Change, Durable, Status, Step};
+use std::future::Future;
+use std::time::Duration;
+use tokio::time::{Instant, MissedTickBehavior};
+
+/// How often a waiting call looks for an answer of another process: a person does not notice a tenth of a second.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A way a waiting call goes on.
+enum Woken<S> {
+    Stopped(S),
+    Answered(Answer),
+    Late,
+    Look,
+}
+
+/// A question that a call of this process waits for. Dropped before it is settled, it is withdrawn: its caller went.
+pub(super) struct Waiting {
+    approvals: Approvals,
+    case: Case,
+    settled: bool,
+}
+
+impl Waiting {
+    /// A question that was just put down.
+    pub(super) fn new(approvals: &Approvals, case: Case) -> Self {
+        Self { approvals: approvals.clone(), case, settled: false }
+    }
+
+    /// Leaves it behind to be answered.
+    pub(super) fn leave(mut self) {
+        self.settled = true;
+    }
+
+    /// Waits for what becomes of it.
+    pub(super) async fn wait(
+        mut self,
+        channel: &Channel,
+        stopped: impl Future<Output = Rejection> + Send,
+    ) -> Result<Asked, Rejection> {
+        let (approvals, question) = (self.approvals.clone(), self.case.question.clone());
+        let late = tokio::time::sleep_until(Instant::now() + self.case.times.waiting);
+        let mut looks = tokio::time::interval(LOOK_INTERVAL);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut answer = match channel {
+            Channel::Approver(approver) => approver.answer(&question),
+            Channel::Elsewhere | Channel::Nobody(_) => Box::pin(std::future::pending()),
+        };
+        tokio::pin!(stopped, late);
+        let mut seen = None;
+        loop {
+            let woken = tokio::select! {
+                // An answer that comes together with the cancellation is not for a call that still exists.
+                biased;
+                stopped = &mut stopped => Woken::Stopped(stopped),
+                answer = &mut answer => Woken::Answered(answer),
+                () = &mut late => Woken::Late,
+                () = approvals.shared.answered.notified() => Woken::Look,
+                _ = looks.tick() => Woken::Look,
+            };
+            let status = match woken {
+                Woken::Stopped(rejection) => return Err(rejection),
+                Woken::Answered(answer) => self.answered(&answer).await?,
+                Woken::Late => self.late().await?,
+                Woken::Look => match self.look(&mut seen)? {
+                    Some(status) => status,
+                    None => continue,
+                },
+            };
+            return self.settle(status).await;
+        }
+    }
+
+    /// The answer of this process's own channel; where another was first, that one counts.
+    async fn answered(&self, answer: &Answer) -> Result<Status, Rejection> {
+        let (approvals, id, answer) = (self.approvals.clone(), self.id().to_owned(), answer.clone());
+        match blocking(move || approvals.answer(&id, &answer)).await {
+            Ok(_) => Ok(self.status()?.0),
+            Err(ApprovalError::Settled(status)) => Ok(status),
+            Err(ApprovalError::Expired) => Ok(Status::Expired),
+            Err(error) => Err(unkept(&error)),
+        }
+    }
+
+    /// The time is over; where an answer was first, that one counts.
+    async fn late(&self) -> Result<Status, Rejection> {
+        let (approvals, id) = (self.approvals.clone(), self.id().to_owned());
+        let (call, subject) = (self.case.question.call.clone(), self.case.question.subject.clone());
+        let expire = move || {
+            approvals.change(Durable::Machine, |change| {
+                let row = change.question(&id)?.ok_or(ApprovalError::Unknown)?;
+                if row.status != Status::Pending {
+                    return Ok(row.status);
+                }
+                let line = AnswerLine {
+                    call: &call,
+                    question: Some(&id),
+                    subject: super::answer::subject_text(&subject),
+                    answer: "expired",
+                    covers: None,
+                    held: None,
+                    note: None,
+                };
+                approvals.shared.audit.append(Kind::Answer, None::<&()>, &line)?;
+                let _ = change.step(&id, Step::Expire, None)?;
+                Ok(Status::Expired)
+            })
+        };
+        blocking(expire).await.map_err(|error| unkept(&error))
+    }
+
+    /// Whether another process, or another part of this one, has answered.
+    fn look(&self, seen: &mut Option<i64>) -> Result<Option<Status>, Rejection> {
+        let version = self.approvals.shared.ledger.version().map_err(|error| unkept(&error.into()))?;
+        if *seen == Some(version) {
+            return Ok(None);
+        }
+        *seen = Some(version);
+        let (status, _) = self.status()?;
+        Ok((status != Status::Pending).then_some(status))
+    }
+
+    /// An approved question is claimed; any other answer is no.
+    async fn settle(&mut self, status: Status) -> Result<Asked, Rejection> {
+        let (approvals, id, subject) = (self.approvals.clone(), self.id().to_owned(), self.case.subject);
+        match status {
+            Status::Approved => {
+                approvals.shared.refusals.forget(&self.case);
+                let claimed = blocking(move || approvals.claim(&id, subject)).await;
+                self.settled = claimed.is_ok();
+                match claimed {
+                    Ok(ticket) => Ok(Asked::Yes(ticket)),
+                    Err(ApprovalError::Settled(Status::Expired) | ApprovalError::Expired) => Ok(expired()),
+                    // Revoked between the answer and the run.
+                    Err(ApprovalError::Settled(Status::Rejected)) => self.rejected(),
+                    Err(error) => Err(unkept(&error)),
+                }
+            }
+            Status::Rejected => self.rejected(),
+            Status::Expired => {
+                self.settled = true;
+                Ok(expired())
+            }
+            Status::Pending | Status::Running | Status::Done | Status::Withdrawn | Status::Lost => {
+                Err(unkept(&ApprovalError::Settled(status)))
+            }
+        }
+    }
+
+    fn id(&self) -> &str {
+        &self.case.question.id
+    }
+
+    fn status(&self) -> Result<(Status, Option<String>), Rejection> {
+        let ledger = &self.approvals.shared.ledger;
+        let row = ledger.look(|change: &Change<'_>| Ok::<_, ApprovalError>(change.question(self.id())?));
+        let row = row.and_then(|row| row.ok_or(ApprovalError::Unknown)).map_err(|error| unkept(&error))?;
+        Ok((row.status, row.note))
+    }
+
+    fn rejected(&mut self) -> Result<Asked, Rejection> {
+        self.settled = true;
+        self.approvals.shared.refusals.count(&self.case);
+        let (_, note) = self.status()?;
+        Ok(Asked::No { note })
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if self.settled {
+            return;
+        }
+        let line = WithdrawalLine {
+            call: &self.case.question.call,
+            question: self.id(),
+            why: "the caller no longer waits for the answer",
+        };
+        // There is nobody to tell if this cannot be written; the question then expires.
+        let _ = self.approvals.change(Durable::Process, |change| {
+            if change.step(self.id(), Step::Withdraw, None)?.is_ok() {
+                self.approvals.shared.audit.append(Kind::Withdrawn, None::<&()>, &line)?;
+            }
+            Ok(())
+        });
+    }
+}
+
+fn expired() -> Asked {
+    Asked::No { note: Some("nobody answered in time".to_owned()) }
+}

@@ -1,0 +1,116 @@
+//! Several calls at once, as a model asks for them in one message.
+
+use crate::call::{self, CallRecord, Rejection};
+use crate::host::{Host, Inner, unrecorded};
+use crate::reply::{Code, Reply};
+use crate::request::Request;
+use crate::steering::Steering;
+use crate::turn::Turns;
+use portcullis_sandbox::Cancellation;
+use std::convert::Infallible;
+use std::future::pending;
+use tokio::task::JoinSet;
+
+/// Calls of a batch that run at one time unless said otherwise: more than a model asks for in one message, as a rule.
+/// No more run than the host has places for.
+pub const BATCH_CALLS_DEFAULT: usize = 25;
+
+/// Calls of one batch. Each is looked at, decided on and held in memory at once; no message of a model asks for so
+/// many.
+pub const BATCH_REQUESTS_MAX: usize = 1000;
+
+/// Requests to be run together.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    requests: Vec<Request>,
+    at_once: usize,
+    cancellation: Cancellation,
+    steering: Steering,
+}
+
+impl Batch {
+    /// These requests, [`BATCH_CALLS_DEFAULT`] at one time. Of more than [`BATCH_REQUESTS_MAX`], each that is too many
+    /// gets a reply that says so.
+    pub fn new(requests: Vec<Request>) -> Self {
+        let (cancellation, steering) = (Cancellation::new(), Steering::new());
+        Self { requests, at_once: BATCH_CALLS_DEFAULT, cancellation, steering }
+    }
+
+    /// How many run at one time: at least one, and no more than the host has places.
+    #[must_use]
+    pub fn at_once(mut self, calls: usize) -> Self {
+        self.at_once = calls;
+        self
+    }
+
+    /// How all of it can be cancelled: what runs and what waits. That of each request works beside it.
+    #[must_use]
+    pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
+        self.cancellation = cancellation;
+        self
+    }
+
+    /// How the person can steer it: what has not started is not run, and what runs goes on.
+    #[must_use]
+    pub fn steering(mut self, steering: Steering) -> Self {
+        self.steering = steering;
+        self
+    }
+}
+
+/// Runs a batch. The replies stand in the order of the requests.
+pub(crate) async fn run(host: &Host, batch: Batch) -> Vec<Reply> {
+    let Batch { mut requests, at_once, cancellation, steering } = batch;
+    let surplus = requests.split_off(requests.len().min(BATCH_REQUESTS_MAX));
+    let turns = Turns::new(at_once.clamp(1, host.0.calls));
+    let names: Vec<String> = requests.iter().map(|request| request.tool.clone()).collect();
+    let mut calls = JoinSet::new();
+    for (index, request) in requests.into_iter().enumerate() {
+        let request = Request { turn: Some(turns.turn(steering.clone())), ..request };
+        // Here, so that a call is recorded although its task was dropped before it came to do anything.
+        let record = call::begin(&host.0, &request);
+        let (host, cancellation) = (host.clone(), cancellation.clone());
+        calls.spawn(async move { (index, cancellable(&host, request, record, &cancellation).await) });
+    }
+    let mut replies: Vec<Option<Reply>> = names.iter().map(|_| None).collect();
+    while let Some(joined) = calls.join_next().await {
+        // A call that panicked has no index: its place stays empty.
+        if let Ok((index, reply)) = joined {
+            replies[index] = Some(reply);
+        }
+    }
+    let replies = names.into_iter().zip(replies).map(|(tool, reply)| reply.unwrap_or_else(|| broken(tool)));
+    replies.chain(surplus.iter().map(|request| too_many(&host.0, request))).collect()
+}
+
+/// One call that ends with its own cancellation or with that of the batch.
+async fn cancellable(host: &Host, mut request: Request, record: CallRecord, batch: &Cancellation) -> Reply {
+    let either = Cancellation::new();
+    let own = std::mem::replace(&mut request.cancellation, either.clone());
+    let forward = async {
+        tokio::select! {
+            () = own.cancelled() => {}
+            () = batch.cancelled() => {}
+        }
+        either.cancel();
+        pending::<Infallible>().await
+    };
+    tokio::select! {
+        // First, so that a call that was cancelled before it began sees it.
+        biased;
+        never = forward => match never {},
+        reply = call::go(&host.0, request, record) => reply,
+    }
+}
+
+fn too_many(host: &Inner, request: &Request) -> Reply {
+    let message = format!(
+        "A batch takes at most {BATCH_REQUESTS_MAX} calls, and this one is over it: it was not looked at. Ask for it again."
+    );
+    call::refuse(host, request, Rejection::new(Code::Busy, message))
+}
+
+/// The record of such a call was finished when it was dropped.
+fn broken(tool: String) -> Reply {
+    unrecorded(tool, Rejection::new(Code::HostPanic, "The host failed while it served the call."))
+}

@@ -1,0 +1,168 @@
+//! What a person is asked about a call, or about what a running call asks for, and what their answer is bound to.
+
+use super::Rejection;
+use super::grant::{bound_lines, describe_handles};
+use super::validate::ValidCall;
+use crate::approvals::{Binding, Case, Edit, Times, resource_arguments};
+use crate::approver::{Question, Subject};
+use crate::catalog::Plugin;
+use crate::host::Inner;
+use crate::ledger;
+use crate::reply::Code;
+use crate::request::Origin;
+use crate::text::{hex, new_id};
+use portcullis_policy::{Pattern, Payloads, Permission, Permissions};
+use portcullis_sandbox::Directory;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+/// The longest session that stands in the ledger as it is, in bytes; a longer one stands as its digest.
+const SESSION_BYTES_MAX: usize = 128;
+
+/// What a running call asks for.
+pub(super) struct Resource {
+    pub(super) permission: Permission,
+    pub(super) resource: String,
+    pub(super) reason: String,
+}
+
+/// The question whether a call may run.
+pub(super) fn about_call(
+    host: &Inner,
+    origin: &Origin,
+    call: &ValidCall,
+    id: &str,
+    subject: ledger::Subject,
+    reason: String,
+) -> Result<Case, Rejection> {
+    let patterns = Pattern::offers(&call.arguments, call.tool.schema.document());
+    let shown = match subject {
+        ledger::Subject::Repeat => Subject::Repeat,
+        ledger::Subject::Call | ledger::Subject::Resource => Subject::Call,
+    };
+    let asked =
+        About { subject, shown, permissions: call.tool.permissions(), covered: call.arguments.clone(), patterns };
+    let mut case = case(host, origin, call, id, asked, reason)?;
+    case.edit = edit(host, call);
+    Ok(case)
+}
+
+/// What the call would change in a file, where it says so in a usual way. It is read when a person is asked.
+fn edit(host: &Inner, call: &ValidCall) -> Option<(Edit, Option<Directory>)> {
+    let writes = call.tool.permissions().contains(Permission::Write);
+    let edit = Edit::of(&call.arguments).filter(|_| writes)?;
+    Some((edit, only_directory(host, &call.plugin).cloned()))
+}
+
+/// The directory of a plugin that has one: with several, a path does not say which.
+fn only_directory<'a>(host: &'a Inner, plugin: &Plugin) -> Option<&'a Directory> {
+    let mut bound = plugin.dependencies.keys().filter_map(|key| host.bound.get(&(plugin.name.clone(), key.clone())));
+    bound.next().filter(|_| bound.next().is_none()).map(|bound| &bound.directory)
+}
+
+/// The question whether a running call may do one more thing.
+pub(super) fn about_resource(
+    host: &Inner,
+    origin: &Origin,
+    call: &ValidCall,
+    id: &str,
+    asked: Resource,
+    reason: String,
+) -> Result<Case, Rejection> {
+    let covered = resource_arguments(&asked.resource);
+    let patterns = Pattern::offers(&covered, &Value::Null);
+    let shown = Subject::Resource {
+        permission: asked.permission.as_str().to_owned(),
+        resource: asked.resource,
+        reason: asked.reason,
+    };
+    let permissions = asked.permission.into();
+    let asked = About { subject: ledger::Subject::Resource, shown, permissions, covered, patterns };
+    case(host, origin, call, id, asked, reason)
+}
+
+/// What an answer about a call is bound to.
+pub(super) fn binding_of_call(host: &Inner, origin: &Origin, call: &ValidCall, subject: ledger::Subject) -> Binding {
+    binding(host, origin, call, subject, call.tool.permissions())
+}
+
+/// The session as the ledger knows it.
+pub(super) fn session(origin: &Origin) -> String {
+    if origin.session.len() <= SESSION_BYTES_MAX {
+        return origin.session.to_string();
+    }
+    format!("sha256:{}", hex(&Sha256::digest(origin.session.as_bytes())))
+}
+
+/// What differs between the kinds of question.
+struct About {
+    subject: ledger::Subject,
+    shown: Subject,
+    permissions: Permissions,
+    covered: Map<String, Value>,
+    patterns: Vec<Pattern>,
+}
+
+fn binding(
+    host: &Inner,
+    origin: &Origin,
+    call: &ValidCall,
+    subject: ledger::Subject,
+    permissions: Permissions,
+) -> Binding {
+    let hashes = (&*call.plugin.sha256_hex, &*call.tool.sha256_hex);
+    let grants = bound_lines(host, &call.plugin, &call.tool);
+    let caller = origin.caller();
+    Binding::new(subject, &call.tool.name, hashes, permissions, grants, (caller.principal, caller.origin()))
+}
+
+fn case(
+    host: &Inner,
+    origin: &Origin,
+    call: &ValidCall,
+    id: &str,
+    asked: About,
+    reason: String,
+) -> Result<Case, Rejection> {
+    let Some(question_id) = new_id() else {
+        let message = "The question has no id, because the system gives no randomness, so the call was not made.";
+        return Err(Rejection::new(Code::RecordUnavailable, message));
+    };
+    let binding = binding(host, origin, call, asked.subject, asked.permissions);
+    let question = Question {
+        id: question_id,
+        call: id.to_owned(),
+        session: session(origin),
+        principal: origin.principal.to_string(),
+        origin: origin.caller().origin().as_str().to_owned(),
+        tool: call.tool.name.clone(),
+        plugin_sha256: call.plugin.sha256_hex.to_string(),
+        permissions: call.tool.permissions(),
+        arguments: call.canonical.clone(),
+        handles: describe_handles(host, &call.plugin, &call.tool),
+        subject: asked.shown,
+        reason,
+        changed: None,
+        difference: None,
+        offers: asked.patterns.iter().map(ToString::to_string).collect(),
+    };
+    let (approvals, limits) = (host.policy.approvals(), host.policy.limits(&call.plugin.name));
+    Ok(Case {
+        question,
+        subject: asked.subject,
+        binding,
+        covered: asked.covered,
+        patterns: asked.patterns,
+        edit: None,
+        automated: origin.automated,
+        message: origin.message.as_deref().map(str::to_owned),
+        agent: origin.agent.as_deref().map(str::to_owned),
+        keeps_payloads: host.policy.record().payloads == Payloads::Keep,
+        times: Times {
+            waiting: limits.approval_time,
+            pending: approvals.pending_time,
+            session: approvals.session_time,
+            always: approvals.always_time,
+        },
+    })
+}

@@ -1,0 +1,153 @@
+//! What one subscriber has yet to hear.
+
+use super::{Event, EventKind};
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use tokio::sync::Notify;
+
+/// Progress that is kept for a subscriber: a few seconds of a tool that reports often, and 2 MiB if every report is as
+/// long as it may be. Only the newest matters.
+const PROGRESS_QUEUED_MAX: usize = 256;
+
+/// States that are kept for a subscriber: those of some 30,000 calls, in some 20 MiB. Who is so far behind has stopped
+/// listening, and the host must not grow with it.
+const STATES_QUEUED_MAX: usize = 100_000;
+
+/// The queue of one subscriber.
+#[derive(Default)]
+pub(super) struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Notify,
+}
+
+/// States and progress apart, so that one can be dropped without a search; their numbers say in which order they came.
+#[derive(Default)]
+struct Waiting {
+    states: VecDeque<(u64, Event)>,
+    progress: VecDeque<(u64, Event)>,
+    next: u64,
+    over: bool,
+}
+
+impl Queue {
+    /// Adds an event. Of too much progress the oldest goes; too many states end the subscription, and it says so.
+    pub(super) fn put(&self, event: Event) {
+        let mut waiting = self.waiting();
+        if waiting.over {
+            return;
+        }
+        waiting.put(event);
+        drop(waiting);
+        self.changed.notify_one();
+    }
+
+    /// The oldest event.
+    pub(super) fn take(&self) -> Option<Event> {
+        self.waiting().take()
+    }
+
+    /// Nothing more comes.
+    pub(super) fn close(&self) {
+        self.waiting().over = true;
+        self.changed.notify_one();
+    }
+
+    /// Whether nothing more comes and nothing is left.
+    pub(super) fn is_over(&self) -> bool {
+        let waiting = self.waiting();
+        waiting.over && waiting.states.is_empty() && waiting.progress.is_empty()
+    }
+
+    /// Returns when something was put or the queue was closed since it last did, and never too late.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    fn put(&mut self, mut event: Event) {
+        let number = self.next;
+        self.next += 1;
+        match &event.kind {
+            EventKind::Progress(_) => {
+                if self.progress.len() == PROGRESS_QUEUED_MAX {
+                    self.progress.pop_front();
+                }
+                self.progress.push_back((number, event));
+            }
+            EventKind::State(_) | EventKind::Lagged => {
+                if self.states.len() == STATES_QUEUED_MAX {
+                    event.kind = EventKind::Lagged;
+                    self.over = true;
+                }
+                self.states.push_back((number, event));
+            }
+        }
+    }
+
+    fn take(&mut self) -> Option<Event> {
+        let number = |queue: &VecDeque<(u64, Event)>| queue.front().map_or(u64::MAX, |(number, _)| *number);
+        let oldest = if number(&self.progress) < number(&self.states) { &mut self.progress } else { &mut self.states };
+        oldest.pop_front().map(|(_, event)| event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::CallState;
+    use std::sync::Arc;
+    use std::time::SystemTime;
+
+    fn event(call: usize, kind: EventKind) -> Event {
+        let text = || Arc::from("");
+        Event { call: Arc::from(call.to_string()), session: text(), tool: text(), at: SystemTime::UNIX_EPOCH, kind }
+    }
+
+    fn state(call: usize) -> Event {
+        event(call, EventKind::State(CallState::Pending))
+    }
+
+    fn progress(call: usize) -> Event {
+        event(call, EventKind::Progress(Arc::default()))
+    }
+
+    fn drain(queue: &Queue) -> Vec<Event> {
+        std::iter::from_fn(|| queue.take()).collect()
+    }
+
+    #[test]
+    fn the_oldest_progress_goes_and_every_state_stays_in_its_place() {
+        let queue = Queue::default();
+        queue.put(progress(0));
+        queue.put(state(1));
+        for call in 2..2 + PROGRESS_QUEUED_MAX {
+            queue.put(progress(call));
+        }
+        queue.put(state(9999));
+        let left: Vec<String> = drain(&queue).iter().map(|event| event.call.to_string()).collect();
+        assert_eq!(left.len(), PROGRESS_QUEUED_MAX + 2);
+        assert_eq!((left[0].as_str(), left[1].as_str()), ("1", "2"), "the progress before the state has gone");
+        assert_eq!(left.last().map(String::as_str), Some("9999"));
+    }
+
+    #[test]
+    fn a_subscriber_that_misses_a_state_is_told_so_and_hears_no_more() {
+        let queue = Queue::default();
+        for call in 0..STATES_QUEUED_MAX + 10 {
+            queue.put(state(call));
+        }
+        assert!(!queue.is_over(), "what it has not missed is still to be heard");
+        let events = drain(&queue);
+        assert_eq!(events.len(), STATES_QUEUED_MAX + 1);
+        let (last, before) = events.split_last().expect("there are many");
+        assert!(before.iter().enumerate().all(|(call, event)| *event.call == call.to_string()));
+        assert!(matches!(last.kind, EventKind::Lagged), "{last:?}");
+        assert_eq!(*last.call, STATES_QUEUED_MAX.to_string());
+        assert!(queue.is_over());
+    }
+}

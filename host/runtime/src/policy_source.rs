@@ -1,0 +1,122 @@
+//! Where the policy comes from: the layers, each read once, and whether the project's is one that a person trusts.
+
+use crate::approvals::{ApprovalError, Approvals};
+use crate::grants::Bases;
+use crate::open::OpenError;
+use crate::places::PolicyFile;
+use crate::text::hex;
+use portcullis_policy::{Layer, Layers, Policy, Trust};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+/// The layers, as they were named.
+#[derive(Default)]
+pub(crate) struct PolicySources {
+    pub(crate) built_in: Option<String>,
+    pub(crate) user: Option<UserPolicy>,
+    pub(crate) project: Option<PathBuf>,
+}
+
+/// The user's own policy.
+pub(crate) enum UserPolicy {
+    File { path: PathBuf, required: bool },
+    Text { text: String, base: PathBuf },
+}
+
+/// A policy of all its layers.
+pub(crate) struct Read {
+    pub(crate) policy: Policy,
+    /// Of the text; of all texts where there are several.
+    pub(crate) sha256: String,
+    pub(crate) bases: Bases,
+    /// The files it was read from.
+    pub(crate) files: Vec<PolicyFile>,
+    /// The project's policy, where there is one that nobody has trusted.
+    pub(crate) untrusted: Option<PathBuf>,
+}
+
+/// One layer's text, and where it is from.
+struct Text {
+    text: String,
+    path: PathBuf,
+    base: PathBuf,
+}
+
+impl PolicySources {
+    pub(crate) fn read(self, approvals: &Approvals) -> Result<Read, OpenError> {
+        let mut files = Vec::new();
+        let user = match self.user {
+            Some(UserPolicy::Text { text, base }) => Some(Text { text, path: PathBuf::from("policy"), base }),
+            Some(UserPolicy::File { path, required }) => match file(&path, &mut files)? {
+                Some(text) => Some(text),
+                None if required => return Err(OpenError::NoPolicy(path)),
+                None => None,
+            },
+            None => None,
+        };
+        let project = match &self.project {
+            Some(path) => file(path, &mut files)?,
+            None => None,
+        };
+        let trust = match &project {
+            Some(project) => trust(project, approvals)?,
+            None => Trust::Untrusted,
+        };
+        let built_in = self.built_in.as_deref();
+        let texts = [built_in, user.as_ref().map(|user| &*user.text), project.as_ref().map(|project| &*project.text)];
+        let layers = Layers { built_in, user: texts[1], project: texts[2].map(|text| (text, trust)) };
+        let path_of = |layer| match layer {
+            Layer::BuiltIn => PathBuf::from("the built-in policy"),
+            Layer::User => user.as_ref().map(|user| user.path.clone()).unwrap_or_default(),
+            Layer::Project => project.as_ref().map(|project| project.path.clone()).unwrap_or_default(),
+        };
+        let policy = Policy::layered(&layers)
+            .map_err(|refused| OpenError::Policy { path: path_of(refused.layer), error: Box::new(refused.error) })?;
+        let base = |text: &Option<Text>| text.as_ref().map_or_else(|| PathBuf::from("."), |text| text.base.clone());
+        Ok(Read {
+            policy,
+            sha256: digest(&texts),
+            bases: Bases {
+                user: base(&user),
+                user_file: path_of(Layer::User),
+                project: base(&project),
+                project_file: path_of(Layer::Project),
+            },
+            untrusted: project.filter(|_| trust == Trust::Untrusted).map(|project| project.path),
+            files,
+        })
+    }
+}
+
+/// Reads a policy alone, to refuse it early.
+pub(crate) fn parse(text: &str, path: &Path) -> Result<Policy, OpenError> {
+    Policy::parse(text).map_err(|error| OpenError::Policy { path: path.to_owned(), error: Box::new(error) })
+}
+
+/// The hash of a policy: what a person trusts.
+pub(crate) fn sha256(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+fn file(path: &Path, files: &mut Vec<PolicyFile>) -> Result<Option<Text>, OpenError> {
+    let Some(file) = PolicyFile::read(path)? else { return Ok(None) };
+    let text = Text { text: file.text.clone(), path: path.to_owned(), base: file.directory.clone() };
+    files.push(file);
+    Ok(Some(text))
+}
+
+fn trust(project: &Text, approvals: &Approvals) -> Result<Trust, ApprovalError> {
+    let trusted = approvals.is_trusted(&sha256(&project.text))?;
+    Ok(if trusted { Trust::Trusted } else { Trust::Untrusted })
+}
+
+fn digest(texts: &[Option<&str>; 3]) -> String {
+    match texts {
+        [None, Some(only), None] => sha256(only),
+        [None, None, None] => sha256(""),
+        layers => {
+            let each: Vec<String> = layers.iter().map(|text| text.map(sha256).unwrap_or_default()).collect();
+            sha256(&each.join("\n"))
+        }
+    }
+}
