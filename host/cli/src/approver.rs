@@ -1,45 +1,54 @@
-//! The person at the terminal, who answers when the policy says ask.
+//! The person at the terminal, who answers when the policy says ask. An answer from elsewhere may come first.
 
+use crate::answer::{Ruling, Unseen, ruling};
 use crate::progress::StatusLine;
-use crate::question::{Extent, shown};
+use crate::prompt::Prompt;
+use crate::question::{Extent, legend, shown};
 use crate::terminal::Terminal;
 use crate::tty::Tty;
-use portcullis::{Answer, Answering, Approver, Cancellation, Question, Subject};
-use std::sync::Arc;
+use portcullis::{Answer, Answering, Approvals, Approver, Cancellation, Host, Question};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::Mutex;
+
+/// How often a line that is no answer is asked about again: whoever types a third is not answering this question.
+const UNCLEAR_MAX: u32 = 3;
 
 /// Asks at the controlling terminal, one question at a time.
 pub(crate) struct TerminalApprover {
     terminal: Terminal,
     status: Arc<StatusLine>,
     cancellation: Cancellation,
+    /// What is known once the host is open.
+    standing: OnceLock<Standing>,
     turn: Mutex<()>,
 }
 
-/// What a line says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
-    Yes,
-    More,
-    No,
+/// What the host holds that a question is answered with.
+struct Standing {
+    approvals: Approvals,
+    /// How long an answer for the session holds, and one for always.
+    times: (Duration, Duration),
 }
 
-impl Word {
-    /// Only a plain yes is one.
-    fn of(line: Option<&str>) -> Self {
-        match line.map(|line| line.trim().to_ascii_lowercase()).as_deref() {
-            Some("y" | "yes") => Self::Yes,
-            Some("more") => Self::More,
-            Some(_) | None => Self::No,
-        }
-    }
+/// What a conversation about one screen came to.
+enum Said {
+    Answer(Answer),
+    More,
 }
 
 impl TerminalApprover {
     /// Asks here, until the call is cancelled.
     pub(crate) fn new(terminal: Terminal, status: &Arc<StatusLine>, cancellation: &Cancellation) -> Self {
         let (status, cancellation) = (Arc::clone(status), cancellation.clone());
-        Self { terminal, status, cancellation, turn: Mutex::new(()) }
+        Self { terminal, status, cancellation, standing: OnceLock::new(), turn: Mutex::new(()) }
+    }
+
+    /// Tells it which host asks. Only the first counts.
+    pub(crate) fn stand_before(&self, host: &Host) {
+        let rules = host.policy().approvals();
+        let times = (rules.session_time, rules.always_time);
+        let _ = self.standing.set(Standing { approvals: host.approvals().clone(), times });
     }
 
     async fn ask(&self, question: &Question) -> Answer {
@@ -54,20 +63,37 @@ impl TerminalApprover {
 
     async fn converse(&self, question: &Question) -> Answer {
         let Ok(tty) = Tty::open() else { return no("nobody is there to approve it") };
-        let mut extent = Extent::Screen;
+        let (style, times) = (self.terminal.note_style(), self.standing.get().map(|standing| standing.times));
+        let (mut extent, mut unclear) = (Extent::Screen, 0);
         loop {
-            let style = self.terminal.note_style();
-            self.terminal.say(&shown(question, extent, style, self.terminal.note_width()));
-            if tty.forget_typed().is_err() {
-                return no("the terminal went away");
+            let shown = shown(question, extent, style, self.terminal.note_width());
+            self.terminal.say(&shown.text);
+            self.terminal.say(&legend(question, style, times));
+            match self.hear(&tty, question, shown.unseen, &mut unclear).await {
+                Said::Answer(answer) => return answer,
+                Said::More => extent = Extent::Whole,
             }
-            let prompt = Prompt::show(self.terminal, question);
-            let Ok(line) = tty.line().await else { return no("the terminal went away") };
+        }
+    }
+
+    /// Asks below one screen until there is an answer, or a wish to see more.
+    async fn hear(&self, tty: &Tty, question: &Question, unseen: Unseen, unclear: &mut u32) -> Said {
+        loop {
+            if tty.forget_typed().is_err() {
+                return Said::Answer(no("the terminal went away"));
+            }
+            let approvals = self.standing.get().map(|standing| &standing.approvals);
+            let prompt = Prompt::show(self.terminal, question, approvals);
+            let Ok(line) = tty.line().await else { return Said::Answer(no("the terminal went away")) };
             prompt.answered(line.as_deref());
-            match Word::of(line.as_deref()) {
-                Word::Yes => return Answer::Yes,
-                Word::No => return no("the person said no"),
-                Word::More => extent = Extent::Whole,
+            match ruling(line.as_deref(), question.offers.len(), unseen) {
+                Ruling::Answer(answer) => return Said::Answer(answer),
+                Ruling::More => return Said::More,
+                Ruling::Again(why) => self.terminal.note(why),
+            }
+            *unclear += 1;
+            if *unclear >= UNCLEAR_MAX {
+                return Said::Answer(no("the person gave no clear answer"));
             }
         }
     }
@@ -81,49 +107,4 @@ impl Approver for TerminalApprover {
 
 fn no(note: &str) -> Answer {
     Answer::No { note: Some(note.to_owned()) }
-}
-
-/// The question itself. Dropped without an answer, as when time runs out, it ends its line.
-struct Prompt {
-    terminal: Terminal,
-    ended: bool,
-}
-
-impl Prompt {
-    fn show(terminal: Terminal, question: &Question) -> Self {
-        terminal.say(match question.subject {
-            Subject::Call => "Allow this call once? [y/N] ",
-            Subject::Resource { .. } => "Allow this once? [y/N] ",
-        });
-        Self { terminal, ended: false }
-    }
-
-    fn answered(mut self, line: Option<&str>) {
-        self.ended = line.is_some_and(|line| line.ends_with('\n'));
-    }
-}
-
-impl Drop for Prompt {
-    fn drop(&mut self) {
-        if !self.ended {
-            self.terminal.say("\n");
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_plain_yes_is_one() {
-        for line in ["y\n", "Y\n", "yes\n", " YES \n"] {
-            assert_eq!(Word::of(Some(line)), Word::Yes, "{line:?}");
-        }
-        for line in [Some(""), Some("\n"), Some("n\n"), Some("yy\n"), Some("y n\n"), Some("yes!\n"), Some("ｙ\n"), None]
-        {
-            assert_eq!(Word::of(line), Word::No, "{line:?}");
-        }
-        assert_eq!(Word::of(Some("more\n")), Word::More);
-    }
 }

@@ -1,7 +1,8 @@
 //! The command line as typed. It knows words and options, not what they default to or do.
 
 use crate::exit_code::Exit;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use portcullis::policy::{Principal, PrincipalError};
 use std::path::PathBuf;
 
 /// Run tools that nobody has to trust.
@@ -21,7 +22,7 @@ pub(crate) struct Options {
     /// The directory of plugins [default: ./plugins, or PORTCULLIS_PLUGINS]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) plugins: Option<PathBuf>,
-    /// The policy [default: ./portcullis.toml; without one everything is denied]
+    /// Your policy [default: PORTCULLIS_POLICY, or portcullis/policy.toml in your config directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
     /// The record, the key and the cache [default: PORTCULLIS_STATE, or portcullis in the user's data directory]
@@ -44,6 +45,11 @@ pub(crate) enum Command {
     Call(CallArguments),
     /// What would happen to a call, by which rule, with which handles; runs nothing
     Explain(ExplainArguments),
+    /// What waits for you, and what you have answered
+    #[command(subcommand)]
+    Approvals(ApprovalsCommand),
+    /// Trust a project's policy, exactly as it is now: until then it can only narrow
+    Trust(TrustArguments),
     /// The record of what was asked, decided and done
     #[command(subcommand)]
     Audit(AuditCommand),
@@ -73,12 +79,48 @@ pub(crate) struct CallArguments {
     /// A JSON object; `-` reads it from stdin
     #[arg(default_value = "{}", allow_hyphen_values = true)]
     pub(crate) arguments: String,
+    #[command(flatten)]
+    pub(crate) caller: CallerArguments,
+    /// Who answers where the policy says ask
+    #[arg(long, value_enum, value_name = "WHO", default_value_t = Ask::Auto)]
+    pub(crate) ask: Ask,
+    /// Deny where the policy says ask: short for --ask deny
+    #[arg(long, conflicts_with = "ask")]
+    pub(crate) no_ask: bool,
+}
+
+/// Who answers where the policy says ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ask {
+    /// You, at this terminal or with `portcullis approvals`; without a terminal what the policy says of that
+    Auto,
+    /// Whoever answers with `portcullis approvals`; the call waits
+    Wait,
+    /// Nobody now: the call is left behind, to be approved and run later
+    Pending,
+    /// Nobody: the call is denied
+    Deny,
+}
+
+/// On whose behalf a call is made.
+#[derive(Debug, Args)]
+pub(crate) struct CallerArguments {
     /// The session that the call belongs to
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub(crate) session: String,
-    /// Deny where the policy says ask, without asking
+    /// On whose behalf it is made [default: local]
+    #[arg(long, value_name = "NAME", value_parser = principal)]
+    pub(crate) principal: Option<Principal>,
+    /// The sub-agent of the principal that makes it: it gets at most what the principal gets
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sub_agent: Option<String>,
+    /// A schedule or a program began the session, and no person is behind it
     #[arg(long)]
-    pub(crate) no_ask: bool,
+    pub(crate) automated: bool,
+}
+
+fn principal(text: &str) -> Result<Principal, String> {
+    text.parse().map_err(|error: PrincipalError| format!("{error}: {}", error.remedy()))
 }
 
 #[derive(Debug, Args)]
@@ -88,6 +130,74 @@ pub(crate) struct ExplainArguments {
     /// A JSON object; `-` reads it from stdin
     #[arg(default_value = "{}", allow_hyphen_values = true)]
     pub(crate) arguments: String,
+    #[command(flatten)]
+    pub(crate) caller: CallerArguments,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApprovalsCommand {
+    /// The questions that wait, and the answers that hold
+    List(ListArguments),
+    /// One question or answer, with all that belongs to it
+    Show(IdArguments),
+    /// Say yes; a call whose process has gone is run here, and its reply printed
+    Approve(ApproveArguments),
+    /// Say no
+    Reject(RejectArguments),
+    /// Take an answer for longer back, or the yes to a call that has not run
+    Revoke(IdArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// Also what is settled, revoked and expired
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IdArguments {
+    /// Its id, or how that begins: six digits at least
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApproveArguments {
+    /// The question's id, or how that begins: six digits at least
+    pub(crate) id: String,
+    /// Yes also to what --for covers, in this session
+    #[arg(long, conflicts_with = "always")]
+    pub(crate) session: bool,
+    /// Yes also to what --for covers, in every session
+    #[arg(long)]
+    pub(crate) always: bool,
+    /// What the answer covers: one of what the question offers, by its number or its pattern [default: 1, exactly this]
+    #[arg(long = "for", value_name = "N|PATTERN")]
+    pub(crate) covers: Option<String>,
+    /// Do not ask whether you are sure
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RejectArguments {
+    /// The question's id, or how that begins: six digits at least
+    pub(crate) id: String,
+    /// What the model should know
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustArguments {
+    /// The policy; with --remove, or its SHA-256
+    pub(crate) file: PathBuf,
+    /// Trust it no longer
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// Do not ask whether you are sure
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -13,20 +13,28 @@ use std::path::{Path, PathBuf};
 /// The word that makes this program a compile worker.
 const WORKER: &str = "compile-worker";
 
-/// Where a policy is looked for.
+/// The project's policy, from where the program runs.
+const PROJECT_POLICY: &str = "./portcullis.toml";
+
+/// Where policies are looked for.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum PolicyPlace {
-    /// Named by a person: it must be there.
+pub(crate) enum PolicyPlaces {
+    /// The one that a person named: it is theirs, and it must be there.
     Named(PathBuf),
-    /// The usual place: where it is not there, everything is denied.
-    Usual(PathBuf),
+    /// The usual places: where nothing is there, everything is denied.
+    Usual {
+        /// The user's own; nowhere where the user has no home.
+        user: Option<PathBuf>,
+        /// What the directory brought along.
+        project: PathBuf,
+    },
 }
 
 /// The places and the program, resolved.
 #[derive(Debug)]
 pub(crate) struct Environment {
     pub(crate) plugins: PathBuf,
-    pub(crate) policy: PolicyPlace,
+    pub(crate) policy: PolicyPlaces,
     state: Option<PathBuf>,
     pub(crate) compiler: Compiler,
 }
@@ -48,10 +56,10 @@ impl Environment {
     pub(crate) fn resolve(options: Options) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("this program cannot find itself, to compile plugins with")?;
         let plugins = options.plugins.or_else(|| path("PORTCULLIS_PLUGINS"));
-        let policy = options.policy.map(PolicyPlace::Named);
+        let named = options.policy.or_else(|| path("PORTCULLIS_POLICY")).map(PolicyPlaces::Named);
         Ok(Self {
             plugins: plugins.unwrap_or_else(|| PathBuf::from("plugins")),
-            policy: policy.unwrap_or_else(|| PolicyPlace::Usual(PathBuf::from("portcullis.toml"))),
+            policy: named.unwrap_or_else(usual_policies),
             state: options.state.or_else(usual_state),
             compiler: Compiler::Worker { program, arguments: vec![OsString::from(WORKER)] },
         })
@@ -67,13 +75,20 @@ impl Environment {
 }
 
 fn usual_state() -> Option<PathBuf> {
-    // The XDG base directory specification has relative paths ignored.
+    path("PORTCULLIS_STATE").or_else(|| of_user("XDG_DATA_HOME", ".local/share"))
+}
+
+fn usual_policies() -> PolicyPlaces {
+    let user = of_user("XDG_CONFIG_HOME", ".config").map(|directory| directory.join("policy.toml"));
+    PolicyPlaces::Usual { user, project: PathBuf::from(PROJECT_POLICY) }
+}
+
+/// The program's own directory in one of the user's, which a variable names or which lies at its usual place in the
+/// home directory. The XDG base directory specification has relative paths ignored.
+fn of_user(name: &str, usual: &str) -> Option<PathBuf> {
     let absolute = |path: &PathBuf| path.is_absolute();
-    path("PORTCULLIS_STATE").or_else(|| {
-        let data = path("XDG_DATA_HOME").filter(absolute);
-        let home = || path("HOME").filter(absolute).map(|home| home.join(".local/share"));
-        data.or_else(home).map(|data| data.join("portcullis"))
-    })
+    let home = || path("HOME").filter(absolute).map(|home| home.join(usual));
+    path(name).filter(absolute).or_else(home).map(|directory| directory.join("portcullis"))
 }
 
 /// A variable that holds a path; an empty one is as good as none.

@@ -11,9 +11,9 @@ pub(crate) enum Exit {
     Completed = 0,
     /// The tool ran and could not answer, or the call was cancelled.
     ToolFailed = 1,
-    /// The command line is wrong, or the host cannot open.
+    /// The command line is wrong, names an approval that there is not, or the host cannot open.
     Usage = 2,
-    /// Policy, a person or a missing grant said no.
+    /// Policy, a person or a missing grant said no, or an approval came too late.
     Denied = 3,
     /// A person has yet to answer.
     Pending = 4,
@@ -23,7 +23,7 @@ pub(crate) enum Exit {
     InvalidArguments = 6,
     /// The plugin cannot be used.
     PluginRefused = 7,
-    /// The record is not what was written.
+    /// The record, or the ledger of approvals, is not what was written.
     RecordDamaged = 8,
 }
 
@@ -68,13 +68,13 @@ impl Exit {
         match self {
             Self::Completed => "completed",
             Self::ToolFailed => "the tool failed, or the call was cancelled",
-            Self::Usage => "the command line is wrong, or the host cannot open (policy, plugins, state)",
-            Self::Denied => "denied by the policy, by a person, or for want of a grant",
-            Self::Pending => "a person has yet to approve it",
+            Self::Usage => "the command line is wrong, there is no such approval, or the host cannot open",
+            Self::Denied => "denied by the policy, by a person, or for want of a grant; or settled already",
+            Self::Pending => "a person has yet to approve it: `portcullis approvals list`",
             Self::Limit => "a limit was reached, or the tool broke",
             Self::InvalidArguments => "there is no such tool, or its arguments are invalid",
             Self::PluginRefused => "the plugin was refused",
-            Self::RecordDamaged => "the record does not verify",
+            Self::RecordDamaged => "the record or the ledger of approvals is not what was written",
         }
     }
 

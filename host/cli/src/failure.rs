@@ -30,7 +30,7 @@ pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> 
     }
     terminal.note(format_args!("{} {}", terminal.note_style().paint(Look::Bad, "error:"), Lines(&text)));
     if let Some(hint) = error.downcast_ref().and_then(hint) {
-        terminal.note(format_args!("  {hint}"));
+        terminal.note(format_args!("  remedy: {hint}"));
     }
     Exit::Usage
 }
@@ -39,20 +39,22 @@ pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> 
 fn hint(error: &OpenError) -> Option<&'static str> {
     match error {
         OpenError::Place(PlaceError::Io { what: "the plugin directory", .. }) => {
-            Some("remedy: name the directory of plugins with --plugins DIR or PORTCULLIS_PLUGINS")
+            Some("name the directory of plugins with --plugins DIR or PORTCULLIS_PLUGINS")
         }
         OpenError::Place(PlaceError::Io { what: "the state directory", .. }) => {
-            Some("remedy: name another directory with --state DIR or PORTCULLIS_STATE")
+            Some("name another directory with --state DIR or PORTCULLIS_STATE")
         }
         OpenError::Place(_)
         | OpenError::NoPolicy(_)
         | OpenError::Policy { .. }
+        | OpenError::DeadRule { .. }
         | OpenError::UnknownPlugin(_)
         | OpenError::UnknownKey { .. }
         | OpenError::Grant { .. }
         | OpenError::Covers { .. }
         | OpenError::Engine(_)
         | OpenError::Audit(_)
+        | OpenError::Approvals(_)
         | OpenError::Load(_)
         | OpenError::Calls(_) => None,
     }

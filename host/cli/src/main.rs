@@ -3,9 +3,11 @@
 //! Here alone errors lose their type, output is written and the process ends. It must not know how a call is decided
 //! or run: every command asks the library and shows the answer.
 
+mod answer;
 mod approver;
 mod arguments;
 mod commands;
+mod confirmation;
 mod environment;
 mod exit_code;
 mod failure;
@@ -13,13 +15,16 @@ mod json;
 mod opening;
 mod outlook;
 mod plugin_file;
+mod policy_file;
 mod progress;
+mod prompt;
 mod question;
 mod remedy;
 mod schema_summary;
 mod style;
 mod table;
 mod terminal;
+mod time;
 mod tty;
 mod view;
 

@@ -1,42 +1,79 @@
 //! Opening the library's host, or only its engine, as the command line says.
 
+use crate::approver::TerminalApprover;
 use crate::commands::Context;
-use crate::environment::PolicyPlace;
-use crate::progress::{CallProgress, CompileProgress, StatusLine};
-use portcullis::policy::Limits;
-use portcullis::{Approver, DenyAll, Engine, EngineConfig, Host, LoadError, Manifest, Observer};
+use crate::environment::PolicyPlaces;
+use crate::progress::{CompileProgress, StatusLine};
+use crate::style::Look;
+use portcullis::policy::{Limits, Unattended};
+use portcullis::text::OneLine;
+use portcullis::{Engine, EngineConfig, Host, HostBuilder, LoadError, Manifest, Observer};
+use std::path::Path;
 use std::sync::Arc;
+
+/// Who answers where the policy says ask.
+pub(crate) enum Channel {
+    /// The person at this terminal, beside whoever answers with `portcullis approvals`.
+    Terminal(Arc<TerminalApprover>),
+    /// Whoever answers with `portcullis approvals`.
+    Elsewhere,
+    /// Nobody while the call is made.
+    Nobody(Unattended),
+    /// Nobody, and what becomes of it is what the policy says.
+    AsPolicySays,
+}
 
 /// Opens the host of a command that asks nobody.
 ///
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
-    open_with(context, &StatusLine::new(context.terminal), Arc::new(DenyAll)).await
+    open_with(context, &StatusLine::new(context.terminal), &Channel::AsPolicySays).await
 }
 
-/// Opens the host with who answers, and with the line that progress is shown on.
+/// Opens the host with who answers, and with the line that compiling is shown on.
 ///
 /// # Errors
 /// The host cannot open.
-pub(crate) async fn open_with(
-    context: &Context,
-    status: &Arc<StatusLine>,
-    approver: Arc<dyn Approver>,
-) -> anyhow::Result<Host> {
+pub(crate) async fn open_with(context: &Context, status: &Arc<StatusLine>, channel: &Channel) -> anyhow::Result<Host> {
     let environment = &context.environment;
-    let (policy, required) = match &environment.policy {
-        PolicyPlace::Named(path) => (path, true),
-        PolicyPlace::Usual(path) => (path, false),
+    let builder = Host::builder(&environment.plugins, environment.state()?, environment.compiler.clone());
+    let builder = with_policies(builder, &environment.policy);
+    let builder = match channel {
+        Channel::Terminal(approver) => builder.approver(Arc::clone(approver) as Arc<_>),
+        Channel::Elsewhere => builder.answered_elsewhere(),
+        Channel::Nobody(unattended) => builder.unattended(*unattended),
+        Channel::AsPolicySays => builder,
     };
-    let builder = Host::builder(&environment.plugins, environment.state()?, environment.compiler.clone())
-        .policy_file(policy, required)
-        .approver(approver)
-        .observer(Arc::new(CompileProgress::new(status)))
-        .progress(Arc::new(CallProgress::new(status)))
-        // One process makes one call.
-        .calls(1);
-    Ok(builder.open().await?)
+    // One process makes one call.
+    let host = builder.observer(Arc::new(CompileProgress::new(status))).calls(1).open().await?;
+    if let Channel::Terminal(approver) = channel {
+        approver.stand_before(&host);
+    }
+    if let Some(untrusted) = host.untrusted_policy() {
+        let style = context.terminal.note_style();
+        context.terminal.note(style.paint(Look::Doubtful, untrusted_note(untrusted)));
+    }
+    Ok(host)
+}
+
+fn with_policies(builder: HostBuilder, places: &PolicyPlaces) -> HostBuilder {
+    match places {
+        PolicyPlaces::Named(path) => builder.policy_file(path, true),
+        PolicyPlaces::Usual { user: Some(user), project } => builder.policy_file(user, false).project_policy(project),
+        PolicyPlaces::Usual { user: None, project } => builder.project_policy(project),
+    }
+}
+
+/// What to do about a project's policy that nobody has trusted.
+pub(crate) fn untrusted_note(path: &Path) -> String {
+    let shown = path.display().to_string();
+    let typed = shown.strip_prefix("./").unwrap_or(&shown);
+    format!(
+        "{} is not trusted yet, so it can only narrow: look at it, then run `portcullis trust {}`",
+        OneLine(&shown),
+        OneLine(typed)
+    )
 }
 
 /// Loads bytes as far as their description, under a name, outside of any host.

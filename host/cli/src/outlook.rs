@@ -1,8 +1,11 @@
 //! What would happen to a call of a tool whose arguments are not known yet.
 
-use portcullis::policy::{Decision, Permission, Policy, Question, Rule, Source};
+use portcullis::policy::{Caller, Decision, Permission, Policy, Principal, Question, Source};
 use portcullis::{Host, Plugin, Tool};
 use serde_json::Map;
+
+/// The session of a call that names none.
+const SESSION_DEFAULT: &str = "default";
 
 /// What the policy and the grants hold for a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +22,14 @@ impl Outlook {
     /// Looks at a tool.
     pub(crate) fn of(host: &Host, plugin: &Plugin, tool: &Tool) -> Self {
         let arguments = Map::new();
-        let question = Question { tool: tool.name(), permissions: tool.permissions(), arguments: &arguments };
+        let principal = Principal::default();
+        let question = Question {
+            tool: tool.name(),
+            permissions: tool.permissions(),
+            hints: tool.hints(),
+            arguments: &arguments,
+            caller: Caller { session: SESSION_DEFAULT, principal: &principal, automated: false },
+        };
         let (decision, depends_on_arguments) = decide(host.policy(), &question);
         Self { decision, depends_on_arguments, not_granted: host.missing_grants(plugin, tool) }
     }
@@ -28,7 +38,7 @@ impl Outlook {
 fn decide(policy: &Policy, question: &Question<'_>) -> (Decision, bool) {
     let verdict = policy.decide(question);
     let decision = verdict.decision;
-    let mut of_arguments = policy.rules().iter().filter(|rule| rule.when.is_some() && concerns(rule, question));
+    let mut of_arguments = policy.rules().iter().filter(|rule| rule.when.is_some() && rule.may_speak(question));
     let firm = match verdict.source {
         // The rule speaks of every call: only something stricter can overrule it.
         Source::Rule(id) if policy.rules().iter().any(|rule| rule.id == id && rule.when.is_none()) => {
@@ -41,16 +51,10 @@ fn decide(policy: &Policy, question: &Question<'_>) -> (Decision, bool) {
     (decision, !firm)
 }
 
-/// Whether a rule speaks of the tool, with some arguments at least.
-fn concerns(rule: &Rule, question: &Question<'_>) -> bool {
-    let permitted = rule.permission.is_none_or(|permission| question.permissions.contains(permission));
-    permitted && rule.tool.matches(question.tool)
-}
-
 /// Whether the default is no stricter than a decision, or never asked: each part of the call, which is each permission
 /// or the whole where there is none, has a rule that speaks of it whatever the arguments are.
 fn default_at_most(policy: &Policy, question: &Question<'_>, decision: Decision) -> bool {
-    let mut always = policy.rules().iter().filter(|rule| rule.when.is_none() && concerns(rule, question));
+    let mut always = policy.rules().iter().filter(|rule| rule.when.is_none() && rule.may_speak(question));
     let spoken_of = |part: Permission| {
         let mut always = always.clone();
         always.any(|rule| rule.permission.is_none_or(|permission| permission == part))
@@ -71,7 +75,9 @@ mod tests {
         let policy = Policy::parse(policy).unwrap();
         let tool = "files.write".parse().unwrap();
         let permissions: Permissions = [Permission::Read, Permission::Write].into_iter().collect();
-        decide(&policy, &Question { tool: &tool, permissions, arguments: &Map::new() })
+        let (arguments, principal) = (Map::new(), Principal::default());
+        let caller = Caller { session: SESSION_DEFAULT, principal: &principal, automated: false };
+        decide(&policy, &Question { tool: &tool, permissions, hints: &[], arguments: &arguments, caller })
     }
 
     fn rule(decision: &str, more: &str) -> String {

@@ -4,7 +4,9 @@ use crate::style::Look;
 use crate::terminal::Terminal;
 use portcullis::policy::PluginName;
 use portcullis::text::OneLine;
-use portcullis::{Observer, Progress, ProgressListener};
+use portcullis::{CallState, Event, EventKind, Events, Observer, Progress};
+use std::convert::Infallible;
+use std::future::pending;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -108,21 +110,42 @@ impl Clock {
     }
 }
 
-/// Shows what running tools say of their progress.
-pub(crate) struct CallProgress {
-    line: Arc<StatusLine>,
-}
-
-impl CallProgress {
-    /// Shows it on this line.
-    pub(crate) fn new(line: &Arc<StatusLine>) -> Self {
-        Self { line: Arc::clone(line) }
+/// Shows what the running tool of the one call says of its progress, for as long as this is polled.
+pub(crate) async fn follow(mut events: Events, line: &StatusLine) -> Infallible {
+    let mut followed = Followed::default();
+    while let Some(event) = events.next().await {
+        followed.hear(event);
+        // All that has happened, before anything is drawn: what was reported just before a question must not be drawn
+        // over it.
+        while let Some(event) = events.try_next() {
+            followed.hear(event);
+        }
+        if let Some(progress) = followed.news() {
+            line.show(&progress_text(&progress));
+        }
     }
+    pending().await
 }
 
-impl ProgressListener for CallProgress {
-    fn report(&self, _: &str, progress: &Progress) {
-        self.line.show(&progress_text(progress));
+/// What is known of the one call.
+#[derive(Default)]
+struct Followed {
+    asking: bool,
+    latest: Option<Arc<Progress>>,
+}
+
+impl Followed {
+    fn hear(&mut self, event: Event) {
+        match event.kind {
+            EventKind::Progress(progress) => self.latest = Some(progress),
+            EventKind::State(state) => self.asking = state == CallState::Waiting,
+            EventKind::Lagged => {}
+        }
+    }
+
+    /// The newest progress that may be drawn: none while a person reads a question.
+    fn news(&mut self) -> Option<Arc<Progress>> {
+        self.latest.take().filter(|_| !self.asking)
     }
 }
 
@@ -139,6 +162,22 @@ fn progress_text(progress: &Progress) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_reported_before_a_question_is_not_drawn_over_it() {
+        let event = |kind| {
+            let text = || Arc::from("");
+            Event { call: text(), session: text(), tool: text(), at: std::time::SystemTime::UNIX_EPOCH, kind }
+        };
+        let mut followed = Followed::default();
+        followed.hear(event(EventKind::Progress(Arc::default())));
+        assert!(followed.news().is_some());
+        followed.hear(event(EventKind::Progress(Arc::default())));
+        followed.hear(event(EventKind::State(CallState::Waiting)));
+        assert!(followed.news().is_none());
+        followed.hear(event(EventKind::State(CallState::Running)));
+        assert!(followed.news().is_none(), "it is out of date by now");
+    }
 
     #[test]
     fn a_fraction_that_is_none_is_not_shown() {

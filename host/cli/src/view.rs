@@ -151,7 +151,8 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-fn hex(bytes: &[u8; 32]) -> String {
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8; 32]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

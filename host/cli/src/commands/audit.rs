@@ -154,7 +154,7 @@ fn time(recorded: &str) -> String {
 
 fn look(what: &str) -> Look {
     match what {
-        "allow" | "yes" | "completed" => Look::Good,
+        "allow" | "yes" | "session" | "always" | "remembered" | "pass" | "completed" => Look::Good,
         "ask" | "cancelled" | "pending" => Look::Doubtful,
         "" => Look::Plain,
         _ => Look::Bad,
@@ -164,7 +164,8 @@ fn look(what: &str) -> Look {
 /// Why, in one line: what the entry of each kind says of it.
 fn reason(entry: &Entry) -> String {
     let number = |name: &str| entry.document.get(name).and_then(Value::as_u64);
-    let words = ["subject", "reason", "note", "detail", "event"].into_iter().filter_map(|name| member(entry, name));
+    let words = ["subject", "covers", "reason", "why", "note", "path", "detail", "event"];
+    let words = words.into_iter().filter_map(|name| member(entry, name));
     let code = member(entry, "code").filter(|code| Some(*code) != member(entry, "outcome"));
     let mut text = code.into_iter().chain(words).collect::<Vec<_>>().join(": ");
     // A rule without a reason of its own is named by the policy itself, with its line.

@@ -13,8 +13,9 @@ use std::fmt::Write;
 
 pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyhow::Result<Exit> {
     let bytes = super::read_arguments(arguments.arguments, context)?;
+    let request = super::call::of_caller(Request::new(arguments.tool, bytes), &arguments.caller)?;
     let host = opening::open(context).await?;
-    match host.explain(Request::new(arguments.tool, bytes)) {
+    match host.explain(request) {
         Ok(explained) => {
             let text = match context.json {
                 true => json::line(&explained)?,
@@ -104,10 +105,18 @@ fn write_rules(text: &mut String, rules: &[MatchedRule], style: Style) -> std::f
 
 /// What a rule speaks of, and why, as the policy spells it.
 fn subject(rule: &MatchedRule) -> String {
-    let permission = rule.permission.map(|permission| format!(", permission {permission}")).unwrap_or_default();
-    let when = rule.when.as_ref().map(|when| format!(", when {when}")).unwrap_or_default();
+    let permission = rule.permission.map(|permission| permission.to_string());
+    let named = [
+        ("permission", &permission),
+        ("hint", &rule.hint),
+        ("session", &rule.session),
+        ("principal", &rule.principal),
+        ("origin", &rule.origin),
+        ("when", &rule.when),
+    ];
+    let named = named.into_iter().filter_map(|(key, value)| Some(format!(", {key} {}", value.as_ref()?)));
     let reason = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("{}{permission}{when}{reason}", rule.tool)
+    format!("{}{}{reason}", rule.tool, named.collect::<String>())
 }
 
 fn write_changes(text: &mut String, changes: &[String], style: Style) -> std::fmt::Result {

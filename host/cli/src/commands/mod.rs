@@ -1,11 +1,16 @@
 //! One file per command. A command asks the library, shows the answer, and says how the process ends.
 
+mod approvals;
 mod audit;
 mod call;
 mod check;
+mod conduct;
 mod explain;
 mod inspect;
 mod list;
+mod reply;
+mod trust;
+mod waiting;
 
 use crate::arguments::{AuditCommand, Command};
 use crate::environment::Environment;
@@ -36,6 +41,8 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Check(arguments) => check::run(&arguments, context).await,
         Command::Call(arguments) => call::run(arguments, context).await,
         Command::Explain(arguments) => explain::run(arguments, context).await,
+        Command::Approvals(command) => approvals::run(command, context).await,
+        Command::Trust(arguments) => trust::run(&arguments, context).await,
         Command::Audit(AuditCommand::Show(arguments)) => audit::show(&arguments, context),
         Command::Audit(AuditCommand::Verify) => audit::verify(context),
         Command::CompileWorker => anyhow::bail!("a compile worker is started by the program itself"),

@@ -1,0 +1,136 @@
+//! What a typed line means as an answer. It must not read the line, nor show anything.
+
+use portcullis::{Answer, Covers};
+
+/// How much of a question its reader has not had on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unseen {
+    /// All of it was shown.
+    Nothing,
+    /// Something was left out.
+    Some,
+    /// More was left out of what is asked about than a screen holds: whoever says yes has not read it.
+    Most,
+}
+
+/// What is done about a typed line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ruling {
+    /// It is an answer.
+    Answer(Answer),
+    /// All is to be shown.
+    More,
+    /// It is none, and why.
+    Again(&'static str),
+}
+
+/// Reads a line about a question with this many offers; no line is the end of input, which is a no.
+pub(crate) fn ruling(line: Option<&str>, offers: usize, unseen: Unseen) -> Ruling {
+    let Some(line) = line else { return no("") };
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    match (word.to_ascii_lowercase().as_str(), rest.trim()) {
+        ("n" | "no", note) => no(note),
+        ("more", "") => Ruling::More,
+        ("y" | "yes", "") if unseen < Unseen::Most => Ruling::Answer(Answer::Yes),
+        ("y" | "yes", "") => Ruling::Again("Most of it was not shown: type `more` to see it, and then answer."),
+        (word, "") => for_longer(word, offers, unseen),
+        (_, _) => unclear(),
+    }
+}
+
+fn for_longer(word: &str, offers: usize, unseen: Unseen) -> Ruling {
+    let numbered = word.strip_prefix('s').map(|number| (Answer::Session as fn(Covers) -> Answer, number));
+    let numbered = numbered.or_else(|| word.strip_prefix('a').map(|number| (Answer::Always as _, number)));
+    let Some((answer, number)) = numbered else { return unclear() };
+    let covers = match number {
+        "" => Some(Covers::Exact),
+        number => covers(number, offers),
+    };
+    match covers {
+        None => unclear(),
+        Some(_) if unseen > Unseen::Nothing => {
+            Ruling::Again("A yes for longer needs all of it to have been shown: type `more`, and then answer.")
+        }
+        Some(covers) => Ruling::Answer(answer(covers)),
+    }
+}
+
+/// What a number stands for: 1 is exactly what is asked about, and the offers follow.
+pub(crate) fn covers(number: &str, offers: usize) -> Option<Covers> {
+    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    match number.parse::<usize>().ok()? {
+        1 => Some(Covers::Exact),
+        number => number.checked_sub(2).filter(|offer| *offer < offers).map(Covers::Offer),
+    }
+}
+
+fn no(note: &str) -> Ruling {
+    let note = if note.is_empty() { "the person said no" } else { note };
+    Ruling::Answer(Answer::No { note: Some(note.to_owned()) })
+}
+
+fn unclear() -> Ruling {
+    Ruling::Again("That is none of the answers.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Ruling {
+        ruling(Some(line), 2, Unseen::Nothing)
+    }
+
+    #[test]
+    fn only_a_plain_yes_is_one() {
+        for line in ["y\n", "Y\n", "yes\n", " YES \n"] {
+            assert_eq!(of(line), Ruling::Answer(Answer::Yes), "{line:?}");
+        }
+        for line in ["", "\n", "yy\n", "y n\n", "yes!\n", "ｙ\n", "s0\n", "s4\n", "s 2\n", "s-1\n", "s+1\n", "a1x\n"] {
+            assert_eq!(of(line), unclear(), "{line:?}");
+        }
+        assert_eq!(of("s99999999999999999999999\n"), unclear());
+        assert_eq!(of("More\n"), Ruling::More);
+    }
+
+    #[test]
+    fn a_no_may_carry_a_note() {
+        for (line, note) in
+            [("n\n", "the person said no"), ("no not there\n", "not there"), ("N  use src/ \n", "use src/")]
+        {
+            assert_eq!(of(line), no(note), "{line:?}");
+        }
+        assert_eq!(ruling(None, 0, Unseen::Nothing), no(""));
+    }
+
+    #[test]
+    fn a_number_says_what_a_yes_for_longer_covers() {
+        let rows = [
+            ("s\n", Answer::Session(Covers::Exact)),
+            ("S1\n", Answer::Session(Covers::Exact)),
+            ("s2\n", Answer::Session(Covers::Offer(0))),
+            ("a\n", Answer::Always(Covers::Exact)),
+            ("a3\n", Answer::Always(Covers::Offer(1))),
+        ];
+        for (line, answer) in rows {
+            assert_eq!(of(line), Ruling::Answer(answer), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn nobody_approves_what_they_have_not_seen() {
+        for (line, unseen, approved) in [
+            ("y", Unseen::Some, true),
+            ("y", Unseen::Most, false),
+            ("s", Unseen::Some, false),
+            ("a2", Unseen::Most, false),
+        ] {
+            let ruled = ruling(Some(line), 2, unseen);
+            assert_eq!(matches!(ruled, Ruling::Answer(_)), approved, "{line} {unseen:?}");
+        }
+        assert_eq!(ruling(Some("n"), 2, Unseen::Most), no(""));
+    }
+}

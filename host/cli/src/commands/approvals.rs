@@ -1,0 +1,70 @@
+//! `portcullis approvals`: what waits for a person, what they have answered, and answering.
+
+mod approve;
+mod identify;
+mod list;
+mod refusal;
+mod show;
+
+use super::Context;
+use crate::arguments::{ApprovalsCommand, RejectArguments};
+use crate::exit_code::Exit;
+use crate::json;
+use anyhow::ensure;
+use identify::{Found, find};
+use portcullis::{Answer, Approvals};
+use serde_json::json;
+
+pub(super) async fn run(command: ApprovalsCommand, context: &Context) -> anyhow::Result<Exit> {
+    match command {
+        ApprovalsCommand::List(arguments) => list::run(&arguments, context),
+        ApprovalsCommand::Show(arguments) => show::run(&arguments.id, context),
+        ApprovalsCommand::Approve(arguments) => approve::run(&arguments, context).await,
+        ApprovalsCommand::Reject(arguments) => reject(&arguments, context),
+        ApprovalsCommand::Revoke(arguments) => revoke(&arguments.id, context),
+    }
+}
+
+/// Opens approvals that are there: looking for them must not begin any.
+fn open(context: &Context) -> anyhow::Result<Approvals> {
+    let state = context.environment.state()?;
+    ensure!(state.is_dir(), "there is no state directory {}: nothing was asked there", state.display());
+    Ok(portcullis::open_approvals(state)?)
+}
+
+fn reject(arguments: &RejectArguments, context: &Context) -> anyhow::Result<Exit> {
+    let approvals = open(context)?;
+    let id = match find(&approvals, &arguments.id)? {
+        Ok(Found::Question(question)) => question.id,
+        Ok(Found::Answer(_)) => return super::fail(refusal::AN_ANSWER, Exit::Usage, context),
+        Err(why) => return super::fail(&why, Exit::Usage, context),
+    };
+    let note = arguments.note.clone().unwrap_or_else(|| "the person said no".to_owned());
+    match approvals.answer(&id, &Answer::No { note: Some(note) }) {
+        Ok(_) => done(&id, "rejected", context),
+        Err(error) => refusal::tell(&error, context),
+    }
+}
+
+fn revoke(typed: &str, context: &Context) -> anyhow::Result<Exit> {
+    let approvals = open(context)?;
+    let id = match find(&approvals, typed)? {
+        Ok(Found::Question(question)) => question.id,
+        Ok(Found::Answer(answer)) => answer.id,
+        Err(why) => return super::fail(&why, Exit::Usage, context),
+    };
+    match approvals.revoke(&id) {
+        Ok(()) => done(&id, "revoked", context),
+        Err(error) => refusal::tell(&error, context),
+    }
+}
+
+/// Says that it is done.
+fn done(id: &str, what: &str, context: &Context) -> anyhow::Result<Exit> {
+    if context.json {
+        context.terminal.print(&json::line(&json!({ "id": id, "status": what }))?)?;
+    } else {
+        context.terminal.note(what);
+    }
+    Ok(Exit::Completed)
+}

@@ -1,0 +1,176 @@
+//! `portcullis approvals approve`: a yes, and where nobody waits for it any more, the call itself.
+
+use super::super::conduct::{Ending, INTERRUPTED, to_its_end};
+use super::super::{Context, call, fail, reply};
+use super::identify::{Found, find};
+use super::refusal;
+use crate::answer::{Unseen, covers};
+use crate::arguments::{ApproveArguments, Ask};
+use crate::confirmation::confirmed;
+use crate::exit_code::Exit;
+use crate::opening;
+use crate::progress::StatusLine;
+use crate::question::{Extent, shown};
+use portcullis::text::OneLine;
+use portcullis::{Answer, ApprovalError, Approvals, Cancellation, Covers, Onward, Question, Status};
+use std::future::pending;
+use std::time::Duration;
+
+/// How often an answered call of another process is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How many times: a process that waits takes its answer within a few tenths of a second, unless it is dying.
+const LOOKS_MAX: u32 = 20;
+
+/// Where a call goes on that was approved.
+enum Goes {
+    There,
+    Here,
+    Nowhere(ApprovalError),
+}
+
+pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyhow::Result<Exit> {
+    let approvals = super::open(context)?;
+    let question = match find(&approvals, &arguments.id)? {
+        Ok(Found::Question(question)) => question,
+        Ok(Found::Answer(_)) => return fail(refusal::AN_ANSWER, Exit::Usage, context),
+        Err(why) => return fail(&why, Exit::Usage, context),
+    };
+    let goes = match (&question.question, question.status) {
+        (Some(asked), Status::Pending) => {
+            let answer = match answer(arguments, &asked.offers) {
+                Ok(answer) => answer,
+                Err(why) => return fail(&why, Exit::Usage, context),
+            };
+            if !sure(arguments, asked, context).await {
+                return fail("nothing was answered: the question still waits", Exit::Denied, context);
+            }
+            match approvals.answer(&question.id, &answer) {
+                Ok(Onward::There) => look_after(&approvals, &question.id).await?,
+                Ok(Onward::Here) => Goes::Here,
+                Ok(Onward::Ended) => Goes::Nowhere(ApprovalError::Gone),
+                Err(error) => Goes::Nowhere(error),
+            }
+        }
+        // It was answered before, and who asked may have gone since.
+        (_, Status::Approved) => look_after(&approvals, &question.id).await?,
+        (_, status) => Goes::Nowhere(ApprovalError::Settled(status)),
+    };
+    drop(approvals);
+    match goes {
+        Goes::There => super::done(&question.id, "approved: the call goes on in the process that asked", context),
+        Goes::Here => resume(&question.id, context).await,
+        Goes::Nowhere(error) => refusal::tell(&error, context),
+    }
+}
+
+/// The answer that was typed.
+fn answer(arguments: &ApproveArguments, offers: &[String]) -> Result<Answer, String> {
+    let wanted = match &arguments.covers {
+        None => Covers::Exact,
+        Some(typed) => offered(typed, offers).ok_or_else(|| not_offered(offers))?,
+    };
+    match (arguments.session, arguments.always) {
+        (true, _) => Ok(Answer::Session(wanted)),
+        (false, true) => Ok(Answer::Always(wanted)),
+        (false, false) if arguments.covers.is_some() => {
+            Err("--for says what an answer for longer covers: say --session or --always, too".to_owned())
+        }
+        (false, false) => Ok(Answer::Yes),
+    }
+}
+
+/// One of the offers, by its number, by its text, or by the one text in quotes in it.
+fn offered(typed: &str, offers: &[String]) -> Option<Covers> {
+    let quoted = |offer: &str| offer.split_once("= \"").and_then(|(_, rest)| rest.strip_suffix('"')) == Some(typed);
+    let place = offers.iter().position(|offer| offer == typed || quoted(offer));
+    place.map(Covers::Offer).or_else(|| covers(typed, offers.len()))
+}
+
+fn not_offered(offers: &[String]) -> String {
+    let offers = offers.iter().enumerate().map(|(place, offer)| format!("\n  {}  {}", place + 2, OneLine(offer)));
+    format!("the question does not offer this; it offers\n  1  exactly these arguments{}", offers.collect::<String>())
+}
+
+/// Shows the question, and asks whether to go on where somebody is there: all of it, where a yes needs that.
+async fn sure(arguments: &ApproveArguments, asked: &Question, context: &Context) -> bool {
+    let terminal = context.terminal;
+    let (style, width) = (terminal.note_style(), terminal.note_width());
+    let asks = !arguments.yes && !context.json && terminal.can_ask();
+    let mut sheet = shown(asked, Extent::Screen, style, width);
+    let needs_all = match sheet.unseen {
+        Unseen::Nothing => false,
+        Unseen::Some => arguments.session || arguments.always,
+        Unseen::Most => true,
+    };
+    if asks && needs_all {
+        sheet = shown(asked, Extent::Whole, style, width);
+    }
+    if !context.json {
+        terminal.say(&sheet.text);
+    }
+    !asks || confirmed(terminal, "Approve it?").await
+}
+
+/// Whether the process that asked takes the answer up.
+async fn look_after(approvals: &Approvals, id: &str) -> anyhow::Result<Goes> {
+    for _ in 0..LOOKS_MAX {
+        let question = approvals.question(id)?;
+        match question.status {
+            Status::Running | Status::Done => return Ok(Goes::There),
+            Status::Approved if !question.waited_for => return Ok(Goes::Here),
+            Status::Approved => tokio::time::sleep(LOOK).await,
+            Status::Pending | Status::Rejected | Status::Expired | Status::Withdrawn | Status::Lost => {
+                return Ok(Goes::Nowhere(ApprovalError::Settled(question.status)));
+            }
+        }
+    }
+    Ok(Goes::There)
+}
+
+/// Runs the call here, as `portcullis call` does.
+async fn resume(id: &str, context: &Context) -> anyhow::Result<Exit> {
+    let status = StatusLine::new(context.terminal);
+    let channel = call::channel(Ask::Auto, context, &status, &Cancellation::new());
+    let host = opening::open_with(context, &status, &channel).await?;
+    let ended = to_its_end(&host, &status, Ending::Dropped, host.resume(id), pending()).await?;
+    match ended {
+        Some(Ok(reply)) => {
+            reply::show(&reply, context)?;
+            if reply::wants_a_wider_policy(&reply) && host.approvals().question(id)?.status == Status::Approved {
+                context
+                    .terminal
+                    .note("the yes still stands: approve it again under the policy that asked (--policy FILE)");
+            }
+            Ok(Exit::after(&reply))
+        }
+        Some(Err(error)) => refusal::tell(&error, context),
+        None => fail(INTERRUPTED, Exit::ToolFailed, context),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offer_is_named_by_its_number_its_text_or_its_pattern() {
+        let offers = ["path = \"src/**\"".to_owned(), "any content, path = \"src/a b\"".to_owned()];
+        let rows = [
+            ("1", Some(Covers::Exact)),
+            ("2", Some(Covers::Offer(0))),
+            ("3", Some(Covers::Offer(1))),
+            ("4", None),
+            ("0", None),
+            ("src/**", Some(Covers::Offer(0))),
+            ("path = \"src/**\"", Some(Covers::Offer(0))),
+            ("src/a b", Some(Covers::Offer(1))),
+            ("src/*", None),
+            ("**", None),
+            ("", None),
+        ];
+        for (typed, found) in rows {
+            assert_eq!(offered(typed, &offers), found, "{typed}");
+        }
+    }
+}

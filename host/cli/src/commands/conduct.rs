@@ -1,0 +1,78 @@
+//! A call on its way: its progress on one line, and the signals that end it.
+
+use crate::progress::{StatusLine, follow};
+use portcullis::{Cancellation, Host};
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// What is said of a call that was ended by its person.
+pub(super) const INTERRUPTED: &str = "interrupted: the call was ended at once, and is recorded so";
+
+/// How a call is ended by a signal.
+pub(super) enum Ending<'a> {
+    /// The first cancels it, and the second drops it.
+    Cancelled(&'a Cancellation),
+    /// The first drops it, which ends it at once and is recorded.
+    Dropped,
+}
+
+/// Waits for the end of a call, and shows what it says meanwhile; nothing where it was dropped. What goes on beside it
+/// ends with it.
+pub(super) async fn to_its_end<T>(
+    host: &Host,
+    status: &StatusLine,
+    ending: Ending<'_>,
+    call: impl Future<Output = T>,
+    beside: impl Future<Output = Infallible>,
+) -> io::Result<Option<T>> {
+    let mut interrupts = Interrupts::listen()?;
+    let events = host.events();
+    let ended = tokio::select! {
+        ended = call => Some(ended),
+        never = follow(events, status) => match never {},
+        never = beside => match never {},
+        () = interrupts.end(ending) => None,
+    };
+    status.clear();
+    Ok(ended)
+}
+
+/// What a person or a supervisor sends to end a call.
+struct Interrupts {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Interrupts {
+    /// From here on these signals do not end the process.
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.hangup.recv() => {}
+        }
+    }
+
+    /// Returns when the call is to be dropped.
+    async fn end(&mut self, ending: Ending<'_>) {
+        self.next().await;
+        match ending {
+            Ending::Cancelled(cancellation) => {
+                cancellation.cancel();
+                self.next().await;
+            }
+            Ending::Dropped => {}
+        }
+    }
+}

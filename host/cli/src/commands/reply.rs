@@ -1,0 +1,75 @@
+//! A reply as `portcullis call` prints it.
+
+use super::Context;
+use crate::style::Look;
+use crate::{json, view};
+use portcullis::text::{Lines, OneLine};
+use portcullis::{Blob, Code, Outcome, Output, Part, Reply};
+use std::io;
+
+/// Digits of a call's id that are shown to a person.
+const ID_DIGITS: usize = 8;
+
+pub(super) fn show(reply: &Reply, context: &Context) -> anyhow::Result<()> {
+    if context.json {
+        return Ok(context.terminal.print(&json::line(reply)?)?);
+    }
+    match &reply.output {
+        Some(output) => show_output(output, reply, context)?,
+        None => show_failure(reply, context),
+    }
+    Ok(())
+}
+
+/// Whether a policy that allows more could have let the call run.
+pub(super) fn wants_a_wider_policy(reply: &Reply) -> bool {
+    matches!(reply.code, Code::PolicyDenied | Code::DependencyNotGranted)
+}
+
+fn show_output(output: &Output, reply: &Reply, context: &Context) -> io::Result<()> {
+    let mut text = match output {
+        Output::Text(text) => Lines(text).to_string(),
+        Output::Json(json) => Lines(&json::indent(json)).to_string(),
+        Output::Parts(parts) => parts.iter().map(part).collect::<Vec<_>>().join("\n"),
+    };
+    if !text.ends_with('\n') && !text.is_empty() {
+        text.push('\n');
+    }
+    context.terminal.print(&text)?;
+    if context.terminal.has_reader() {
+        let title = reply.title.as_deref().map(|title| format!("{} · ", OneLine(title))).unwrap_or_default();
+        let line = format!("{title}{}", usage(reply));
+        context.terminal.note(context.terminal.note_style().paint(Look::Quiet, line));
+    }
+    Ok(())
+}
+
+fn part(part: &Part) -> String {
+    let blob = |kind, blob: &Blob| {
+        let bytes = u64::try_from(blob.data.len()).unwrap_or(u64::MAX);
+        format!("[{kind}, {}, {}; --json has its bytes]", OneLine(&blob.media_type), view::size(bytes))
+    };
+    match part {
+        Part::Text(text) => Lines(text).to_string(),
+        Part::Image(image) => blob("image", image),
+        Part::File(file) => blob("file", file),
+    }
+}
+
+fn usage(reply: &Reply) -> String {
+    let run = &reply.usage.run;
+    let milliseconds = run.wall.as_secs_f64() * 1000.0;
+    format!("{milliseconds:.1} ms · {} of memory", view::size(run.memory_bytes))
+}
+
+fn show_failure(reply: &Reply, context: &Context) {
+    let (terminal, outcome) = (context.terminal, reply.outcome());
+    let style = terminal.note_style();
+    let look = if outcome == Outcome::Pending { Look::Doubtful } else { Look::Bad };
+    let label = style.paint(look, format!("{} ({}):", outcome.as_str(), reply.code));
+    terminal.note(format_args!("{label} {}", Lines(&reply.message)));
+    if terminal.has_reader() && outcome != Outcome::Invalid {
+        let id = reply.id.get(..ID_DIGITS).unwrap_or(&reply.id);
+        terminal.note(style.paint(Look::Quiet, format!("portcullis audit show --call {id}   has the details")));
+    }
+}

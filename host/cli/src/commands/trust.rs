@@ -1,0 +1,147 @@
+//! `portcullis trust`: a person looks at what a project's policy would allow, and accepts exactly this text of it.
+
+use super::Context;
+use crate::arguments::TrustArguments;
+use crate::confirmation::confirmed;
+use crate::exit_code::Exit;
+use crate::json;
+use crate::policy_file::PolicyFile;
+use crate::style::{Look, Style};
+use crate::table::{Cell, Table};
+use anyhow::{anyhow, bail};
+use portcullis::OpenError;
+use portcullis::policy::{
+    Approvals, Binding, Decision, DependencyKey, HttpBinding, Limits, PluginName, Policy, Rule, SecretSource,
+};
+use portcullis::text::OneLine;
+use serde_json::json;
+use std::path::Path;
+
+/// Digits of a SHA-256.
+const HASH_DIGITS: usize = 64;
+
+pub(super) async fn run(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Exit> {
+    if arguments.remove { remove(&arguments.file, context) } else { add(arguments, context).await }
+}
+
+async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Exit> {
+    let path = &arguments.file;
+    let file = PolicyFile::read(path)?;
+    let policy = Policy::parse(&file.text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    let terminal = context.terminal;
+    if !context.json {
+        terminal.print(&summary(path, &file, &policy, terminal.style()))?;
+    }
+    if !arguments.yes {
+        if !terminal.can_ask() {
+            bail!("nobody is there to be asked whether to trust it: look at it, and say --yes");
+        }
+        if !confirmed(terminal, "Trust exactly this text?").await {
+            return super::fail("it is not trusted: nothing was changed", Exit::Denied, context);
+        }
+    }
+    let sha256 = approvals(context)?.trust_policy(&file.text, path)?;
+    if context.json {
+        terminal.print(&json::line(&json!({ "sha256": sha256, "trusted": true }))?)?;
+    } else {
+        terminal.note("trusted, until the file changes");
+    }
+    Ok(Exit::Completed)
+}
+
+fn remove(named: &Path, context: &Context) -> anyhow::Result<Exit> {
+    let hash = named.to_str().map(str::to_ascii_lowercase).filter(|text| is_hash(text));
+    let sha256 = match hash {
+        Some(hash) => hash,
+        None => PolicyFile::read(named)?.sha256,
+    };
+    if !approvals(context)?.distrust(&sha256)? {
+        let why = format!("nothing with the hash {sha256} was trusted; the file may have changed: name its old hash");
+        return super::fail(&why, Exit::Usage, context);
+    }
+    if context.json {
+        context.terminal.print(&json::line(&json!({ "sha256": sha256, "trusted": false }))?)?;
+    } else {
+        context.terminal.note("trusted no longer");
+    }
+    Ok(Exit::Completed)
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == HASH_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn approvals(context: &Context) -> anyhow::Result<portcullis::Approvals> {
+    portcullis::open_approvals(context.environment.state()?).map_err(|error: OpenError| error.into())
+}
+
+/// What the policy would bring, one line each.
+fn summary(path: &Path, file: &PolicyFile, policy: &Policy, style: Style) -> String {
+    let path = path.display().to_string();
+    let mut text = format!("{}\n  sha256 {}\n\n", style.paint(Look::Strong, OneLine(&path)), file.sha256);
+    let mut table = Table::default();
+    let quiet = |text: &str| Cell::new(Look::Quiet, text);
+    let default = policy.default_decision();
+    table.row([quiet("otherwise"), Cell::new(look(default), default.as_str()), Cell::plain("whatever no rule names")]);
+    for rule in policy.rules() {
+        let line = format!("line {}", rule.id.line);
+        table.row([quiet(&line), Cell::new(look(rule.decision), rule.decision.as_str()), Cell::plain(&of_rule(rule))]);
+    }
+    for plugin in policy.plugins() {
+        for (key, binding) in policy.bindings(plugin) {
+            let grant = of_binding(plugin, key, binding);
+            table.row([quiet("grant"), Cell::new(Look::Doubtful, "give"), Cell::plain(&grant)]);
+        }
+        if policy.limits(plugin) != Limits::default() {
+            let what = format!("limits of its own for {plugin}");
+            table.row([quiet("limits"), Cell::new(Look::Doubtful, "set"), Cell::plain(&what)]);
+        }
+    }
+    if policy.default_limits() != Limits::default() {
+        table.row([quiet("limits"), Cell::new(Look::Doubtful, "set"), Cell::plain("other limits for every plugin")]);
+    }
+    if policy.approvals() != Approvals::default() {
+        let what = "what becomes of a question, and how long an answer holds";
+        table.row([quiet("approvals"), Cell::new(Look::Doubtful, "set"), Cell::plain(what)]);
+    }
+    text.push_str(&table.render(style, "  ", None));
+    text.push('\n');
+    text
+}
+
+fn look(decision: Decision) -> Look {
+    match decision {
+        Decision::Allow => Look::Good,
+        Decision::Ask => Look::Doubtful,
+        Decision::Deny => Look::Bad,
+    }
+}
+
+fn of_rule(rule: &Rule) -> String {
+    let permission = rule.permission.map(|permission| format!(", permission {permission}")).unwrap_or_default();
+    let hint = rule.hint.map(|hint| format!(", hint {hint}")).unwrap_or_default();
+    let when = rule.when.as_ref().map(|when| format!(", when {when}")).unwrap_or_default();
+    let reason = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("{}{permission}{hint}{when}{reason}", rule.tool)
+}
+
+fn of_binding(plugin: &PluginName, key: &DependencyKey, binding: &Binding) -> String {
+    match binding {
+        Binding::Directory(directory) => {
+            format!("{plugin}.{key}: the directory {}, {}", directory.path, directory.access)
+        }
+        Binding::Http(http) => format!("{plugin}.{key}: {}", of_http(http)),
+    }
+}
+
+fn of_http(http: &HttpBinding) -> String {
+    let hosts: Vec<String> = http.hosts.iter().map(ToString::to_string).collect();
+    let secret = http.secret.as_ref().map(|secret| {
+        let from = match &secret.from {
+            SecretSource::Env(name) => format!("the variable {name}"),
+            SecretSource::File(path) => format!("the file {path}"),
+        };
+        format!(", with the secret of {from}")
+    });
+    format!("{} to {}{}", http.methods.join(" "), hosts.join(" "), secret.unwrap_or_default())
+}
