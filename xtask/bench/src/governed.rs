@@ -1,29 +1,10 @@
 //! The same calls through the whole host, their record included.
 
+use crate::policies;
 use anyhow::{Result, ensure};
-use portcullis::{Compiler, Host, Outcome, Request};
+use portcullis::{Compiler, Host, HostBuilder, Outcome, Request};
 use std::path::Path;
 use tokio::runtime::Runtime;
-
-/// Allows what is measured, by a rule each, as a user would.
-const POLICY: &str = r#"
-[plugin.files]
-directory.workspace = { path = "workspace", access = "read-only" }
-
-[[rule]]
-tool = "json.*"
-decision = "allow"
-
-[[rule]]
-tool = "json.echo"
-when = { text = "denied*" }
-decision = "deny"
-
-[[rule]]
-tool = "files.*"
-permission = "read"
-decision = "allow"
-"#;
 
 /// An open host.
 pub(crate) struct Governed {
@@ -32,10 +13,23 @@ pub(crate) struct Governed {
 }
 
 impl Governed {
-    pub(crate) fn open(plugins: &Path, scratch: &Path, workspace: &Path) -> Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let base = workspace.parent().unwrap_or(workspace);
-        let opening = Host::builder(plugins, scratch.join("state"), Compiler::InProcess).policy_text(POLICY, base)?;
+    /// With the plainest policy, and with nothing in its ledger.
+    pub(crate) fn plain(plugins: &Path, scratch: &Path) -> Result<Self> {
+        let opening = Host::builder(plugins, scratch.join("state"), Compiler::InProcess);
+        Self::open(runtime()?, opening.policy_text(policies::PLAIN, scratch)?)
+    }
+
+    /// With a policy of three layers and a ledger that are as full as they get.
+    pub(crate) fn full(plugins: &Path, scratch: &Path) -> Result<Self> {
+        let (runtime, state) = (runtime()?, scratch.join("full-state"));
+        runtime.block_on(policies::fill_ledger(plugins, &state, scratch))?;
+        let project = scratch.join("project.toml");
+        std::fs::write(&project, policies::PROJECT)?;
+        let opening = Host::builder(plugins, state, Compiler::InProcess);
+        Self::open(runtime, opening.policy_text(&policies::full(), scratch)?.project_policy(project))
+    }
+
+    fn open(runtime: Runtime, opening: HostBuilder) -> Result<Self> {
         let host = runtime.block_on(opening.open())?;
         if let [refused, ..] = host.catalog().refused() {
             anyhow::bail!("{}: {}", refused.file, refused.error);
@@ -54,4 +48,8 @@ impl Governed {
         ensure!(reply.outcome() == outcome, "{}: {}", reply.code, reply.message);
         Ok(())
     }
+}
+
+fn runtime() -> Result<Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?)
 }

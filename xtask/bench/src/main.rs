@@ -1,19 +1,21 @@
-//! Measures the governed call beside bare wasmtime, in one run.
+//! Measures the governed call beside bare wasmtime and beside itself, and what it costs to write the record.
 //!
-//! `portcullis-bench call PLUGINS GUESTS OUT.json`: the directory of the shipped plugins, that of the built guests, and
-//! where the table goes. Usually run as `cargo xtask bench call`.
+//! `portcullis-bench call|record PLUGINS GUESTS OUT.json`: the directory of the shipped plugins, that of the built
+//! guests, and where the table goes. Usually run as `cargo xtask bench call`.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
 
 mod floor;
 mod governed;
+mod policies;
+mod record;
 mod rounds;
 
 use anyhow::{Context, Result, bail};
 use floor::Floor;
 use governed::Governed;
 use portcullis::Outcome;
-use rounds::{Row, measure};
+use rounds::{Row, measure, measure_hosts};
 use std::path::{Path, PathBuf};
 
 /// A call to measure.
@@ -28,15 +30,22 @@ struct Work {
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [name, plugins, guests, out] = arguments.as_slice() else {
-        bail!("usage: portcullis-bench call PLUGINS GUESTS OUT.json");
+        bail!("usage: portcullis-bench call|record PLUGINS GUESTS OUT.json");
     };
-    if name != "call" {
-        bail!("there is no bench {name}; there is: call");
-    }
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         bail!("RUST_BACKTRACE is set: it makes every dropped call 15 to 30 us slower. Unset it and run again");
     }
-    let rows = call(Path::new(plugins), Path::new(guests))?;
+    println!("{:<28} {:<28} {:>9} {:>9} {:>7} {:>7}", "work", "beside", "floor us", "ours us", "ratio", "p95");
+    let mut rows = Vec::new();
+    let mut show = |row: Row| {
+        println!("{row}");
+        rows.push(row);
+    };
+    match name.as_str() {
+        "call" => call(Path::new(plugins), Path::new(guests), &mut show)?,
+        "record" => record::measure()?.into_iter().for_each(show),
+        _ => bail!("there is no bench {name}; there are: call, record"),
+    }
     let json = serde_json::to_string_pretty(&rows)?;
     if let Some(parent) = Path::new(out).parent() {
         std::fs::create_dir_all(parent)?;
@@ -46,27 +55,26 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn call(plugins: &Path, guests: &Path) -> Result<Vec<Row>> {
+fn call(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let workspace = scratch.path().join("workspace");
     std::fs::create_dir(&workspace)?;
     let text: String = (1..=40).map(|line| format!("line {line} of a small source file\n")).collect();
     std::fs::write(workspace.join("a.txt"), text)?;
     let directory = gather(scratch.path(), &[plugins.join("files.wasm"), guests.join("json.wasm")])?;
-    let governed = Governed::open(&directory, scratch.path(), &workspace)?;
-    let mut rows = Vec::new();
+    let governed = Governed::plain(&directory, scratch.path())?;
     println!("page scan for idle memory: {}", portcullis::Engine::resets_by_page_scan());
-    println!("{:<16} {:<28} {:>9} {:>9} {:>7} {:>7}", "work", "beside", "floor us", "ours us", "ratio", "p95");
     for work in works() {
         let component = std::fs::read(directory.join(format!("{}.wasm", work.plugin)))?;
         let tuned = Floor::tuned(&component, &workspace).map_err(shown)?;
         let default = Floor::default_configuration(&component, &workspace).map_err(shown)?;
-        for row in measure(&work, &tuned, &default, &governed)? {
-            println!("{row}");
-            rows.push(row);
-        }
+        measure(&work, &tuned, &default, &governed)?.into_iter().for_each(&mut *show);
     }
-    Ok(rows)
+    let full = Governed::full(&directory, scratch.path())?;
+    for work in works() {
+        show(measure_hosts(&work, "full policy / plain policy", &governed, &full)?);
+    }
+    Ok(())
 }
 
 fn works() -> Vec<Work> {

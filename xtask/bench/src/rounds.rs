@@ -32,7 +32,7 @@ impl fmt::Display for Row {
         let (work, beside) = self.work.split_once(" / ").unwrap_or((&self.work, ""));
         write!(
             formatter,
-            "{work:<16} {beside:<28} {:>9.2} {:>9.2} {:>7.2} {:>7.2}",
+            "{work:<28} {beside:<28} {:>9.2} {:>9.2} {:>7.2} {:>7.2}",
             self.floor, self.ours, self.ratio, self.p95_ratio
         )
     }
@@ -40,56 +40,64 @@ impl fmt::Display for Row {
 
 /// Median and 95th percentile of one block, in microseconds.
 #[derive(Clone, Copy)]
-struct Block {
+pub(crate) struct Block {
     median: f64,
     p95: f64,
 }
 
+/// What is measured: a block of calls.
+type Variant<'a> = &'a dyn Fn() -> Result<Block>;
+
 /// Measures one call in all its variants.
 pub(crate) fn measure(work: &Work, tuned: &Floor, default: &Floor, governed: &Governed) -> Result<Vec<Row>> {
-    let name = format!("{}.{}", work.plugin, work.tool);
-    let bare = |floor: &Floor| block(|| floor.call(work.tool, &work.arguments).map_err(shown));
-    let ours = || {
-        governed.within(async {
-            let mut times = Vec::with_capacity(CALLS_PER_BLOCK);
-            for _ in 0..CALLS_PER_BLOCK {
-                let began = Instant::now();
-                governed.call(&name, &work.arguments, work.outcome).await?;
-                times.push(began.elapsed());
-            }
-            anyhow::Ok(summarize(&times))
-        })
-    };
-    let mut rounds = Vec::with_capacity(ROUNDS);
-    for round in 0..=ROUNDS {
-        let blocks = match round % 3 {
-            0 => (bare(tuned)?, bare(default)?, ours()?),
-            1 => {
-                let ours = ours()?;
-                (bare(tuned)?, bare(default)?, ours)
-            }
-            _ => {
-                let default = bare(default)?;
-                let ours = ours()?;
-                (bare(tuned)?, default, ours)
-            }
-        };
-        // The first round warms everything up.
-        if round > 0 {
-            rounds.push(blocks);
-        }
-    }
-    let beside_tuned: Vec<(Block, Block)> = rounds.iter().map(|(tuned, _, ours)| (*tuned, *ours)).collect();
-    let beside_default: Vec<(Block, Block)> = rounds.iter().map(|(_, default, ours)| (*default, *ours)).collect();
+    let bare = |floor: &Floor| block(CALLS_PER_BLOCK, || floor.call(work.tool, &work.arguments).map_err(shown));
+    let [tuned, default, ours] = paired([&|| bare(tuned), &|| bare(default), &|| through(governed, work)])?;
     Ok(vec![
-        row(format!("{} / tuned wasmtime", work.name), &beside_tuned),
-        row(format!("{} / default wasmtime", work.name), &beside_default),
+        row(format!("{} / tuned wasmtime", work.name), &tuned, &ours),
+        row(format!("{} / default wasmtime", work.name), &default, &ours),
     ])
 }
 
-fn block(mut call: impl FnMut() -> Result<()>) -> Result<Block> {
-    let mut times = Vec::with_capacity(CALLS_PER_BLOCK);
-    for _ in 0..CALLS_PER_BLOCK {
+/// Measures one call through two hosts.
+pub(crate) fn measure_hosts(work: &Work, beside: &str, plain: &Governed, full: &Governed) -> Result<Row> {
+    let [plain, full] = paired([&|| through(plain, work), &|| through(full, work)])?;
+    Ok(row(format!("{}, {beside}", work.name), &plain, &full))
+}
+
+/// A block of calls through a host.
+fn through(host: &Governed, work: &Work) -> Result<Block> {
+    let name = format!("{}.{}", work.plugin, work.tool);
+    host.within(async {
+        let mut times = Vec::with_capacity(CALLS_PER_BLOCK);
+        for _ in 0..CALLS_PER_BLOCK {
+            let began = Instant::now();
+            host.call(&name, &work.arguments, work.outcome).await?;
+            times.push(began.elapsed());
+        }
+        Ok(summarize(&times))
+    })
+}
+
+/// Takes the variants in turns, each round from another one on. The blocks of each, by round.
+pub(crate) fn paired<const N: usize>(variants: [Variant<'_>; N]) -> Result<[Vec<Block>; N]> {
+    let mut rounds = [const { Vec::new() }; N];
+    for round in 0..=ROUNDS {
+        for turn in 0..N {
+            let variant = (round + turn) % N;
+            let block = variants[variant]()?;
+            // The first round warms everything up.
+            if round > 0 {
+                rounds[variant].push(block);
+            }
+        }
+    }
+    Ok(rounds)
+}
+
+/// A block of so many calls.
+pub(crate) fn block(calls: usize, mut call: impl FnMut() -> Result<()>) -> Result<Block> {
+    let mut times = Vec::with_capacity(calls);
+    for _ in 0..calls {
         let began = Instant::now();
         call()?;
         times.push(began.elapsed());
@@ -102,9 +110,11 @@ fn summarize(times: &[Duration]) -> Block {
     Block { median: quantile(&mut micros, 0.5), p95: quantile(&mut micros, 0.95) }
 }
 
-fn row(work: String, rounds: &[(Block, Block)]) -> Row {
-    let median =
-        |pick: &dyn Fn(&(Block, Block)) -> f64| quantile(&mut rounds.iter().map(pick).collect::<Vec<_>>(), 0.5);
+/// A line of the table from the rounds of a floor and of what is held against it.
+pub(crate) fn row(work: String, floor: &[Block], ours: &[Block]) -> Row {
+    let median = |pick: &dyn Fn((&Block, &Block)) -> f64| {
+        quantile(&mut floor.iter().zip(ours).map(pick).collect::<Vec<_>>(), 0.5)
+    };
     Row {
         work,
         unit: "us",
