@@ -30,12 +30,34 @@ tool = "files.*"
 decision = "allow"
 "#;
 
+/// Lets the tools read, and asks a person about everything else.
+const ASK: &str = r#"[plugin.files]
+directory.workspace = { path = "workspace", access = "read-write" }
+
+[[rule]]
+tool = "files.*"
+permission = "read"
+decision = "allow"
+
+[[rule]]
+tool = "files.*"
+permission = "write"
+decision = "ask"
+"#;
+
+/// Where the demo keeps what it uses.
+const PLACES: [&str; 4] = ["--plugins", "../plugins", "--state", "state"];
+
+/// Stands for the one question that waits.
+const QUESTION: &str = "{question}";
+
 /// The exit codes that the demo meets; `docs` list them all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(i32)]
 enum Exit {
     Completed = 0,
     Denied = 3,
+    Pending = 4,
 }
 
 /// One command, why it is run, and how it must end.
@@ -48,7 +70,7 @@ struct Scene {
 
 const NOTE: &str = r##"{"path":"notes.md","content":"# Notes\nWritten by a tool in a sandbox.\n"}"##;
 
-const SCENES: [Scene; 9] = [
+const SCENES: [Scene; 15] = [
     Scene {
         say: "The tools in the plugin directory.",
         arguments: &["list"],
@@ -92,6 +114,37 @@ const SCENES: [Scene; 9] = [
         exit: Exit::Completed,
     },
     Scene {
+        say: "A policy that asks, and nobody is there: the call waits.",
+        arguments: &["call", "files.write", r#"{"path":"src/a.md","content":"one\n"}"#, "--ask", "pending"],
+        policy: Some("ask.toml"),
+        exit: Exit::Pending,
+    },
+    Scene { say: "What waits for a person.", arguments: &["approvals", "list"], policy: None, exit: Exit::Completed },
+    Scene {
+        say: "The person approves it, always for src/**, and it runs.",
+        arguments: &["approvals", "approve", QUESTION, "--always", "--for", "src/**", "--yes"],
+        policy: Some("ask.toml"),
+        exit: Exit::Completed,
+    },
+    Scene {
+        say: "Nobody is asked about the next one there.",
+        arguments: &["call", "files.write", r#"{"path":"src/b.md","content":"two\n"}"#, "--ask", "pending"],
+        policy: Some("ask.toml"),
+        exit: Exit::Completed,
+    },
+    Scene {
+        say: "One elsewhere waits.",
+        arguments: &["call", "files.write", r#"{"path":"Cargo.toml","content":"[package]\n"}"#, "--ask", "pending"],
+        policy: Some("ask.toml"),
+        exit: Exit::Pending,
+    },
+    Scene {
+        say: "What waits, and what the person's answer covers.",
+        arguments: &["approvals", "list"],
+        policy: None,
+        exit: Exit::Completed,
+    },
+    Scene {
         say: "Every call left a record; the chain holds.",
         arguments: &["audit", "verify"],
         policy: None,
@@ -127,27 +180,48 @@ fn set(workspace: &Workspace) -> Result<PathBuf> {
     copy(&workspace.root.join("host/policy/src"), &stage.join("workspace"))?;
     fs::write(stage.join("read-only.toml"), READ_ONLY)?;
     fs::write(stage.join("read-write.toml"), READ_WRITE)?;
+    fs::write(stage.join("ask.toml"), ASK)?;
     Ok(stage)
 }
 
 fn perform(scene: &Scene, binary: &Path, stage: &Path) -> Result<()> {
-    let mut command = Command::new(binary);
-    command.args(scene.arguments).args(["--plugins", "../plugins", "--state", "state"]);
-    command.args(scene.policy.iter().flat_map(|policy| ["--policy", policy]));
-    // What a shell may hold must not change what is shown.
-    for name in ["PORTCULLIS_PLUGINS", "RUST_BACKTRACE"] {
-        command.env_remove(name);
+    let mut command = host(binary, stage);
+    for argument in scene.arguments {
+        match *argument {
+            QUESTION => command.arg(question(binary, stage)?),
+            argument => command.arg(argument),
+        };
     }
+    command.args(PLACES);
+    command.args(scene.policy.iter().flat_map(|policy| ["--policy", policy]));
     let words: Vec<_> = command.get_args().map(|word| process::quote(&word.to_string_lossy())).collect();
     println!("\n# {}\n$ portcullis {}", scene.say, words.join(" "));
     std::io::stdout().flush()?;
-    let status = command.current_dir(stage).status().with_context(|| format!("{} did not start", binary.display()))?;
+    let status = command.status().with_context(|| format!("{} did not start", binary.display()))?;
     let expected = scene.exit as i32;
     if scene.exit != Exit::Completed {
         println!("(exit code {})", status.code().unwrap_or(-1));
     }
     ensure!(status.code() == Some(expected), "the command above ended with {status}; {expected} was expected");
     Ok(())
+}
+
+/// The host, in the demo's directory. What a shell may hold must not change what is shown.
+fn host(binary: &Path, stage: &Path) -> Command {
+    let mut command = Command::new(binary);
+    command.current_dir(stage);
+    for name in ["PORTCULLIS_PLUGINS", "PORTCULLIS_POLICY", "PORTCULLIS_STATE", "RUST_BACKTRACE"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// The id of the question that waits, as far as a person would type it.
+fn question(binary: &Path, stage: &Path) -> Result<String> {
+    let listed = host(binary, stage).args(["approvals", "list", "--json"]).args(PLACES).output()?;
+    let listing: serde_json::Value = serde_json::from_slice(&listed.stdout).context("the list is no JSON")?;
+    let id = listing["questions"][0]["id"].as_str().context("no question waits")?;
+    Ok(id.get(..8).unwrap_or(id).to_owned())
 }
 
 /// Copies a folder of files and folders.
