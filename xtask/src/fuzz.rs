@@ -1,0 +1,77 @@
+//! Fuzzes the policy: builds `tests/fuzz` with coverage counters and runs each of its targets for a while.
+//!
+//! libFuzzer comes as source with its crate and is built by the C++ compiler of the machine. The counters are a pass of
+//! the compiler that a stable one has too; only the sanitizers need a nightly one, and safe code has no use for them.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::process;
+use crate::workspace::Workspace;
+
+/// The programs of `tests/fuzz`, each with the longest input that it is given, in bytes. A policy has several sections; a
+/// pattern and its texts are three lines.
+const TARGETS: [(&str, usize); 2] = [("policy", 4096), ("matchers", 512)];
+/// How long each runs if nobody says.
+const SECONDS: u64 = 20;
+/// One input may take this long, in seconds, before it counts as a hang: a thousand times what an ordinary one takes.
+const INPUT_SECONDS: u64 = 5;
+/// How much longer than asked a program may run before it is stopped: it reads its corpus first and writes it last.
+const GRACE: Duration = Duration::from_secs(120);
+/// Counters for every edge of the program, as libFuzzer reads them.
+const COUNTERS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+                        -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+                        -Cllvm-args=-sanitizer-coverage-pc-table -Ccodegen-units=1";
+
+/// Builds and runs every target.
+pub(crate) fn run(workspace: &Workspace, words: &[&str]) -> Result<()> {
+    let seconds = match words {
+        [] => SECONDS,
+        [seconds] => seconds.parse().with_context(|| format!("`{seconds}` is no number of seconds"))?,
+        _ => bail!("`{}` is not understood: only a number of seconds may follow", words.join(" ")),
+    };
+    let target = workspace.target.join("fuzz");
+    let triple = host_triple()?;
+    build(workspace, &target, &triple)?;
+    for (name, longest) in TARGETS {
+        eprintln!("fuzz: {name}, {seconds} s");
+        let program = target.join(&triple).join("release").join(name);
+        let seeds = workspace.root.join("tests/fuzz/corpus").join(name);
+        fuzz(&program, &target.join("run").join(name), &seeds, longest, seconds)?;
+    }
+    Ok(())
+}
+
+/// For a named machine even where it is this one, so that build programs and macros get no counters.
+fn build(workspace: &Workspace, target: &Path, triple: &str) -> Result<()> {
+    let mut cargo = process::cargo();
+    cargo.current_dir(workspace.root.join("tests/fuzz")).env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", COUNTERS);
+    process::run_aside(cargo.args(["build", "--release", "--locked", "--target", triple]))
+}
+
+/// Runs one target in a folder of its own, where it keeps what it has learnt. What it finds is a file there.
+fn fuzz(program: &Path, folder: &Path, seeds: &Path, longest: usize, seconds: u64) -> Result<()> {
+    let corpus = folder.join("corpus");
+    fs::create_dir_all(&corpus).with_context(|| format!("cannot create {}", corpus.display()))?;
+    let mut fuzzer = Command::new(program);
+    process::clear(&mut fuzzer);
+    fuzzer.current_dir(folder).args(["-verbosity=0", "-print_funcs=0", "-print_final_stats=1"]);
+    fuzzer.arg(format!("-max_total_time={seconds}")).arg(format!("-max_len={longest}"));
+    fuzzer.arg(format!("-timeout={INPUT_SECONDS}")).arg(format!("-artifact_prefix={}/found-", folder.display()));
+    fuzzer.arg(&corpus).arg(seeds);
+    process::run_within(&mut fuzzer, Duration::from_secs(seconds) + GRACE)
+        .with_context(|| format!("the input is beside {}", folder.join("found-*").display()))
+}
+
+/// The machine that this toolchain builds for by itself.
+fn host_triple() -> Result<String> {
+    let mut rustc = Command::new("rustc");
+    process::clear(&mut rustc);
+    let about = process::capture(rustc.arg("-vV"))?;
+    let host = about.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("`rustc -vV` names no host")
+}
