@@ -30,6 +30,8 @@ pub struct Tool {
     pub output_schema: Option<String>,
     /// Bits of `permissions`: 1 read, 2 write, 4 execute, 8 network.
     pub required: u8,
+    /// Bits of `hints`: 1 read-only, 2 destructive, 4 idempotent, 8 open-world, 16 sequential.
+    pub hints: u8,
 }
 
 /// A dependency on a directory.
@@ -87,6 +89,7 @@ impl Manifest {
             memory.text(at + 28, &tool.schema);
             memory.option(at + 36, tool.output_schema.as_deref());
             memory.bytes[at + 48] = tool.required;
+            memory.bytes[at + 50] = tool.hints;
         }
         for (index, dependency) in self.dependencies.iter().enumerate() {
             let at = dependencies_at + 20 * index;
@@ -109,6 +112,7 @@ impl Tool {
             schema: r#"{"type":"object"}"#.to_owned(),
             output_schema: None,
             required: 0,
+            hints: 0,
         }
     }
 }

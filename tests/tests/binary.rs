@@ -25,5 +25,17 @@ mod escapes;
 #[path = "binary/processes.rs"]
 mod processes;
 
+#[path = "binary/console.rs"]
+mod console;
+
 #[path = "binary/terminal.rs"]
 mod terminal;
+
+#[path = "binary/prompt.rs"]
+mod prompt;
+
+#[path = "binary/approvals.rs"]
+mod approvals;
+
+#[path = "binary/trust.rs"]
+mod trust;

@@ -15,7 +15,7 @@ fn rule(body: &str) -> String {
 /// Permissions, hints and arguments.
 type Declared = (&'static [Permission], &'static [Hint], Option<Vec<&'static str>>);
 
-/// Why the policy has a dead rule, where `files` has a tool to read and one to write, and `web` one that takes anything.
+/// Why the policy has a dead rule, where `files` has a tool to read and one to write, and `web` one that takes all.
 fn dead(text: &str) -> Option<String> {
     let names: Vec<ToolName> = ["files.read", "files.write", "web.get"].map(|name| name.parse().unwrap()).to_vec();
     let rows: [Declared; 3] = [

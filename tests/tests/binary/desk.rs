@@ -97,8 +97,16 @@ impl Desk {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(program());
         command.current_dir(self.site.path("")).env_clear().env("HOME", self.site.path("home"));
-        command.env("PORTCULLIS_STATE", self.site.state()).stdin(Stdio::null());
+        command.env("PORTCULLIS_STATE", self.site.state()).env("PORTCULLIS_POLICY", "portcullis.toml");
+        command.stdin(Stdio::null());
         command
+    }
+
+    /// The same, with `portcullis.toml` as what the project brought along and not as the person's own policy.
+    pub(crate) fn run_in_project(&self, arguments: &[&str]) -> Ran {
+        let mut command = self.command();
+        command.env_remove("PORTCULLIS_POLICY").args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        finish(command.spawn().unwrap())
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {

@@ -5,7 +5,7 @@ use serde_json::json;
 use std::fs;
 
 /// The arguments of the program, and how it ends under a policy that allows everything.
-const ENDS: [(&[&str], i32); 24] = [
+const ENDS: [(&[&str], i32); 31] = [
     (&["list"], 0),
     (&["inspect", "files"], 0),
     (&["inspect", "./plugins/hello.wasm"], 0),
@@ -14,6 +14,8 @@ const ENDS: [(&[&str], i32); 24] = [
     (&["call", "hello.greet", r#"{"name":"Ann"}"#], 0),
     (&["audit", "show"], 0),
     (&["audit", "verify"], 0),
+    (&["approvals", "list"], 0),
+    (&["approvals", "list", "--all"], 0),
     (&["--help"], 0),
     (&["--version"], 0),
     (&["call", "files.read", r#"{"path":"none"}"#], 1),
@@ -23,6 +25,11 @@ const ENDS: [(&[&str], i32); 24] = [
     (&["--plugins", "nowhere", "list"], 2),
     (&["--policy", "nowhere.toml", "list"], 2),
     (&["check", "nowhere.wasm"], 2),
+    (&["approvals", "show", "123456"], 2),
+    (&["approvals", "approve", "12345"], 2),
+    (&["approvals", "revoke", "not an id"], 2),
+    (&["trust", "nowhere.toml"], 2),
+    (&["trust", "plugins/hello.wasm", "--yes"], 2),
     (&["call", "exit-one.run"], 5),
     (&["call", "hello.greet", "{"], 6),
     (&["call", "hello.greet", "{}"], 6),
@@ -53,8 +60,9 @@ fn the_default_is_to_deny() {
     let ran = desk.run(&["call", "hello.greet", r#"{"name":"Ann"}"#]).ends(3);
     assert!(ran.out.is_empty() && ran.err.contains("denied (policy-denied)"), "{}", ran.err);
     fs::remove_file(desk.site.path("portcullis.toml")).unwrap();
-    desk.run(&["call", "hello.greet", r#"{"name":"Ann"}"#]).ends(3);
-    assert!(desk.run(&["explain", "hello.greet", r#"{"name":"Ann"}"#]).ends(0).out.contains("deny"));
+    desk.run_in_project(&["call", "hello.greet", r#"{"name":"Ann"}"#]).ends(3);
+    let explained = desk.run_in_project(&["explain", "hello.greet", r#"{"name":"Ann"}"#]).ends(0);
+    assert!(explained.out.contains("deny") && explained.err.is_empty(), "{explained:?}");
 }
 
 /// A question that nobody can be asked, a handle that nobody granted.
@@ -62,9 +70,15 @@ fn the_default_is_to_deny() {
 fn what_nobody_allowed_is_denied() {
     let ask = Desk::new("[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n");
     let call = ["call", "hello.greet", r#"{"name":"Ann"}"#];
-    for arguments in [&[&call[..], &["--no-ask"]].concat()[..], &call] {
-        assert!(ask.run(arguments).ends(3).err.contains("approval-denied"));
+    for options in [&["--no-ask"][..], &["--ask", "deny"]] {
+        assert!(ask.run(&[&call[..], options].concat()).ends(3).err.contains("approval-denied"));
     }
+    for options in [&[][..], &["--ask", "auto"], &["--ask", "pending"]] {
+        let said = ask.run(&[&call[..], options].concat()).ends(4).err;
+        assert!(said.contains("approval-pending") && said.contains("portcullis approvals approve"), "{said}");
+    }
+    ask.policy("[approvals]\nunattended = \"deny\"\n[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n");
+    assert!(ask.run(&call).ends(3).err.contains("approval-denied"));
     let ungranted = Desk::new("[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n");
     let reply = ungranted.call("files.read", &json!({ "path": "poem.txt" }), 3);
     assert_eq!(reply["code"], "dependency-not-granted");

@@ -57,7 +57,7 @@ async fn a_person_is_asked_about_what_runs() {
     let policy = "[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n";
     let approver = Scripted::new([Answer::Yes, Answer::No { note: Some("not\u{1b} now".to_owned()) }]);
     let host = attack.site().builder(policy).approver(Arc::new(approver.clone())).open().await.unwrap();
-    let request = || Request::new("good.run", r#"{ "b": 1.0, "a": 2 }"#).session("s").principal("p");
+    let request = || Request::new("good.run", r#"{ "b": 1.0, "a": 2 }"#).session("s").principal("p".parse().unwrap());
     let yes = host.call(request()).await;
     let no = host.call(request()).await;
     let again = host.call(request()).await;

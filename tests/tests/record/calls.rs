@@ -1,6 +1,7 @@
 //! What is written of a call: one outcome on every way it can end, digests of its arguments, and none of their text.
 
 use crate::desk::{CANARY, Desk, ENDINGS, kinds, text};
+use portcullis::policy::Principal;
 use portcullis::text::is_deceptive;
 use portcullis::{Code, Request};
 use portcullis_tests::{Manifest, Site, assert_verifies, component, module, outcome_of, outcomes};
@@ -100,7 +101,9 @@ async fn no_name_in_the_record_can_fool_a_terminal() {
     let desk = Desk::with_short_record().await;
     let host = desk.open_good().await;
     for name in naughty_strings::BLNS.iter().chain(&["a\u{9b}31m.b", "a\u{202e}.b", "\"}\n{\"seq\":1}"]) {
-        let request = Request::new(*name, "{}").session(name).principal(name).agent(name);
+        // What is no principal is refused before there is a request.
+        let principal = name.parse().unwrap_or_else(|_| Principal::default());
+        let request = Request::new(*name, "{}").session(name).principal(principal).agent(name);
         assert_eq!(host.call(request).await.code, Code::UnknownTool, "{name:?}");
     }
     assert_verifies(&host);

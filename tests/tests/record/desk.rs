@@ -1,8 +1,7 @@
 //! A site whose tools end in every way a call can end, and its record as bytes.
 
-use portcullis::{
-    Approver, Code, Entry, Host, HostBuilder, LimitKind, ProgressListener, Request, Verified, open_audit,
-};
+use portcullis::policy::Unattended;
+use portcullis::{Approver, Code, Entry, Host, HostBuilder, LimitKind, Request, Verified, open_audit};
 use portcullis_tests::{Manifest, Site, component, guest, module};
 use serde_json::Value;
 use std::fs;
@@ -104,15 +103,15 @@ impl Desk {
     }
 
     pub(crate) fn builder(&self) -> HostBuilder {
-        self.site.builder(POLICY)
+        self.site.builder(POLICY).unattended(Unattended::Deny)
     }
 
     pub(crate) async fn open(&self) -> Host {
         self.builder().open().await.unwrap()
     }
 
-    pub(crate) async fn open_with(&self, approver: Arc<dyn Approver>, listener: Arc<dyn ProgressListener>) -> Host {
-        self.builder().approver(approver).progress(listener).open().await.unwrap()
+    pub(crate) async fn open_with(&self, approver: Arc<dyn Approver>) -> Host {
+        self.builder().approver(approver).open().await.unwrap()
     }
 
     /// A host of a site with the good plugin alone.

@@ -1,7 +1,7 @@
 //! The key `when` of a rule.
 //!
-//! A table that could never match is refused here, since a deny rule that never matches is a hole. It must not know what
-//! else a rule says.
+//! A table that could never match is refused here, since a deny rule that never matches is a hole. It must not know
+//! what else a rule says.
 
 use toml::de::DeValue;
 

@@ -23,7 +23,6 @@ pub(crate) use status::Step;
 use crate::places::State;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
-use rustix::fs::{FlockOperation, flock};
 use seal::Seal;
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -112,10 +111,9 @@ impl Ledger {
         connection.busy_timeout(BUSY_TIME)?;
         let owners = owner::directory(&state.directory)?;
         // One at a time: SQLite does not wait for another who turns the write-ahead log on.
-        flock(&owners, FlockOperation::LockExclusive).map_err(io::Error::from)?;
-        let prepared = prepare(&mut connection);
-        flock(&owners, FlockOperation::Unlock).map_err(io::Error::from)?;
-        prepared?;
+        let alone = owner::alone(&owners)?;
+        prepare(&mut connection)?;
+        drop(alone);
         Ok(Self { connection: Mutex::new(connection), seal: Seal::new(&state.key), owners, version: Mutex::new(None) })
     }
 

@@ -11,6 +11,9 @@ use std::io;
 /// The directory of the lock files, in the state directory.
 const OWNERS_DIRECTORY: &str = "owners";
 
+/// The lock file of whoever begins, which is the name of no process.
+const BEGIN_FILE: &str = "begin";
+
 /// This process, as the ledger knows it.
 pub(crate) struct Owner {
     id: String,
@@ -60,6 +63,15 @@ pub(super) fn directory(state: &Dir) -> io::Result<Dir> {
         Ok(()) | Err(_) => {}
     }
     state.open_dir_nofollow(OWNERS_DIRECTORY)
+}
+
+/// Waits until nobody else begins; others wait until what this returns is dropped.
+pub(super) fn alone(owners: &Dir) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).mode(0o600);
+    let lock = owners.open_with(BEGIN_FILE, &options)?.into_std();
+    flock(&lock, FlockOperation::LockExclusive)?;
+    Ok(lock)
 }
 
 /// Whether somebody holds the lock. Where it cannot be told, somebody does: nothing of theirs is then taken over.

@@ -1,0 +1,314 @@
+//! This test program once more, as another process: it does one thing with the site of its parent, tells how far it
+//! has come, and can be stopped and killed at every step.
+
+use crate::desk::{ASK, alone, builder_at, left_behind, mark, numbered, open, policy};
+use crate::people::Person;
+use portcullis::open_approvals;
+use portcullis::policy::Unattended;
+use portcullis::{
+    Answer, Answering, Approver, Covers, Hook, HookCall, Hooked, Hooking, Host, Question, Reply, Request,
+};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use std::env;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdout, Command, Stdio};
+use std::sync::Arc;
+
+/// Where a child is told what to do: the order, the root of the site, and a number or an id.
+const ORDER: &str = "PORTCULLIS_TEST_ORDER";
+const ROOT: &str = "PORTCULLIS_TEST_ROOT";
+const ABOUT: &str = "PORTCULLIS_TEST_ABOUT";
+
+/// What every line of a child begins with, so that it is told apart from those of the test harness.
+const SIGN: &str = "@child ";
+
+/// What a child does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Says hello.
+    Greet,
+    /// Asks an approver who says that they were asked, and never answers.
+    AskAnApprover,
+    /// Makes so many calls that wait for an answer from elsewhere, says when all wait, and when they have ended.
+    AskElsewhere,
+    /// Makes one call of a tool that asks in its middle, and waits for an answer from elsewhere.
+    AskInTheMiddle,
+    /// Makes one call of a tool that never ends, approved at once.
+    RunForEver,
+    /// Runs an approved call, with a hook that stays before it.
+    StayBefore,
+    /// Runs an approved call, with a hook that stays after it.
+    StayAfter,
+    /// Runs an approved call.
+    Resume,
+    /// Makes calls in every way, and says after each step what it has done.
+    Churn,
+    /// Answers, revokes and lists at the side of its parent.
+    Settle,
+}
+
+impl Order {
+    const ALL: [Self; 10] = [
+        Self::Greet,
+        Self::AskAnApprover,
+        Self::AskElsewhere,
+        Self::AskInTheMiddle,
+        Self::RunForEver,
+        Self::StayBefore,
+        Self::StayAfter,
+        Self::Resume,
+        Self::Churn,
+        Self::Settle,
+    ];
+
+    /// The order this process was started with, if it is a child.
+    fn given() -> Option<Self> {
+        let order = env::var(ORDER).ok()?;
+        Self::ALL.into_iter().find(|known| format!("{known:?}") == order)
+    }
+}
+
+/// A child that runs. It is killed when this is dropped.
+pub(crate) struct Child {
+    process: std::process::Child,
+    lines: io::Lines<BufReader<ChildStdout>>,
+}
+
+impl Child {
+    pub(crate) fn start(order: Order, root: &Path, about: &str) -> Self {
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args(["--exact", "child::a_child_does_what_it_is_told", "--nocapture", "--test-threads=1"]);
+        command.env(ORDER, format!("{order:?}")).env(ROOT, root).env(ABOUT, about);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        Self { process, lines }
+    }
+
+    /// The next thing it says; nothing when it has ended.
+    pub(crate) fn says(&mut self) -> Option<String> {
+        self.lines.by_ref().map_while(Result::ok).find_map(|line| {
+            let (_, said) = line.split_once(SIGN)?;
+            Some(said.to_owned())
+        })
+    }
+
+    /// Waits until it says this.
+    #[track_caller]
+    pub(crate) fn until(&mut self, word: &str) -> String {
+        while let Some(said) = self.says() {
+            if let Some(rest) = said.strip_prefix(word) {
+                return rest.trim().to_owned();
+            }
+        }
+        panic!("the child ended before it said {word}");
+    }
+
+    /// Stops it, and returns when it has stopped.
+    pub(crate) fn stop(&self) {
+        kill_process(self.pid(), Signal::STOP).unwrap();
+        let (_, status) = waitpid(Some(self.pid()), WaitOptions::UNTRACED).unwrap().unwrap();
+        assert!(status.stopped(), "{status:?}");
+    }
+
+    /// Lets it go on.
+    pub(crate) fn go_on(&self) {
+        kill_process(self.pid(), Signal::CONT).unwrap();
+    }
+
+    /// Kills it, and hands out what it had said that was not heard yet.
+    pub(crate) fn kill(&mut self) -> Vec<String> {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        std::iter::from_fn(|| self.says()).collect()
+    }
+
+    /// Waits for its end, which has to be a good one.
+    pub(crate) fn ends(mut self) -> Vec<String> {
+        let said = std::iter::from_fn(|| self.says()).collect();
+        assert!(self.process.wait().unwrap().success(), "{said:?}");
+        said
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.process)
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The other side: what the child says, past the harness, which may hold back what is printed.
+fn say(text: &str) {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{SIGN}{text}").and_then(|()| out.flush()).unwrap();
+}
+
+/// Stays for ever: the parent decides when this ends.
+fn stay() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+/// This process either is a child and does what it was told, or starts one and sees it do so.
+#[test]
+fn a_child_does_what_it_is_told() {
+    let Some(order) = Order::given() else {
+        let mut child = Child::start(Order::Greet, Path::new("/"), "you");
+        assert_eq!(child.until("hello"), "you");
+        child.ends();
+        return;
+    };
+    let (root, about) = (PathBuf::from(env::var_os(ROOT).unwrap()), env::var(ABOUT).unwrap());
+    match order {
+        Order::Greet => say(&format!("hello {about}")),
+        Order::AskAnApprover => alone(ask_an_approver(&root)),
+        Order::AskElsewhere => alone(ask_elsewhere(&root, about.parse().unwrap())),
+        Order::AskInTheMiddle => alone(ask_in_the_middle(&root, &about)),
+        Order::RunForEver => alone(run_for_ever(&root)),
+        Order::StayBefore | Order::StayAfter => alone(resume_with_a_hook(&root, &about, order == Order::StayBefore)),
+        Order::Resume => alone(resume(&root, &about)),
+        Order::Churn => alone(churn(&root, about.parse().unwrap())),
+        Order::Settle => settle(&root, about.parse().unwrap()),
+    }
+}
+
+/// An approver who says that they were asked, and never answers.
+struct Speechless;
+
+impl Approver for Speechless {
+    fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a> {
+        say(&format!("asked {}", question.id));
+        Box::pin(std::future::pending())
+    }
+}
+
+async fn ask_an_approver(root: &Path) {
+    let host = open(builder_at(root, &policy(ASK)).approver(Arc::new(Speechless))).await;
+    host.call(mark(1)).await;
+}
+
+async fn ask_elsewhere(root: &Path, count: usize) {
+    let host = Arc::new(open(builder_at(root, &policy(ASK)).answered_elsewhere()).await);
+    let call = |number| {
+        let host = Arc::clone(&host);
+        async move { host.call(mark(number).session(&format!("{}", number / 500))).await.code }
+    };
+    let mut calls = tokio::task::JoinSet::new();
+    (0..count).for_each(|number| drop(calls.spawn(call(number))));
+    let waiting = || (host.approvals().list(false).unwrap().questions.len() == count).then_some(());
+    crate::desk::eventually_async("all questions", waiting).await;
+    say("asked");
+    while let Some(code) = calls.join_next().await {
+        say(&format!("ended {}", code.unwrap()));
+    }
+}
+
+async fn ask_in_the_middle(root: &Path, rules: &str) {
+    let host = open(builder_at(root, &policy(rules)).answered_elsewhere()).await;
+    let call = host.call(Request::new("asks.run", crate::crash::ARGUMENTS_IN_THE_MIDDLE));
+    let asked = async {
+        crate::desk::the_question(host.approvals()).await;
+        say("asked");
+    };
+    let (reply, ()) = tokio::join!(call, asked);
+    say(&format!("ended {}", reply.code));
+}
+
+async fn run_for_ever(root: &Path) {
+    let person = Person::who_says(Answer::Yes);
+    let host = open(builder_at(root, &policy(ASK)).approver(person)).await;
+    host.call(Request::new("stays.run", numbered(1))).await;
+}
+
+/// A hook that says where it is, and stays there.
+struct Stays {
+    before: bool,
+}
+
+impl Stays {
+    fn hook(&self, here: bool) -> Hooking<'_> {
+        if here {
+            say("there");
+            stay();
+        }
+        Box::pin(std::future::ready(Hooked::pass()))
+    }
+}
+
+impl Hook for Stays {
+    fn before<'a>(&'a self, _: &'a HookCall<'a>) -> Hooking<'a> {
+        self.hook(self.before)
+    }
+
+    fn after<'a>(&'a self, _: &'a HookCall<'a>, _: &'a Reply) -> Hooking<'a> {
+        self.hook(!self.before)
+    }
+}
+
+async fn resume_with_a_hook(root: &Path, id: &str, before: bool) {
+    let host =
+        open(builder_at(root, &policy(ASK)).unattended(Unattended::Pending).hook(Arc::new(Stays { before }))).await;
+    drop(host.resume(id).await);
+}
+
+async fn resume(root: &Path, id: &str) {
+    let host = open(builder_at(root, &policy(ASK)).unattended(Unattended::Pending)).await;
+    match host.resume(id).await {
+        Ok(reply) => say(&format!("resumed {}", reply.code)),
+        Err(error) => say(&format!("refused {error}")),
+    }
+}
+
+/// Calls that are approved while they wait, and calls that stay behind, are approved, and run, each with a number that
+/// no other has.
+async fn churn(root: &Path, first: usize) {
+    let person = Person::who_says(Answer::Yes);
+    let waiting = open(builder_at(root, &policy(ASK)).approver(person)).await;
+    let headless = open(builder_at(root, &policy(ASK)).unattended(Unattended::Pending)).await;
+    say("begun");
+    for number in first..first + 12 {
+        match number % 3 {
+            0 => say(&format!("called {number} {}", waiting.call(mark(number)).await.code)),
+            1 => drop(leave(&headless, number).await),
+            _ => {
+                let id = leave(&headless, number).await;
+                headless.approvals().answer(&id, &Answer::Yes).unwrap();
+                say(&format!("approved {id}"));
+                say(&format!("resumed {id} {}", headless.resume(&id).await.unwrap().code));
+            }
+        }
+    }
+    say("done");
+    stay();
+}
+
+async fn leave(host: &Host, number: usize) -> String {
+    let id = left_behind(host, mark(number)).await;
+    say(&format!("pending {id} {number}"));
+    id
+}
+
+/// Answers every open question of which it is the first, revokes every second answer, and lists, so often.
+fn settle(root: &Path, rounds: usize) {
+    let approvals = open_approvals(&root.join("state")).unwrap();
+    say("begun");
+    let (mut answered, mut revoked) = (0, 0);
+    for _ in 0..rounds {
+        let listing = approvals.list(false).unwrap();
+        assert!(listing.faults.is_empty(), "{:?}", listing.faults);
+        for question in &listing.questions {
+            answered += usize::from(approvals.answer(&question.id, &Answer::Always(Covers::Exact)).is_ok());
+        }
+        for held in listing.answers.iter().step_by(2) {
+            revoked += usize::from(approvals.revoke(&held.id).is_ok());
+        }
+    }
+    say(&format!("settled {answered} {revoked}"));
+}

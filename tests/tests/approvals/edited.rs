@@ -1,0 +1,252 @@
+//! A ledger that somebody else has written to: what they wrote gives no right, and is told of. Invariants 6 and 10.
+
+use crate::desk::{ASK, Desk, GRANT, alone, eventually_async, left_behind, mark, policy, policy_with};
+use crate::people::{Person, no};
+use portcullis::{Answer, ApprovalError, Code, Covers, LedgerError, OpenError, Request, Status, open_approvals};
+use rusqlite::Connection;
+use std::fs;
+use std::path::PathBuf;
+
+fn file(desk: &Desk) -> PathBuf {
+    desk.site.state().join("ledger.sqlite")
+}
+
+/// Changes the ledger behind the host's back.
+fn edit(desk: &Desk, change: &str) -> usize {
+    Connection::open(file(desk)).unwrap().execute(change, []).unwrap()
+}
+
+fn is_sealed(error: &ApprovalError) -> bool {
+    matches!(error, ApprovalError::Ledger(LedgerError::Seal(_)))
+}
+
+/// Edits of a question that would let its call run, or run otherwise. `?` stands for its id.
+const QUESTION_EDITS: [&str; 10] = [
+    "UPDATE question SET status = 'approved'",
+    "UPDATE question SET status = 'approved', settled_at = NULL, seal = zeroblob(32)",
+    "UPDATE question SET status = 'approved', seal = x''",
+    "UPDATE question SET expires_at = expires_at + 1000000000",
+    "UPDATE question SET body = replace(body, '\\\"n\\\":1', '\\\"n\\\":2')",
+    "UPDATE question SET binding = '0000000000000000000000000000000000000000000000000000000000000000'",
+    "UPDATE question SET principal = 'root'",
+    "UPDATE question SET session = 'another'",
+    "UPDATE question SET tool = 'good.run'",
+    "UPDATE question SET owner = 'ffffffffffffffffffffffffffffffff'",
+];
+
+#[test]
+fn an_edited_question_runs_nothing_and_is_told_of() {
+    for change in QUESTION_EDITS {
+        let desk = Desk::new();
+        let host = alone(desk.headless());
+        let id = alone(left_behind(&host, mark(1)));
+        assert_eq!(edit(&desk, change), 1, "{change}");
+        let answered = host.approvals().answer(&id, &Answer::Yes).unwrap_err();
+        let resumed = alone(host.resume(&id)).unwrap_err();
+        assert!(is_sealed(&answered) && is_sealed(&resumed), "{change}: {answered} {resumed}");
+        let listing = host.approvals().list(true).unwrap();
+        assert!(listing.questions.is_empty(), "{change}");
+        assert!(listing.faults.len() == 1 && listing.faults[0].contains(&id), "{change}: {:?}", listing.faults);
+        // A host that starts afterwards starts, and runs nothing of it either.
+        drop(host);
+        let host = alone(desk.headless());
+        assert!(alone(host.resume(&id)).is_err(), "{change}");
+        assert!(desk.marks().is_empty(), "{change}");
+        assert_eq!(alone(host.call(mark(2))).code, Code::ApprovalPending, "{change}");
+    }
+}
+
+/// An approved call whose spent yes is made fresh again.
+#[test]
+fn a_spent_yes_cannot_be_made_fresh() {
+    let desk = Desk::new();
+    let host = alone(desk.headless());
+    let id = alone(left_behind(&host, mark(1)));
+    let body = "SELECT body FROM question";
+    let body: String = Connection::open(file(&desk)).unwrap().query_row(body, [], |row| row.get(0)).unwrap();
+    host.approvals().answer(&id, &Answer::Yes).unwrap();
+    assert_eq!(alone(host.resume(&id)).unwrap().code, Code::Completed);
+    let connection = Connection::open(file(&desk)).unwrap();
+    let again = "UPDATE question SET status = 'approved', settled_at = NULL, body = ?1";
+    assert_eq!(connection.execute(again, [body]).unwrap(), 1);
+    assert!(is_sealed(&alone(host.resume(&id)).unwrap_err()));
+    assert_eq!(desk.marks().into_values().collect::<Vec<_>>(), [1]);
+}
+
+/// Edits of a held answer that would let more run. The first two come after it was revoked or has expired.
+const ANSWER_EDITS: [&str; 9] = [
+    "UPDATE answer SET revoked_at = NULL",
+    "UPDATE answer SET expires_at = expires_at + 1000000000",
+    "UPDATE answer SET covers = '{\"pattern\":{\"arguments\":{\"n\":\"any\"}}}'",
+    "UPDATE answer SET covers = replace(covers, 'a', 'b')",
+    "UPDATE answer SET binding = replace(binding, 'local', 'bob'), principal = 'bob'",
+    "UPDATE answer SET binding = replace(binding, 'person', 'automation')",
+    "UPDATE answer SET session = NULL, given_at = given_at + 1",
+    "UPDATE answer SET tool = 'stays.run', binding = replace(binding, 'marks.run', 'stays.run')",
+    "UPDATE answer SET seal = randomblob(32)",
+];
+
+#[tokio::test]
+async fn an_edited_answer_covers_nothing_and_is_told_of() {
+    for change in ANSWER_EDITS {
+        let desk = Desk::new();
+        let person = Person::who_says(Answer::Always(Covers::Exact));
+        let host = desk.asking(&person).await;
+        assert_eq!(host.call(mark(1)).await.code, Code::Completed);
+        let held = host.approvals().list(false).unwrap().answers[0].id.clone();
+        if change.contains("revoked_at") {
+            host.approvals().revoke(&held).unwrap();
+        }
+        assert_eq!(edit(&desk, change), 1, "{change}");
+        person.says(no());
+        person.asked();
+        for (number, request) in [mark(1), mark(2), mark(1).principal("bob".parse().unwrap()), mark(1).automated(true)]
+            .into_iter()
+            .enumerate()
+        {
+            let reply = host.call(request.session(&number.to_string())).await;
+            assert_eq!(reply.code, Code::ApprovalDenied, "{change}");
+            assert_eq!(person.asked().len(), 1, "{change}");
+        }
+        let listing = host.approvals().list(true).unwrap();
+        assert!(listing.answers.is_empty(), "{change}");
+        assert!(listing.faults.len() == 1 && listing.faults[0].contains(&held), "{change}: {:?}", listing.faults);
+        assert_eq!(desk.marks().into_values().collect::<Vec<_>>(), [1], "{change}");
+    }
+}
+
+/// An answer that has expired does not hold again when its time is set anew.
+#[tokio::test]
+async fn an_expired_answer_does_not_come_back() {
+    let desk = Desk::new();
+    let person = Person::who_says(Answer::Always(Covers::Exact));
+    let soon = policy_with("repeats = 1000000\nalways-time = \"10 ms\"", GRANT, ASK);
+    let host = desk.approved_by(&soon, &person).await;
+    assert_eq!(host.call(mark(1)).await.code, Code::Completed);
+    let none = || host.approvals().list(false).unwrap().answers.is_empty().then_some(());
+    eventually_async("its end", none).await;
+    assert_eq!(edit(&desk, "UPDATE answer SET expires_at = expires_at + 1000000000"), 1);
+    person.says(no());
+    assert_eq!(host.call(mark(1)).await.code, Code::ApprovalDenied);
+    assert_eq!(host.approvals().list(true).unwrap().faults.len(), 1);
+}
+
+/// Rows of another state directory, sealed under its key.
+#[tokio::test]
+async fn a_row_of_another_state_gives_no_right() {
+    let (desk, other) = (Desk::new(), Desk::new());
+    let person = Person::who_says(Answer::Always(Covers::Exact));
+    assert_eq!(other.asking(&person).await.call(mark(1)).await.code, Code::Completed);
+    let theirs = other.headless().await;
+    let id = left_behind(&theirs, mark(2)).await;
+    theirs.approvals().answer(&id, &Answer::Yes).unwrap();
+    theirs.approvals().trust(&"a".repeat(64), "a file").unwrap();
+    drop(theirs);
+    drop(desk.headless().await);
+    let connection = Connection::open(file(&desk)).unwrap();
+    connection.execute("ATTACH ?1 AS other", [file(&other).to_str().unwrap()]).unwrap();
+    for table in ["question", "answer", "trusted"] {
+        let copied = connection.execute(&format!("INSERT INTO {table} SELECT * FROM other.{table}"), []).unwrap();
+        assert!(copied > 0, "{table}");
+    }
+    drop(connection);
+    let host = desk.headless().await;
+    assert_eq!(host.call(mark(1)).await.code, Code::ApprovalPending, "the answer is none here");
+    assert!(is_sealed(&host.resume(&id).await.unwrap_err()));
+    assert!(!host.approvals().is_trusted(&"a".repeat(64)).unwrap());
+    assert!(host.approvals().list(true).unwrap().faults.len() >= 2);
+    assert!(desk.marks().is_empty());
+}
+
+/// A file that a person did not trust is not trusted because a row says so.
+#[test]
+fn an_edited_row_trusts_nothing() {
+    let desk = Desk::new();
+    let approvals = desk.approvals();
+    approvals.trust(&"a".repeat(64), "a file").unwrap();
+    assert_eq!(edit(&desk, &format!("UPDATE trusted SET sha256 = '{}'", "b".repeat(64))), 1);
+    assert!(!approvals.is_trusted(&"a".repeat(64)).unwrap());
+    assert!(!approvals.is_trusted(&"b".repeat(64)).unwrap());
+    let insert = format!("INSERT INTO trusted VALUES ('{}', 'p', 1, zeroblob(32))", "c".repeat(64));
+    assert_eq!(edit(&desk, &insert), 1);
+    assert!(!approvals.is_trusted(&"c".repeat(64)).unwrap());
+}
+
+/// Why a ledger cannot be opened, as a person is told.
+fn refusal(desk: &Desk) -> String {
+    let refused = open_approvals(&desk.site.state()).err().expect("it is no ledger");
+    let opened = alone(desk.site.builder(&policy(ASK)).open());
+    assert!(matches!(opened, Err(OpenError::Approvals(ApprovalError::Ledger(_)))), "the host opens no better");
+    refused.to_string()
+}
+
+/// A damage to the file, and what the refusal says.
+type Damage = (&'static str, fn(&Desk), &'static str);
+
+const DAMAGES: [Damage; 6] = [
+    ("text", |desk| fs::write(file(desk), "not a ledger at all, but long enough to be read as one").unwrap(), "ledger"),
+    (
+        "torn",
+        |desk| {
+            let bytes = fs::read(file(desk)).unwrap();
+            fs::write(file(desk), &bytes[..bytes.len() / 2 + 100]).unwrap();
+        },
+        "ledger",
+    ),
+    (
+        "another program's database",
+        |desk| {
+            fs::remove_file(file(desk)).unwrap();
+            Connection::open(file(desk))
+                .unwrap()
+                .execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+                .unwrap();
+        },
+        "is not a ledger",
+    ),
+    ("another application", |desk| edit_pragma(desk, "application_id", 7), "is not a ledger"),
+    ("a newer version", |desk| edit_pragma(desk, "user_version", 2), "version 2"),
+    ("a negative version", |desk| edit_pragma(desk, "user_version", -1), "is not a ledger"),
+];
+
+fn edit_pragma(desk: &Desk, pragma: &str, value: i32) {
+    Connection::open(file(desk)).unwrap().pragma_update(None, pragma, value).unwrap();
+}
+
+#[test]
+fn a_ledger_that_is_none_is_refused_and_left_as_it_is() {
+    for (what, damage, says) in DAMAGES {
+        let desk = Desk::new();
+        let id = {
+            let host = alone(desk.headless());
+            alone(left_behind(&host, mark(1)))
+        };
+        for beside in ["ledger.sqlite-wal", "ledger.sqlite-shm"] {
+            let _ = fs::remove_file(desk.site.state().join(beside));
+        }
+        damage(&desk);
+        let before = fs::read(file(&desk)).unwrap();
+        let refused = refusal(&desk);
+        assert!(refused.contains(says), "{what}: {refused}");
+        assert_eq!(fs::read(file(&desk)).unwrap(), before, "{what}: it was written to");
+        assert!(!refused.contains(&id));
+    }
+}
+
+/// An empty file is a ledger that was never begun: what it held is gone, and nothing was gained.
+#[test]
+fn an_emptied_ledger_grants_nothing() {
+    let desk = Desk::new();
+    let person = Person::who_says(Answer::Always(Covers::Exact));
+    alone(async { desk.asking(&person).await.call(mark(1)).await });
+    for beside in ["ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm"] {
+        let _ = fs::remove_file(desk.site.state().join(beside));
+    }
+    fs::write(file(&desk), "").unwrap();
+    let host = alone(desk.headless());
+    assert_eq!(alone(host.call(mark(1))).code, Code::ApprovalPending);
+    assert!(alone(host.call(Request::new("good.run", "{}"))).code == Code::ApprovalPending);
+    let statuses: Vec<Status> =
+        host.approvals().list(true).unwrap().questions.iter().map(|question| question.status).collect();
+    assert_eq!(statuses, [Status::Pending; 2]);
+}

@@ -1,0 +1,186 @@
+//! A person is not worn down, and nobody guesses or learns the id of a question that is not theirs. P06 to P08.
+
+use crate::desk::{ASK, Desk, left_behind, mark, policy, the_question};
+use crate::people::{Person, no};
+use portcullis::policy::Principal;
+use portcullis::{Answer, ApprovalError, Approvals, Batch, Code, Covers, Request};
+use std::collections::BTreeSet;
+
+/// Requests of a model that does not take no for an answer.
+const REQUESTS: usize = 500;
+
+#[tokio::test]
+async fn three_refusals_in_a_row_end_the_questions_of_a_session() {
+    let desk = Desk::new();
+    let person = Person::who_says(no());
+    let host = desk.asking(&person).await;
+    let mut last = String::new();
+    for number in 0..REQUESTS {
+        let reply = host.call(mark(number).session("loud")).await;
+        assert_eq!(reply.code, Code::ApprovalDenied);
+        last = reply.message;
+    }
+    assert_eq!(person.asked().len(), 3);
+    assert!(last.contains("3 times in a row"), "{last}");
+    // Another session, and the same session of another principal, are asked about as before.
+    let bob: Principal = "bob".parse().unwrap();
+    for request in [mark(0).session("quiet"), mark(0).session("loud").principal(bob)] {
+        assert_eq!(host.call(request).await.code, Code::ApprovalDenied);
+        assert_eq!(person.asked().len(), 1);
+    }
+    assert!(desk.marks().is_empty());
+    desk.verifies();
+}
+
+/// The same where the answers come from elsewhere: it is the same person.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn three_refusals_from_elsewhere_end_the_questions_of_a_session() {
+    let desk = Desk::new();
+    let host = crate::desk::open(desk.site.builder(&policy(ASK)).answered_elsewhere()).await;
+    let elsewhere = desk.approvals();
+    for number in 0..3 {
+        let call = host.call(mark(number).session("loud"));
+        let refuse = async { elsewhere.answer(&the_question(&elsewhere).await, &no()).unwrap() };
+        let (reply, _) = tokio::join!(call, refuse);
+        assert_eq!(reply.code, Code::ApprovalDenied);
+    }
+    for number in 3..50 {
+        let reply = host.call(mark(number).session("loud")).await;
+        assert_eq!(reply.code, Code::ApprovalDenied);
+        assert!(reply.message.contains("3 times in a row"), "{}", reply.message);
+    }
+}
+
+/// A yes begins the count anew, and an answer that holds needs no question.
+#[tokio::test]
+async fn a_yes_between_refusals_ends_the_row() {
+    let desk = Desk::new();
+    let person = Person::who_says(no());
+    let host = desk.asking(&person).await;
+    for round in 0..4 {
+        for number in 0..2 {
+            person.says(no());
+            assert_eq!(host.call(mark(10 * round + number)).await.code, Code::ApprovalDenied);
+        }
+        person.says(Answer::Yes);
+        assert_eq!(host.call(mark(10 * round + 9)).await.code, Code::Completed);
+    }
+    assert_eq!(person.asked().len(), 12);
+}
+
+/// What is held runs while nobody is asked any more.
+#[tokio::test]
+async fn an_answer_that_holds_outlives_a_row_of_refusals() {
+    let desk = Desk::new();
+    let person = Person::who_says(Answer::Always(Covers::Exact));
+    let host = desk.asking(&person).await;
+    assert_eq!(host.call(mark(0)).await.code, Code::Completed);
+    person.says(no());
+    for number in 1..5 {
+        assert_eq!(host.call(mark(number)).await.code, Code::ApprovalDenied);
+    }
+    assert_eq!(person.asked().len(), 4);
+    assert_eq!(host.call(mark(0)).await.code, Code::Completed);
+    assert_eq!(person.asked(), []);
+}
+
+/// Everything that can be done with an id, and what it is answered.
+fn tried(approvals: &Approvals, id: &str) -> Vec<String> {
+    let text = |error: ApprovalError| format!("{error} {error:?}");
+    vec![
+        text(approvals.question(id).unwrap_err()),
+        text(approvals.answer(id, &Answer::Yes).unwrap_err()),
+        text(approvals.answer(id, &no()).unwrap_err()),
+        text(approvals.revoke(id).unwrap_err()),
+    ]
+}
+
+#[tokio::test]
+async fn a_foreign_id_is_answered_like_one_that_never_existed() {
+    let desk = Desk::new();
+    let host = desk.headless().await;
+    let alice: Principal = "alice".parse().unwrap();
+    let pending = left_behind(&host, mark(1).principal(alice.clone())).await;
+    let below = left_behind(&host, mark(2).principal(alice.attenuated("helper").unwrap())).await;
+    let approved = left_behind(&host, mark(3).principal(alice.clone())).await;
+    host.approvals().answer(&approved, &Answer::Always(Covers::Exact)).unwrap();
+    let held = host.approvals().list(false).unwrap().answers[0].id.clone();
+    for stranger in ["bob", "alic", "alice2", "bob/alice"] {
+        let theirs = desk.approvals().within(&stranger.parse().unwrap());
+        let never = tried(&theirs, &"0".repeat(32));
+        for id in [&pending, &below, &approved, &held] {
+            assert_eq!(tried(&theirs, id), never, "{stranger}");
+        }
+        let listed = theirs.list(true).unwrap();
+        assert!(listed.questions.is_empty() && listed.answers.is_empty() && listed.faults.is_empty());
+    }
+    // A sub-agent has no say over its parent, and the parent has over its own.
+    let helper = desk.approvals().within(&"alice/helper".parse().unwrap());
+    assert_eq!(helper.list(true).unwrap().questions.len(), 1);
+    assert_eq!(tried(&helper, &pending), tried(&helper, "nothing"));
+    let hers = desk.approvals().within(&alice);
+    assert_eq!(hers.list(true).unwrap().questions.len(), 3);
+    hers.answer(&below, &no()).unwrap();
+    hers.revoke(&held).unwrap();
+    hers.revoke(&approved).unwrap();
+    desk.verifies();
+}
+
+/// What is no id at all is answered like one that never existed, and harms nobody.
+#[tokio::test]
+async fn what_is_no_id_is_unknown() {
+    let desk = Desk::new();
+    let host = desk.headless().await;
+    let id = left_behind(&host, mark(1)).await;
+    let never = tried(host.approvals(), &"0".repeat(32));
+    let upper = id.to_uppercase();
+    for wrong in
+        ["", "'; DROP TABLE question; --", "%", "*", "../../key", "\u{0}", &id[..31], &format!("{id} "), &upper]
+    {
+        if wrong != id {
+            assert_eq!(tried(host.approvals(), wrong), never, "{wrong:?}");
+            assert!(matches!(host.resume(wrong).await, Err(ApprovalError::Unknown)), "{wrong:?}");
+        }
+    }
+    assert_eq!(host.approvals().question(&id).unwrap().id, id);
+}
+
+#[tokio::test]
+async fn ids_are_128_bits_and_all_different() {
+    let desk = Desk::new();
+    let host = desk.headless().await;
+    let batch = Batch::new((0..200).map(mark).collect());
+    let mut ids = BTreeSet::new();
+    for reply in host.batch(batch).await {
+        ids.insert(reply.id.clone());
+        ids.insert(crate::desk::question_in(&reply));
+    }
+    for question in host.approvals().list(false).unwrap().questions {
+        host.approvals().answer(&question.id, &Answer::Always(Covers::Exact)).unwrap();
+    }
+    ids.extend(host.approvals().list(false).unwrap().answers.into_iter().map(|held| held.id));
+    assert_eq!(ids.len(), 600, "a call, its question and its answer have an id each");
+    for id in &ids {
+        assert!(id.len() == 32 && id.bytes().all(|byte| b"0123456789abcdef".contains(&byte)), "{id}");
+    }
+    // Every bit is set in about half of them: with 600, none is set in fewer than 200 but once in a universe.
+    for bit in 0..128 {
+        let set = ids.iter().filter(|id| u128::from_str_radix(id, 16).unwrap() >> bit & 1 == 1).count();
+        assert!((200..400).contains(&set), "bit {bit} is set in {set}");
+    }
+}
+
+/// Whoever asks for more than anybody answers is told so, and does not fill the place of others.
+#[tokio::test]
+async fn a_request_names_no_tool_that_answers_questions() {
+    let desk = Desk::new();
+    let host = desk.headless().await;
+    let id = left_behind(&host, mark(1)).await;
+    for tool in
+        ["approvals.approve", "portcullis.approve", "host.resume", "policy.trust", "good.approve", "*.*", "approve"]
+    {
+        let reply = host.call(Request::new(tool, format!("{{\"id\":\"{id}\"}}"))).await;
+        assert_eq!(reply.code, Code::UnknownTool, "{tool}");
+    }
+    assert_eq!(host.approvals().question(&id).unwrap().status, portcullis::Status::Pending);
+}

@@ -1,0 +1,236 @@
+//! Calls that stay behind because nobody is there, and run later: once, if they are still the same. P02, P05, P24.
+
+use crate::desk::{ALLOW, ASK, Desk, GRANT, alone, left_behind, mark, marks, marks_manifest, numbered, open, policy};
+use crate::desk::{policy_with, question_in};
+use crate::people::no;
+use portcullis::policy::Unattended;
+use portcullis::{
+    Answer, ApprovalError, Code, Covers, DenyAll, Hook, HookCall, Hooked, Hooking, Host, Onward, Outcome,
+};
+use portcullis::{Reply, Request, Status};
+use portcullis_tests::{Manifest, guest};
+use std::fs;
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+async fn approved(host: &Host, request: Request) -> String {
+    let id = left_behind(host, request).await;
+    assert_eq!(host.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
+    id
+}
+
+fn refused(outcome: &Result<Reply, ApprovalError>) -> bool {
+    match outcome {
+        Ok(reply) => reply.code == Code::ApprovalDenied,
+        Err(_) => true,
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_stayed_behind_runs_once_when_it_is_approved() {
+    let desk = Desk::new();
+    let host = desk.headless().await;
+    let reply = host.call(mark(1)).await;
+    assert_eq!((reply.code, reply.outcome()), (Code::ApprovalPending, Outcome::Pending));
+    let id = question_in(&reply);
+    assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Pending))), "nobody has approved it");
+    assert!(desk.marks().is_empty());
+    drop(host);
+    // The person answers in another process, and comes back to a third.
+    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
+    let host = desk.headless().await;
+    let resumed = host.resume(&id).await.unwrap();
+    assert_eq!((resumed.code, resumed.message.as_str()), (Code::Completed, r#"{"n":1}"#));
+    assert_eq!(resumed.id, reply.id, "it is the call that was asked about");
+    assert_eq!(desk.marks()[&numbered(1)], 1);
+    for _ in 0..3 {
+        assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Done))));
+        assert!(matches!(host.approvals().answer(&id, &Answer::Yes), Err(ApprovalError::Settled(Status::Done))));
+    }
+    assert_eq!(desk.marks()[&numbered(1)], 1);
+    assert_eq!(desk.outcomes(&reply.id), ["pending", "completed"]);
+    desk.verifies();
+}
+
+#[tokio::test]
+async fn a_rejected_or_revoked_call_never_runs() {
+    let desk = Desk::new();
+    let host = desk.headless().await;
+    let rejected = left_behind(&host, mark(1)).await;
+    assert_eq!(host.approvals().answer(&rejected, &no()).unwrap(), Onward::Ended);
+    let revoked = approved(&host, mark(2)).await;
+    host.approvals().revoke(&revoked).unwrap();
+    for id in [&rejected, &revoked] {
+        assert!(matches!(host.resume(id).await, Err(ApprovalError::Settled(Status::Rejected))));
+        assert!(matches!(host.approvals().answer(id, &Answer::Yes), Err(ApprovalError::Settled(Status::Rejected))));
+    }
+    assert!(desk.marks().is_empty());
+    desk.verifies();
+}
+
+/// Without a channel it is as the policy says; the embedder's own word counts before that.
+#[tokio::test]
+async fn what_nobody_answers_is_as_the_policy_says() {
+    let lines = |unattended: &str| policy_with(&format!("unattended = \"{unattended}\""), GRANT, ASK);
+    let desk = Desk::new();
+    let code = async |host: Host| host.call(mark(1)).await.code;
+    let builder = |unattended| desk.site.builder(&lines(unattended));
+    assert_eq!(code(open(desk.site.builder(&policy(ASK))).await).await, Code::ApprovalPending);
+    assert_eq!(code(open(builder("pending")).await).await, Code::ApprovalPending);
+    assert_eq!(code(open(builder("deny")).await).await, Code::ApprovalDenied);
+    assert_eq!(code(open(builder("deny").unattended(Unattended::Pending)).await).await, Code::ApprovalPending);
+    assert_eq!(code(open(builder("pending").unattended(Unattended::Deny)).await).await, Code::ApprovalDenied);
+    assert_eq!(code(open(builder("pending").approver(Arc::new(DenyAll))).await).await, Code::ApprovalDenied);
+    assert!(desk.marks().is_empty());
+}
+
+/// What changed between the question and its run, and what the refusal says.
+type Change = (&'static str, fn(&Desk) -> String, &'static str);
+
+const CHANGES: [Change; 4] = [
+    ("the plugin", |desk| rebuilt(desk, |_| ()), "plugin is another"),
+    (
+        "the definition",
+        |desk| rebuilt(desk, |manifest| manifest.tools[0].description.push_str(" Better.")),
+        "definition is another",
+    ),
+    ("the grant", |_| policy_with("repeats = 9", r#"{ path = "elsewhere", access = "read-write" }"#, ASK), "elsewhere"),
+    ("less of a grant", |_| policy_with("repeats = 9", r#"{ path = "work", access = "read-only" }"#, ASK), "read-only"),
+];
+
+fn rebuilt(desk: &Desk, change: fn(&mut Manifest)) -> String {
+    let mut manifest = Manifest { version: "2.0.0".to_owned(), ..marks_manifest("marks") };
+    change(&mut manifest);
+    desk.site.plugin("marks", &marks(&manifest));
+    policy(ASK)
+}
+
+#[tokio::test]
+async fn a_call_that_is_no_longer_what_was_asked_about_does_not_run_and_says_what_changed() {
+    for (what, change, says) in CHANGES {
+        let desk = Desk::new();
+        desk.site.directory("elsewhere");
+        let id = approved(&desk.headless().await, mark(1)).await;
+        let policy = change(&desk);
+        let host = desk.unattended(&policy).await;
+        let reply = host.resume(&id).await.unwrap();
+        assert_eq!(reply.code, Code::ApprovalDenied, "{what}");
+        assert!(reply.message.contains(says), "{what}: {}", reply.message);
+        // It does not come back when the old state does.
+        assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Withdrawn))), "{what}");
+        drop(host);
+        desk.site.plugin("marks", &marks(&marks_manifest("marks")));
+        assert!(refused(&desk.headless().await.resume(&id).await), "{what}");
+        assert!(desk.marks().is_empty() && fs::read_dir(desk.site.path("elsewhere")).unwrap().next().is_none());
+        desk.verifies();
+    }
+}
+
+/// What may not run now does not run, whatever a person once said; and what needs no person any more runs as well.
+#[tokio::test]
+async fn the_policy_of_today_is_asked_before_the_approval_of_yesterday() {
+    let desk = Desk::new();
+    let (denied, allowed) = {
+        let host = desk.headless().await;
+        (approved(&host, mark(1)).await, approved(&host, mark(2)).await)
+    };
+    let host = desk.unattended(&policy("[[rule]]\ntool = \"marks.*\"\ndecision = \"deny\"\n")).await;
+    assert_eq!(host.resume(&denied).await.unwrap().code, Code::PolicyDenied);
+    drop(host);
+    assert!(desk.marks().is_empty());
+    let host = desk.unattended(&policy(ALLOW)).await;
+    assert_eq!(host.resume(&allowed).await.unwrap().code, Code::Completed);
+    assert!(refused(&host.resume(&allowed).await));
+    assert_eq!(desk.marks()[&numbered(2)], 1);
+}
+
+/// The tool, or its plugin, is not there any more.
+#[tokio::test]
+async fn a_tool_that_is_gone_does_not_run() {
+    let desk = Desk::new().with(&Manifest::of("going"));
+    let id = approved(&desk.headless().await, Request::new("going.run", "{}")).await;
+    fs::remove_file(desk.site.plugins().join("going.wasm")).unwrap();
+    assert_eq!(desk.headless().await.resume(&id).await.unwrap().code, Code::UnknownTool);
+    desk.site.plugin("going", b"no component");
+    assert_eq!(desk.headless().await.resume(&id).await.unwrap().code, Code::PluginRefused);
+    // Nothing of it was spent: when the same plugin is back, it runs.
+    desk.site.plugin("going", &guest("good", &Manifest::of("going")));
+    assert_eq!(desk.headless().await.resume(&id).await.unwrap().code, Code::Completed);
+}
+
+/// A hook that refuses, refuses what was approved as well.
+struct Refuses;
+
+impl Hook for Refuses {
+    fn before<'a>(&'a self, _: &'a HookCall<'a>) -> Hooking<'a> {
+        Box::pin(std::future::ready(Hooked::refuse("not today")))
+    }
+}
+
+#[tokio::test]
+async fn a_hook_has_its_say_when_a_call_is_resumed() {
+    let desk = Desk::new();
+    let id = approved(&desk.headless().await, mark(1)).await;
+    let host = open(desk.site.builder(&policy(ASK)).unattended(Unattended::Pending).hook(Arc::new(Refuses))).await;
+    assert_eq!(host.resume(&id).await.unwrap().code, Code::HookRefused);
+    assert!(desk.marks().is_empty());
+}
+
+/// An answer for longer that is given to a call that stayed behind holds for later calls, whether or not it is run.
+#[tokio::test]
+async fn an_answer_for_always_holds_though_its_call_was_never_run() {
+    let desk = Desk::new();
+    let host = desk.headless().await;
+    let id = left_behind(&host, mark(1)).await;
+    host.approvals().answer(&id, &Answer::Always(Covers::Exact)).unwrap();
+    assert_eq!(host.call(mark(1)).await.code, Code::Completed);
+    assert_eq!(host.resume(&id).await.unwrap().code, Code::Completed, "its own yes is its own");
+    assert_eq!(desk.marks()[&numbered(1)], 2);
+    assert!(refused(&host.resume(&id).await));
+}
+
+/// Who resumed it: one of many threads, on two hosts.
+#[test]
+fn of_many_threads_that_resume_one_call_one_runs_it() {
+    const THREADS: usize = 64;
+    let desk = Desk::new();
+    let hosts = [alone(desk.headless()), alone(desk.headless())];
+    for round in 0..3 {
+        let id = alone(approved(&hosts[0], mark(round)));
+        let barrier = Barrier::new(THREADS);
+        let resume = |number: usize| {
+            barrier.wait();
+            alone(hosts[number % 2].resume(&id))
+        };
+        let outcomes: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|number| scope.spawn(move || resume(number))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let ran = outcomes.iter().filter(|outcome| !refused(outcome)).count();
+        assert_eq!(ran, 1, "{outcomes:?}");
+        assert_eq!(desk.marks()[&numbered(round)], 1);
+    }
+    desk.verifies();
+}
+
+/// Nobody but the principal it was asked for decides on it; the host itself is not bound to one.
+#[tokio::test]
+async fn a_resumed_call_is_made_for_whom_it_was_asked() {
+    struct Saw(std::sync::Mutex<Vec<(String, String)>>);
+    impl Hook for Saw {
+        fn before<'a>(&'a self, call: &'a HookCall<'a>) -> Hooking<'a> {
+            self.0.lock().unwrap().push((call.session.to_owned(), call.principal.to_owned()));
+            Box::pin(std::future::ready(Hooked::pass()))
+        }
+    }
+    let desk = Desk::new();
+    let saw = Arc::new(Saw(std::sync::Mutex::default()));
+    let builder = desk.site.builder(&policy(ASK)).unattended(Unattended::Pending).hook(Arc::clone(&saw) as _);
+    let host = open(builder).await;
+    let request = mark(1).session("monday").principal("alice/helper".parse().unwrap()).automated(true);
+    let id = approved(&host, request).await;
+    assert_eq!(host.resume(&id).await.unwrap().code, Code::Completed);
+    let seen = saw.0.lock().unwrap().clone();
+    assert_eq!(seen.len(), 2);
+    assert!(seen.iter().all(|seen| *seen == ("monday".to_owned(), "alice/helper".to_owned())), "{seen:?}");
+}

@@ -1,0 +1,103 @@
+//! A thousand calls that wait, through a restart and through a crash: all are there, and each runs once. P25.
+
+use crate::child::{Child, Order};
+use crate::desk::{Desk, alone, mark, numbered, question_in};
+use crate::people::no;
+use portcullis::{Answer, Code, Host, Onward, Request, Status};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Calls that wait.
+const CALLS: usize = 1000;
+
+/// The most questions that are open in one session, as the host has it.
+const SESSION_QUESTIONS_MAX: usize = 1024;
+
+/// Requests of a flood.
+const FLOOD: usize = 10_000;
+
+/// Tasks that resume.
+const TASKS: usize = 4;
+
+/// Asserts that all calls wait, approves them through another handle, and runs each.
+async fn approved_and_run(desk: &Desk) {
+    let approvals = desk.approvals();
+    let questions = approvals.list(false).unwrap().questions;
+    assert_eq!(questions.len(), CALLS);
+    let asked: BTreeSet<String> = questions.iter().map(|open| open.question.clone().unwrap().arguments).collect();
+    assert_eq!(asked, (0..CALLS).map(numbered).collect());
+    for question in &questions {
+        assert_eq!((question.status, question.waited_for), (Status::Pending, false));
+        assert_eq!(approvals.answer(&question.id, &Answer::Yes).unwrap(), Onward::Here);
+    }
+    let ids: Vec<String> = questions.into_iter().map(|question| question.id).collect();
+    let host = desk.headless().await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for chunk in ids.chunks(CALLS / TASKS) {
+        tasks.spawn(run_all(host.clone(), chunk.to_vec()));
+    }
+    tasks.join_all().await;
+    let expected: BTreeMap<String, usize> = (0..CALLS).map(|number| (numbered(number), 1)).collect();
+    assert_eq!(desk.marks(), expected);
+    assert!(approvals.list(false).unwrap().questions.is_empty());
+    desk.verifies();
+}
+
+/// Runs each, and asks for it once more.
+async fn run_all(host: Host, ids: Vec<String>) {
+    for id in ids {
+        let reply = host.resume(&id).await.unwrap();
+        assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+        assert!(host.resume(&id).await.is_err(), "it is spent");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_calls_stay_behind_and_each_runs_once() {
+    let desk = Desk::new();
+    let host = desk.headless().await;
+    for number in 0..CALLS {
+        assert_eq!(host.call(mark(number)).await.code, Code::ApprovalPending);
+    }
+    drop(host);
+    approved_and_run(&desk).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_calls_that_wait_outlive_their_process() {
+    let desk = Desk::new();
+    drop(desk.headless().await);
+    let mut child = Child::start(Order::AskElsewhere, &desk.root(), &CALLS.to_string());
+    child.until("asked");
+    assert_eq!(child.kill(), Vec::<String>::new());
+    approved_and_run(&desk).await;
+}
+
+/// A flood ends at the most that a session may ask; nobody else's session is touched by it, and what was asked before
+/// it is still there.
+#[test]
+fn a_flood_of_requests_is_cut_off() {
+    let desk = Desk::new();
+    let host = alone(desk.headless());
+    let request = |number: usize| Request::new("good.run", numbered(number));
+    let mut pending = Vec::new();
+    alone(async {
+        for number in 0..FLOOD {
+            let reply = host.call(request(number).session("flood")).await;
+            if number < SESSION_QUESTIONS_MAX {
+                pending.push(question_in(&reply));
+                continue;
+            }
+            assert_eq!(reply.code, Code::ApprovalDenied, "{number}");
+            assert!(reply.message.contains("too many questions already wait"), "{}", reply.message);
+        }
+    });
+    let questions = host.approvals().list(false).unwrap().questions;
+    assert_eq!(questions.len(), SESSION_QUESTIONS_MAX);
+    assert_eq!(alone(host.call(request(1).session("calm"))).code, Code::ApprovalPending);
+    // One that is settled makes room for one.
+    host.approvals().answer(&pending[0], &no()).unwrap();
+    assert_eq!(alone(host.call(request(FLOOD).session("flood"))).code, Code::ApprovalPending);
+    assert_eq!(alone(host.call(request(FLOOD + 1).session("flood"))).code, Code::ApprovalDenied);
+    host.approvals().answer(&pending[1], &Answer::Yes).unwrap();
+    assert_eq!(alone(host.resume(&pending[1])).unwrap().code, Code::Completed);
+}

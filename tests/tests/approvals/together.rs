@@ -1,0 +1,118 @@
+//! One ledger and many hands: threads and processes that answer, revoke and list at once. P02, P03.
+
+use crate::child::{Child, Order};
+use crate::desk::{Desk, alone, left_behind, mark};
+use portcullis::{Answer, Approvals, Covers, Status, open_approvals};
+use std::collections::BTreeSet;
+use std::sync::Barrier;
+use std::thread;
+
+/// Questions that all are after.
+const QUESTIONS: usize = 60;
+
+/// Rounds that each hand makes.
+const ROUNDS: usize = 10;
+
+fn asked(desk: &Desk, count: usize) -> Vec<String> {
+    alone(async {
+        let host = desk.headless().await;
+        let mut ids = Vec::new();
+        for number in 0..count {
+            ids.push(left_behind(&host, mark(number)).await);
+        }
+        ids
+    })
+}
+
+/// Answers and revokes as a child does, and tells how often it was the first.
+fn settle(approvals: &Approvals) -> (usize, usize) {
+    let (mut answered, mut revoked) = (0, 0);
+    for _ in 0..ROUNDS {
+        let listing = approvals.list(false).unwrap();
+        assert!(listing.faults.is_empty(), "{:?}", listing.faults);
+        for question in listing.questions.iter().rev() {
+            answered += usize::from(approvals.answer(&question.id, &Answer::Always(Covers::Exact)).is_ok());
+        }
+        for held in listing.answers.iter().step_by(2) {
+            revoked += usize::from(approvals.revoke(&held.id).is_ok());
+        }
+    }
+    (answered, revoked)
+}
+
+/// Threads of this process on handles of their own and shared ones, and two processes beside them: every question is
+/// answered once, every answer revoked once at the most, and no change is lost.
+#[test]
+fn threads_and_processes_share_one_ledger() {
+    let desk = Desk::new();
+    let ids = asked(&desk, QUESTIONS);
+    let shared = desk.approvals();
+    let mut children = [(); 2].map(|()| Child::start(Order::Settle, &desk.root(), &ROUNDS.to_string()));
+    children.iter_mut().for_each(|child| drop(child.until("begun")));
+    let mut counts: Vec<(usize, usize)> = thread::scope(|scope| {
+        let with_shared = (0..3).map(|_| scope.spawn(|| settle(&shared)));
+        let mut threads: Vec<_> = with_shared.collect();
+        threads.extend((0..3).map(|_| scope.spawn(|| settle(&desk.approvals()))));
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for child in children {
+        let said = child.ends();
+        let numbers: Vec<usize> = said[0].split(' ').skip(1).map(|number| number.parse().unwrap()).collect();
+        counts.push((numbers[0], numbers[1]));
+    }
+    let listing = shared.list(true).unwrap();
+    assert_eq!(counts.iter().map(|(answered, _)| answered).sum::<usize>(), QUESTIONS, "{counts:?}");
+    assert!(ids.iter().all(|id| shared.question(id).unwrap().status == Status::Approved));
+    assert_eq!(listing.answers.len(), QUESTIONS);
+    let revoked = listing.answers.iter().filter(|held| held.revoked_at.is_some()).count();
+    assert_eq!(counts.iter().map(|(_, revoked)| revoked).sum::<usize>(), revoked, "{counts:?}");
+    let told = |kind| desk.record().iter().filter(|line| line["kind"] == kind).count();
+    assert_eq!((told("answer"), told("revoked")), (QUESTIONS, revoked));
+    desk.verifies();
+}
+
+/// Threads that begin a state directory together agree on one ledger.
+#[test]
+fn a_ledger_is_begun_once() {
+    const THREADS: usize = 8;
+    for round in 0..10 {
+        let desk = Desk::new();
+        let barrier = Barrier::new(THREADS);
+        let open = || {
+            barrier.wait();
+            open_approvals(&desk.site.state()).map(|approvals| approvals.trust(&"a".repeat(64), "a file").unwrap())
+        };
+        let opened: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(open)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        for result in opened {
+            assert!(result.is_ok(), "round {round}: {:?}", result.err());
+        }
+        assert!(desk.approvals().is_trusted(&"a".repeat(64)).unwrap());
+        desk.verifies();
+    }
+}
+
+/// A handle that was open all the while sees what another one did.
+#[test]
+fn what_one_handle_does_another_one_sees() {
+    let desk = Desk::new();
+    let (first, second) = (desk.approvals(), desk.approvals());
+    let ids = asked(&desk, 4);
+    let listed = |approvals: &Approvals| -> BTreeSet<String> {
+        approvals.list(false).unwrap().questions.into_iter().map(|question| question.id).collect()
+    };
+    assert_eq!(listed(&first), ids.iter().cloned().collect());
+    for (number, id) in ids.iter().enumerate() {
+        let (one, other) = if number % 2 == 0 { (&first, &second) } else { (&second, &first) };
+        one.answer(id, &Answer::Always(Covers::Exact)).unwrap();
+        assert_eq!(other.question(id).unwrap().status, Status::Approved);
+        let held = other.list(false).unwrap().answers.into_iter().find(|held| held.question == *id).unwrap();
+        other.revoke(&held.id).unwrap();
+        assert!(one.revoke(&held.id).is_err());
+        other.revoke(id).unwrap();
+        assert_eq!(one.question(id).unwrap().status, Status::Rejected);
+    }
+    desk.verifies();
+}

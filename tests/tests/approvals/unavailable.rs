@@ -1,0 +1,151 @@
+//! A ledger that cannot be written: nothing runs that a person would have to be asked about, and no answer has an
+//! effect. P27; invariant 6.
+
+use crate::desk::{ALLOW, Desk, left_behind, mark, numbered, policy};
+use crate::people::{Person, no};
+use portcullis::{Answer, Answering, ApprovalError, Approver, Code, Covers, Host, Outcome, Question, Request, Status};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Keeps every other hand from writing, as long as it is held: what a full or read-only disk does as well.
+fn refuse_writes(state: &Path) {
+    let connection = Connection::open(state.join("ledger.sqlite")).unwrap();
+    for table in ["question", "answer"] {
+        for event in ["INSERT", "UPDATE"] {
+            let trigger = format!(
+                "CREATE TRIGGER no_{event}_{table} BEFORE {event} ON {table} \
+                 BEGIN SELECT RAISE(ABORT, 'disk is full'); END"
+            );
+            connection.execute_batch(&trigger).unwrap();
+        }
+    }
+}
+
+fn allow_writes(state: &Path) {
+    let connection = Connection::open(state.join("ledger.sqlite")).unwrap();
+    for table in ["question", "answer"] {
+        for event in ["INSERT", "UPDATE"] {
+            connection.execute_batch(&format!("DROP TRIGGER IF EXISTS no_{event}_{table}")).unwrap();
+        }
+    }
+}
+
+async fn is_denied(host: &Host, request: Request) {
+    let reply = host.call(request).await;
+    assert_eq!((reply.code, reply.outcome()), (Code::RecordUnavailable, Outcome::Denied), "{}", reply.message);
+    assert!(!reply.message.contains("disk"), "the detail is for the operator: {}", reply.message);
+}
+
+#[tokio::test]
+async fn nothing_is_asked_and_nothing_runs_while_the_ledger_cannot_be_written() {
+    let desk = Desk::new();
+    let person = Person::who_says(Answer::Yes);
+    let (asking, headless) = (desk.asking(&person).await, desk.headless().await);
+    let id = left_behind(&headless, mark(9)).await;
+    headless.approvals().answer(&id, &Answer::Yes).unwrap();
+    refuse_writes(&desk.site.state());
+    is_denied(&asking, mark(1)).await;
+    is_denied(&headless, mark(2)).await;
+    assert_eq!(person.asked(), [], "what cannot be kept is not asked");
+    let resumed = headless.resume(&id).await;
+    assert!(!resumed.is_ok_and(|reply| reply.code == Code::Completed), "it would not be known as spent");
+    assert!(desk.marks().is_empty());
+    // What needs nobody's answer needs no ledger.
+    let allowing = desk.approved_by(&policy(ALLOW), &person).await;
+    assert_eq!(allowing.call(mark(3)).await.code, Code::Completed);
+    allow_writes(&desk.site.state());
+    assert_eq!(asking.call(mark(4)).await.code, Code::Completed);
+    assert_eq!(headless.resume(&id).await.unwrap().code, Code::Completed);
+    assert_eq!(desk.marks().into_keys().collect::<Vec<_>>(), [numbered(3), numbered(4), numbered(9)]);
+    desk.verifies();
+}
+
+/// Answers, but first sees to it that the answer cannot be kept.
+struct Sabotage {
+    state: PathBuf,
+    answer: Answer,
+    asked: Mutex<usize>,
+}
+
+impl Approver for Sabotage {
+    fn answer<'a>(&'a self, _: &'a Question) -> Answering<'a> {
+        *self.asked.lock().unwrap() += 1;
+        refuse_writes(&self.state);
+        Box::pin(std::future::ready(self.answer.clone()))
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_kept_has_no_effect() {
+    for answer in [Answer::Yes, Answer::Always(Covers::Exact), Answer::Session(Covers::Exact), no()] {
+        let desk = Desk::new();
+        let approver = Arc::new(Sabotage { state: desk.site.state(), answer, asked: Mutex::new(0) });
+        let host = desk.asking(&approver).await;
+        is_denied(&host, mark(1)).await;
+        assert_eq!(*approver.asked.lock().unwrap(), 1);
+        allow_writes(&desk.site.state());
+        assert!(desk.marks().is_empty());
+        let listing = host.approvals().list(true).unwrap();
+        assert!(listing.answers.is_empty());
+        assert_eq!(listing.questions[0].status, Status::Pending, "its withdrawal could not be kept either");
+        desk.verifies();
+    }
+}
+
+/// A held answer whose use cannot be noted does not hold.
+#[tokio::test]
+async fn an_answer_whose_use_cannot_be_noted_does_not_hold() {
+    let desk = Desk::new();
+    let person = Person::who_says(Answer::Always(Covers::Exact));
+    let host = desk.asking(&person).await;
+    assert_eq!(host.call(mark(1)).await.code, Code::Completed);
+    refuse_writes(&desk.site.state());
+    is_denied(&host, mark(1)).await;
+    assert_eq!(desk.marks()[&numbered(1)], 1);
+}
+
+/// The file was removed, or another one lies in its place, while a host is open.
+#[tokio::test]
+async fn a_ledger_that_was_replaced_under_the_host_gives_no_right() {
+    let desk = Desk::new();
+    let other = Desk::new();
+    let person = Person::who_says(Answer::Always(Covers::Exact));
+    assert_eq!(other.asking(&person).await.call(mark(1)).await.code, Code::Completed);
+    person.says(no());
+    let host = desk.asking(&person).await;
+    let headless = desk.headless().await;
+    let id = left_behind(&headless, mark(2)).await;
+    person.asked();
+    let (ours, theirs) = (desk.site.state(), other.site.state());
+    for beside in ["ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm"] {
+        std::fs::remove_file(ours.join(beside)).unwrap();
+    }
+    std::fs::copy(theirs.join("ledger.sqlite"), ours.join("ledger.sqlite")).unwrap();
+    let reply = host.call(mark(1)).await;
+    assert_eq!(reply.outcome(), Outcome::Denied, "{}", reply.message);
+    drop((host, headless));
+    let host = desk.asking(&person).await;
+    assert_eq!(host.call(mark(1)).await.code, Code::ApprovalDenied);
+    assert!(matches!(host.approvals().question(&id), Err(ApprovalError::Unknown)), "what is gone is unknown");
+    assert!(desk.marks().is_empty());
+}
+
+/// A record that cannot be written denies as well, before the ledger is asked.
+#[tokio::test]
+async fn an_answer_that_cannot_be_recorded_has_no_effect() {
+    let desk = Desk::new();
+    let host = desk.headless().await;
+    let id = left_behind(&host, mark(1)).await;
+    let log = desk.site.state().join("audit.jsonl");
+    let whole = std::fs::read(&log).unwrap();
+    std::fs::write(&log, &whole[..whole.len() - 10]).unwrap();
+    for answer in [Answer::Yes, Answer::Always(Covers::Exact), no()] {
+        let answered = host.approvals().answer(&id, &answer);
+        assert!(matches!(answered, Err(ApprovalError::Audit(_))), "{answered:?}");
+    }
+    std::fs::write(&log, &whole).unwrap();
+    assert_eq!(host.approvals().question(&id).unwrap().status, Status::Pending);
+    assert!(host.approvals().list(true).unwrap().answers.is_empty());
+    assert_eq!(desk.headless().await.approvals().answer(&id, &Answer::Yes).unwrap(), portcullis::Onward::Here);
+}

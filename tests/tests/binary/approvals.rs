@@ -1,0 +1,184 @@
+//! Answers from elsewhere: another process approves, rejects and takes back, and what was left behind is run once.
+
+use crate::console::{ASK, Session};
+use crate::desk::{Desk, Ran, finish};
+use serde_json::{Value, json};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long something that is coming may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn greet() -> Value {
+    json!({ "name": "Ann" })
+}
+
+fn write(path: &str) -> Value {
+    json!({ "path": path, "content": "one\n" })
+}
+
+/// What waits and what holds.
+fn listing(desk: &Desk) -> Value {
+    desk.run(&["approvals", "list", "--json"]).ends(0).document()
+}
+
+/// The id of the one question that waits, as soon as there is one.
+fn question(desk: &Desk) -> String {
+    let began = Instant::now();
+    loop {
+        if let [question] = listing(desk)["questions"].as_array().unwrap().as_slice() {
+            return question["id"].as_str().unwrap().to_owned();
+        }
+        assert!(began.elapsed() < PATIENCE, "no question");
+    }
+}
+
+/// A call that waits for an answer from elsewhere.
+fn waiting(desk: &Desk) -> Child {
+    let arguments = ["--json", "call", "hello.greet", &greet().to_string(), "--ask", "wait"];
+    desk.command().args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn approvals(desk: &Desk, arguments: &[&str]) -> Ran {
+    desk.run(&[&["approvals"], arguments].concat())
+}
+
+#[test]
+fn another_process_approves_what_waits_at_a_terminal() {
+    let desk = Desk::new(ASK);
+    let mut session = Session::of(&desk, "hello.greet", &greet());
+    session.question();
+    let id = question(&desk);
+    let shown = approvals(&desk, &["show", &id[..6]]).ends(0).out;
+    assert!(shown.contains("a call waits") && shown.contains("\"name\": \"Ann\""), "{shown}");
+    let ran = approvals(&desk, &["approve", &id[..8]]).ends(0);
+    assert!(ran.err.contains("goes on in the process that asked") && ran.out.is_empty(), "{ran:?}");
+    let said = session.ends(0);
+    assert!(said.contains("Approved elsewhere, with `portcullis approvals`.\n"), "{said}");
+    assert!(said.contains("Hello, Ann!"), "{said}");
+    desk.verifies();
+}
+
+#[test]
+fn another_process_rejects_with_a_note() {
+    let desk = Desk::new(ASK);
+    let mut session = Session::of(&desk, "hello.greet", &greet());
+    session.question();
+    approvals(&desk, &["reject", &question(&desk), "--note", "greet Bob instead"]).ends(0);
+    let said = session.ends(3);
+    assert!(said.contains("Rejected elsewhere") && said.contains("Note: greet Bob instead"), "{said}");
+    desk.verifies();
+}
+
+/// Without a terminal, and told to wait: the call says how it is approved.
+#[test]
+fn a_call_that_waits_says_how_it_is_approved() {
+    let desk = Desk::new(ASK);
+    let child = waiting(&desk);
+    let id = question(&desk);
+    approvals(&desk, &["approve", &id]).ends(0);
+    let ran = finish(child).ends(0);
+    assert!(ran.err.contains(&format!("portcullis approvals approve {}", &id[..8])), "{}", ran.err);
+    assert_eq!(ran.document()["message"], "Hello, Ann!");
+}
+
+#[test]
+fn what_was_left_behind_is_run_once_by_who_approves_it() {
+    let desk = Desk::new(ASK);
+    let reply = desk.call("hello.greet", &greet(), 4);
+    assert_eq!((&reply["outcome"], &reply["code"]), (&json!("pending"), &json!("approval-pending")));
+    let id = question(&desk);
+    assert!(reply["message"].as_str().unwrap().contains(&id), "{reply}");
+    assert_eq!(approvals(&desk, &["approve", &id]).ends(0).out, "Hello, Ann!\n");
+    let second = approvals(&desk, &["approve", &id]).ends(3);
+    assert!(second.out.is_empty() && second.err.contains("done already"), "{second:?}");
+    approvals(&desk, &["reject", &id]).ends(3);
+    desk.verifies();
+}
+
+/// A yes is no policy: where the policy denies the call it does not run, and the yes is not spent.
+#[test]
+fn a_yes_waits_for_a_policy_that_asks() {
+    let desk = Desk::new(ASK);
+    desk.call("hello.greet", &greet(), 4);
+    let id = question(&desk);
+    desk.policy("");
+    let denied = approvals(&desk, &["approve", &id]).ends(3);
+    assert!(denied.err.contains("policy-denied") && denied.err.contains("the yes still stands"), "{}", denied.err);
+    desk.policy(ASK);
+    assert_eq!(approvals(&desk, &["approve", &id]).ends(0).out, "Hello, Ann!\n");
+    approvals(&desk, &["approve", &id]).ends(3);
+    desk.verifies();
+}
+
+/// A process that dies while it waits leaves its question, and who approves it runs the call.
+#[test]
+fn the_call_of_a_killed_process_is_run_by_who_approves_it() {
+    let desk = Desk::new(ASK);
+    let mut child = waiting(&desk);
+    let id = question(&desk);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let reply = approvals(&desk, &["approve", &id, "--json"]).ends(0).document();
+    assert_eq!(reply["message"], "Hello, Ann!");
+    desk.verifies();
+}
+
+#[test]
+fn an_answer_for_always_holds_until_it_is_revoked() {
+    let desk = Desk::new(ASK);
+    desk.call("files.write", &write("src/a.md"), 4);
+    let id = question(&desk);
+    let refused = approvals(&desk, &["approve", &id, "--always", "--for", "**"]).ends(2);
+    assert!(refused.err.contains("path = \"src/**\""), "{}", refused.err);
+    approvals(&desk, &["approve", &id, "--for", "src/**"]).ends(2);
+    approvals(&desk, &["approve", &id, "--always", "--for", "src/**"]).ends(0);
+    desk.call("files.write", &write("src/b.md"), 0);
+    desk.call("files.write", &write("Cargo.toml"), 4);
+    approvals(&desk, &["reject", &question(&desk)]).ends(0);
+    let listed = listing(&desk);
+    let answer = &listed["answers"][0];
+    assert_eq!((&answer["uses"], &answer["session"]), (&json!(1), &Value::Null), "{listed}");
+    assert!(approvals(&desk, &["list"]).ends(0).out.contains("path = \"src/**\""));
+    let held = answer["id"].as_str().unwrap();
+    assert!(approvals(&desk, &["show", held]).ends(0).out.contains("read-write"));
+    approvals(&desk, &["approve", held]).ends(2);
+    approvals(&desk, &["revoke", held]).ends(0);
+    approvals(&desk, &["revoke", held]).ends(3);
+    desk.call("files.write", &write("src/b.md"), 4);
+    desk.verifies();
+}
+
+/// A person at a terminal sees the question, and is asked whether they are sure.
+#[test]
+fn approving_at_a_terminal_shows_the_question_first() {
+    let desk = Desk::new(ASK);
+    desk.call("hello.greet", &greet(), 4);
+    let id = question(&desk);
+    for (answer, code) in [("\n", 3), ("y\n", 0)] {
+        let mut session = Session::running(&desk, &["approvals", "approve", &id]);
+        assert!(session.until("Approve it? [y/N] ").contains("\"name\": \"Ann\""));
+        session.types(answer);
+        assert_eq!(session.ends(code).contains("Hello, Ann!"), code == 0);
+    }
+}
+
+/// Whoever acts for somebody gets no more than they, and answers are given to each alone.
+#[test]
+fn a_sub_agent_is_asked_about_on_its_own() {
+    let desk = Desk::new(ASK);
+    let greeted = greet().to_string();
+    let agent = ["call", "hello.greet", &greeted, "--principal", "alice", "--sub-agent", "finder"];
+    desk.run(&agent).ends(4);
+    let listed = listing(&desk);
+    let asked = &listed["questions"][0]["question"];
+    assert_eq!((&asked["principal"], &asked["origin"]), (&json!("alice/finder"), &json!("sub-agent")), "{listed}");
+    desk.run(&["call", "hello.greet", &greeted, "--principal", "no name"]).ends(2);
+    desk.run(&["call", "hello.greet", &greeted, "--sub-agent", "a/b"]).ends(2);
+    let rule = |who, decision| format!("[[rule]]\ntool = \"hello.*\"\n{who}decision = \"{decision}\"\n");
+    desk.policy(&(rule("", "allow") + &rule("origin = \"sub-agent\"\n", "deny")));
+    desk.run(&agent).ends(3);
+    desk.run(&agent[..5]).ends(0);
+    let explained = desk.run(&["explain", "hello.greet", &greeted, "--sub-agent", "finder"]).ends(0).out;
+    assert!(explained.contains("hello.*, origin sub-agent"), "{explained}");
+}

@@ -1,0 +1,75 @@
+//! The program at a real terminal, which `script` of util-linux makes, and a person at its keys.
+
+use crate::desk::{Desk, program};
+use serde_json::Value;
+use std::env;
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// The last words before an answer.
+pub(crate) const PROMPT: &str = "? [y/s/a/n/more] ";
+
+/// Asks about everything.
+pub(crate) const ASK: &str = "[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n\
+    [[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\nreason = \"a person looks\"\n";
+
+/// The program at a terminal without colours and without a cursor, so that no escape sequence is the program's own.
+pub(crate) struct Session {
+    child: Child,
+    keys: ChildStdin,
+    screen: ChildStdout,
+    seen: String,
+}
+
+impl Session {
+    /// A call.
+    pub(crate) fn of(desk: &Desk, tool: &str, arguments: &Value) -> Self {
+        Self::running(desk, &["call", tool, &arguments.to_string().replace('\'', "\\u0027")])
+    }
+
+    /// Any command.
+    pub(crate) fn running(desk: &Desk, arguments: &[&str]) -> Self {
+        let mut line = program().display().to_string();
+        for argument in arguments {
+            assert!(!argument.contains('\''), "the shell's quotes");
+            line += &format!(" '{argument}'");
+        }
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).current_dir(desk.site.path("")).env_clear();
+        command.env("PATH", env::var_os("PATH").unwrap_or_default()).env("TERM", "dumb").env("NO_COLOR", "1");
+        command.env("HOME", desk.site.path("home")).env("PORTCULLIS_STATE", desk.site.state());
+        command.env("PORTCULLIS_POLICY", "portcullis.toml");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("util-linux has `script`");
+        let (keys, screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Self { child, keys, screen, seen: String::new() }
+    }
+
+    /// Reads the screen as far as the question about a call, and says what was on it.
+    pub(crate) fn question(&mut self) -> String {
+        self.until(PROMPT)
+    }
+
+    /// Reads the screen as far as these words.
+    pub(crate) fn until(&mut self, words: &str) -> String {
+        let (mut bytes, mut byte) = (Vec::new(), [0]);
+        while !bytes.ends_with(words.as_bytes()) {
+            let read = self.screen.read(&mut byte).unwrap();
+            assert_eq!(read, 1, "no {words:?}: {}", String::from_utf8_lossy(&bytes));
+            bytes.push(byte[0]);
+        }
+        String::from_utf8(bytes).unwrap().replace("\r\n", "\n")
+    }
+
+    pub(crate) fn types(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// How the program ended, and what it said after the question.
+    pub(crate) fn ends(mut self, code: i32) -> String {
+        self.screen.read_to_string(&mut self.seen).unwrap();
+        drop(self.keys);
+        assert_eq!(self.child.wait().unwrap().code(), Some(code), "{}", self.seen);
+        self.seen.replace("\r\n", "\n")
+    }
+}

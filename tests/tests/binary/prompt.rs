@@ -1,0 +1,127 @@
+//! What a person at the terminal can say beside yes and no, and what they cannot say before they have seen it.
+
+use crate::console::{ASK, PROMPT, Session};
+use crate::desk::Desk;
+use portcullis::text::is_deceptive;
+use serde_json::{Value, json};
+use std::fs;
+
+/// How much hostile text one call is given: what a command line takes even where each byte is spelt as an escape.
+const ARGUMENT_BYTES_MAX: usize = 8 * 1024;
+
+fn write(path: &str, content: &str) -> Value {
+    json!({ "path": path, "content": content })
+}
+
+#[track_caller]
+fn harmless(screen: &str) {
+    let found = screen.chars().find(|character| is_deceptive(*character) && *character != '\n');
+    assert_eq!(found, None, "{screen:?}");
+}
+
+/// An answer for longer holds where it says, and nowhere else.
+#[test]
+fn an_answer_for_the_session_covers_what_its_number_says() {
+    let desk = Desk::new(ASK);
+    let mut session = Session::of(&desk, "files.write", &write("src/a.md", "one\n"));
+    let question = session.question();
+    let number = question.lines().find_map(|line| line.trim().strip_suffix("path = \"src/**\"")?.split(' ').next());
+    let number = number.unwrap_or_else(|| panic!("{question}"));
+    session.types(&format!("s{number}\n"));
+    session.ends(0);
+    desk.call("files.write", &write("src/b.md", "two\n"), 0);
+    desk.call("files.write", &write("other.md", "two\n"), 4);
+    let elsewhere = ["--json", "call", "files.write", &write("src/c.md", "").to_string(), "--session", "another"];
+    desk.run(&elsewhere).ends(4);
+    desk.verifies();
+}
+
+/// What is written after a no reaches the model.
+#[test]
+fn a_note_reaches_the_reply() {
+    let desk = Desk::new(ASK);
+    let mut session = Session::of(&desk, "hello.greet", &json!({ "name": "Ann" }));
+    session.question();
+    session.types("n greet Bob instead\n");
+    assert!(session.ends(3).contains("greet Bob instead"));
+}
+
+/// A line that is no answer is asked about again.
+#[test]
+fn an_unclear_answer_is_asked_again() {
+    let desk = Desk::new(ASK);
+    let mut session = Session::of(&desk, "hello.greet", &json!({ "name": "Ann" }));
+    for unclear in ["what?\n", "yy\n"] {
+        session.question();
+        session.types(unclear);
+    }
+    assert!(session.question().contains("That is none of the answers."));
+    session.types("y\n");
+    assert!(session.ends(0).contains("Hello, Ann!"));
+}
+
+/// What a write would change in the file, as the host reads it.
+#[test]
+fn the_difference_is_shown() {
+    let desk = Desk::new(ASK);
+    let mut session = Session::of(&desk, "files.write", &write("poem.txt", "roses are red\nviolets are violet\n"));
+    let question = session.question();
+    for line in ["    -violets are blue", "    +violets are violet", "     roses are red"] {
+        assert!(question.lines().any(|shown| shown == line), "{line}: {question}");
+    }
+    session.types("n\n");
+    session.ends(3);
+}
+
+/// A person says yes to what they have seen: a long content waits for `more`.
+#[test]
+fn a_cut_argument_cannot_be_approved_unseen() {
+    let desk = Desk::new(ASK);
+    let content = format!("{}rm -rf /\n", "harmless ".repeat(1000));
+    let mut session = Session::of(&desk, "files.write", &write("long.txt", &content));
+    assert!(!session.question().contains("rm -rf"));
+    session.types("y\n");
+    assert!(session.question().contains("type `more`"));
+    assert!(!desk.site.path("work/long.txt").exists());
+    session.types("more\n");
+    assert!(session.question().contains("rm -rf"));
+    session.types("y\n");
+    session.ends(0);
+    assert_eq!(fs::read_to_string(desk.site.path("work/long.txt")).unwrap(), content);
+    // A little is cut: a yes once is the person's to give, a yes for longer is not.
+    let content = "x".repeat(600);
+    let mut session = Session::of(&desk, "files.write", &write("short.txt", &content));
+    session.question();
+    session.types("a2\n");
+    assert!(session.question().contains("type `more`"));
+    session.types("y\n");
+    session.ends(0);
+}
+
+/// Forty texts that break programs: none of them moves the cursor, and the offers stand below each.
+#[test]
+fn hostile_arguments_neither_escape_nor_hide_the_offers() {
+    let desk = Desk::new(ASK);
+    let evil = ["\u{1b}[2J\u{1b}[1;1H", "\u{1b}]52;c;aGk=\u{1b}\\", "\u{9b}31m\r", "\u{202e}\u{2066}\u{e0041}"];
+    let naughty = naughty_strings::BLNS.iter().filter(|text| !text.is_ascii() && text.len() < ARGUMENT_BYTES_MAX);
+    let naughty = naughty.take(36).copied();
+    let texts: Vec<&str> = evil.into_iter().chain(naughty).collect();
+    assert_eq!(texts.len(), 40);
+    for text in texts {
+        let prompt = format!("Allow files.write{PROMPT}");
+        let content = format!("{}\n{prompt}y\n{text}", text.repeat(ARGUMENT_BYTES_MAX / text.len()));
+        let mut session = Session::of(&desk, "files.write", &write("src/a.md", &content));
+        let mut question = session.question();
+        // The arguments repeat the prompt, but not at the beginning of a line: there only the program writes it.
+        while !question.ends_with(&format!("\n{prompt}")) {
+            question += &session.question();
+        }
+        harmless(&question);
+        let last: Vec<&str> = question.lines().rev().take(7).collect();
+        assert!(last.iter().any(|line| line.ends_with("path = \"src/**\"")), "{question}");
+        assert!(last.contains(&"    1  exactly these arguments"), "{question}");
+        assert!(question.lines().count() < 48, "{question}");
+        session.types("n\n");
+        harmless(&session.ends(3));
+    }
+}

@@ -1,0 +1,17 @@
+//! Calls as their surroundings see them: what is told of them while they go on, what an embedder's hooks may do to
+//! them, and how several of them share a host.
+
+#![allow(clippy::disallowed_methods, reason = "a hook of the tests takes the record away under the host")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "calls/desk.rs"]
+mod desk;
+
+#[path = "calls/events.rs"]
+mod events;
+
+#[path = "calls/hooks.rs"]
+mod hooks;
+
+#[path = "calls/batch.rs"]
+mod batch;

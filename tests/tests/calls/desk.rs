@@ -1,0 +1,188 @@
+//! A site whose tools take part in what happens around a call, and ears for its host's events.
+
+use portcullis::{Answer, Answering, Approver, CallState, Event, EventKind, Events, Host, HostBuilder, Question};
+use portcullis_tests::{Manifest, Site, component, guest, module};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// Everything is allowed; what a desk adds says otherwise of its own plugins.
+const POLICY: &str = "[limits]\ntime = \"20 s\"\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
+
+/// Asks for one thing, and answers when it was answered.
+const ASKS: &str = r#"
+(import "portcullis:tool/context@0.1.0" "ask" (func $ask (param i32 i32 i32 i32 i32 i32 i32)))
+(data (i32.const 2048) "write")
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (call $ask (i32.const 2048) (i32.const 5) (i32.const 2048) (i32.const 5) (i32.const 2048) (i32.const 5)
+    (i32.const 3072))
+  (call $answer (i32.const 0) (local.get 2) (local.get 3)))
+"#;
+
+/// Sleeps for five milliseconds.
+const NAPS: &str = r#"
+(import "wasi:clocks/monotonic-clock@0.2.12" "subscribe-duration" (func $subscribe (param i64) (result i32)))
+(import "wasi:io/poll@0.2.12" "[method]pollable.block" (func $block (param i32)))
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (call $block (call $subscribe (i64.const 5000000)))
+  (call $answer (i32.const 0) (local.get 2) (local.get 3)))
+"#;
+
+/// The site, with no host open on it.
+pub(crate) struct Desk {
+    pub(crate) site: Site,
+    policy: String,
+}
+
+impl Desk {
+    /// A site with the good plugin, and one that was refused.
+    pub(crate) fn new() -> Self {
+        let site = Site::new();
+        site.plugin("refused", b"no component");
+        Self { site, policy: POLICY.to_owned() }
+    }
+
+    /// A guest of the tests under its own name.
+    pub(crate) fn with(self, name: &str) -> Self {
+        self.with_named(name, &Manifest::of(name))
+    }
+
+    /// A guest of the tests that says this of itself.
+    pub(crate) fn with_named(self, of: &str, manifest: &Manifest) -> Self {
+        self.site.plugin(&manifest.name, &guest(of, manifest));
+        self
+    }
+
+    /// The good plugin under the name `asked`, about which a person is asked.
+    pub(crate) fn with_asked(self) -> Self {
+        self.with_named("good", &Manifest::of("asked")).rule("asked.*", "ask")
+    }
+
+    /// The good plugin under the name `no`, which the policy denies.
+    pub(crate) fn with_denied(self) -> Self {
+        self.with_named("good", &Manifest::of("no")).rule("no.*", "deny")
+    }
+
+    /// A guest that never ends, with little time.
+    pub(crate) fn with_loop(mut self) -> Self {
+        self.policy.push_str("[plugin.loop-in-execute.limits]\ntime = \"100 ms\"\n");
+        self.with("loop-in-execute")
+    }
+
+    fn rule(mut self, tool: &str, decision: &str) -> Self {
+        self.policy.push_str(&format!("[[rule]]\ntool = \"{tool}\"\ndecision = \"{decision}\"\n"));
+        self
+    }
+
+    /// A tool that asks in its middle, and may change something: a person is asked about both.
+    pub(crate) fn with_asks(self) -> Self {
+        let manifest = Manifest::of("asks").tool(|tool| tool.required = 2);
+        self.site.plugin("asks", &component(&module(ASKS, &manifest)));
+        self.rule("asks.*", "ask")
+    }
+
+    /// Tools that take a moment: one that changes nothing, one that says that it may not run beside another, and one
+    /// that may write.
+    pub(crate) fn with_naps(self) -> Self {
+        for (name, required, hints) in [("reader", 1, 1), ("sequential", 0, 16), ("writer", 2, 0)] {
+            let manifest = Manifest::of(name).tool(|tool| (tool.required, tool.hints) = (required, hints));
+            self.site.plugin(name, &component(&module(NAPS, &manifest)));
+        }
+        self
+    }
+
+    pub(crate) fn builder(&self) -> HostBuilder {
+        self.site.builder(&self.policy).calls(32)
+    }
+
+    pub(crate) async fn open(&self) -> Host {
+        self.builder().open().await.unwrap()
+    }
+
+    /// The record as entries of one call: kind, and what was said.
+    pub(crate) fn kinds(host: &Host, call: &str) -> Vec<String> {
+        let mut kinds = Vec::new();
+        let read = host.audit().read(|entry| {
+            if entry.document["call"] == call {
+                kinds.push(entry.document["kind"].as_str().unwrap_or_default().to_owned());
+            }
+            Ok(())
+        });
+        assert_eq!(read.unwrap().fault, None);
+        kinds
+    }
+}
+
+/// An approver who says yes as often as it is allowed to.
+pub(crate) struct Gate {
+    pub(crate) yes: Semaphore,
+}
+
+impl Gate {
+    pub(crate) fn closed() -> std::sync::Arc<Self> {
+        std::sync::Arc::new(Self { yes: Semaphore::new(0) })
+    }
+}
+
+impl Approver for Gate {
+    fn answer<'a>(&'a self, _: &'a Question) -> Answering<'a> {
+        Box::pin(async {
+            self.yes.acquire().await.unwrap().forget();
+            Answer::Yes
+        })
+    }
+}
+
+/// The word of an event.
+pub(crate) fn word(event: &Event) -> &'static str {
+    match &event.kind {
+        EventKind::State(state) => state.as_str(),
+        EventKind::Progress(_) => "progress",
+        EventKind::Lagged => "lagged",
+    }
+}
+
+/// All that there is to hear now, as words.
+pub(crate) fn heard(events: &mut Events) -> Vec<&'static str> {
+    std::iter::from_fn(|| events.try_next()).map(|event| word(&event)).collect()
+}
+
+/// Hears on until an event is the one, and hands out all that came before it.
+pub(crate) async fn until(events: &mut Events, mut is: impl FnMut(&Event) -> bool) -> Vec<Event> {
+    let mut before = Vec::new();
+    loop {
+        // A test that hears nothing for so long has failed; nothing else depends on it.
+        let event = tokio::time::timeout(Duration::from_secs(20), events.next()).await;
+        let event = event.unwrap_or_else(|_| panic!("it has not come, but {before:?}")).expect("the host is there");
+        if is(&event) {
+            return before;
+        }
+        before.push(event);
+    }
+}
+
+/// Which sessions run a tool now.
+#[derive(Debug, Default)]
+pub(crate) struct Running {
+    pub(crate) sessions: BTreeSet<String>,
+    /// The most that ran at one time.
+    pub(crate) most: usize,
+    pub(crate) ended: usize,
+}
+
+impl Running {
+    pub(crate) fn hear(&mut self, event: &Event) {
+        let EventKind::State(state) = &event.kind else { return };
+        let session = event.session.to_string();
+        match state {
+            CallState::Pending => {}
+            CallState::Running => drop(self.sessions.insert(session)),
+            CallState::Waiting => drop(self.sessions.remove(&session)),
+            CallState::Ended(_) => {
+                self.sessions.remove(&session);
+                self.ended += 1;
+            }
+        }
+        self.most = self.most.max(self.sessions.len());
+    }
+}
