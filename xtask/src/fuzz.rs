@@ -13,8 +13,8 @@ use anyhow::{Context as _, Result, bail};
 use crate::process;
 use crate::workspace::Workspace;
 
-/// The programs of `tests/fuzz`, each with the longest input that it is given, in bytes. A policy has several sections; a
-/// pattern and its texts are three lines.
+/// The programs of `tests/fuzz`, each with the longest input that it is given, in bytes. A policy has several sections;
+/// a pattern and its texts are three lines.
 const TARGETS: [(&str, usize); 2] = [("policy", 4096), ("matchers", 512)];
 /// How long each runs if nobody says.
 const SECONDS: u64 = 20;

@@ -32,6 +32,26 @@ async fn three_refusals_in_a_row_end_the_questions_of_a_session() {
     desk.verifies();
 }
 
+/// A flood that comes all at once reaches a person no further than one turn of a model does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_at_once_reaches_a_person_as_one_turn_of_a_model() {
+    let desk = Desk::new();
+    let person = Person::who_says(no());
+    let host = desk.asking(&person).await;
+    let calls: Vec<_> = (0..REQUESTS)
+        .map(|number| {
+            let host = host.clone();
+            tokio::spawn(async move { host.call(mark(number).session("loud")).await.code })
+        })
+        .collect();
+    for call in calls {
+        assert_eq!(call.await.unwrap(), Code::ApprovalDenied);
+    }
+    let asked = person.asked().len();
+    assert!((3..=28).contains(&asked), "{asked} questions");
+    assert!(desk.marks().is_empty());
+}
+
 /// The same where the answers come from elsewhere: it is the same person.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn three_refusals_from_elsewhere_end_the_questions_of_a_session() {

@@ -76,8 +76,12 @@ impl Approvals {
 
     /// A question this handle may know of.
     pub(super) fn open_question(&self, change: &Change<'_>, id: &str) -> Result<QuestionRow, ApprovalError> {
-        let row = change.question(id)?.filter(|row| self.may_know(&row.principal));
-        row.ok_or(ApprovalError::Unknown)
+        match change.question(id) {
+            Ok(row) => row.filter(|row| self.may_know(&row.principal)).ok_or(ApprovalError::Unknown),
+            // Whose an altered row is, is not known either.
+            Err(LedgerError::Seal(_)) if self.within.is_some() => Err(ApprovalError::Unknown),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

@@ -102,7 +102,7 @@ impl Approvals {
             Recall::Yes => return Ok(Next::Asked(Asked::Yes(None))),
             Recall::Nothing { changed } => case.question.changed = changed,
         }
-        if let Some(note) = self.shared.refusals.again(&case) {
+        if let Some(note) = self.shared.refusals.again(&case.question) {
             return self.unasked(&case, note);
         }
         let edit = case.edit.take();
@@ -117,7 +117,7 @@ impl Approvals {
         };
         let row = self.row(&case, nobody)?;
         let put = self.change(Durable::Machine, |change| {
-            let (all, session) = change.open_questions_count(&row.session)?;
+            let (all, session) = change.open_questions_count(&row.session, &row.principal)?;
             if all >= QUESTIONS_MAX || session >= SESSION_QUESTIONS_MAX {
                 return Ok(false);
             }

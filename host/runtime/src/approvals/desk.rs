@@ -108,7 +108,7 @@ impl Approvals {
             Ok(Listing {
                 questions: questions.map(|row| open_question(change, row)).collect(),
                 answers: answers.filter_map(held_answer).collect(),
-                faults: faults.iter().map(ToString::to_string).collect(),
+                faults: faults.iter().filter(|_| self.within.is_none()).map(ToString::to_string).collect(),
             })
         })
     }

@@ -172,6 +172,7 @@ impl Lines {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test makes its own files")]
 mod tests {
     use super::*;
     use portcullis_policy::Access;

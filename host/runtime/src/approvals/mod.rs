@@ -97,6 +97,7 @@ struct Shared {
     /// Something was answered in this process.
     answered: Notify,
     refusals: repetition::Refusals,
+    attention: repetition::Attention,
 }
 
 /// What the ledger keeps of an open question: what a person is shown, and what it takes to run the call later.
@@ -123,6 +124,7 @@ impl Approvals {
             owner: Mutex::new(None),
             answered: Notify::new(),
             refusals: repetition::Refusals::default(),
+            attention: repetition::Attention::default(),
         };
         let approvals = Self { shared: Arc::new(shared), within: None };
         approvals.sweep()?;

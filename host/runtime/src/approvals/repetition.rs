@@ -1,12 +1,13 @@
 //! Calls and refusals in a row. A model in a loop asks the same again and again: the host notices, so that a person
 //! does not have to.
 
-use super::ask::Case;
+use crate::approver::Question;
 use portcullis_policy::{Principal, ToolName};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The most sessions that are watched. Where there are more, the one that was quiet longest is forgotten.
 const SESSIONS_MAX: usize = 1024;
@@ -16,6 +17,10 @@ const REFUSALS_MAX: u32 = 3;
 
 /// How long a session is not asked about after that.
 const REFUSED_TIME: Duration = Duration::from_secs(60);
+
+/// The most questions of one session that an approver is asked at one time: one turn of a model. The others wait, so
+/// that refusals in a row are noticed before a flood has reached anybody.
+const ASKED_AT_ONCE_MAX: usize = 25;
 
 /// Who repeats.
 type Session = (String, String);
@@ -65,9 +70,9 @@ struct Refused {
 
 impl Refusals {
     /// Why nobody is asked now, if so.
-    pub(super) fn again(&self, case: &Case) -> Option<String> {
+    pub(super) fn again(&self, question: &Question) -> Option<String> {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = session(case);
+        let key = session(question);
         let refused = sessions.get(&key).copied()?;
         if refused.count < REFUSALS_MAX {
             return None;
@@ -82,22 +87,48 @@ impl Refusals {
         ))
     }
 
-    /// Counts a no.
-    pub(super) fn count(&self, case: &Case) {
+    /// Counts a no. One that comes while nobody is asked makes that no longer.
+    pub(super) fn count(&self, question: &Question) {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let refused = sessions.entry(session(case)).or_insert(Refused { count: 0, at: Instant::now() });
-        *refused = Refused { count: refused.count.saturating_add(1), at: Instant::now() };
+        let refused = sessions.entry(session(question)).or_insert(Refused { count: 0, at: Instant::now() });
+        if refused.count < REFUSALS_MAX {
+            *refused = Refused { count: refused.count + 1, at: Instant::now() };
+        }
         forget(&mut sessions, |refused| refused.at);
     }
 
     /// Begins to count anew: a person said yes.
-    pub(super) fn forget(&self, case: &Case) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&session(case));
+    pub(super) fn forget(&self, question: &Question) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&session(question));
     }
 }
 
-fn session(case: &Case) -> Session {
-    (case.question.session.clone(), case.question.principal.clone())
+/// How many questions of each session an approver has before it.
+#[derive(Default)]
+pub(super) struct Attention(Mutex<HashMap<Session, Weak<Semaphore>>>);
+
+impl Attention {
+    /// Waits until the approver may be asked about one more. Other channels answer meanwhile.
+    pub(super) async fn wait(&self, question: &Question) -> Option<OwnedSemaphorePermit> {
+        self.of(question).acquire_owned().await.ok()
+    }
+
+    fn of(&self, question: &Question) -> Arc<Semaphore> {
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if sessions.len() > SESSIONS_MAX {
+            sessions.retain(|_, asked| asked.strong_count() > 0);
+        }
+        let asked = sessions.entry(session(question)).or_default();
+        asked.upgrade().unwrap_or_else(|| {
+            let new = Arc::new(Semaphore::new(ASKED_AT_ONCE_MAX));
+            *asked = Arc::downgrade(&new);
+            new
+        })
+    }
+}
+
+fn session(question: &Question) -> Session {
+    (question.session.clone(), question.principal.clone())
 }
 
 /// Forgets the session that was quiet longest, where there are too many.

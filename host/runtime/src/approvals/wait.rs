@@ -3,12 +3,13 @@
 use super::ask::{Asked, Case, blocking, unkept};
 use super::line::{AnswerLine, WithdrawalLine};
 use super::{ApprovalError, Approvals, Channel};
-use crate::approver::Answer;
+use crate::approver::{Answer, Question};
 use crate::audit::Kind;
 use crate::call::Rejection;
 use crate::ledger::{Change, Durable, Status, Step};
 use std::future::Future;
 use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, MissedTickBehavior};
 
 /// How often a waiting call looks for an answer of another process: a person does not notice a tenth of a second.
@@ -17,7 +18,8 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// A way a waiting call goes on.
 enum Woken<S> {
     Stopped(S),
-    Answered(Answer),
+    /// The answer, and the turn it took, which is over when the answer counts.
+    Answered(Answer, Option<OwnedSemaphorePermit>),
     Late,
     Look,
 }
@@ -50,25 +52,26 @@ impl Waiting {
         let late = tokio::time::sleep_until(Instant::now() + self.case.times.waiting);
         let mut looks = tokio::time::interval(LOOK_INTERVAL);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut answer = match channel {
-            Channel::Approver(approver) => approver.answer(&question),
-            Channel::Elsewhere | Channel::Nobody(_) => Box::pin(std::future::pending()),
-        };
-        tokio::pin!(stopped, late);
+        let answer = asked(&approvals, channel, &question);
+        tokio::pin!(stopped, late, answer);
         let mut seen = None;
         loop {
             let woken = tokio::select! {
                 // An answer that comes together with the cancellation is not for a call that still exists.
                 biased;
                 stopped = &mut stopped => Woken::Stopped(stopped),
-                answer = &mut answer => Woken::Answered(answer),
+                (answer, attention) = &mut answer => Woken::Answered(answer, attention),
                 () = &mut late => Woken::Late,
                 () = approvals.shared.answered.notified() => Woken::Look,
                 _ = looks.tick() => Woken::Look,
             };
+            let mut _attention = None;
             let status = match woken {
                 Woken::Stopped(rejection) => return Err(rejection),
-                Woken::Answered(answer) => self.answered(&answer).await?,
+                Woken::Answered(answer, turn) => {
+                    _attention = turn;
+                    self.answered(&answer).await?
+                }
                 Woken::Late => self.late().await?,
                 Woken::Look => match self.look(&mut seen)? {
                     Some(status) => status,
@@ -133,7 +136,7 @@ impl Waiting {
         let (approvals, id, subject) = (self.approvals.clone(), self.id().to_owned(), self.case.subject);
         match status {
             Status::Approved => {
-                approvals.shared.refusals.forget(&self.case);
+                approvals.shared.refusals.forget(&self.case.question);
                 let claimed = blocking(move || approvals.claim(&id, subject)).await;
                 self.settled = claimed.is_ok();
                 match claimed {
@@ -168,10 +171,25 @@ impl Waiting {
 
     fn rejected(&mut self) -> Result<Asked, Rejection> {
         self.settled = true;
-        self.approvals.shared.refusals.count(&self.case);
+        self.approvals.shared.refusals.count(&self.case.question);
         let (_, note) = self.status()?;
         Ok(Asked::No { note })
     }
+}
+
+/// What this process's own channel answers, when its turn has come.
+async fn asked(
+    approvals: &Approvals,
+    channel: &Channel,
+    question: &Question,
+) -> (Answer, Option<OwnedSemaphorePermit>) {
+    let Channel::Approver(approver) = channel else { return std::future::pending().await };
+    let attention = approvals.shared.attention.wait(question).await;
+    let answer = match approvals.shared.refusals.again(question) {
+        Some(note) => Answer::No { note: Some(note) },
+        None => approver.answer(question).await,
+    };
+    (answer, attention)
 }
 
 impl Drop for Waiting {

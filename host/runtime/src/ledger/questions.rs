@@ -96,12 +96,14 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// How many questions are open, in all and in one session.
-    pub(crate) fn open_questions_count(&self, session: &str) -> Result<(usize, usize), LedgerError> {
-        let count = "SELECT count(*), coalesce(sum(session = ?1), 0) FROM question \
+    /// How many questions are open, in all and in one session of one principal.
+    pub(crate) fn open_questions_count(&self, session: &str, principal: &str) -> Result<(usize, usize), LedgerError> {
+        let count = "SELECT count(*), coalesce(sum(session = ?1 AND principal = ?2), 0) FROM question \
                      WHERE status IN ('pending', 'approved', 'running')";
-        let counted: (i64, i64) =
-            self.transaction.prepare_cached(count)?.query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let counted: (i64, i64) = self
+            .transaction
+            .prepare_cached(count)?
+            .query_row([session, principal], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let number = |count| usize::try_from(count).unwrap_or(usize::MAX);
         Ok((number(counted.0), number(counted.1)))
     }
