@@ -74,6 +74,11 @@ impl Rule {
         self.concerns(question.tool, question.permissions, question.hints) && question.caller.members().any(open)
     }
 
+    /// Whom the rule speaks of, as the policy spells it; nothing where it speaks of everybody.
+    pub fn subject_text(&self) -> Option<String> {
+        (self.subject != Subject::default()).then(|| self.subject.to_string())
+    }
+
     /// Whether the rule speaks of this tool with one of these permissions and these hints.
     pub(crate) fn concerns(&self, tool: &ToolName, permissions: Permissions, hints: &[Hint]) -> bool {
         self.permission.is_none_or(|permission| permissions.contains(permission))

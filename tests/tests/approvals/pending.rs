@@ -52,6 +52,28 @@ async fn a_call_that_stayed_behind_runs_once_when_it_is_approved() {
     desk.verifies();
 }
 
+/// What a person was shown is kept while the question is open, and then gone from the disk, deleted pages included.
+#[tokio::test]
+async fn nothing_of_the_arguments_is_left_on_the_disk_when_a_question_is_settled() {
+    const PAYLOAD: &str = "quod-non-est-in-actis-non-est-in-mundo";
+    let desk = Desk::new();
+    let host = desk.headless().await;
+    let on_disk = || {
+        let files = ["ledger.sqlite", "ledger.sqlite-wal", "audit.jsonl"].map(|name| desk.site.state().join(name));
+        let texts = files.iter().filter_map(|file| fs::read(file).ok());
+        texts.map(|text| String::from_utf8_lossy(&text).into_owned()).any(|text| text.contains(PAYLOAD))
+    };
+    let arguments = || format!(r#"{{"text":"{}"}}"#, PAYLOAD.repeat(200));
+    let rejected = left_behind(&host, Request::new("good.run", arguments())).await;
+    let ran = approved(&host, Request::new("good.run", arguments())).await;
+    assert!(on_disk());
+    host.approvals().answer(&rejected, &no()).unwrap();
+    assert_eq!(host.resume(&ran).await.unwrap().code, Code::Completed);
+    // The last one out takes the write-ahead log along.
+    drop(host);
+    assert!(!on_disk());
+}
+
 #[tokio::test]
 async fn a_rejected_or_revoked_call_never_runs() {
     let desk = Desk::new();

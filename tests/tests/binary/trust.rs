@@ -37,6 +37,14 @@ fn a_project_policy_only_narrows_until_it_is_trusted() {
     desk.verifies();
 }
 
+/// A person sees whom each rule would let do it.
+#[test]
+fn what_is_trusted_says_whom_a_rule_speaks_of() {
+    let desk = Desk::new(&format!("{ALLOW}principal = \"bob\"\norigin = \"automation\"\n"));
+    let shown = desk.run_in_project(&["trust", "portcullis.toml", "--yes"]).ends(0).out;
+    assert!(shown.contains("hello.*, principal bob, origin automation: the project says so"), "{shown}");
+}
+
 /// The user's policy allows; the project's takes away from it, trusted or not.
 #[test]
 fn a_project_policy_narrows_the_user_s() {

@@ -120,9 +120,10 @@ fn look(decision: Decision) -> Look {
 fn of_rule(rule: &Rule) -> String {
     let permission = rule.permission.map(|permission| format!(", permission {permission}")).unwrap_or_default();
     let hint = rule.hint.map(|hint| format!(", hint {hint}")).unwrap_or_default();
+    let subject = rule.subject_text().map(|subject| format!(", {subject}")).unwrap_or_default();
     let when = rule.when.as_ref().map(|when| format!(", when {when}")).unwrap_or_default();
     let reason = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("{}{permission}{hint}{when}{reason}", rule.tool)
+    format!("{}{permission}{hint}{subject}{when}{reason}", rule.tool)
 }
 
 fn of_binding(plugin: &PluginName, key: &DependencyKey, binding: &Binding) -> String {

@@ -211,6 +211,8 @@ fn prepare(connection: &mut Connection) -> Result<(), LedgerError> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
+    // The arguments of a settled question are overwritten, not only unlinked.
+    connection.pragma_update(None, "secure_delete", true)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version = version_of(&transaction)?;
     for migration in &MIGRATIONS[version..] {
