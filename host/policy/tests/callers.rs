@@ -181,6 +181,13 @@ fn an_explanation_shows_whom_a_rule_speaks_of_and_who_is_in_the_way() {
 }
 
 #[test]
+fn a_rule_says_whom_it_speaks_of_where_it_does_not_speak_of_everybody() {
+    let text = |more| Policy::parse(&rule("allow", more)).unwrap().rules()[0].subject_text();
+    assert_eq!(text(""), None);
+    assert_eq!(text("principal = \"bob\"\norigin = \"automation\"").unwrap(), "principal bob, origin automation");
+}
+
+#[test]
 fn a_resource_is_decided_for_everyone_on_whose_behalf_it_is_asked() {
     let policy = Policy::parse(&rule("allow", "principal = 'alice'")).unwrap();
     let tool = "files.read".parse().unwrap();

@@ -15,7 +15,7 @@ use crate::places::State;
 use crate::reply::{CallUsage, Code, Reply};
 use crate::request::Request;
 use portcullis_policy::Policy;
-use portcullis_sandbox::{Code as PluginCode, Compiler, Footprint};
+use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -66,8 +66,17 @@ impl Host {
     /// # Errors
     /// There is no such call, it is not approved, it has run, or the process that asked still waits for it.
     pub async fn resume(&self, question: &str) -> Result<Reply, ApprovalError> {
+        self.resume_until(question, Cancellation::new()).await
+    }
+
+    /// Runs such a call as [`Host::resume`] does, until it is cancelled.
+    ///
+    /// # Errors
+    /// Those of [`Host::resume`].
+    pub async fn resume_until(&self, question: &str, cancellation: Cancellation) -> Result<Reply, ApprovalError> {
         let redeemed = self.0.approvals.redeemable(question)?;
-        Ok(call::call(&self.0, redeemed.request, Some(redeemed.call)).await)
+        let request = redeemed.request.cancellation(cancellation);
+        Ok(call::call(&self.0, request, Some(redeemed.call)).await)
     }
 
     /// What waits for a person, and what they have answered.

@@ -5,7 +5,8 @@ use crate::desk::{policy_with, question_in};
 use crate::people::no;
 use portcullis::policy::Unattended;
 use portcullis::{
-    Answer, ApprovalError, Code, Covers, DenyAll, Hook, HookCall, Hooked, Hooking, Host, Onward, Outcome,
+    Answer, ApprovalError, CallState, Cancellation, Code, Covers, DenyAll, EventKind, Hook, HookCall, Hooked, Hooking,
+    Host, Onward, Outcome,
 };
 use portcullis::{Reply, Request, Status};
 use portcullis_tests::{Manifest, guest};
@@ -49,6 +50,26 @@ async fn a_call_that_stayed_behind_runs_once_when_it_is_approved() {
     }
     assert_eq!(desk.marks()[&numbered(1)], 1);
     assert_eq!(desk.outcomes(&reply.id), ["pending", "completed"]);
+    desk.verifies();
+}
+
+/// A call that runs later can be cancelled like any other, and its yes is spent all the same.
+#[tokio::test]
+async fn a_resumed_call_is_cancelled_and_does_not_run_again() {
+    let desk = Desk::new();
+    let host = desk.headless().await;
+    let id = approved(&host, Request::new("stays.run", numbered(1))).await;
+    let (mut events, cancellation) = (host.events(), Cancellation::new());
+    let cancel = async {
+        while let Some(event) = events.next().await {
+            if matches!(event.kind, EventKind::State(CallState::Running)) {
+                return cancellation.cancel();
+            }
+        }
+    };
+    let (reply, ()) = tokio::join!(host.resume_until(&id, cancellation.clone()), cancel);
+    assert_eq!(reply.unwrap().code, Code::Cancelled);
+    assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Done))));
     desk.verifies();
 }
 

@@ -1,6 +1,6 @@
 //! `portcullis call`: one call, under the policy, recorded.
 
-use super::conduct::{Ending, INTERRUPTED, to_its_end};
+use super::conduct::{INTERRUPTED, to_its_end};
 use super::{Context, reply, waiting};
 use crate::approver::TerminalApprover;
 use crate::arguments::{Ask, CallArguments, CallerArguments};
@@ -27,7 +27,7 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
         }
     };
     let call = host.call(request.cancellation(cancellation.clone()));
-    let ended = to_its_end(&host, &status, Ending::Cancelled(&cancellation), call, beside).await?;
+    let ended = to_its_end(&host, &status, &cancellation, call, beside).await?;
     let Some(reply) = ended else { return super::fail(INTERRUPTED, Exit::ToolFailed, context) };
     reply::show(&reply, context)?;
     remind_of_trust(&host, &reply, context);

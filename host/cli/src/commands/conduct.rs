@@ -8,22 +8,14 @@ use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// What is said of a call that was ended by its person.
-pub(super) const INTERRUPTED: &str = "interrupted: the call was ended at once, and is recorded so";
-
-/// How a call is ended by a signal.
-pub(super) enum Ending<'a> {
-    /// The first cancels it, and the second drops it.
-    Cancelled(&'a Cancellation),
-    /// The first drops it, which ends it at once and is recorded.
-    Dropped,
-}
+pub(super) const INTERRUPTED: &str = "interrupted twice: the call was ended at once, and is recorded so";
 
 /// Waits for the end of a call, and shows what it says meanwhile; nothing where it was dropped. What goes on beside it
 /// ends with it.
 pub(super) async fn to_its_end<T>(
     host: &Host,
     status: &StatusLine,
-    ending: Ending<'_>,
+    cancellation: &Cancellation,
     call: impl Future<Output = T>,
     beside: impl Future<Output = Infallible>,
 ) -> io::Result<Option<T>> {
@@ -33,7 +25,7 @@ pub(super) async fn to_its_end<T>(
         ended = call => Some(ended),
         never = follow(events, status) => match never {},
         never = beside => match never {},
-        () = interrupts.end(ending) => None,
+        () = interrupts.twice(cancellation) => None,
     };
     status.clear();
     Ok(ended)
@@ -64,15 +56,10 @@ impl Interrupts {
         }
     }
 
-    /// Returns when the call is to be dropped.
-    async fn end(&mut self, ending: Ending<'_>) {
+    /// Cancels at the first, and returns at the second: then the call is to be dropped.
+    async fn twice(&mut self, cancellation: &Cancellation) {
         self.next().await;
-        match ending {
-            Ending::Cancelled(cancellation) => {
-                cancellation.cancel();
-                self.next().await;
-            }
-            Ending::Dropped => {}
-        }
+        cancellation.cancel();
+        self.next().await;
     }
 }

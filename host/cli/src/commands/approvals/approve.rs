@@ -1,6 +1,6 @@
 //! `portcullis approvals approve`: a yes, and where nobody waits for it any more, the call itself.
 
-use super::super::conduct::{Ending, INTERRUPTED, to_its_end};
+use super::super::conduct::{INTERRUPTED, to_its_end};
 use super::super::{Context, call, fail, reply};
 use super::identify::{Found, find};
 use super::refusal;
@@ -131,9 +131,11 @@ async fn look_after(approvals: &Approvals, id: &str) -> anyhow::Result<Goes> {
 /// Runs the call here, as `portcullis call` does.
 async fn resume(id: &str, context: &Context) -> anyhow::Result<Exit> {
     let status = StatusLine::new(context.terminal);
-    let channel = call::channel(Ask::Auto, context, &status, &Cancellation::new());
+    let cancellation = Cancellation::new();
+    let channel = call::channel(Ask::Auto, context, &status, &cancellation);
     let host = opening::open_with(context, &status, &channel).await?;
-    let ended = to_its_end(&host, &status, Ending::Dropped, host.resume(id), pending()).await?;
+    let resumed = host.resume_until(id, cancellation.clone());
+    let ended = to_its_end(&host, &status, &cancellation, resumed, pending()).await?;
     match ended {
         Some(Ok(reply)) => {
             reply::show(&reply, context)?;
