@@ -64,6 +64,7 @@ unattended = "deny"
 pending-time = "16 h"
 session-time = "17 h"
 always-time = "18 d"
+repeats = 19
 [record]
 payloads = "keep"
 durable = "machine"
@@ -454,6 +455,9 @@ fn every_malformed_rule_default_or_limit_is_a_load_error() {
         "[approvals]\nsession-time = '721 h'",
         "[approvals]\nalways-time = '366 d'",
         "[approvals]\nalways-time = 'never'",
+        "[approvals]\nrepeats = 0",
+        "[approvals]\nrepeats = 1000001",
+        "[approvals]\nrepeats = '3'",
         "[record]\npayloads = 'all'",
         "[record]\ndurable = 'disk'",
     ];
@@ -579,7 +583,7 @@ fn every_refusal_of_a_rule_has_its_own_remedy() {
         (rule("x = 1"), "the known keys are `tool`, `permission`, `hint`, `session`, `principal`, `origin`, `when`"),
         (
             "[approvals]\nx = 1".to_owned(),
-            "the known keys are `unattended`, `pending-time`, `session-time`, `always-time`",
+            "the known keys are `unattended`, `pending-time`, `session-time`, `always-time`, `repeats`",
         ),
         ("[record]\nx = 1".to_owned(), "the known keys are `payloads`, `durable`"),
         (rule("when = 1"), "write a table"),
@@ -701,7 +705,7 @@ fn sections_that_are_not_there_have_their_defaults() {
     assert_eq!(approvals.unattended, Unattended::Pending);
     let hours = |hours: u64| Duration::from_secs(hours * 3600);
     assert_eq!((approvals.pending_time, approvals.session_time), (hours(24), hours(24)));
-    assert_eq!(approvals.always_time, hours(2160));
+    assert_eq!((approvals.always_time, approvals.repeats), (hours(2160), 3));
     assert_eq!((record.payloads, record.durable), (Payloads::Digest, Durability::Process));
     assert_eq!(parse("[approvals]\n[record]\n").approvals(), approvals);
 }
@@ -713,12 +717,13 @@ fn approvals_and_record_are_what_the_policy_says_up_to_the_ceilings() {
     assert_eq!(approvals.unattended, Unattended::Deny);
     let hours = |hours: u64| Duration::from_secs(hours * 3600);
     assert_eq!((approvals.pending_time, approvals.session_time), (hours(16), hours(17)));
-    assert_eq!(approvals.always_time, hours(18 * 24));
+    assert_eq!((approvals.always_time, approvals.repeats), (hours(18 * 24), 19));
     assert_eq!((record.payloads, record.durable), (Payloads::Keep, Durability::Machine));
     let highest =
         parse("[approvals]\npending-time = '720 h'\nsession-time = '30 d'\nalways-time = '8760 h'").approvals();
     assert_eq!((highest.pending_time, highest.session_time), (hours(720), hours(720)));
     assert_eq!(highest.always_time, hours(8760));
+    assert_eq!(parse("[approvals]\nrepeats = 1000000").approvals().repeats, 1_000_000);
 }
 
 #[test]

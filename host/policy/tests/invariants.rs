@@ -430,7 +430,7 @@ proptest! {
         let (before, after) = (alone.approvals(), both.approvals());
         prop_assert!(after.unattended >= before.unattended);
         prop_assert!(after.pending_time <= before.pending_time && after.session_time <= before.session_time);
-        prop_assert!(after.always_time <= before.always_time);
+        prop_assert!(after.always_time <= before.always_time && after.repeats <= before.repeats);
         let (before, after) = (alone.record(), both.record());
         prop_assert!(after.payloads <= before.payloads && after.durable >= before.durable);
     }
