@@ -153,7 +153,7 @@ fn a_directory_is_read_only_unless_the_policy_says_otherwise() {
     let Binding::Directory(directory) = &policy.bindings(&name("files.a").plugin)[&"a".parse().unwrap()] else {
         panic!("not a directory")
     };
-    assert_eq!(directory.access, Access::ReadOnly);
+    assert_eq!((directory.access, directory.access.to_string().as_str()), (Access::ReadOnly, "read-only"));
 }
 
 #[test]
@@ -779,4 +779,6 @@ fn an_explanation_tells_the_parts_of_a_call_apart() {
     let execute = changes(&[Permission::Network, Permission::Execute]);
     assert_eq!(execute.iter().filter(|change| change.starts_with("Call it with")).count(), 1, "{execute:?}");
     assert_eq!(execute.len(), 3, "{execute:?}");
+    let execute = changes(&[Permission::Read, Permission::Execute]);
+    assert_eq!(execute.iter().filter(|change| change.starts_with("Call it with")).count(), 1, "{execute:?}");
 }
