@@ -11,7 +11,7 @@ impl Approvals {
     /// has expired.
     pub(super) fn sweep(&self) -> Result<(), ApprovalError> {
         let stale = |change: &Change<'_>| {
-            let rows = change.questions(0)?.0.into_iter();
+            let rows = change.perhaps_stale(now())?.into_iter();
             let stale = rows.filter_map(|row| Some((end_of(change, &row)?, row)));
             Ok::<_, ApprovalError>(stale.collect::<Vec<_>>())
         };

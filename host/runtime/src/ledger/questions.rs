@@ -2,7 +2,7 @@
 
 use super::status::{Status, Step};
 use super::{Change, LedgerError, now, owner};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Params, Row, params};
 
 /// The table, as its seals name it.
 const TABLE: &str = "question";
@@ -10,6 +10,9 @@ const TABLE: &str = "question";
 /// The members of a row, in the order in which they are read.
 const MEMBERS: &str = "id, call, subject, status, session, principal, tool, binding, body, asked_at, expires_at, \
                        settled_at, owner, note, seal";
+
+/// Of a question of which something can still become, as [`Status::is_open`] says.
+const OPEN: &str = "status IN ('pending', 'approved', 'running')";
 
 /// What a question is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -98,11 +101,11 @@ impl Change<'_> {
 
     /// How many questions are open, in all and in one session of one principal.
     pub(crate) fn open_questions_count(&self, session: &str, principal: &str) -> Result<(usize, usize), LedgerError> {
-        let count = "SELECT count(*), coalesce(sum(session = ?1 AND principal = ?2), 0) FROM question \
-                     WHERE status IN ('pending', 'approved', 'running')";
+        let count =
+            format!("SELECT count(*), coalesce(sum(session = ?1 AND principal = ?2), 0) FROM question WHERE {OPEN}");
         let counted: (i64, i64) = self
             .transaction
-            .prepare_cached(count)?
+            .prepare_cached(&count)?
             .query_row([session, principal], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let number = |count| usize::try_from(count).unwrap_or(usize::MAX);
         Ok((number(counted.0), number(counted.1)))
@@ -118,18 +121,25 @@ impl Change<'_> {
     /// The questions of which something can still become, the oldest first, and then, the newest first, at most
     /// `settled` of the others. A row that does not hold is left out and told of.
     pub(crate) fn questions(&self, settled: usize) -> Result<(Vec<QuestionRow>, Vec<LedgerError>), LedgerError> {
-        let open = format!(
-            "SELECT {MEMBERS} FROM question WHERE status IN ('pending', 'approved', 'running') ORDER BY asked_at, id"
-        );
-        let closed = format!(
-            "SELECT {MEMBERS} FROM question WHERE status NOT IN ('pending', 'approved', 'running') \
-             ORDER BY settled_at DESC, id LIMIT ?1"
-        );
-        let mut open = self.transaction.prepare_cached(&open)?;
-        let mut closed = self.transaction.prepare_cached(&closed)?;
         let limit = i64::try_from(settled).unwrap_or(i64::MAX);
+        let (mut rows, mut faults) = self.select(&format!("{OPEN} ORDER BY asked_at, id"), [])?;
+        let (closed, more) = self.select(&format!("NOT {OPEN} ORDER BY settled_at DESC, id LIMIT ?1"), [limit])?;
+        rows.extend(closed);
+        faults.extend(more);
+        Ok((rows, faults))
+    }
+
+    /// The open questions that time or a dead process may have ended; those that only wait are not read.
+    pub(crate) fn perhaps_stale(&self, now: i64) -> Result<Vec<QuestionRow>, LedgerError> {
+        let of = format!("{OPEN} AND (status = 'running' OR subject = 'resource' OR expires_at <= ?1)");
+        Ok(self.select(&of, [now])?.0)
+    }
+
+    /// The rows of a condition that hold, and what is wrong with the others.
+    fn select(&self, of: &str, values: impl Params) -> Result<(Vec<QuestionRow>, Vec<LedgerError>), LedgerError> {
+        let select = format!("SELECT {MEMBERS} FROM question WHERE {of}");
         let (mut rows, mut faults) = (Vec::new(), Vec::new());
-        for found in open.query_map([], read)?.chain(closed.query_map([limit], read)?) {
+        for found in self.transaction.prepare_cached(&select)?.query_map(values, read)? {
             let (row, seal) = found?;
             match self.checked(row, &seal) {
                 Ok(row) => rows.push(row),
@@ -172,10 +182,11 @@ impl Change<'_> {
 
     /// Forgets settled questions beyond the newest `kept`.
     pub(crate) fn prune(&self, kept: usize) -> Result<(), LedgerError> {
-        let delete = "DELETE FROM question WHERE status NOT IN ('pending', 'approved', 'running') AND id NOT IN \
-                      (SELECT id FROM question WHERE status NOT IN ('pending', 'approved', 'running') \
-                      ORDER BY settled_at DESC, id LIMIT ?1)";
-        self.transaction.execute(delete, [i64::try_from(kept).unwrap_or(i64::MAX)])?;
+        let delete = format!(
+            "DELETE FROM question WHERE NOT {OPEN} AND id NOT IN \
+             (SELECT id FROM question WHERE NOT {OPEN} ORDER BY settled_at DESC, id LIMIT ?1)"
+        );
+        self.transaction.execute(&delete, [i64::try_from(kept).unwrap_or(i64::MAX)])?;
         Ok(())
     }
 
