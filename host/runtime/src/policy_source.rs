@@ -4,9 +4,8 @@ use crate::approvals::{ApprovalError, Approvals};
 use crate::grants::Bases;
 use crate::open::OpenError;
 use crate::places::PolicyFile;
-use crate::text::hex;
+use crate::text::sha256;
 use portcullis_policy::{Layer, Layers, Policy, Trust};
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// The layers, as they were named.
@@ -93,11 +92,6 @@ pub(crate) fn parse(text: &str, path: &Path) -> Result<Policy, OpenError> {
     Policy::parse(text).map_err(|error| OpenError::Policy { path: path.to_owned(), error: Box::new(error) })
 }
 
-/// The hash of a policy: what a person trusts.
-pub(crate) fn sha256(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
-}
-
 fn file(path: &Path, files: &mut Vec<PolicyFile>) -> Result<Option<Text>, OpenError> {
     let Some(file) = PolicyFile::read(path)? else { return Ok(None) };
     let text = Text { text: file.text.clone(), path: path.to_owned(), base: file.directory.clone() };
@@ -116,7 +110,7 @@ fn digest(texts: &[Option<&str>; 3]) -> String {
         [None, None, None] => sha256(""),
         layers => {
             let each: Vec<String> = layers.iter().map(|text| text.map(sha256).unwrap_or_default()).collect();
-            sha256(&each.join("\n"))
+            sha256(each.join("\n"))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Untrusted text on its way to a person: every character that a terminal, a log or an eye could be fooled by is
 //! written as an escape.
 
+use sha2::{Digest, Sha256};
 use std::fmt::{self, Display, Write};
 
 /// Shows text on one line. Control characters, line breaks, and characters that are invisible or change the direction
@@ -67,6 +68,11 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         text.push(char::from(DIGITS[usize::from(byte & 15)]));
     }
     text
+}
+
+/// The SHA-256 of bytes, in hexadecimal.
+pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
+    hex(&Sha256::digest(bytes))
 }
 
 /// 128 random bits in hexadecimal; nothing where the system gives no randomness.

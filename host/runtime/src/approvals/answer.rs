@@ -102,7 +102,6 @@ fn held(row: &QuestionRow, body: &Body, answer: &Answer) -> Result<Option<Answer
         Answer::Always(covers) => (covers, None, body.always_milliseconds),
     };
     let coverage = coverage(row, body, *covers)?;
-    let form = |error: serde_json::Error| LedgerError::Form { id: row.id.clone(), error: error.to_string() };
     let given_at = now();
     Ok(Some(AnswerRow {
         id: crate::text::new_id().ok_or(ApprovalError::Unknown)?,
@@ -111,7 +110,7 @@ fn held(row: &QuestionRow, body: &Body, answer: &Answer) -> Result<Option<Answer
         tool: row.tool.clone(),
         principal: row.principal.clone(),
         session,
-        covers: serde_json::to_string(&coverage).map_err(form)?,
+        covers: serde_json::to_string(&coverage).map_err(|error| LedgerError::form(&row.id, error))?,
         given_at,
         expires_at: given_at.saturating_add(milliseconds),
         used_at: None,
@@ -140,8 +139,7 @@ pub(super) fn covered(id: &str, body: &Body) -> Result<Map<String, Value>, Appro
     match &body.question.subject {
         Subject::Resource { resource, .. } => Ok(resource_arguments(resource)),
         Subject::Call | Subject::Repeat => {
-            let form = |error: serde_json::Error| LedgerError::Form { id: id.to_owned(), error: error.to_string() };
-            Ok(serde_json::from_str(&body.question.arguments).map_err(form)?)
+            Ok(serde_json::from_str(&body.question.arguments).map_err(|error| LedgerError::form(id, error))?)
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{ApprovalError, Approvals, Body, Channel, QUESTIONS_MAX, SESSION_QUES
 use crate::approver::Question;
 use crate::audit::Kind;
 use crate::call::Rejection;
-use crate::ledger::{self, Durable, QuestionRow, Status, milliseconds, now};
+use crate::ledger::{self, Durable, LedgerError, QuestionRow, Status, milliseconds, now};
 use crate::reply::Code;
 use portcullis_policy::{Pattern, Unattended};
 use portcullis_sandbox::Directory;
@@ -133,10 +133,6 @@ impl Approvals {
     }
 
     fn row(&self, case: &Case, nobody: bool) -> Result<QuestionRow, ApprovalError> {
-        let form = |error: serde_json::Error| ledger::LedgerError::Form {
-            id: case.question.id.clone(),
-            error: error.to_string(),
-        };
         let body = Body {
             question: case.question.clone(),
             binding: case.binding.clone(),
@@ -159,7 +155,7 @@ impl Approvals {
             principal: case.question.principal.clone(),
             tool: case.question.tool.to_string(),
             binding: case.binding.digest(&case.covered, &case.question.session),
-            body: Some(serde_json::to_string(&body).map_err(form)?),
+            body: Some(serde_json::to_string(&body).map_err(|error| LedgerError::form(&case.question.id, error))?),
             asked_at,
             expires_at: asked_at.saturating_add(milliseconds(open)),
             settled_at: None,
@@ -191,7 +187,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 ) -> Result<T, ApprovalError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
-        Err(error) => Err(ledger::LedgerError::Io(std::io::Error::other(error)).into()),
+        Err(error) => Err(LedgerError::Io(std::io::Error::other(error)).into()),
     }
 }
 

@@ -4,11 +4,10 @@
 use portcullis_policy::{Origin, Pattern, Permissions, Principal, ToolName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use crate::json;
 use crate::ledger;
-use crate::text::hex;
+use crate::text::sha256;
 
 /// Digits of a hash that are shown: enough to tell two versions of a plugin apart.
 const HASH_DIGITS: usize = 12;
@@ -49,7 +48,7 @@ pub(crate) enum Coverage {
 impl Coverage {
     /// Exactly the arguments of this canonical form.
     pub(crate) fn exact(canonical: &str, shown: String) -> Self {
-        Self::Exact { sha256: digest(canonical), shown }
+        Self::Exact { sha256: sha256(canonical), shown }
     }
 
     /// Whether it covers arguments with this digest.
@@ -91,7 +90,7 @@ impl Binding {
     /// The digest of this, of the arguments and of the session: what one question is about.
     pub(crate) fn digest(&self, covered: &Map<String, Value>, session: &str) -> String {
         let parts = [self.text(), json::canonical(covered), session.to_owned()];
-        digest(&serde_json::to_string(&parts).unwrap_or_default())
+        sha256(serde_json::to_string(&parts).unwrap_or_default())
     }
 
     /// What is not the same in `now`, for people; nothing where they are about different things.
@@ -125,9 +124,4 @@ fn listed(grants: &[String]) -> String {
 
 fn short(hash: &str) -> &str {
     hash.get(..HASH_DIGITS).unwrap_or(hash)
-}
-
-/// The SHA-256 of a text.
-pub(super) fn digest(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
 }

@@ -71,8 +71,7 @@ impl Approvals {
             }
         })?;
         let body = Body::parse(id, row.body.as_deref())?;
-        let form = |error: String| LedgerError::Form { id: id.to_owned(), error };
-        let principal: Principal = row.principal.parse().map_err(|error| form(format!("{error}")))?;
+        let principal: Principal = row.principal.parse().map_err(|error| LedgerError::form(id, error))?;
         let request = Request::new(row.tool, body.question.arguments)
             .session(&row.session)
             .principal(principal)

@@ -133,11 +133,7 @@ impl Approvals {
                 }
                 let line = RevocationLine { held: id, tool: &row.tool, principal: &row.principal };
                 self.shared.audit.append(Kind::Revoked, None::<&()>, &line)?;
-                return match change.revoke(id, now())? {
-                    Some(true) => Ok(()),
-                    Some(false) => Err(ApprovalError::Settled(Status::Withdrawn)),
-                    None => Err(ApprovalError::Unknown),
-                };
+                return Ok(change.revoke(row, now())?);
             }
             let row = self.open_question(change, id)?;
             if row.status != Status::Approved {

@@ -17,7 +17,7 @@ mod trust;
 mod wait;
 
 pub use answer::Onward;
-pub(crate) use answer::resource_arguments;
+pub(crate) use answer::{NOTE_BYTES_MAX, resource_arguments};
 pub(crate) use ask::{Asked, Case, Times, blocking, unkept};
 pub(crate) use binding::Binding;
 pub(crate) use claim::Ticket;
@@ -167,7 +167,6 @@ impl Approvals {
 impl Body {
     fn parse(id: &str, text: Option<&str>) -> Result<Self, ApprovalError> {
         let text = text.ok_or(ApprovalError::Gone)?;
-        let form = |error: serde_json::Error| LedgerError::Form { id: id.to_owned(), error: error.to_string() };
-        Ok(serde_json::from_str(text).map_err(form)?)
+        Ok(serde_json::from_str(text).map_err(|error| LedgerError::form(id, error))?)
     }
 }

@@ -1,12 +1,13 @@
 //! Answers that were given for longer: whether one of them answers this question, too.
 
 use super::ask::Case;
-use super::binding::{Binding, Coverage, digest};
+use super::binding::{Binding, Coverage};
 use super::line::AnswerLine;
 use super::{ApprovalError, Approvals};
 use crate::audit::Kind;
 use crate::json;
 use crate::ledger::{AnswerRow, Change, Held, now};
+use crate::text::sha256;
 
 /// What is remembered about a question.
 pub(super) enum Recall {
@@ -23,7 +24,7 @@ impl Approvals {
     pub(super) fn recall(&self, change: &Change<'_>, case: &Case) -> Result<Recall, ApprovalError> {
         let now = now();
         let mut changed = None;
-        let sha256 = digest(&json::canonical(&case.covered));
+        let sha256 = sha256(json::canonical(&case.covered));
         for row in change.held(case.binding.tool.to_string().as_str(), &case.binding.principal)? {
             let elsewhere = row.session.as_ref().is_some_and(|session| *session != case.question.session);
             let Some((binding, coverage)) = read(&row) else { continue };

@@ -6,6 +6,7 @@ use crate::audit::Kind;
 use crate::ledger::Durable;
 use crate::open::OpenError;
 use crate::policy_source;
+use crate::text::sha256;
 use std::path::Path;
 
 impl Approvals {
@@ -27,7 +28,7 @@ impl Approvals {
     /// It is no policy, or the ledger or the record cannot be written.
     pub fn trust_policy(&self, text: &str, path: &Path) -> Result<String, OpenError> {
         policy_source::parse(text, path)?;
-        let sha256 = policy_source::sha256(text);
+        let sha256 = sha256(text);
         self.trust(&sha256, &path.to_string_lossy())?;
         Ok(sha256)
     }

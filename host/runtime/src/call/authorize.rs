@@ -8,7 +8,7 @@ use super::question;
 use super::record::CallRecord;
 use super::unwanted::unwanted;
 use super::validate::ValidCall;
-use crate::approvals::{ApprovalError, Asked, unkept};
+use crate::approvals::{ApprovalError, Asked, NOTE_BYTES_MAX, Ticket, blocking, unkept};
 use crate::host::Inner;
 use crate::ledger::Subject;
 use crate::reply::Code;
@@ -24,9 +24,6 @@ const REVIEW_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// The longest text of a review that is passed on, in bytes.
 const REVIEW_BYTES_MAX: usize = 1024;
-
-/// The longest note of a person, in bytes.
-pub(super) const NOTE_BYTES_MAX: usize = 1024;
 
 /// A call that may run, exactly as it was decided on.
 pub(crate) struct ApprovedCall {
@@ -116,17 +113,12 @@ impl ValidCall {
     }
 
     /// Spends the yes that was given while nobody waited.
-    async fn redeem(
-        &self,
-        host: &Inner,
-        request: &Request,
-        question: &Arc<str>,
-    ) -> Result<Option<crate::approvals::Ticket>, Rejection> {
+    async fn redeem(&self, host: &Inner, request: &Request, question: &Arc<str>) -> Result<Option<Ticket>, Rejection> {
         let binding = question::binding_of_call(host, &request.origin, self, Subject::Call);
         let (approvals, id) = (host.approvals.clone(), Arc::clone(question));
         let (arguments, session) = (self.arguments.clone(), question::session(&request.origin));
         let redeem = move || approvals.redeem(&id, &binding, &arguments, &session);
-        match crate::approvals::blocking(redeem).await {
+        match blocking(redeem).await {
             Ok(ticket) => Ok(Some(ticket)),
             Err(error @ (ApprovalError::Ledger(_) | ApprovalError::Audit(_))) => Err(unkept(&error)),
             Err(error) => Err(Rejection::new(Code::ApprovalDenied, format!("The approval does not hold: {error}."))),

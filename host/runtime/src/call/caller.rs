@@ -2,11 +2,11 @@
 //! policy and the same approver as the call itself.
 
 use super::Rejection;
-use super::authorize::{NOTE_BYTES_MAX, verdict_text};
+use super::authorize::verdict_text;
 use super::question::{self, Resource};
 use super::record::CallRecord;
 use super::validate::ValidCall;
-use crate::approvals::Asked;
+use crate::approvals::{Asked, NOTE_BYTES_MAX};
 use crate::host::Inner;
 use crate::reply::Code;
 use crate::request::Request;

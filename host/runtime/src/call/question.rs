@@ -10,11 +10,10 @@ use crate::host::Inner;
 use crate::ledger;
 use crate::reply::Code;
 use crate::request::Origin;
-use crate::text::{hex, new_id};
+use crate::text::{new_id, sha256};
 use portcullis_policy::{Pattern, Payloads, Permission, Permissions};
 use portcullis_sandbox::Directory;
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 /// The longest session that stands in the ledger as it is, in bytes; a longer one stands as its digest.
 const SESSION_BYTES_MAX: usize = 128;
@@ -91,7 +90,7 @@ pub(super) fn session(origin: &Origin) -> String {
     if origin.session.len() <= SESSION_BYTES_MAX {
         return origin.session.to_string();
     }
-    format!("sha256:{}", hex(&Sha256::digest(origin.session.as_bytes())))
+    format!("sha256:{}", sha256(origin.session.as_bytes()))
 }
 
 /// What differs between the kinds of question.

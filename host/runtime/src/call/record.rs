@@ -14,11 +14,10 @@ use crate::hooks::{Hooked, Stage};
 use crate::host::Inner;
 use crate::reply::{CallUsage, Code, Outcome, Reply};
 use crate::request::Request;
-use crate::text::{cut, hex, new_id};
+use crate::text::{cut, new_id, sha256};
 use lines::{DecisionLine, Facts, HookLine, OutcomeLine};
 use portcullis_policy::{Decision, Layer, Limits, Payloads, Source, Verdict};
 use portcullis_sandbox::{CallContext, Log, Progress, Verdict as Review};
-use sha2::{Digest, Sha256};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The longest detail of one line, in bytes.
@@ -73,7 +72,7 @@ impl CallRecord {
 
     pub(super) fn parsed(&self, call: &ParsedCall) {
         self.shared.note(|facts| {
-            facts.arguments_sha256 = hex(&Sha256::digest(call.canonical.as_bytes()));
+            facts.arguments_sha256 = sha256(&call.canonical);
             facts.stringified = call.stringified;
             facts.arguments = payload::arguments(self.shared.payloads, &call.canonical);
         });
@@ -81,7 +80,7 @@ impl CallRecord {
 
     /// Arguments that are no document have no one form: what is hashed is what came.
     pub(super) fn unparsed(&self, request: &Request) {
-        self.shared.note(|facts| facts.arguments_sha256 = hex(&Sha256::digest(&request.arguments)));
+        self.shared.note(|facts| facts.arguments_sha256 = sha256(&request.arguments));
     }
 
     pub(super) fn valid(&mut self, call: &Arc<ValidCall>) {

@@ -59,11 +59,6 @@ impl AnswerRow {
 }
 
 impl Change<'_> {
-    /// Keeps an answer.
-    pub(crate) fn remember(&self, row: &AnswerRow) -> Result<(), LedgerError> {
-        self.put(row)
-    }
-
     /// The answers of a tool and a principal that are not revoked, the newest first. One that does not hold is no
     /// answer.
     pub(crate) fn held(&self, tool: &str, principal: &str) -> Result<Vec<AnswerRow>, LedgerError> {
@@ -113,17 +108,13 @@ impl Change<'_> {
         Ok(if used == 1 { Held::Yes } else { Held::No })
     }
 
-    /// Revokes an answer; false where it was revoked before.
-    pub(crate) fn revoke(&self, id: &str, now: i64) -> Result<Option<bool>, LedgerError> {
-        let Some(row) = self.answer(id)? else { return Ok(None) };
-        if row.revoked_at.is_some() {
-            return Ok(Some(false));
-        }
-        self.put(&AnswerRow { revoked_at: Some(now), ..row })?;
-        Ok(Some(true))
+    /// Revokes an answer.
+    pub(crate) fn revoke(&self, row: AnswerRow, now: i64) -> Result<(), LedgerError> {
+        self.remember(&AnswerRow { revoked_at: Some(now), ..row })
     }
 
-    fn put(&self, row: &AnswerRow) -> Result<(), LedgerError> {
+    /// Keeps an answer, or what has become of it.
+    pub(crate) fn remember(&self, row: &AnswerRow) -> Result<(), LedgerError> {
         let seal = self.seal_of_answer(row);
         let insert = format!(
             "INSERT INTO answer ({MEMBERS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \

@@ -24,6 +24,7 @@ use crate::places::State;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use seal::Seal;
+use std::fmt::Display;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -74,6 +75,13 @@ pub enum LedgerError {
         /// What is wrong with it.
         error: String,
     },
+}
+
+impl LedgerError {
+    /// For an entry whose text is not what it should be.
+    pub(crate) fn form(id: &str, error: impl Display) -> Self {
+        Self::Form { id: id.to_owned(), error: error.to_string() }
+    }
 }
 
 /// The ledger of a state directory.
