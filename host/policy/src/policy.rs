@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::approvals::Approvals;
 use crate::binding::Binding;
+use crate::clock::ClockResolution;
 use crate::combine::combine;
 use crate::decision::{Decision, Source, Verdict};
 use crate::error::PolicyError;
@@ -27,6 +28,8 @@ pub const RESOURCE_BYTES: usize = 4096;
 
 /// What a plugin without bindings has.
 static NO_BINDINGS: BTreeMap<DependencyKey, Binding> = BTreeMap::new();
+/// What a plugin without settings has.
+static NO_CONFIG: BTreeMap<String, String> = BTreeMap::new();
 
 /// May a call run, and with what?
 #[derive(Debug, Clone, PartialEq)]
@@ -129,6 +132,18 @@ impl Policy {
     /// What the policy binds to the dependency keys of `plugin`; nothing if it has no section.
     pub fn bindings(&self, plugin: &PluginName) -> &BTreeMap<DependencyKey, Binding> {
         self.plugins.get(plugin).map_or(&NO_BINDINGS, |plugin| &plugin.bindings)
+    }
+
+    /// The settings of `plugin`, as `wasi:config/store` gives them to it.
+    pub fn config(&self, plugin: &PluginName) -> &BTreeMap<String, String> {
+        let _ = plugin;
+        &NO_CONFIG
+    }
+
+    /// How fine the clocks of `plugin` are.
+    pub fn clock(&self, plugin: &PluginName) -> ClockResolution {
+        let _ = plugin;
+        ClockResolution::Coarse
     }
 
     /// Whose text binds `key` for `plugin`. A relative path in the binding is relative to that text.

@@ -24,7 +24,9 @@ pub(crate) fn check_names(policy: &Policy, catalog: &Catalog, files: &Bases) -> 
             let fits = match (binding, asked) {
                 (Binding::Directory(_), Some(DependencyKind::Directory)) => true,
                 (Binding::Http(_), Some(DependencyKind::Http)) => true,
-                (Binding::Directory(_) | Binding::Http(_), _) => false,
+                (Binding::Store(_), Some(DependencyKind::Store)) => true,
+                (Binding::Service(_), Some(DependencyKind::Service)) => true,
+                (Binding::Directory(_) | Binding::Http(_) | Binding::Store(_) | Binding::Service(_), _) => false,
             };
             if !fits {
                 let asks: Vec<String> = loaded.dependencies.keys().map(|key| format!("`{key}`")).collect();

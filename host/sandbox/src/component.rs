@@ -14,7 +14,7 @@ const NAMES_LISTED_MAX: usize = 16;
 const IMPORTS_MAX: usize = 1000;
 
 /// What a plugin may import: package and interface, and the version whose compatible releases are served.
-const SERVED: [(&str, Version); 21] = [
+const SERVED: [(&str, Version); 30] = [
     ("portcullis:tool/types", Version::new(0, 1, 0)),
     ("portcullis:tool/context", Version::new(0, 1, 0)),
     ("portcullis:tool/dependencies", Version::new(0, 1, 0)),
@@ -36,7 +36,20 @@ const SERVED: [(&str, Version); 21] = [
     ("wasi:cli/terminal-stdin", WASI),
     ("wasi:cli/terminal-stdout", WASI),
     ("wasi:cli/terminal-stderr", WASI),
+    ("wasi:http/types", WASI),
+    ("wasi:http/outgoing-handler", WASI),
+    ("wasi:sockets/network", WASI),
+    ("wasi:sockets/instance-network", WASI),
+    ("wasi:sockets/tcp", WASI),
+    ("wasi:sockets/tcp-create-socket", WASI),
+    ("wasi:sockets/udp", WASI),
+    ("wasi:sockets/udp-create-socket", WASI),
+    ("wasi:sockets/ip-name-lookup", WASI),
 ];
+
+/// Served as well, in exactly these versions: before 1.0 and without a release, no two are compatible.
+const SERVED_DRAFTS: [&str; 3] =
+    ["wasi:keyvalue/store@0.2.0-draft", "wasi:config/store@0.2.0-rc.1", "wasi:logging/logging@0.1.0-draft"];
 
 /// Served as well, through the guard of this crate.
 const SERVED_FILESYSTEM: [(&str, Version); 2] = [("wasi:filesystem/types", WASI), ("wasi:filesystem/preopens", WASI)];
@@ -188,7 +201,7 @@ fn malformed(error: wasmparser::BinaryReaderError) -> Refusal {
 }
 
 fn is_served(import: &str) -> bool {
-    SERVED.iter().chain(&SERVED_FILESYSTEM).any(|served| matches(import, served))
+    SERVED.iter().chain(&SERVED_FILESYSTEM).any(|served| matches(import, served)) || SERVED_DRAFTS.contains(&import)
 }
 
 /// Whether `name` is the interface in a version compatible with the served one: the same 0.x line.

@@ -2,18 +2,19 @@
 
 use crate::state::State;
 use crate::ticker::{Ticker, Ticking};
-use crate::{contract, filesystem};
+use crate::{contract, filesystem, http, wasi};
 use portcullis_policy::Limits;
 use sha2::{Digest, Sha256};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime::component::{HasData, HasSelf, Linker, ResourceTable};
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig, WasmBacktraceDetails};
 use wasmtime_wasi::WasiView;
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
-use wasmtime_wasi::p2::bindings::{cli, clocks, io, random};
+use wasmtime_wasi::p2::bindings::{cli, clocks, io, random, sockets};
 use wasmtime_wasi::random::WasiRandom;
+use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView};
 
 /// The guest's stack, in bytes. wasmtime's default; recursion deeper than this is a limit hit.
 const WASM_STACK_BYTES: usize = 512 * 1024;
@@ -219,6 +220,26 @@ fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
     cli::terminal_stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
     cli::terminal_stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
     filesystem::add_to_linker(l)?;
+    http::add_to_linker(l)?;
+    refuse_sockets(l)?;
+    wasi::keyvalue::store::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
+    wasi::config::store::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
+    wasi::logging::logging::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
     contract::v0_1::add_to_linker(l)?;
     Ok(linker)
+}
+
+/// Sockets exist for the linker of a language that always imports them. The state grants none, so each refuses.
+fn refuse_sockets(l: &mut Linker<State>) -> wasmtime::Result<()> {
+    sockets::network::add_to_linker::<State, WasiSockets>(
+        l,
+        &sockets::network::LinkOptions::default(),
+        State::sockets,
+    )?;
+    sockets::instance_network::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
+    sockets::tcp::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
+    sockets::tcp_create_socket::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
+    sockets::udp::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
+    sockets::udp_create_socket::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
+    sockets::ip_name_lookup::add_to_linker::<State, WasiSockets>(l, State::sockets)
 }

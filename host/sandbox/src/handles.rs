@@ -1,6 +1,11 @@
 //! The handles of one call, by key: what a store can reach, and nothing else.
 
 use crate::directory::Directory;
+use crate::http::Client;
+use crate::keyvalue::Store;
+use crate::service::Service;
+use crate::surroundings::Surroundings;
+use portcullis_policy::HttpBinding;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,18 +18,25 @@ pub enum Unavailable {
     NotGranted,
     /// The key names something of another kind.
     WrongKind,
+    /// The handle could not be made.
+    Failed,
 }
 
 /// Everything one call may reach. A new one holds nothing.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Handles {
     declared: BTreeMap<Arc<str>, Declared>,
+    /// The key of the client that also answers `wasi:http/outgoing-handler`.
+    default_client: Option<Arc<str>>,
+    pub(crate) surroundings: Surroundings,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Declared {
     Directory(Option<Directory>),
-    Other,
+    Client { client: Option<Client>, binding: Option<Arc<HttpBinding>> },
+    Store(Option<Arc<dyn Store>>),
+    Service(Option<Arc<dyn Service>>),
 }
 
 impl Handles {
@@ -33,22 +45,72 @@ impl Handles {
         Self::default()
     }
 
+    /// The settings, the time and the randomness of the call.
+    pub fn set_surroundings(&mut self, surroundings: Surroundings) {
+        self.surroundings = surroundings;
+    }
+
     /// Declares a directory key, with its handle where one is granted.
     pub fn directory_key(&mut self, key: Arc<str>, directory: Option<Directory>) {
         self.declared.insert(key, Declared::Directory(directory));
     }
 
-    /// Declares a key of a kind for which there is no handle.
-    pub fn other_key(&mut self, key: Arc<str>) {
-        self.declared.insert(key, Declared::Other);
+    /// Declares an HTTP key: what the policy binds to it, and its handle where one is granted. The first handle also
+    /// answers `wasi:http/outgoing-handler`.
+    pub fn client_key(&mut self, key: Arc<str>, binding: Option<Arc<HttpBinding>>, client: Option<Client>) {
+        if client.is_some() && self.default_client.is_none() {
+            self.default_client = Some(Arc::clone(&key));
+        }
+        self.declared.insert(key, Declared::Client { client, binding });
+    }
+
+    /// Declares a store key, with its handle where one is granted.
+    pub fn store_key(&mut self, key: Arc<str>, store: Option<Arc<dyn Store>>) {
+        self.declared.insert(key, Declared::Store(store));
+    }
+
+    /// Declares a service key, with its handle where one is granted.
+    pub fn service_key(&mut self, key: Arc<str>, service: Option<Arc<dyn Service>>) {
+        self.declared.insert(key, Declared::Service(service));
     }
 
     pub(crate) fn directory(&self, key: &str) -> Result<&Directory, Unavailable> {
-        match self.declared.get(key) {
-            Some(Declared::Directory(Some(directory))) => Ok(directory),
-            Some(Declared::Directory(None)) => Err(Unavailable::NotGranted),
-            Some(Declared::Other) => Err(Unavailable::WrongKind),
-            None => Err(Unavailable::UnknownKey),
+        match self.declared(key)? {
+            Declared::Directory(directory) => directory.as_ref().ok_or(Unavailable::NotGranted),
+            Declared::Client { .. } | Declared::Store(_) | Declared::Service(_) => Err(Unavailable::WrongKind),
+        }
+    }
+
+    pub(crate) fn client(&self, key: &str) -> Result<&Client, Unavailable> {
+        match self.declared(key)? {
+            Declared::Client { client, .. } => client.as_ref().ok_or(Unavailable::NotGranted),
+            Declared::Directory(_) | Declared::Store(_) | Declared::Service(_) => Err(Unavailable::WrongKind),
+        }
+    }
+
+    pub(crate) fn default_client(&self) -> Option<&Client> {
+        self.default_client.as_deref().and_then(|key| self.client(key).ok())
+    }
+
+    /// What the policy binds to an HTTP key, whether or not this call has the handle.
+    pub(crate) fn http_binding(&self, key: &str) -> Result<&HttpBinding, Unavailable> {
+        match self.declared(key)? {
+            Declared::Client { binding, .. } => binding.as_deref().ok_or(Unavailable::NotGranted),
+            Declared::Directory(_) | Declared::Store(_) | Declared::Service(_) => Err(Unavailable::WrongKind),
+        }
+    }
+
+    pub(crate) fn store(&self, key: &str) -> Result<&Arc<dyn Store>, Unavailable> {
+        match self.declared(key)? {
+            Declared::Store(store) => store.as_ref().ok_or(Unavailable::NotGranted),
+            Declared::Directory(_) | Declared::Client { .. } | Declared::Service(_) => Err(Unavailable::WrongKind),
+        }
+    }
+
+    pub(crate) fn service(&self, key: &str) -> Result<&Arc<dyn Service>, Unavailable> {
+        match self.declared(key)? {
+            Declared::Service(service) => service.as_ref().ok_or(Unavailable::NotGranted),
+            Declared::Directory(_) | Declared::Client { .. } | Declared::Store(_) => Err(Unavailable::WrongKind),
         }
     }
 
@@ -56,7 +118,11 @@ impl Handles {
     pub(crate) fn directories(&self) -> impl Iterator<Item = (&str, &Directory)> {
         self.declared.iter().filter_map(|(key, declared)| match declared {
             Declared::Directory(Some(directory)) => Some((&**key, directory)),
-            Declared::Directory(None) | Declared::Other => None,
+            Declared::Directory(None) | Declared::Client { .. } | Declared::Store(_) | Declared::Service(_) => None,
         })
+    }
+
+    fn declared(&self, key: &str) -> Result<&Declared, Unavailable> {
+        self.declared.get(key).ok_or(Unavailable::UnknownKey)
     }
 }

@@ -15,14 +15,20 @@ mod directory;
 mod engine;
 mod filesystem;
 mod handles;
+mod http;
+mod keyvalue;
 mod log;
 mod manifest;
 mod meter;
 mod run;
+mod service;
+mod settings;
 mod state;
 mod stop;
 mod store;
+mod surroundings;
 mod ticker;
+mod wasi;
 
 pub use cancellation::Cancellation;
 pub use code::Code;
@@ -32,8 +38,15 @@ pub use context::{Ask, CallContext, CallHost, Progress};
 pub use directory::{Directory, DirectoryError, Identity};
 pub use engine::{EXTRA_SLOTS, Engine, EngineConfig, EngineError, Footprint};
 pub use handles::{Handles, Unavailable};
+pub use http::{Client, Exchange, Network, NetworkError, Traffic};
+pub use keyvalue::{STORE_KEY_BYTES_MAX, Store, StoreFault};
 pub use log::Log;
 pub use manifest::{Blob, Definition, Dependency, DependencyKind, Failure, Manifest, Output, Part, Success, Verdict};
 pub use run::{Answer, Ran, Usage};
+pub use service::Service;
 pub use stop::{LimitKind, Stop};
 pub use store::{CodeStore, Entry, Fetched, StoreError};
+pub use surroundings::{Surroundings, TimeSource};
+
+/// A future that can be kept and moved.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

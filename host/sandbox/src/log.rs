@@ -36,7 +36,7 @@ impl Sink {
         std::mem::take(&mut *self.log.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn append(&self, bytes: &[u8]) {
+    pub(crate) fn append(&self, bytes: &[u8]) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = bytes.len().min(self.bytes_max.saturating_sub(log.bytes.len()));
         log.bytes.extend_from_slice(&bytes[..kept]);

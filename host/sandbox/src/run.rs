@@ -7,6 +7,7 @@ use crate::context::CallContext;
 use crate::contract::v0_1;
 use crate::engine::Engine;
 use crate::handles::Handles;
+use crate::http::Traffic;
 use crate::log::{Log, Sink};
 use crate::manifest::{Failure, Manifest, Success, Verdict};
 use crate::state::State;
@@ -42,6 +43,8 @@ pub struct Ran<T> {
     pub usage: Usage,
     /// What the guest printed.
     pub log: Log,
+    /// What it did over the network.
+    pub traffic: Traffic,
 }
 
 /// A tool's answer.
@@ -100,16 +103,18 @@ impl Engine {
     }
 
     /// Asks a plugin what it thinks of a call. A plugin that exports no reviewer has nothing to say.
+    /// `named` holds no handle, only what the policy binds to HTTP keys, so that a plugin can ask whether it names a host.
     pub async fn review(
         &self,
         code: &Code,
         tool: &str,
         arguments: &str,
         limits: &Limits,
+        named: Handles,
         context: CallContext,
     ) -> Ran<Verdict> {
         let job = Job::Review { tool, arguments };
-        let ran = self.run(code, job, limits, Handles::none(), context, Cancellation::new()).await;
+        let ran = self.run(code, job, limits, named, context, Cancellation::new()).await;
         ran.map(|returned| match returned {
             Returned::Reviewed(verdict) => verdict,
             Returned::Described(_) | Returned::Executed(_) => Verdict::Refuse(String::new()),
@@ -145,7 +150,12 @@ impl Engine {
         let result = ended.and_then(|returned| returned.map_err(|error| Stop::from_error(&error, refused)));
         drop(store);
         let cpu = Duration::from_nanos(cpu.into_inner());
-        Ran { result, usage: Usage { wall: began.elapsed(), cpu, memory_bytes }, log: sink.take() }
+        Ran {
+            result,
+            usage: Usage { wall: began.elapsed(), cpu, memory_bytes },
+            log: sink.take(),
+            traffic: Traffic::default(),
+        }
     }
 
     /// A store with every limit armed.
@@ -165,7 +175,7 @@ impl Engine {
 
 impl<T> Ran<T> {
     fn map<U>(self, change: impl FnOnce(T) -> U) -> Ran<U> {
-        Ran { result: self.result.map(change), usage: self.usage, log: self.log }
+        Ran { result: self.result.map(change), usage: self.usage, log: self.log, traffic: self.traffic }
     }
 }
 

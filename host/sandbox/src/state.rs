@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::context::CallContext;
 use crate::filesystem::FilesystemContext;
 use crate::handles::Handles;
+use crate::http::HttpContext;
 use crate::log::Sink;
 use crate::meter::Meter;
 use portcullis_policy::Limits;
@@ -16,7 +17,9 @@ pub(crate) struct State {
     pub(crate) table: ResourceTable,
     pub(crate) wasi: WasiCtx,
     pub(crate) filesystem: FilesystemContext,
+    pub(crate) http: HttpContext,
     pub(crate) handles: Handles,
+    pub(crate) sink: Sink,
     pub(crate) call: CallContext,
     pub(crate) reports_left: usize,
 }
@@ -41,7 +44,9 @@ impl State {
             table,
             wasi,
             filesystem: FilesystemContext::new(handles.directories(), limits),
+            http: HttpContext::new(handles.default_client().cloned()),
             handles,
+            sink: sink.clone(),
             call,
             reports_left: limits.progress_reports,
         }

@@ -127,22 +127,5 @@ fn of_rule(rule: &Rule) -> String {
 }
 
 fn of_binding(plugin: &PluginName, key: &DependencyKey, binding: &Binding) -> String {
-    match binding {
-        Binding::Directory(directory) => {
-            format!("{plugin}.{key}: the directory {}, {}", directory.path, directory.access)
-        }
-        Binding::Http(http) => format!("{plugin}.{key}: {}", of_http(http)),
-    }
-}
-
-fn of_http(http: &HttpBinding) -> String {
-    let hosts: Vec<String> = http.hosts.iter().map(ToString::to_string).collect();
-    let secret = http.secret.as_ref().map(|secret| {
-        let from = match &secret.from {
-            SecretSource::Env(name) => format!("the variable {name}"),
-            SecretSource::File(path) => format!("the file {path}"),
-        };
-        format!(", with the secret of {from}")
-    });
-    format!("{} to {}{}", http.methods.join(" "), hosts.join(" "), secret.unwrap_or_default())
+    format!("{plugin}.{key}: {}", binding.describe())
 }

@@ -3,10 +3,14 @@
 //! It must not know which dependencies the plugin asks for.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::limits;
 use super::node::{Misplaced, Node};
-use crate::binding::{self, Access, Binding, BindingError, DirectoryBinding, HttpBinding, SecretBinding};
+use crate::binding::{
+    self, Access, Binding, BindingError, DirectoryBinding, HttpBinding, HttpLimits, SecretBinding, SecretSlot, Unnamed,
+};
+use crate::destination::Scheme;
 use crate::error::PolicyFault;
 use crate::host_pattern::HostPattern;
 use crate::limit::LimitSettings;
@@ -54,7 +58,7 @@ fn read_plugin(node: &Node<'_>) -> Result<PluginSection, Misplaced> {
         bind(&mut plugin, directories, |node| read_directory(node).map(Binding::Directory))?;
     }
     if let Some(clients) = section.get("http") {
-        bind(&mut plugin, clients, |node| read_http(node).map(Binding::Http))?;
+        bind(&mut plugin, clients, |node| read_http(node).map(|http| Binding::Http(Box::new(http))))?;
     }
     Ok(plugin)
 }
@@ -82,7 +86,7 @@ fn read_directory(node: &Node<'_>) -> Result<DirectoryBinding, Misplaced> {
         Some(node) => part(node, Access::read)?,
         None => Access::default(),
     };
-    Ok(DirectoryBinding { path, access })
+    Ok(DirectoryBinding { path, access, narrow: None })
 }
 
 fn read_http(node: &Node<'_>) -> Result<HttpBinding, Misplaced> {
@@ -93,9 +97,24 @@ fn read_http(node: &Node<'_>) -> Result<HttpBinding, Misplaced> {
         None => vec!["GET".to_owned()],
     };
     Ok(HttpBinding {
+        schemes: vec![Scheme::Https],
         hosts: hosts.iter().map(read_host).collect::<Result<_, _>>()?,
+        unnamed: Unnamed::default(),
+        ports: vec![443],
         methods,
+        paths: Vec::new(),
+        headers: None,
+        addresses: Vec::new(),
+        roots: None,
         secret: client.get("secret").map(read_secret).transpose()?,
+        narrow: None,
+        limits: HttpLimits {
+            request_bytes: 64 << 10,
+            response_bytes: 4 << 20,
+            requests: 16,
+            requests_per_minute: 60,
+            time: Duration::from_secs(20),
+        },
     })
 }
 
@@ -106,8 +125,11 @@ fn read_host(node: &Node<'_>) -> Result<HostPattern, Misplaced> {
 fn read_secret(node: &Node<'_>) -> Result<SecretBinding, Misplaced> {
     let secret = node.table(&["header", "value", "from"])?;
     Ok(SecretBinding {
-        header: part(secret.require("header")?, binding::read_header)?,
-        value: part(secret.require("value")?, binding::read_template)?,
+        host: read_host(secret.require("host")?)?,
+        slot: SecretSlot::Header {
+            name: part(secret.require("header")?, binding::read_header)?,
+            value: part(secret.require("value")?, binding::read_template)?,
+        },
         from: part(secret.require("from")?, binding::read_source)?,
     })
 }

@@ -15,7 +15,7 @@ use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, cut};
 use portcullis_policy::{Decision, Limits, Source, Verdict};
-use portcullis_sandbox::{Stop, Verdict as Review};
+use portcullis_sandbox::{Handles, Stop, Verdict as Review};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -151,7 +151,7 @@ impl ValidCall {
         let limits = Limits { time: REVIEW_TIME_MAX.min(limits.time), ..*limits };
         let context = record.context(host, request, self, &limits);
         let tool = self.tool.name.tool.as_str();
-        let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, context).await;
+        let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, Handles::none(), context).await;
         let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped(&stop)));
         record.reviewed(&review)?;
         Ok(review)

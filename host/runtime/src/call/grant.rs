@@ -40,7 +40,9 @@ impl ApprovedCall {
                 DependencyKind::Directory => {
                     handles.directory_key(name, directory(&host.bound, &plugin.name, key, tool));
                 }
-                DependencyKind::Http | DependencyKind::Store | DependencyKind::Service => handles.other_key(name),
+                DependencyKind::Http => handles.client_key(name, None, None),
+                DependencyKind::Store => handles.store_key(name, None),
+                DependencyKind::Service => handles.service_key(name, None),
             }
         }
         Ok(GrantedCall { call: self.call, limits: self.limits, handles })

@@ -2,11 +2,18 @@
 
 use crate::context::{Ask, Progress, cut};
 use crate::handles::Unavailable;
+use crate::http::Client;
 use crate::manifest;
+use crate::service::OpenService;
 use crate::state::State;
-use portcullis_policy::{Hint, Permission, Permissions};
+use portcullis_policy::{Destination, Hint, HttpBinding, Permission, Permissions};
+use std::sync::Arc;
 use wasmtime::component::{ComponentType, HasSelf, Lift, Linker, Resource};
 use wasmtime_wasi::filesystem::Descriptor;
+use wasmtime_wasi_http::RequestOptions;
+use wasmtime_wasi_http::p2::bindings::http::outgoing_handler;
+use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
+use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostOutgoingRequest};
 
 mod generated {
     #![allow(missing_docs, unreachable_pub, clippy::all, reason = "written by a macro from wit/v0.1")]
@@ -16,6 +23,8 @@ mod generated {
         world: "portcullis:tool/plugin",
         imports: {
             "portcullis:tool/context.ask": async | trappable,
+            "portcullis:tool/dependencies.open-service": async | trappable,
+            "portcullis:tool/dependencies.[method]service.call": async | trappable,
             default: trappable,
         },
         exports: { default: async },
@@ -23,6 +32,12 @@ mod generated {
             "wasi:io": wasmtime_wasi::p2::bindings::io,
             "wasi:clocks": wasmtime_wasi::p2::bindings::clocks,
             "wasi:filesystem": wasmtime_wasi::p2::bindings::filesystem,
+            "wasi:http": wasmtime_wasi_http::p2::bindings::http,
+            "wasi:keyvalue": crate::wasi::keyvalue,
+            "wasi:config": crate::wasi::config,
+            "wasi:logging": crate::wasi::logging,
+            "portcullis:tool/dependencies.client": crate::http::Client,
+            "portcullis:tool/dependencies.service": crate::service::OpenService,
         },
         require_store_data_send: true,
     });
@@ -93,6 +108,79 @@ impl dependencies::Host for State {
             Err(unavailable) => Ok(Err(unavailable.into())),
         }
     }
+
+    fn open_client(&mut self, key: String) -> wasmtime::Result<Result<Resource<Client>, dependencies::Unavailable>> {
+        match self.handles.client(&key) {
+            Ok(client) => Ok(Ok(self.table.push(client.clone())?)),
+            Err(unavailable) => Ok(Err(unavailable.into())),
+        }
+    }
+
+    async fn open_service(
+        &mut self,
+        key: String,
+    ) -> wasmtime::Result<Result<Resource<OpenService>, dependencies::Unavailable>> {
+        let service = match self.handles.service(&key) {
+            Ok(service) => OpenService(Arc::clone(service)),
+            Err(unavailable) => return Ok(Err(unavailable.into())),
+        };
+        match service.0.open().await {
+            Ok(()) => Ok(Ok(self.table.push(service)?)),
+            Err(_) => Ok(Err(dependencies::Unavailable::Failed)),
+        }
+    }
+
+    fn names_host(&mut self, key: String, url: String) -> wasmtime::Result<Result<bool, dependencies::Unavailable>> {
+        let named = |binding: &HttpBinding| Destination::from_url(&url).is_ok_and(|url| binding.names(&url));
+        Ok(self.handles.http_binding(&key).map(named).map_err(Into::into))
+    }
+}
+
+impl dependencies::HostClient for State {
+    fn handle(
+        &mut self,
+        client: Resource<Client>,
+        request: Resource<HostOutgoingRequest>,
+        options: Option<Resource<RequestOptions>>,
+    ) -> wasmtime::Result<Result<Resource<HostFutureIncomingResponse>, ErrorCode>> {
+        let client = self.table.get(&client)?.clone();
+        let mut view = self.http_through(client);
+        match outgoing_handler::Host::handle(&mut view, request, options) {
+            Ok(response) => Ok(Ok(response)),
+            Err(error) => error.downcast().map(Err),
+        }
+    }
+
+    fn refusal(&mut self, _: Resource<Client>) -> wasmtime::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn has_secret(&mut self, client: Resource<Client>) -> wasmtime::Result<bool> {
+        let _ = self.table.get(&client)?;
+        Ok(false)
+    }
+
+    fn drop(&mut self, client: Resource<Client>) -> wasmtime::Result<()> {
+        self.table.delete(client)?;
+        Ok(())
+    }
+}
+
+impl dependencies::HostService for State {
+    async fn call(
+        &mut self,
+        service: Resource<OpenService>,
+        method: String,
+        input: String,
+    ) -> wasmtime::Result<Result<String, String>> {
+        let service = Arc::clone(&self.table.get(&service)?.0);
+        Ok(service.call(method, input).await)
+    }
+
+    fn drop(&mut self, service: Resource<OpenService>) -> wasmtime::Result<()> {
+        self.table.delete(service)?;
+        Ok(())
+    }
 }
 
 impl From<Unavailable> for dependencies::Unavailable {
@@ -101,6 +189,7 @@ impl From<Unavailable> for dependencies::Unavailable {
             Unavailable::UnknownKey => Self::UnknownKey,
             Unavailable::NotGranted => Self::NotGranted,
             Unavailable::WrongKind => Self::WrongKind,
+            Unavailable::Failed => Self::Failed,
         }
     }
 }

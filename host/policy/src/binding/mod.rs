@@ -6,6 +6,15 @@
 use std::fmt;
 
 use crate::host_pattern::HostPattern;
+use crate::pointer::Pointer;
+
+mod http;
+mod service;
+mod store;
+
+pub use http::{HttpBinding, HttpLimits, HttpRefusal, Unnamed};
+pub use service::ServiceBinding;
+pub use store::{StoreBinding, StoreScope};
 
 /// The longest path in a policy, in bytes: that of common systems.
 pub const PATH_BYTES: usize = 4096;
@@ -16,7 +25,26 @@ pub enum Binding {
     /// A directory of the host.
     Directory(DirectoryBinding),
     /// An HTTP client that reaches some hosts.
-    Http(HttpBinding),
+    Http(Box<HttpBinding>),
+    /// A store of keys and values.
+    Store(StoreBinding),
+    /// A service of the application that embeds the host.
+    Service(ServiceBinding),
+}
+
+impl Binding {
+    /// The binding in one line, for people: all that it grants, and where a secret is from, never the secret.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Directory(directory) => format!("the directory {}, {}", directory.path, directory.access),
+            Self::Http(http) => {
+                let hosts: Vec<String> = http.hosts.iter().map(ToString::to_string).collect();
+                format!("{} to {}", http.methods.join(" "), hosts.join(" "))
+            }
+            Self::Store(_) => "a store".to_owned(),
+            Self::Service(service) => format!("the service {}", service.name),
+        }
+    }
 }
 
 /// What a guest may do with a directory.
@@ -57,43 +85,60 @@ pub struct DirectoryBinding {
     pub path: String,
     /// What a guest may do with it.
     pub access: Access,
+    /// The argument whose path is all that a call may touch.
+    pub narrow: Option<Pointer>,
 }
 
-/// An HTTP client.
+/// A secret, which the host adds at the boundary to requests to one destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HttpBinding {
-    /// The hosts that it reaches; never empty.
-    pub hosts: Vec<HostPattern>,
-    /// The methods that it sends, in upper case; never empty.
-    pub methods: Vec<String>,
-    /// The secret that the host adds to its requests.
-    pub secret: Option<SecretBinding>,
-}
-
-/// A header with a secret, which the host adds at the boundary.
-#[derive(Clone, PartialEq, Eq)]
 pub struct SecretBinding {
-    /// The header's name, in lower case.
-    pub header: String,
-    /// The header's value with exactly one `{}`, where the secret goes.
-    pub value: String,
+    /// The one host it is sent to: an exact one of those the client reaches.
+    pub host: HostPattern,
+    /// Where in a request it goes.
+    pub slot: SecretSlot,
     /// Where the host finds the secret.
     pub from: SecretSource,
 }
 
-impl SecretBinding {
+/// Where in a request a secret goes. A guest cannot set it.
+#[derive(Clone, PartialEq, Eq)]
+pub enum SecretSlot {
+    /// A header, by its name in lower case; the value is a template with exactly one `{}`.
+    Header {
+        /// Its name.
+        name: String,
+        /// The template.
+        value: String,
+    },
+    /// HTTP Basic authentication (RFC 7617) with this user and the secret as the password.
+    Basic {
+        /// The user.
+        user: String,
+    },
+    /// A parameter of the query, by its name.
+    Query {
+        /// Its name.
+        name: String,
+    },
+}
+
+impl SecretSlot {
     /// The header's value around `secret`.
-    pub fn fill(&self, secret: &str) -> String {
+    pub fn fill(template: &str, secret: &str) -> String {
         // Not `replace`, so that braces within the secret stay as they are whatever the template holds.
-        let (before, after) = self.value.split_once("{}").unwrap_or_default();
+        let (before, after) = template.split_once("{}").unwrap_or_default();
         [before, secret, after].concat()
     }
 }
 
-impl fmt::Debug for SecretBinding {
+impl fmt::Debug for SecretSlot {
     /// Leaves the template out: somebody may have written the secret itself into it.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("SecretBinding").field("header", &self.header).field("from", &self.from).finish()
+        match self {
+            Self::Header { name, .. } => formatter.debug_struct("Header").field("name", name).finish_non_exhaustive(),
+            Self::Basic { user } => formatter.debug_struct("Basic").field("user", user).finish(),
+            Self::Query { name } => formatter.debug_struct("Query").field("name", name).finish(),
+        }
     }
 }
 
@@ -104,6 +149,8 @@ pub enum SecretSource {
     Env(String),
     /// In this file.
     File(String),
+    /// In what this program prints, without the line feed at its end; run without a shell.
+    Command(Vec<String>),
 }
 
 /// Why a binding cannot be what the policy says. No text of the policy is repeated, since it may be a secret.
@@ -209,24 +256,6 @@ fn is_variable(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_debugged_secret_shows_where_it_is_and_nothing_else() {
-        let value = read_template("Bearer ghp_pasted{}").unwrap();
-        let from = read_source("env:GITHUB_TOKEN").unwrap();
-        let shown = format!("{:?}", SecretBinding { header: "authorization".to_owned(), value, from });
-        assert_eq!(shown, r#"SecretBinding { header: "authorization", from: Env("GITHUB_TOKEN") }"#);
-    }
-
-    #[test]
-    fn a_secret_with_braces_is_filled_in_once() {
-        let binding = SecretBinding {
-            header: "authorization".to_owned(),
-            value: "Bearer {}!".to_owned(),
-            from: SecretSource::Env("A".to_owned()),
-        };
-        assert_eq!(binding.fill("a{}b"), "Bearer a{}b!");
-    }
 
     #[test]
     fn malformed_parts_of_a_binding_are_refused() {
