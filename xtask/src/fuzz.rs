@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 
 /// The programs of `tests/fuzz`, each with the longest input that it is given, in bytes. A policy has several sections;
 /// a pattern and its texts are three lines.
-const TARGETS: [(&str, usize); 2] = [("policy", 4096), ("matchers", 512)];
+const TARGETS: [(&str, usize); 3] = [("policy", 4096), ("matchers", 512), ("url", 512)];
 /// How long each runs if nobody says.
 const SECONDS: u64 = 20;
 /// One input may take this long, in seconds, before it counts as a hang: a thousand times what an ordinary one takes.

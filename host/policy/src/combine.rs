@@ -5,8 +5,10 @@
 //! they must not widen. It must not know how a text is read.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
 use crate::approvals::Approvals;
+use crate::clock::ClockResolution;
 use crate::decision::Decision;
 use crate::error::PolicyFault;
 use crate::file::{self, Place, PluginSection, Sections};
@@ -56,6 +58,7 @@ pub(crate) fn combine(layers: &Layers<'_>) -> Result<Policy, LayerError> {
         approvals,
         record,
         named: named(&parts),
+        name_servers: combine_name_servers(&parts),
         rules: parts.iter_mut().flat_map(|part| std::mem::take(&mut part.sections.rules)).collect(),
     })
 }
@@ -112,22 +115,50 @@ fn combine_limits(parts: &[Part<'_>], plugin: Option<&PluginName>) -> Limits {
     limits
 }
 
-/// The bindings of all trusted layers. Two layers that bind the same key contradict each other.
+/// The bindings and settings of all trusted layers. Two layers that bind the same key contradict each other, as do two
+/// that have the same setting.
 fn combine_plugin(parts: &[Part<'_>], name: &PluginName) -> Result<PluginPolicy, LayerError> {
-    let mut plugin =
-        PluginPolicy { bindings: BTreeMap::new(), layers: BTreeMap::new(), limits: combine_limits(parts, Some(name)) };
+    let mut plugin = PluginPolicy {
+        bindings: BTreeMap::new(),
+        layers: BTreeMap::new(),
+        config: BTreeMap::new(),
+        clock: combine_clock(parts, name),
+        limits: combine_limits(parts, Some(name)),
+    };
+    let mut set_by = BTreeMap::new();
     for part in parts.iter().filter(|part| part.trust == Trust::Trusted) {
-        let Some(PluginSection { bindings, .. }) = part.sections.plugins.get(name) else { continue };
+        let Some(PluginSection { bindings, config, .. }) = part.sections.plugins.get(name) else { continue };
+        let contradiction = |misplaced| LayerError { layer: part.layer, error: part.place.error(misplaced) };
         for (key, placed) in bindings {
-            if let Some(other) = plugin.layers.insert(key.clone(), part.layer) {
-                let fault = PolicyFault::BoundElsewhere { layer: other };
-                let error = part.place.error(placed.misplaced(fault));
-                return Err(LayerError { layer: part.layer, error });
+            if let Some(layer) = plugin.layers.insert(key.clone(), part.layer) {
+                return Err(contradiction(placed.misplaced(PolicyFault::BoundElsewhere { layer })));
             }
-            plugin.bindings.insert(key.clone(), placed.binding.clone());
+            plugin.bindings.insert(key.clone(), placed.value.clone());
+        }
+        for (key, placed) in config {
+            if let Some(layer) = set_by.insert(key, part.layer) {
+                return Err(contradiction(placed.misplaced(PolicyFault::SetElsewhere { layer })));
+            }
+            plugin.config.insert(key.clone(), placed.value.clone());
         }
     }
     Ok(plugin)
+}
+
+/// How fine the clocks of a plugin are: as the last trusted layer says, or coarser if an untrusted one does.
+fn combine_clock(parts: &[Part<'_>], name: &PluginName) -> ClockResolution {
+    let written = |wanted: Trust| {
+        let parts = parts.iter().filter(move |part| part.trust == wanted);
+        parts.filter_map(|part| part.sections.plugins.get(name)?.clock)
+    };
+    let trusted = written(Trust::Trusted).next_back().unwrap_or_default();
+    written(Trust::Untrusted).fold(trusted, ClockResolution::min)
+}
+
+/// The name servers of the last trusted layer that has any.
+fn combine_name_servers(parts: &[Part<'_>]) -> Vec<SocketAddr> {
+    let trusted = parts.iter().filter(|part| part.trust == Trust::Trusted);
+    trusted.filter_map(|part| part.sections.name_servers.clone()).next_back().unwrap_or_default()
 }
 
 /// The plugins that a person named; what is built in speaks of plugins that need not be there.

@@ -1,7 +1,20 @@
 //! Where a request goes: scheme, host, port and path, from one parse that both decides and connects.
+//!
+//! It must not know which destinations anybody is granted, nor which addresses a name resolves to.
+
+mod error;
+mod host;
+mod path;
+mod text;
 
 use std::fmt;
 use std::net::IpAddr;
+
+pub use error::DestinationError;
+pub(crate) use path::{hides_a_separator, is_plain_path};
+
+/// The longest URL, in bytes: what common servers take as a request line.
+pub const URL_BYTES: usize = 8 * 1024;
 
 /// How a request travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,6 +23,32 @@ pub enum Scheme {
     Http,
     /// Through TLS.
     Https,
+}
+
+impl Scheme {
+    /// Both, in the order in which they are shown.
+    pub const ALL: [Self; 2] = [Self::Http, Self::Https];
+
+    /// The word that URLs and policies use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+
+    /// The port of a URL that names none.
+    pub fn default_port(self) -> u16 {
+        match self {
+            Self::Http => 80,
+            Self::Https => 443,
+        }
+    }
+
+    fn read(text: &str) -> Result<Self, DestinationError> {
+        let known = Self::ALL.into_iter().find(|scheme| text.eq_ignore_ascii_case(scheme.as_str()));
+        known.ok_or(DestinationError::Scheme)
+    }
 }
 
 /// The host of a destination.
@@ -32,34 +71,42 @@ pub struct Destination {
     query: Option<String>,
 }
 
-/// Why something is no destination.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum DestinationError {
-    /// Neither http nor https.
-    #[error("the scheme is neither http nor https")]
-    Scheme,
-    // More to come.
-}
-
 impl Destination {
     /// Reads the parts of a request as `wasi:http` has them. Whatever is not already in its one plain form is refused,
-    /// so that nobody reads it in another way.
+    /// so that nobody reads it in another way. Only upper case in scheme and host, the dot of the root, an address of
+    /// version 6 in another spelling and an empty path are set right.
     ///
     /// # Errors
+    ///
     /// What is not as it should be.
     pub fn from_parts(scheme: &str, authority: &str, path_with_query: &str) -> Result<Self, DestinationError> {
-        let _ = (scheme, authority, path_with_query);
-        Err(DestinationError::Scheme)
+        if scheme.len() + authority.len() + path_with_query.len() > URL_BYTES {
+            return Err(DestinationError::TooLong);
+        }
+        let scheme = Scheme::read(scheme)?;
+        let (host, port) = host::read_authority(authority)?;
+        let (path, query) = path::read(path_with_query)?;
+        Ok(Self { scheme, host, port: port.unwrap_or(scheme.default_port()), path, query })
     }
 
-    /// Reads a URL as a person or a model writes it: parsed as the WHATWG URL standard says, then held to the same
-    /// plain form. A fragment is left out.
+    /// Reads a URL as a person or a model writes it, and holds it to the same plain form. Letters outside ASCII become
+    /// punycode in the host and are escaped in path and query, as is a space; a fragment is left out. What the WHATWG
+    /// URL standard would repair beyond that is refused.
     ///
     /// # Errors
+    ///
     /// What is not as it should be.
     pub fn from_url(url: &str) -> Result<Self, DestinationError> {
-        let _ = url;
-        Err(DestinationError::Scheme)
+        text::read(url)
+    }
+
+    /// Where a `Location` of a response from here leads to, absolute or relative.
+    ///
+    /// # Errors
+    ///
+    /// What of it is not as it should be.
+    pub fn join(&self, location: &str) -> Result<Self, DestinationError> {
+        text::join(self, location)
     }
 
     /// How.
@@ -92,23 +139,28 @@ impl Destination {
         (self.scheme, &self.host, self.port) == (other.scheme, &other.host, other.port)
     }
 
-    /// `host` or `host:port`, as the Host header and an HTTP/2 authority have it.
+    /// `host` or `host:port`, as the Host header and an HTTP/2 authority have it: without the port that the scheme has
+    /// anyway.
     pub fn authority(&self) -> String {
-        String::new()
+        if self.port == self.scheme.default_port() {
+            self.host.to_string()
+        } else {
+            format!("{}:{}", self.host, self.port)
+        }
     }
 
     /// Path and query, as a request line has them.
     pub fn path_with_query(&self) -> String {
-        String::new()
+        match &self.query {
+            Some(query) => format!("{}?{query}", self.path),
+            None => self.path.clone(),
+        }
     }
 }
 
 impl fmt::Display for Scheme {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Http => "http",
-            Self::Https => "https",
-        })
+        formatter.pad(self.as_str())
     }
 }
 

@@ -3,6 +3,7 @@
 //! No value of the policy is repeated except a name, escaped and cut short: the text may hold what should not be shown.
 //! It must not know how the text is read.
 
+use crate::address::AddressError;
 use crate::amount::AmountError;
 use crate::argument::ArgumentKeyError;
 use crate::binding::BindingError;
@@ -15,6 +16,7 @@ use crate::host_pattern::HostError;
 use crate::layer::Layer;
 use crate::name::NameError;
 use crate::permission::PermissionError;
+use crate::pointer::PointerError;
 use crate::policy::{POLICY_BYTES, POLICY_RULES};
 use crate::rule::{REASON_BYTES, ToolPatternError};
 use crate::text::LiteralError;
@@ -90,6 +92,12 @@ pub enum PolicyFault {
         /// That layer.
         layer: Layer,
     },
+    /// A setting that an earlier layer has for the same plugin.
+    #[error("{} already has this setting for this plugin", .layer.phrase())]
+    SetElsewhere {
+        /// That layer.
+        layer: Layer,
+    },
     /// A word that is none of those which may stand here.
     #[error("this word is not known here")]
     Word {
@@ -162,6 +170,12 @@ pub enum PolicyFault {
     /// A host pattern is malformed or too broad.
     #[error(transparent)]
     Host(#[from] HostError),
+    /// A range of addresses is malformed or too broad.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// A text points to no argument.
+    #[error(transparent)]
+    Pointer(#[from] PointerError),
     /// A part of a binding is malformed.
     #[error(transparent)]
     Binding(#[from] BindingError),
@@ -179,6 +193,7 @@ impl PolicyFault {
             Self::Empty => "write at least one entry, or remove the key".to_owned(),
             Self::BoundTwice => "give each dependency a key of its own".to_owned(),
             Self::BoundElsewhere { .. } => "bind it in one of the two only, or to another key".to_owned(),
+            Self::SetElsewhere { .. } => "write it in one of the two only".to_owned(),
             Self::Word { known } => format!("write one of {}", list(known)),
             Self::AllowByHint => "name the tools in an allow rule; `hint` is for ask and deny".to_owned(),
             Self::MixedTest => {
@@ -208,6 +223,8 @@ impl PolicyFault {
             Self::ArgumentKey(error) => error.remedy().to_owned(),
             Self::Amount(error) => error.remedy(),
             Self::Host(error) => error.remedy().to_owned(),
+            Self::Address(error) => error.remedy().to_owned(),
+            Self::Pointer(error) => error.remedy().to_owned(),
             Self::Binding(error) => error.remedy().to_owned(),
         }
     }

@@ -5,6 +5,7 @@
 
 mod approvals;
 mod limits;
+mod network;
 mod node;
 mod plugin;
 mod record;
@@ -13,6 +14,7 @@ mod subject;
 mod when;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use toml::de::{DeTable, DeValue};
 
@@ -31,7 +33,7 @@ use node::Node;
 pub(crate) use plugin::PluginSection;
 
 /// The sections of a policy.
-const SECTIONS: &[&str] = &["approvals", "defaults", "limits", "plugin", "record", "rule"];
+const SECTIONS: &[&str] = &["approvals", "defaults", "limits", "network", "plugin", "record", "rule"];
 
 /// What one text says.
 #[derive(Debug, Default)]
@@ -42,6 +44,7 @@ pub(crate) struct Sections {
     pub(crate) rules: Vec<Rule>,
     pub(crate) approvals: ApprovalSettings,
     pub(crate) record: RecordSettings,
+    pub(crate) name_servers: Option<Vec<SocketAddr>>,
 }
 
 /// Reads one text. It is accepted as a whole or refused as a whole, whatever its trust.
@@ -74,6 +77,9 @@ fn read_sections(top: &Node<'_>, place: &Place<'_>, layer: Layer, trust: Trust) 
     }
     if let Some(section) = table.get("record") {
         sections.record = record::read(section)?;
+    }
+    if let Some(section) = table.get("network") {
+        sections.name_servers = network::read(section)?;
     }
     Ok(sections)
 }

@@ -3,12 +3,14 @@
 //! It must not know addresses that a name resolves to, ports or schemes: the network checks those.
 
 use std::fmt;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::destination::Host;
 
 /// The longest host name that the domain name system has, in bytes.
-const HOST_BYTES: usize = 253;
+pub(crate) const HOST_BYTES: usize = 253;
 /// The longest label of a host name that the domain name system has, in bytes.
-const LABEL_BYTES: usize = 63;
+pub(crate) const LABEL_BYTES: usize = 63;
 
 /// A pattern for hosts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,7 +45,8 @@ pub enum HostError {
     /// It is a wildcard for everything, for a top-level domain, or for a domain below which anybody can have a name.
     #[error("the wildcard covers hosts of many owners")]
     WildcardTooBroad,
-    /// It looks like an address but is not four plain decimal numbers.
+    /// It looks like an address but is neither four plain decimal numbers nor, in brackets, the shortest form of an IPv6
+    /// address.
     #[error("this is an address in an unusual spelling")]
     Address,
 }
@@ -59,7 +62,9 @@ impl HostError {
             Self::NotAscii => "write it in punycode, as \"xn--...\"",
             Self::WildcardPlace => "write each host, or one `*.` at the beginning",
             Self::WildcardTooBroad => "name the domain of one owner, such as \"*.example.com\"",
-            Self::Address => "write four decimal numbers without leading zeros, and no wildcard",
+            Self::Address => {
+                "write four decimal numbers without leading zeros, or \"[::1]\" in its shortest form, and no wildcard"
+            }
         }
     }
 }
@@ -69,8 +74,12 @@ impl HostPattern {
     ///
     /// # Errors
     ///
-    /// When it is neither an exact lower-case name or IPv4 address, nor `*.` before a name of at least two labels.
+    /// When it is neither an exact lower-case name, an IPv4 address, an IPv6 address in brackets, nor `*.` before a name
+    /// of at least two labels.
     pub fn new(text: &str) -> Result<Self, HostError> {
+        if text.starts_with('[') {
+            return exact_address(text).map(Self::Exact);
+        }
         check_characters(text)?;
         let Some(domain) = text.strip_prefix("*.") else {
             return if text == "*" { Err(HostError::WildcardTooBroad) } else { exact(text).map(Self::Exact) };
@@ -80,6 +89,14 @@ impl HostPattern {
             return Err(HostError::Address);
         }
         if is_shared(&domain) { Err(HostError::WildcardTooBroad) } else { Ok(Self::OneLabelBelow(domain)) }
+    }
+
+    /// The host that it stands for, if it is one.
+    pub(crate) fn host(&self) -> Option<Host> {
+        let Self::Exact(name) = self else { return None };
+        let bracketed = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+        let address: Option<IpAddr> = bracketed.unwrap_or(name).parse().ok();
+        Some(address.map_or_else(|| Host::Name(name.clone()), Host::Address))
     }
 
     /// Whether the pattern stands for `host`, which may be in any case and may end with the dot of the root.
@@ -122,6 +139,20 @@ fn check_characters(text: &str) -> Result<(), HostError> {
         return Err(HostError::UpperCase);
     }
     Ok(())
+}
+
+/// An IPv6 address in brackets, in the one form that it is shown in. One that holds an IPv4 address is written as that.
+fn exact_address(text: &str) -> Result<Box<str>, HostError> {
+    let (address, after) = text.trim_start_matches('[').split_once(']').ok_or(HostError::Url)?;
+    if after.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit())) {
+        return Err(HostError::Port);
+    }
+    if !after.is_empty() {
+        return Err(HostError::Url);
+    }
+    let address: Ipv6Addr = address.parse().map_err(|_| HostError::Address)?;
+    let plain = format!("[{address}]");
+    if plain == text && address.to_ipv4_mapped().is_none() { Ok(plain.into()) } else { Err(HostError::Address) }
 }
 
 /// A name without any wildcard.
@@ -190,6 +221,9 @@ mod tests {
             ("*.a.example.com", "a.example.com", false),
             ("127.0.0.1", "127.0.0.1", true),
             ("127.0.0.1", "127.1", false),
+            ("[::1]", "[::1]", true),
+            ("[::1]", "::1", false),
+            ("[2001:db8::1]", "[2001:db8::2]", false),
             ("localhost", "localhost", true),
         ];
         for (pattern, host, expected) in rows {
@@ -243,7 +277,6 @@ mod tests {
             ("https://docs.rs:443", HostError::Url),
             ("docs.rs/crate", HostError::Url),
             ("user@docs.rs", HostError::Url),
-            ("[::1]", HostError::Url),
             ("docs.rs\\a", HostError::Url),
             ("Docs.rs", HostError::UpperCase),
             ("dócs.rs", HostError::NotAscii),
@@ -266,6 +299,27 @@ mod tests {
             ("*.", HostError::Name),
             ("*.10.0.0.1", HostError::Address),
             ("*.0.0.1", HostError::Address),
+        ];
+        for (pattern, expected) in rows {
+            let refused = HostPattern::new(pattern).unwrap_err();
+            assert_eq!(refused, expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn addresses_in_any_other_than_their_plain_spelling_are_refused() {
+        let rows = [
+            ("[::1", HostError::Url),
+            ("[::1]a", HostError::Url),
+            ("[::1]:443", HostError::Port),
+            ("[0:0::1]", HostError::Address),
+            ("[FE80::1]", HostError::Address),
+            ("[fe80::1%eth0]", HostError::Address),
+            ("[::ffff:127.0.0.1]", HostError::Address),
+            ("[127.0.0.1]", HostError::Address),
+            ("[[::1]", HostError::Address),
+            ("[]", HostError::Address),
+            ("*.[::1]", HostError::Url),
             ("127.1", HostError::Address),
             ("0x7f.0.0.1", HostError::Address),
             ("0x7f000001", HostError::Address),
@@ -274,8 +328,7 @@ mod tests {
             ("256.0.0.1", HostError::Address),
         ];
         for (pattern, expected) in rows {
-            let refused = HostPattern::new(pattern).unwrap_err();
-            assert_eq!(refused, expected, "{pattern}");
+            assert_eq!(HostPattern::new(pattern), Err(expected), "{pattern}");
         }
     }
 }

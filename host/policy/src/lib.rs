@@ -62,21 +62,21 @@ mod combine;
 // What an embedder holds.
 mod policy;
 
-pub use address::{AddressRange, is_global};
+pub use address::{AddressError, AddressRange, is_global};
 pub use alternatives::{ALTERNATIVE_BYTES, ALTERNATIVES_MAX};
 pub use amount::AmountError;
 pub use approvals::{Approvals, Unattended};
 pub use argument::{ARGUMENT_KEY_BYTES, ArgumentKey, ArgumentKeyError};
 pub use binding::{
     Access, Binding, BindingError, DirectoryBinding, HttpBinding, HttpLimits, HttpRefusal, PATH_BYTES, SecretBinding,
-    SecretSlot, SecretSource, ServiceBinding, StoreBinding, StoreScope, Unnamed,
+    SecretSlot, SecretSource, ServiceBinding, StoreBinding, StoreScope, Unnamed, is_reserved_header,
 };
 pub use bounds::BoundsError;
 pub use caller::{Caller, Origin, OriginError, PRINCIPAL_NAME_BYTES, PRINCIPAL_NAMES, Principal, PrincipalError};
 pub use clock::ClockResolution;
 pub use dead_rule::{DeadReason, DeadRule, KnownTool};
 pub use decision::{Decision, DecisionError, RuleId, Source, Verdict};
-pub use destination::{Destination, DestinationError, Host, Scheme};
+pub use destination::{Destination, DestinationError, Host, Scheme, URL_BYTES};
 pub use error::{PolicyError, PolicyFault};
 pub use evaluate::{Question, ResourceQuestion};
 pub use explain::{Explanation, MatchedRule};
@@ -90,7 +90,7 @@ pub use matcher::{MATCHED_TEXT_BYTES, When};
 pub use name::{DependencyKey, LocalName, NAME_BYTES, NameError, PluginName, ToolName};
 pub use pattern::{EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, Pattern, PatternError, RESOURCE_PATH_BYTES};
 pub use permission::{Permission, PermissionError, Permissions};
-pub use pointer::Pointer;
+pub use pointer::{Pointer, PointerError};
 pub use policy::{POLICY_BYTES, POLICY_RULES, Policy, RESOURCE_BYTES};
 pub use record_keeping::{Durability, Payloads, RecordKeeping};
 pub use rule::{REASON_BYTES, Rule, ToolPattern, ToolPatternError};

@@ -3,6 +3,7 @@
 //! It must not know where its texts came from, nor who decided which of them to trust.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::approvals::Approvals;
@@ -42,6 +43,7 @@ pub struct Policy {
     pub(crate) approvals: Approvals,
     pub(crate) record: RecordKeeping,
     pub(crate) named: BTreeSet<PluginName>,
+    pub(crate) name_servers: Vec<SocketAddr>,
 }
 
 /// What a policy says of one plugin.
@@ -50,6 +52,8 @@ pub(crate) struct PluginPolicy {
     pub(crate) bindings: BTreeMap<DependencyKey, Binding>,
     /// Whose each binding is.
     pub(crate) layers: BTreeMap<DependencyKey, Layer>,
+    pub(crate) config: BTreeMap<String, String>,
+    pub(crate) clock: ClockResolution,
     pub(crate) limits: Limits,
 }
 
@@ -65,6 +69,7 @@ impl Policy {
             approvals: Approvals::default(),
             record: RecordKeeping::default(),
             named: BTreeSet::new(),
+            name_servers: Vec::new(),
         }
     }
 
@@ -83,8 +88,8 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// As for [`Policy::parse`], in whichever text it is, trusted or not; and where two layers bind the same key, or
-    /// have more than [`POLICY_RULES`] together.
+    /// As for [`Policy::parse`], in whichever text it is, trusted or not; and where two layers bind the same key, have the
+    /// same setting for a plugin, or have more than [`POLICY_RULES`] together.
     pub fn layered(layers: &Layers<'_>) -> Result<Self, LayerError> {
         combine(layers)
     }
@@ -136,14 +141,17 @@ impl Policy {
 
     /// The settings of `plugin`, as `wasi:config/store` gives them to it.
     pub fn config(&self, plugin: &PluginName) -> &BTreeMap<String, String> {
-        let _ = plugin;
-        &NO_CONFIG
+        self.plugins.get(plugin).map_or(&NO_CONFIG, |plugin| &plugin.config)
     }
 
     /// How fine the clocks of `plugin` are.
     pub fn clock(&self, plugin: &PluginName) -> ClockResolution {
-        let _ = plugin;
-        ClockResolution::Coarse
+        self.plugins.get(plugin).map_or_else(ClockResolution::default, |plugin| plugin.clock)
+    }
+
+    /// Who is asked for the addresses of a name, in this order; empty for the name servers of the system.
+    pub fn name_servers(&self) -> &[SocketAddr] {
+        &self.name_servers
     }
 
     /// Whose text binds `key` for `plugin`. A relative path in the binding is relative to that text.

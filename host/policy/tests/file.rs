@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use portcullis_policy::{
     Access, Binding, Caller, Decision, Durability, Explanation, Layer, Limit, Limits, Payloads, Permission,
-    Permissions, Policy, PolicyError, PolicyFault, Question, ResourceQuestion, RuleId, SecretSource, Source, ToolName,
-    Unattended, Verdict,
+    Permissions, Policy, PolicyError, PolicyFault, Question, ResourceQuestion, RuleId, SecretSlot, SecretSource,
+    Source, ToolName, Unattended, Verdict,
 };
 use serde_json::json;
 
@@ -74,10 +74,34 @@ limits.memory = "2 MiB"
 [plugin.web.http.fetch]
 hosts = ["docs.rs"]
 methods = ["GET", "HEAD"]
+schemes = ["https"]
+ports = [8443]
+paths = ["/api"]
+addresses = ["10.0.0.0/8"]
+narrow = "/url"
+unnamed = "deny"
+request-bytes = "20 KiB"
+response-bytes = "21 KiB"
+requests = 22
+requests-per-minute = 23
+time = "24 s"
 [plugin.web.http.fetch.secret]
 header = "x-key"
 value = "{}"
 from = "file:/run/key"
+[plugin.web.store.notes]
+scope = "session"
+keys = 25
+value-bytes = "26 KiB"
+bytes = "27 KiB"
+[plugin.web.service.search]
+name = "search-index"
+methods = ["query"]
+calls = 28
+[plugin.clock]
+clock = "fine"
+[network]
+name-servers = ["127.0.0.1:5353"]
 [[rule]]
 tool = "files.read"
 permission = "read"
@@ -143,7 +167,9 @@ fn bindings_are_what_the_example_says() {
     assert_eq!(api.methods, ["GET"]);
     let secret = api.secret.unwrap();
     assert_eq!(secret.from, SecretSource::Env("GITHUB_TOKEN".to_owned()));
-    assert_eq!(secret.fill("x"), "Bearer x");
+    let SecretSlot::Header { name: header, value } = &secret.slot else { panic!("not a header") };
+    assert_eq!((header.as_str(), SecretSlot::fill(value, "x").as_str()), ("authorization", "Bearer x"));
+    assert_eq!(secret.host.to_string(), "api.github.com");
     assert!(policy.bindings(&name("other.get").plugin).is_empty());
 }
 
@@ -242,6 +268,10 @@ const TABLES: &[&str] = &[
     "{ path = \".\", ",
     "[plugin.web.http.fetch]\n",
     "[plugin.web.http.fetch.secret]\n",
+    "[plugin.web.store.notes]\n",
+    "[plugin.web.service.search]\n",
+    "[plugin.clock]\n",
+    "[network]\n",
     "[[rule]]\n",
 ];
 
@@ -273,7 +303,7 @@ fn a_known_key_with_any_letter_changed_is_refused() {
         }
         for at in 0..key.len() {
             let mut misspelt = key.to_owned();
-            misspelt.replace_range(at..=at, "q");
+            misspelt.replace_range(at..=at, if key[at..].starts_with('q') { "z" } else { "q" });
             let table = if table.is_empty() { String::new() } else { format!("{table}.") };
             let (_, value) = line.split_once(" = ").unwrap();
             let text = FULL.replacen(&format!("\n{line}\n"), &format!("\n{table}{misspelt} = {value}\n"), 1);
@@ -636,9 +666,9 @@ fn every_other_refusal_has_its_own_remedy() {
         ("[record]\ndurable = 'x'".to_owned(), "write one of `process`, `machine`"),
         (http("methods = ['get']"), "write a method such as \"GET\" in upper case"),
         (http("secret = { header = 'A', value = '{}', from = 'env:A' }"), "write a name such as \"authorization\""),
-        (http("secret = { header = 'host', value = '{}', from = 'env:A' }"), "send the secret in another header"),
+        (http("secret = { header = 'host', value = '{}', from = 'env:A' }"), "use another header"),
         (http("secret = { header = 'a', value = '', from = 'env:A' }"), "write a value such as \"Bearer {}\""),
-        (http("secret = { header = 'a', value = '{}', from = 'A' }"), "write \"env:NAME\" or \"file:PATH\""),
+        (http("secret = { header = 'a', value = '{}', from = 'A' }"), "write \"env:NAME\", \"file:PATH\" or"),
         (http("").replace("docs.rs", "*.com"), "name the domain of one owner"),
         (http("").replace("docs.rs", "a..b"), "write a name such as \"docs.rs\""),
         (http("").replace("docs.rs", "http://a"), "write only the host"),
@@ -647,7 +677,7 @@ fn every_other_refusal_has_its_own_remedy() {
         (http("").replace("docs.rs", "é.b"), "write it in punycode"),
         (http("").replace("docs.rs", "a*.b"), "write each host, or one `*.` at the beginning"),
         (http("").replace("docs.rs", "127.1"), "write four decimal numbers"),
-        ("[plugin.a]\ndirectory.b = { path = '' }".to_owned(), "write the path of a directory"),
+        ("[plugin.a]\ndirectory.b = { path = '' }".to_owned(), "write the path of a directory or file"),
         ("[plugin.a]\ndirectory.b = { path = 'x', access = 'x' }".to_owned(), "write `read-only` or `read-write`"),
     ];
     expect_remedies(rows);

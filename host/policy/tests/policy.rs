@@ -6,6 +6,10 @@ mod matching;
 mod file;
 mod layers;
 
+mod bindings;
+mod destinations;
+mod hosts;
+
 mod callers;
 mod hindsight;
 mod invariants;

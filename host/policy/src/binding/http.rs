@@ -1,19 +1,45 @@
-//! What a policy binds to an HTTP key.
+//! What a policy binds to an HTTP key, and which requests that covers.
+//!
+//! It must not know how a request is sent.
 
-use std::time::Duration;
+use std::net::IpAddr;
 
-use super::SecretBinding;
-use crate::address::AddressRange;
-use crate::destination::{Destination, Scheme};
+use super::{BindingError, HttpLimits, SecretBinding};
+use crate::address::{AddressRange, is_global};
+use crate::destination::{Destination, Host, Scheme, hides_a_separator, is_plain_path};
+use crate::excerpt::Excerpt;
 use crate::host_pattern::HostPattern;
 use crate::pointer::Pointer;
+
+/// The longest method or header name, in bytes: longer than any that is registered.
+const TOKEN_BYTES: usize = 64;
+
+/// Methods that turn a client into a tunnel, or a server into an echo of its secrets.
+const REFUSED_METHODS: [&str; 2] = ["CONNECT", "TRACE"];
+
+/// Headers by which a request would go elsewhere or end elsewhere than the host has checked.
+const RESERVED_HEADERS: [&str; 13] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 /// An HTTP client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpBinding {
     /// How requests travel: https unless said.
     pub schemes: Vec<Scheme>,
-    /// The hosts that it reaches; never empty.
+    /// The hosts that it reaches; empty only where others are asked about.
     pub hosts: Vec<HostPattern>,
     /// What becomes of a host that is not among them.
     pub unnamed: Unnamed,
@@ -37,21 +63,6 @@ pub struct HttpBinding {
     pub limits: HttpLimits,
 }
 
-/// How much a client may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HttpLimits {
-    /// Of one request's body.
-    pub request_bytes: u64,
-    /// Of one response's body, decoded.
-    pub response_bytes: u64,
-    /// Requests of one call.
-    pub requests: u32,
-    /// Requests of all calls of the plugin in a minute.
-    pub requests_per_minute: u32,
-    /// From the first look-up to the last byte of one request.
-    pub time: Duration,
-}
-
 /// What becomes of a host that a grant does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Unnamed {
@@ -62,7 +73,20 @@ pub enum Unnamed {
     Ask,
 }
 
-/// Why a client does not send a request. For the model and the record.
+impl Unnamed {
+    /// Both, in the order in which they are shown.
+    pub(crate) const ALL: [Self; 2] = [Self::Deny, Self::Ask];
+
+    /// The word that policies use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Ask => "ask",
+        }
+    }
+}
+
+/// Why a client does not send a request. For the model and the record: what a guest wrote is escaped and cut short.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HttpRefusal {
     /// The scheme is not granted.
@@ -85,16 +109,134 @@ pub enum HttpRefusal {
 impl HttpBinding {
     /// Whether a host is named. Says nothing of scheme, port and path.
     pub fn names(&self, destination: &Destination) -> bool {
-        let _ = destination;
-        false
+        let host = destination.host().to_string();
+        self.hosts.iter().any(|pattern| pattern.matches(&host))
     }
 
     /// Whether a request may be sent, `unnamed` apart: that is for whoever knows what a person approved.
     ///
     /// # Errors
+    ///
     /// What of the request is not granted.
     pub fn covers(&self, method: &str, destination: &Destination) -> Result<(), HttpRefusal> {
-        let _ = method;
-        Err(HttpRefusal::Host(destination.host().to_string()))
+        if !self.names(destination) {
+            return Err(HttpRefusal::Host(destination.host().to_string()));
+        }
+        self.covers_unnamed(method, destination)
+    }
+
+    /// Whether a request may be sent to a host that need not be named, because a person approved exactly this call.
+    ///
+    /// # Errors
+    ///
+    /// What else of the request is not granted.
+    pub fn covers_unnamed(&self, method: &str, destination: &Destination) -> Result<(), HttpRefusal> {
+        if !self.schemes.contains(&destination.scheme()) {
+            return Err(HttpRefusal::Scheme(destination.scheme()));
+        }
+        if !self.ports.contains(&destination.port()) {
+            return Err(HttpRefusal::Port(destination.port()));
+        }
+        if !self.methods.iter().any(|granted| granted == method) {
+            return Err(HttpRefusal::Method(Excerpt::of(method).to_string()));
+        }
+        let path = destination.path();
+        let below = |prefix: &String| is_below(path, prefix) && !hides_a_separator(path);
+        if !self.paths.is_empty() && !self.paths.iter().any(below) {
+            return Err(HttpRefusal::Path(Excerpt::of(path).to_string()));
+        }
+        Ok(())
+    }
+
+    /// Whether a connection for `host` may go to `address`: to a global one; to one in `addresses`; and to one that is
+    /// itself written in `hosts`, for that host. With a secret that travels in the clear, a global one will not do.
+    pub fn permits(&self, host: &Host, address: IpAddr) -> bool {
+        let in_clear = self.secret.is_some() && self.schemes.contains(&Scheme::Http);
+        let written = |pattern: &HostPattern| pattern.host().as_ref() == Some(host);
+        let named = *host == Host::Address(address) && self.hosts.iter().any(written);
+        named || self.addresses.iter().any(|range| range.contains(address)) || (is_global(address) && !in_clear)
+    }
+
+    /// Whether a guest may set a header, by its name in lower case. It never may set one that the host keeps for itself,
+    /// nor that of the secret.
+    pub fn allows_header(&self, name: &str) -> bool {
+        let of_secret = self.secret.as_ref().is_some_and(|secret| secret.slot.header() == Some(name));
+        let listed = self.headers.as_ref().is_none_or(|headers| headers.iter().any(|header| header == name));
+        !of_secret && listed && !is_reserved_header(name)
+    }
+}
+
+/// Whether a header, by its name in lower case, is one that the host alone sets: it decides where a request goes or
+/// ends.
+pub fn is_reserved_header(name: &str) -> bool {
+    RESERVED_HEADERS.contains(&name)
+}
+
+/// Whether `path` is the prefix or goes on after it with a segment of its own.
+fn is_below(path: &str, prefix: &str) -> bool {
+    let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+pub(crate) fn read_method(text: &str) -> Result<String, BindingError> {
+    let spelt = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
+    let sound = (1..=TOKEN_BYTES).contains(&text.len()) && spelt && !text.starts_with('-');
+    if sound && !REFUSED_METHODS.contains(&text) { Ok(text.to_owned()) } else { Err(BindingError::Method) }
+}
+
+pub(crate) fn read_header(text: &str) -> Result<String, BindingError> {
+    let spelt = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    if !spelt || !(1..=TOKEN_BYTES).contains(&text.len()) {
+        return Err(BindingError::Header);
+    }
+    if is_reserved_header(text) { Err(BindingError::ReservedHeader) } else { Ok(text.to_owned()) }
+}
+
+pub(crate) fn read_path_prefix(text: &str) -> Result<String, BindingError> {
+    if !text.is_empty() && is_plain_path(text) { Ok(text.to_owned()) } else { Err(BindingError::PathPrefix) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn malformed_parts_of_a_client_are_refused() {
+        for text in ["", "get", "Get", "GET ", "*", "GET,POST", "CONNECT", "TRACE", "-", "G\r\nX"] {
+            assert_eq!(read_method(text), Err(BindingError::Method), "{text:?}");
+        }
+        for text in ["", "Authorization", "a b", "a:", "a\r\n", ":authority", "é"] {
+            assert_eq!(read_header(text), Err(BindingError::Header), "{text:?}");
+        }
+        for text in RESERVED_HEADERS {
+            assert_eq!(read_header(text), Err(BindingError::ReservedHeader), "{text:?}");
+        }
+        for text in ["", "api", "//api", "/a/../b", "/a?b", "/a#b", "/a b", "/a%2fb", "/%2e", "/a\\b", "/é", "/%"] {
+            assert_eq!(read_path_prefix(text), Err(BindingError::PathPrefix), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_ends_at_a_segment() {
+        let rows = [
+            ("/api", "/api", true),
+            ("/api", "/api/", true),
+            ("/api", "/api/x", true),
+            ("/api", "/apix", false),
+            ("/api", "/api;x", false),
+            ("/api", "/API", false),
+            ("/api", "/", false),
+            ("/api", "/x/api", false),
+            ("/api/", "/api", true),
+            ("/api/", "/api/x", true),
+            ("/api/", "/apix", false),
+            ("/", "/", true),
+            ("/", "/anything/at/all", true),
+            ("/a/b", "/a", false),
+            ("/a/b", "/a/b/c", true),
+        ];
+        for (prefix, path, expected) in rows {
+            assert_eq!(is_below(path, prefix), expected, "{prefix} on {path}");
+        }
     }
 }

@@ -1,4 +1,22 @@
-//! What a policy binds to a store key.
+//! What a policy binds to a store key, and how much fits in: defaults and ceilings, each with its reason.
+
+use crate::amount::{AmountError, Unit};
+
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+
+/// A notebook of a person's size; listing all keys is one answer.
+const KEYS: usize = 1000;
+/// Listing more than this takes the database longer than a call should wait.
+const KEYS_CEILING: usize = 100_000;
+/// One value: a long note. A larger one belongs into a file.
+const VALUE_BYTES: usize = 64 * KIB;
+/// The host holds a value in memory while it passes it on.
+const VALUE_CEILING_BYTES: usize = 16 * MIB;
+/// All keys and values: what a plugin remembers over months of notes.
+const STORE_BYTES: usize = MIB;
+/// It shares a disk, and a database, with the record of what was done.
+const STORE_CEILING_BYTES: usize = 1024 * MIB;
 
 /// A store of keys and values, kept by the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,4 +39,129 @@ pub enum StoreScope {
     Plugin,
     /// The calls of one session of one principal.
     Session,
+}
+
+impl StoreScope {
+    /// Both, in the order in which they are shown.
+    pub(crate) const ALL: [Self; 2] = [Self::Plugin, Self::Session];
+
+    /// The word that policies use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plugin => "plugin",
+            Self::Session => "session",
+        }
+    }
+}
+
+impl Default for StoreBinding {
+    /// The store of a policy that says no more than that there is one.
+    fn default() -> Self {
+        let mut store = Self { scope: StoreScope::default(), keys: 0, value_bytes: 0, bytes: 0 };
+        for limit in StoreLimit::ALL {
+            store.store(limit, limit.default());
+        }
+        store
+    }
+}
+
+/// One of the limits of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StoreLimit {
+    Keys,
+    ValueBytes,
+    Bytes,
+}
+
+impl StoreLimit {
+    /// Every limit, in the order of the fields.
+    pub(crate) const ALL: [Self; 3] = [Self::Keys, Self::ValueBytes, Self::Bytes];
+
+    /// The key in a policy.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Keys => "keys",
+            Self::ValueBytes => "value-bytes",
+            Self::Bytes => "bytes",
+        }
+    }
+
+    /// What an amount of it counts.
+    pub(crate) fn unit(self) -> Unit {
+        match self {
+            Self::Keys => Unit::Count,
+            Self::ValueBytes | Self::Bytes => Unit::Bytes,
+        }
+    }
+
+    fn default(self) -> usize {
+        match self {
+            Self::Keys => KEYS,
+            Self::ValueBytes => VALUE_BYTES,
+            Self::Bytes => STORE_BYTES,
+        }
+    }
+
+    fn ceiling(self) -> usize {
+        match self {
+            Self::Keys => KEYS_CEILING,
+            Self::ValueBytes => VALUE_CEILING_BYTES,
+            Self::Bytes => STORE_CEILING_BYTES,
+        }
+    }
+}
+
+impl StoreBinding {
+    /// Sets `limit`, in its own unit, if that is above zero and not above the ceiling.
+    pub(crate) fn set(&mut self, limit: StoreLimit, amount: u64) -> Result<(), AmountError> {
+        self.store(limit, limit.unit().admit(amount, limit.ceiling())?);
+        Ok(())
+    }
+
+    fn store(&mut self, limit: StoreLimit, admitted: usize) {
+        match limit {
+            StoreLimit::Keys => self.keys = u32::try_from(admitted).unwrap_or(u32::MAX),
+            StoreLimit::ValueBytes => self.value_bytes = admitted as u64,
+            StoreLimit::Bytes => self.bytes = admitted as u64,
+        }
+    }
+
+    fn get(&self, limit: StoreLimit) -> u64 {
+        match limit {
+            StoreLimit::Keys => self.keys.into(),
+            StoreLimit::ValueBytes => self.value_bytes,
+            StoreLimit::Bytes => self.bytes,
+        }
+    }
+
+    /// The limits that are not at their defaults, as a policy spells them.
+    pub(super) fn changed(&self) -> impl Iterator<Item = String> {
+        let default = Self::default();
+        StoreLimit::ALL.into_iter().filter(move |limit| self.get(*limit) != default.get(*limit)).map(|limit| {
+            let amount = usize::try_from(self.get(limit)).unwrap_or(usize::MAX);
+            format!("{} {}", limit.key(), limit.unit().show(amount).trim_matches('"'))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_limit_is_as_high_as_it_is_documented_and_never_off() {
+        let rows = [
+            (StoreLimit::Keys, 1000, 100_000),
+            (StoreLimit::ValueBytes, 64 << 10, 16 << 20),
+            (StoreLimit::Bytes, 1 << 20, 1 << 30),
+        ];
+        for (limit, default, ceiling) in rows {
+            let mut store = StoreBinding::default();
+            assert_eq!(store.get(limit), default, "{}", limit.key());
+            assert!(store.set(limit, 0).is_err() && store.set(limit, ceiling + 1).is_err(), "{}", limit.key());
+            assert_eq!(store, StoreBinding::default());
+            store.set(limit, ceiling).unwrap();
+            assert_eq!((store.get(limit), store.changed().count()), (ceiling, 1), "{}", limit.key());
+        }
+    }
 }

@@ -1,0 +1,177 @@
+//! How much an HTTP client may do: defaults and ceilings, each with its reason.
+//!
+//! It must not know how a limit is enforced.
+
+use std::time::Duration;
+
+use crate::amount::{AmountError, Unit};
+use crate::limits::milliseconds;
+
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+
+/// One request's body: a large form fits, and what a plugin could carry away in one call stays small.
+const REQUEST_BYTES: usize = 64 * KIB;
+/// More than this is an upload for a program of its own.
+const REQUEST_CEILING_BYTES: usize = 64 * MIB;
+/// One response's body, decoded: the longest pages of documentation fit, a bomb does not.
+const RESPONSE_BYTES: usize = 4 * MIB;
+/// It streams, but the guest holds most of what it reads in its memory.
+const RESPONSE_CEILING_BYTES: usize = 256 * MIB;
+/// Requests of one call: a page, its redirects and a few pages after it.
+const REQUESTS: usize = 16;
+/// A call with more of them is a crawler, and runs longer than a call does.
+const REQUESTS_CEILING: usize = 1000;
+/// Requests of all calls of a plugin in a minute: one a second, which no server minds.
+const REQUESTS_PER_MINUTE: usize = 60;
+/// More than 160 a second is a load test.
+const REQUESTS_PER_MINUTE_CEILING: usize = 10_000;
+/// From look-up to last byte: shorter than the call's own time, so that the plugin can still say what went wrong.
+const TIME_MILLISECONDS: usize = 20_000;
+/// No server takes ten minutes on purpose.
+const TIME_CEILING_MILLISECONDS: usize = 10 * 60 * 1000;
+
+/// How much a client may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HttpLimits {
+    /// Of one request's body.
+    pub request_bytes: u64,
+    /// Of one response's body, decoded.
+    pub response_bytes: u64,
+    /// Requests of one call.
+    pub requests: u32,
+    /// Requests of all calls of the plugin in a minute.
+    pub requests_per_minute: u32,
+    /// From the first look-up to the last byte of one request.
+    pub time: Duration,
+}
+
+impl Default for HttpLimits {
+    /// The limits of a client that sets none.
+    fn default() -> Self {
+        let mut limits =
+            Self { request_bytes: 0, response_bytes: 0, requests: 0, requests_per_minute: 0, time: Duration::ZERO };
+        for limit in HttpLimit::ALL {
+            limits.store(limit, limit.default());
+        }
+        limits
+    }
+}
+
+/// One of the limits in [`HttpLimits`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HttpLimit {
+    RequestBytes,
+    ResponseBytes,
+    Requests,
+    RequestsPerMinute,
+    Time,
+}
+
+impl HttpLimit {
+    /// Every limit, in the order of the fields.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::RequestBytes, Self::ResponseBytes, Self::Requests, Self::RequestsPerMinute, Self::Time];
+
+    /// The key in a policy.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::RequestBytes => "request-bytes",
+            Self::ResponseBytes => "response-bytes",
+            Self::Requests => "requests",
+            Self::RequestsPerMinute => "requests-per-minute",
+            Self::Time => "time",
+        }
+    }
+
+    /// What an amount of it counts.
+    pub(crate) fn unit(self) -> Unit {
+        match self {
+            Self::RequestBytes | Self::ResponseBytes => Unit::Bytes,
+            Self::Requests | Self::RequestsPerMinute => Unit::Count,
+            Self::Time => Unit::Milliseconds,
+        }
+    }
+
+    fn default(self) -> usize {
+        match self {
+            Self::RequestBytes => REQUEST_BYTES,
+            Self::ResponseBytes => RESPONSE_BYTES,
+            Self::Requests => REQUESTS,
+            Self::RequestsPerMinute => REQUESTS_PER_MINUTE,
+            Self::Time => TIME_MILLISECONDS,
+        }
+    }
+
+    fn ceiling(self) -> usize {
+        match self {
+            Self::RequestBytes => REQUEST_CEILING_BYTES,
+            Self::ResponseBytes => RESPONSE_CEILING_BYTES,
+            Self::Requests => REQUESTS_CEILING,
+            Self::RequestsPerMinute => REQUESTS_PER_MINUTE_CEILING,
+            Self::Time => TIME_CEILING_MILLISECONDS,
+        }
+    }
+}
+
+impl HttpLimits {
+    /// Sets `limit`, in its own unit, if that is above zero and not above the ceiling.
+    pub(crate) fn set(&mut self, limit: HttpLimit, amount: u64) -> Result<(), AmountError> {
+        self.store(limit, limit.unit().admit(amount, limit.ceiling())?);
+        Ok(())
+    }
+
+    fn store(&mut self, limit: HttpLimit, admitted: usize) {
+        let count = u32::try_from(admitted).unwrap_or(u32::MAX);
+        match limit {
+            HttpLimit::RequestBytes => self.request_bytes = admitted as u64,
+            HttpLimit::ResponseBytes => self.response_bytes = admitted as u64,
+            HttpLimit::Requests => self.requests = count,
+            HttpLimit::RequestsPerMinute => self.requests_per_minute = count,
+            HttpLimit::Time => self.time = milliseconds(admitted),
+        }
+    }
+
+    fn get(&self, limit: HttpLimit) -> u64 {
+        match limit {
+            HttpLimit::RequestBytes => self.request_bytes,
+            HttpLimit::ResponseBytes => self.response_bytes,
+            HttpLimit::Requests => self.requests.into(),
+            HttpLimit::RequestsPerMinute => self.requests_per_minute.into(),
+            HttpLimit::Time => u64::try_from(self.time.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The limits that are not at their defaults, as a policy spells them.
+    pub(super) fn changed(&self) -> impl Iterator<Item = String> {
+        let default = Self::default();
+        HttpLimit::ALL.into_iter().filter(move |limit| self.get(*limit) != default.get(*limit)).map(|limit| {
+            let amount = usize::try_from(self.get(limit)).unwrap_or(usize::MAX);
+            format!("{} {}", limit.key(), limit.unit().show(amount).trim_matches('"'))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_limit_is_as_high_as_it_is_documented_and_never_off() {
+        let rows = [
+            (HttpLimit::RequestBytes, 64 << 10, 64 << 20),
+            (HttpLimit::ResponseBytes, 4 << 20, 256 << 20),
+            (HttpLimit::Requests, 16, 1000),
+            (HttpLimit::RequestsPerMinute, 60, 10_000),
+            (HttpLimit::Time, 20_000, 600_000),
+        ];
+        for (limit, default, ceiling) in rows {
+            let mut limits = HttpLimits::default();
+            assert_eq!(limits.get(limit), default, "{}", limit.key());
+            assert!(limits.set(limit, 0).is_err() && limits.set(limit, ceiling + 1).is_err(), "{}", limit.key());
+            assert_eq!(limits, HttpLimits::default());
+            limits.set(limit, ceiling).unwrap();
+            assert_eq!((limits.get(limit), limits.changed().count()), (ceiling, 1), "{}", limit.key());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The authority of a request: a host in its one plain form, and a port.
+//!
+//! Nothing is decoded or repaired, so that no other reader can come to another host.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::{DestinationError, Host};
+use crate::host_pattern::{HOST_BYTES, LABEL_BYTES};
+
+/// What begins a label in punycode.
+const PUNYCODE: &str = "xn--";
+
+/// Reads `host` or `host:port`.
+pub(super) fn read_authority(text: &str) -> Result<(Host, Option<u16>), DestinationError> {
+    if text.contains('@') {
+        return Err(DestinationError::User);
+    }
+    if text.bytes().any(|byte| !byte.is_ascii_graphic() || b"%\\#?/".contains(&byte)) {
+        return Err(DestinationError::HostCharacter);
+    }
+    let (host, port) = split(text)?;
+    let host = match host.strip_prefix('[') {
+        Some(address) => read_address(address)?,
+        None => read_name(host)?,
+    };
+    Ok((host, port.map(read_port).transpose()?))
+}
+
+/// Host and port. An address in brackets has colons of its own.
+fn split(text: &str) -> Result<(&str, Option<&str>), DestinationError> {
+    let end = if text.starts_with('[') {
+        text.find(']').map(|bracket| bracket + 1).ok_or(DestinationError::HostAddress6)?
+    } else {
+        text.find(':').unwrap_or(text.len())
+    };
+    match text.split_at(end) {
+        (host, "") => Ok((host, None)),
+        (host, rest) => rest.strip_prefix(':').map(|port| (host, Some(port))).ok_or(DestinationError::HostAddress6),
+    }
+}
+
+fn read_port(text: &str) -> Result<u16, DestinationError> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
+    text.parse().ok().filter(|_| plain).ok_or(DestinationError::Port)
+}
+
+fn read_address(bracketed: &str) -> Result<Host, DestinationError> {
+    let address: Option<Ipv6Addr> = bracketed.strip_suffix(']').and_then(|text| text.parse().ok());
+    address.map(|address| Host::Address(IpAddr::V6(address))).ok_or(DestinationError::HostAddress6)
+}
+
+fn read_name(text: &str) -> Result<Host, DestinationError> {
+    let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+    if name.is_empty() {
+        return Err(DestinationError::NoHost);
+    }
+    if name.len() > HOST_BYTES || !name.split('.').all(is_label) {
+        return Err(DestinationError::HostName);
+    }
+    // Parsers of URLs read a name as an address when its last label is a number, in any of a dozen spellings.
+    let last = name.rsplit('.').next().unwrap_or_default();
+    if last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x") {
+        let address: Ipv4Addr = name.parse().map_err(|_| DestinationError::HostAddress)?;
+        return Ok(Host::Address(IpAddr::V4(address)));
+    }
+    if !is_sound_punycode(&name) {
+        return Err(DestinationError::HostPunycode);
+    }
+    Ok(Host::Name(name.into()))
+}
+
+/// Letters, digits and hyphens, and the underscore that some names have within.
+fn is_label(label: &str) -> bool {
+    let spelt = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    spelt && (1..=LABEL_BYTES).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-')
+}
+
+/// Whether UTS 46 reads each label in punycode and writes it again in the same way.
+fn is_sound_punycode(name: &str) -> bool {
+    !name.split('.').any(|label| label.starts_with(PUNYCODE))
+        || matches!(url::Host::parse(name), Ok(url::Host::Domain(same)) if same == name)
+}

@@ -1,0 +1,35 @@
+//! The section `[network]`.
+//!
+//! It must not know how a name is resolved.
+
+use std::net::{IpAddr, SocketAddr};
+
+use super::node::{Misplaced, Node};
+use crate::binding::BindingError;
+
+/// The most name servers: a resolver that waits for each of them in turn would wait too long.
+const NAME_SERVERS: usize = 8;
+/// The port of name servers.
+const NAME_SERVER_PORT: u16 = 53;
+
+/// Reads the name servers that it names.
+pub(super) fn read(section: &Node<'_>) -> Result<Option<Vec<SocketAddr>>, Misplaced> {
+    let section = section.table(&["name-servers"])?;
+    section.get("name-servers").map(read_name_servers).transpose()
+}
+
+fn read_name_servers(node: &Node<'_>) -> Result<Vec<SocketAddr>, Misplaced> {
+    let servers = node.list()?;
+    if servers.len() > NAME_SERVERS {
+        return Err(node.fail(BindingError::NameServers));
+    }
+    servers.iter().map(read_name_server).collect()
+}
+
+/// An address, or an address and a port that is not 0.
+fn read_name_server(node: &Node<'_>) -> Result<SocketAddr, Misplaced> {
+    let text = node.text()?;
+    let alone = text.parse::<IpAddr>().map(|address| SocketAddr::new(address, NAME_SERVER_PORT));
+    let server = alone.or_else(|_| text.parse::<SocketAddr>()).ok();
+    server.filter(|server| server.port() != 0).ok_or_else(|| node.fail(BindingError::NameServer))
+}

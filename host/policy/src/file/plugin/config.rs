@@ -1,0 +1,35 @@
+//! The table `config`: settings that a plugin reads.
+
+use std::collections::BTreeMap;
+
+use toml::de::DeValue;
+
+use super::{Misplaced, Node, Placed};
+use crate::binding::BindingError;
+
+/// The most settings of one plugin: more than anybody looks through.
+const ENTRIES: usize = 100;
+/// The longest key, in bytes.
+const KEY_BYTES: usize = 128;
+/// The longest value, in bytes: more than this is a file.
+const VALUE_BYTES: usize = 4096;
+
+pub(super) fn read(node: &Node<'_>) -> Result<BTreeMap<String, Placed<String>>, Misplaced> {
+    let entries = node.entries()?;
+    if entries.len() > ENTRIES {
+        return Err(node.fail(BindingError::ConfigEntries));
+    }
+    let read = |(key, node): &(&str, Node<'_>)| Ok((read_key(key, node)?, Placed::new(read_value(node)?, node)));
+    entries.iter().map(read).collect()
+}
+
+fn read_key(key: &str, node: &Node<'_>) -> Result<String, Misplaced> {
+    let sound = (1..=KEY_BYTES).contains(&key.len()) && !key.chars().any(char::is_control);
+    if sound { Ok(key.to_owned()) } else { Err(node.fail(BindingError::ConfigKey)) }
+}
+
+fn read_value(node: &Node<'_>) -> Result<String, Misplaced> {
+    let DeValue::String(text) = node.value() else { return Err(node.fail(BindingError::ConfigType)) };
+    let sound = text.len() <= VALUE_BYTES && !text.contains('\0');
+    if sound { Ok(text.clone().into_owned()) } else { Err(node.fail(BindingError::ConfigValue)) }
+}

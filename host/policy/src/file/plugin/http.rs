@@ -1,0 +1,119 @@
+//! The tables `http.KEY`.
+
+use toml::de::DeValue;
+
+use super::super::node::Table;
+use super::{Misplaced, Node, is_empty_list, part, parts, read_narrow, secret, set_amount};
+use crate::address::AddressRange;
+use crate::binding::{self, BindingError, HttpBinding, HttpLimit, HttpLimits, Unnamed};
+use crate::destination::Scheme;
+use crate::host_pattern::HostPattern;
+
+/// The port of a grant that names none: where https is.
+const PORT: u16 = 443;
+/// The method of a grant that names none: one that changes nothing.
+const METHOD: &str = "GET";
+
+/// The keys of a client.
+const KEYS: [&str; 16] = [
+    "hosts",
+    "schemes",
+    "ports",
+    "methods",
+    "paths",
+    "headers",
+    "request-bytes",
+    "response-bytes",
+    "requests",
+    "requests-per-minute",
+    "time",
+    "addresses",
+    "roots",
+    "narrow",
+    "unnamed",
+    "secret",
+];
+
+pub(super) fn read(node: &Node<'_>) -> Result<HttpBinding, Misplaced> {
+    let table = node.table(&KEYS)?;
+    let mut client = HttpBinding {
+        schemes: table.get("schemes").map_or(Ok(vec![Scheme::Https]), read_schemes)?,
+        hosts: Vec::new(),
+        unnamed: Unnamed::default(),
+        ports: table.get("ports").map_or(Ok(vec![PORT]), read_ports)?,
+        methods: match table.get("methods") {
+            Some(node) => parts(node, binding::read_method)?,
+            None => vec![METHOD.to_owned()],
+        },
+        paths: table.get("paths").map_or(Ok(Vec::new()), |node| parts(node, binding::read_path_prefix))?,
+        headers: table.get("headers").map(read_headers).transpose()?,
+        addresses: table.get("addresses").map_or(Ok(Vec::new()), read_addresses)?,
+        roots: table.get("roots").map(|node| part(node, binding::read_path)).transpose()?,
+        secret: None,
+        narrow: table.get("narrow").map(read_narrow).transpose()?,
+        limits: read_limits(&table)?,
+    };
+    read_hosts(&table, &mut client)?;
+    if let Some(node) = table.get("secret") {
+        client.secret = Some(secret::read(node, &client)?);
+    }
+    Ok(client)
+}
+
+/// Reads which hosts there are, and what becomes of others. Only a grant that asks for others may have none.
+fn read_hosts(table: &Table<'_, '_>, client: &mut HttpBinding) -> Result<(), Misplaced> {
+    if let Some(node) = table.get("unnamed") {
+        client.unnamed = node.word(&Unnamed::ALL, Unnamed::as_str)?;
+        if client.unnamed == Unnamed::Ask && client.narrow.is_none() {
+            return Err(node.fail(BindingError::UnnamedWide));
+        }
+    }
+    let hosts = table.require("hosts")?;
+    if client.unnamed == Unnamed::Ask && is_empty_list(hosts) {
+        return Ok(());
+    }
+    let read = |node: &Node<'_>| HostPattern::new(node.text()?).map_err(|fault| node.fail(fault));
+    client.hosts = hosts.list()?.iter().map(read).collect::<Result<_, _>>()?;
+    Ok(())
+}
+
+fn read_schemes(node: &Node<'_>) -> Result<Vec<Scheme>, Misplaced> {
+    node.list()?.iter().map(|node| node.word(&Scheme::ALL, Scheme::as_str)).collect()
+}
+
+fn read_ports(node: &Node<'_>) -> Result<Vec<u16>, Misplaced> {
+    node.list()?.iter().map(read_port).collect()
+}
+
+fn read_port(node: &Node<'_>) -> Result<u16, Misplaced> {
+    let port = match node.value() {
+        DeValue::Integer(integer) => u16::from_str_radix(integer.as_str(), integer.radix()).ok(),
+        DeValue::String(_)
+        | DeValue::Float(_)
+        | DeValue::Boolean(_)
+        | DeValue::Datetime(_)
+        | DeValue::Array(_)
+        | DeValue::Table(_) => None,
+    };
+    port.filter(|port| *port != 0).ok_or_else(|| node.fail(BindingError::Port))
+}
+
+/// The headers that a guest may set; none of them if the list is empty.
+fn read_headers(node: &Node<'_>) -> Result<Vec<String>, Misplaced> {
+    if is_empty_list(node) { Ok(Vec::new()) } else { parts(node, binding::read_header) }
+}
+
+fn read_addresses(node: &Node<'_>) -> Result<Vec<AddressRange>, Misplaced> {
+    let read = |node: &Node<'_>| AddressRange::new(node.text()?).map_err(|fault| node.fail(fault));
+    node.list()?.iter().map(read).collect()
+}
+
+fn read_limits(table: &Table<'_, '_>) -> Result<HttpLimits, Misplaced> {
+    let mut limits = HttpLimits::default();
+    for limit in HttpLimit::ALL {
+        if let Some(node) = table.get(limit.key()) {
+            set_amount(node, limit.unit(), |amount| limits.set(limit, amount))?;
+        }
+    }
+    Ok(limits)
+}

@@ -1,0 +1,57 @@
+//! The table `secret` of an HTTP client.
+//!
+//! No error repeats what is written there: somebody may have written the secret itself.
+
+use toml::de::DeValue;
+
+use super::super::node::Table;
+use super::{Misplaced, Node, part};
+use crate::binding::{self, BindingError, HttpBinding, SecretBinding, SecretSlot, SecretSource};
+use crate::host_pattern::HostPattern;
+
+/// Reads the secret of `client`, of which all else is read.
+pub(super) fn read(node: &Node<'_>, client: &HttpBinding) -> Result<SecretBinding, Misplaced> {
+    let table = node.table(&["host", "header", "value", "basic", "query", "from"])?;
+    let secret = SecretBinding {
+        host: read_host(node, &table, client)?,
+        slot: read_slot(node, &table)?,
+        from: read_from(table.require("from")?)?,
+    };
+    secret.check(client).map_err(|fault| node.fail(fault))?;
+    Ok(secret)
+}
+
+/// The host that the secret is for. It goes without saying where the client reaches one only.
+fn read_host(node: &Node<'_>, table: &Table<'_, '_>, client: &HttpBinding) -> Result<HostPattern, Misplaced> {
+    match (table.get("host"), &client.hosts[..]) {
+        (Some(host), _) => HostPattern::new(host.text()?).map_err(|fault| host.fail(fault)),
+        (None, [only @ HostPattern::Exact(_)]) => Ok(only.clone()),
+        (None, _) => Err(node.fail(BindingError::SecretHostMissing)),
+    }
+}
+
+/// The one slot that the secret goes to.
+fn read_slot(node: &Node<'_>, table: &Table<'_, '_>) -> Result<SecretSlot, Misplaced> {
+    let keys = ["header", "value", "basic", "query"].map(|key| table.get(key));
+    match keys {
+        [Some(header), Some(value), None, None] => Ok(SecretSlot::Header {
+            name: part(header, binding::read_header)?,
+            value: part(value, binding::read_template)?,
+        }),
+        [None, None, Some(user), None] => Ok(SecretSlot::Basic { user: part(user, binding::read_user)? }),
+        [None, None, None, Some(name)] => Ok(SecretSlot::Query { name: part(name, binding::read_query_name)? }),
+        _none_or_several => Err(node.fail(BindingError::SecretSlot)),
+    }
+}
+
+/// A text, or a table with a command.
+fn read_from(node: &Node<'_>) -> Result<SecretSource, Misplaced> {
+    if !matches!(node.value(), DeValue::Table(_)) {
+        return part(node, binding::read_source);
+    }
+    let table = node.table(&["command"])?;
+    let command = table.require("command")?;
+    let words = command.list()?;
+    let words: Vec<&str> = words.iter().map(Node::text).collect::<Result<_, _>>()?;
+    binding::read_command(&words).map_err(|fault| command.fail(fault))
+}

@@ -1,0 +1,18 @@
+//! The tables `store.KEY`.
+
+use super::{Misplaced, Node, set_amount};
+use crate::binding::{StoreBinding, StoreLimit, StoreScope};
+
+pub(super) fn read(node: &Node<'_>) -> Result<StoreBinding, Misplaced> {
+    let table = node.table(&["scope", "keys", "value-bytes", "bytes"])?;
+    let mut store = StoreBinding::default();
+    if let Some(node) = table.get("scope") {
+        store.scope = node.word(&StoreScope::ALL, StoreScope::as_str)?;
+    }
+    for limit in StoreLimit::ALL {
+        if let Some(node) = table.get(limit.key()) {
+            set_amount(node, limit.unit(), |amount| store.set(limit, amount))?;
+        }
+    }
+    Ok(store)
+}
