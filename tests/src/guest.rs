@@ -8,7 +8,7 @@ use crate::{COMPONENTS, MODULES, Manifest};
 use std::fmt::Write;
 use std::path::Path;
 use wit_component::{ComponentEncoder, StringEncoding};
-use wit_parser::Resolve;
+use wit_parser::{PackageId, Resolve};
 
 /// Where the manifest stands in a guest's memory.
 const MANIFEST_AT: u32 = 4096;
@@ -63,18 +63,21 @@ const REVIEW: &str = "portcullis:tool/reviewer@0.1.0#review";
 
 /// A core module as a component of the world `guest`, or of `reviewing-guest` where it exports a review.
 pub fn component(module: &[u8]) -> Vec<u8> {
-    let crate_root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut resolve = Resolve::default();
-    resolve.push_dir(crate_root.join("../wit/v0.1")).unwrap();
-    resolve.push_str("random.wit", include_str!("../guests/wit/random.wit")).unwrap();
-    resolve.push_str("cli.wit", include_str!("../guests/wit/cli.wit")).unwrap();
-    let package = resolve.push_str("world.wit", include_str!("../guests/wit/world.wit")).unwrap();
+    let (resolve, package) = contract();
     let reviews = module.windows(REVIEW.len()).any(|name| name == REVIEW.as_bytes());
     let world = resolve.select_world(&[package], Some(if reviews { "reviewing-guest" } else { "guest" })).unwrap();
     let mut module = module.to_vec();
     wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
     let encoded = ComponentEncoder::default().module(&module).and_then(|mut encoder| encoder.encode());
     encoded.unwrap_or_else(|error| panic!("{error:#}"))
+}
+
+/// The contract with everything it names, and the package of the guests' worlds.
+pub fn contract() -> (Resolve, PackageId) {
+    let mut resolve = Resolve::default();
+    resolve.push_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../wit/v0.1")).unwrap();
+    let package = resolve.push_str("world.wit", include_str!("../guests/wit/world.wit")).unwrap();
+    (resolve, package)
 }
 
 /// A component with fields added at its end.
