@@ -10,6 +10,14 @@ use wasmtime::component::Resource;
 /// The longest key, in bytes. Keys are opaque: a guest never names a plugin or a file with one.
 pub const STORE_KEY_BYTES_MAX: usize = 512;
 
+/// The most operations on stores in one call. Each may wait for the disk, which all calls share; a thousand keys are
+/// then read and written several times over, and a call cannot keep the disk busy until its time is over.
+pub const STORE_OPERATIONS_MAX: u32 = 10_000;
+
+/// The most bytes of keys and values that one call sends to its stores, in all: a quota bounds what stays, this what
+/// passes through. Far more than the quota of one store, and little to a disk.
+pub const STORE_WRITTEN_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 /// Why a store does not do what it is asked. The text is for the guest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreFault {
@@ -21,10 +29,17 @@ pub enum StoreFault {
     Unavailable(String),
 }
 
-/// A store, granted to one call: its namespace and its quota are fixed.
+/// Some keys of a store, and where to go on where there are more.
+pub type StorePage = (Vec<String>, Option<u64>);
+
+/// A store, granted to one call: its namespace and its quota are fixed. A key is never empty and never longer than
+/// [`STORE_KEY_BYTES_MAX`].
 pub trait Store: Send + Sync {
     /// The value of a key.
     fn get(&self, key: String) -> BoxFuture<'_, Result<Option<Vec<u8>>, StoreFault>>;
+
+    /// Whether a key is there.
+    fn exists(&self, key: String) -> BoxFuture<'_, Result<bool, StoreFault>>;
 
     /// Sets the value of a key.
     fn set(&self, key: String, value: Vec<u8>) -> BoxFuture<'_, Result<(), StoreFault>>;
@@ -33,11 +48,58 @@ pub trait Store: Send + Sync {
     fn delete(&self, key: String) -> BoxFuture<'_, Result<(), StoreFault>>;
 
     /// Keys from a cursor on, in a fixed order, and where to go on.
-    fn keys(&self, cursor: Option<u64>) -> BoxFuture<'_, Result<(Vec<String>, Option<u64>), StoreFault>>;
+    fn keys(&self, cursor: Option<u64>) -> BoxFuture<'_, Result<StorePage, StoreFault>>;
+}
+
+/// What a call may still do with its stores, all together.
+#[derive(Debug)]
+pub(crate) struct StoreBudget {
+    operations: u32,
+    written_bytes: u64,
+}
+
+/// Why an operation does not reach the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum Refused {
+    #[error("a key has 1 to {STORE_KEY_BYTES_MAX} bytes")]
+    Key,
+    #[error("a call may use its stores {STORE_OPERATIONS_MAX} times")]
+    Operations,
+    #[error("a call may send its stores {STORE_WRITTEN_BYTES_MAX} bytes")]
+    Written,
 }
 
 /// A store that a guest has opened.
+#[expect(unreachable_pub, reason = "the bindings name it as public")]
 pub struct Bucket(Arc<dyn Store>);
+
+impl StoreBudget {
+    pub(crate) fn new() -> Self {
+        Self { operations: STORE_OPERATIONS_MAX, written_bytes: STORE_WRITTEN_BYTES_MAX }
+    }
+
+    /// Takes one operation out of the budget.
+    fn spend(&mut self) -> Result<(), Refused> {
+        self.operations = self.operations.checked_sub(1).ok_or(Refused::Operations)?;
+        Ok(())
+    }
+
+    /// Takes one operation on a key, which sends so many bytes, out of the budget.
+    fn spend_on(&mut self, key: &str, written_bytes: usize) -> Result<(), Refused> {
+        self.spend()?;
+        if key.is_empty() || key.len() > STORE_KEY_BYTES_MAX {
+            return Err(Refused::Key);
+        }
+        self.written_bytes = self.written_bytes.checked_sub(written_bytes as u64).ok_or(Refused::Written)?;
+        Ok(())
+    }
+}
+
+impl State {
+    fn bucket(&self, bucket: &Resource<Bucket>) -> wasmtime::Result<Arc<dyn Store>> {
+        Ok(Arc::clone(&self.table.get(bucket)?.0))
+    }
+}
 
 impl store::Host for State {
     async fn open(&mut self, identifier: String) -> wasmtime::Result<Result<Resource<Bucket>, store::Error>> {
@@ -55,8 +117,11 @@ impl store::HostBucket for State {
         bucket: Resource<Bucket>,
         key: String,
     ) -> wasmtime::Result<Result<Option<Vec<u8>>, store::Error>> {
-        let store = Arc::clone(&self.table.get(&bucket)?.0);
-        Ok(store.get(key).await.map_err(Into::into))
+        let store = self.bucket(&bucket)?;
+        Ok(match self.stores.spend_on(&key, 0) {
+            Ok(()) => store.get(key).await.map_err(Into::into),
+            Err(refused) => Err(refused.into()),
+        })
     }
 
     async fn set(
@@ -65,18 +130,27 @@ impl store::HostBucket for State {
         key: String,
         value: Vec<u8>,
     ) -> wasmtime::Result<Result<(), store::Error>> {
-        let store = Arc::clone(&self.table.get(&bucket)?.0);
-        Ok(store.set(key, value).await.map_err(Into::into))
+        let store = self.bucket(&bucket)?;
+        Ok(match self.stores.spend_on(&key, key.len() + value.len()) {
+            Ok(()) => store.set(key, value).await.map_err(Into::into),
+            Err(refused) => Err(refused.into()),
+        })
     }
 
     async fn delete(&mut self, bucket: Resource<Bucket>, key: String) -> wasmtime::Result<Result<(), store::Error>> {
-        let store = Arc::clone(&self.table.get(&bucket)?.0);
-        Ok(store.delete(key).await.map_err(Into::into))
+        let store = self.bucket(&bucket)?;
+        Ok(match self.stores.spend_on(&key, 0) {
+            Ok(()) => store.delete(key).await.map_err(Into::into),
+            Err(refused) => Err(refused.into()),
+        })
     }
 
     async fn exists(&mut self, bucket: Resource<Bucket>, key: String) -> wasmtime::Result<Result<bool, store::Error>> {
-        let store = Arc::clone(&self.table.get(&bucket)?.0);
-        Ok(store.get(key).await.map(|value| value.is_some()).map_err(Into::into))
+        let store = self.bucket(&bucket)?;
+        Ok(match self.stores.spend_on(&key, 0) {
+            Ok(()) => store.exists(key).await.map_err(Into::into),
+            Err(refused) => Err(refused.into()),
+        })
     }
 
     async fn list_keys(
@@ -84,9 +158,14 @@ impl store::HostBucket for State {
         bucket: Resource<Bucket>,
         cursor: Option<u64>,
     ) -> wasmtime::Result<Result<store::KeyResponse, store::Error>> {
-        let store = Arc::clone(&self.table.get(&bucket)?.0);
-        let page = store.keys(cursor).await;
-        Ok(page.map(|(keys, cursor)| store::KeyResponse { keys, cursor }).map_err(Into::into))
+        let store = self.bucket(&bucket)?;
+        Ok(match self.stores.spend() {
+            Ok(()) => {
+                let page = store.keys(cursor).await;
+                page.map(|(keys, cursor)| store::KeyResponse { keys, cursor }).map_err(Into::into)
+            }
+            Err(refused) => Err(refused.into()),
+        })
     }
 
     async fn drop(&mut self, bucket: Resource<Bucket>) -> wasmtime::Result<()> {
@@ -98,5 +177,32 @@ impl store::HostBucket for State {
 impl From<StoreFault> for store::Error {
     fn from(fault: StoreFault) -> Self {
         Self::Other(fault.to_string())
+    }
+}
+
+impl From<Refused> for store::Error {
+    fn from(refused: Refused) -> Self {
+        Self::Other(refused.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_counts_every_operation_and_the_refused_ones_as_well() {
+        let mut budget = StoreBudget { operations: 3, written_bytes: 4 };
+        assert_eq!(budget.spend_on("", 0), Err(Refused::Key));
+        assert_eq!(budget.spend_on("key", 5), Err(Refused::Written));
+        assert_eq!(budget.spend_on("key", 4), Ok(()));
+        assert_eq!(budget.spend(), Err(Refused::Operations));
+    }
+
+    #[test]
+    fn a_key_has_a_length() {
+        let mut budget = StoreBudget::new();
+        assert_eq!(budget.spend_on(&"k".repeat(STORE_KEY_BYTES_MAX), 0), Ok(()));
+        assert_eq!(budget.spend_on(&"k".repeat(STORE_KEY_BYTES_MAX + 1), 0), Err(Refused::Key));
     }
 }

@@ -1,4 +1,4 @@
-//! Where a guest's stdout and stderr go: one capped buffer for the record, never the host's own streams.
+//! Where a guest's stdout, stderr and messages go: one capped buffer for the record, never the host's own streams.
 
 use bytes::Bytes;
 use std::pin::Pin;
@@ -38,9 +38,26 @@ impl Sink {
 
     pub(crate) fn append(&self, bytes: &[u8]) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = bytes.len().min(self.bytes_max.saturating_sub(log.bytes.len()));
-        log.bytes.extend_from_slice(&bytes[..kept]);
-        log.dropped_bytes += (bytes.len() - kept) as u64;
+        log.append(bytes, self.bytes_max);
+    }
+
+    /// Appends a whole line, on a line of its own: what was printed before it without an end is ended. When the log is
+    /// full, only the line's own bytes count as gone.
+    pub(crate) fn append_line(&self, line: &str) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = log.bytes.len() == self.bytes_max;
+        if !is_full && log.bytes.last().is_some_and(|last| *last != b'\n') {
+            log.append(b"\n", self.bytes_max);
+        }
+        log.append(line.as_bytes(), self.bytes_max);
+    }
+}
+
+impl Log {
+    fn append(&mut self, bytes: &[u8], bytes_max: usize) {
+        let kept = bytes.len().min(bytes_max.saturating_sub(self.bytes.len()));
+        self.bytes.extend_from_slice(&bytes[..kept]);
+        self.dropped_bytes += (bytes.len() - kept) as u64;
     }
 }
 

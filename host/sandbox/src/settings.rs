@@ -3,6 +3,13 @@
 use crate::state::State;
 use crate::wasi::config::store as config;
 use crate::wasi::logging::logging;
+use std::fmt::Write;
+
+/// The longest context of a message, in bytes: it is a word to group messages by.
+const CONTEXT_BYTES_MAX: usize = 256;
+
+/// The longest message, in bytes: as much as a guest may print at once.
+const MESSAGE_BYTES_MAX: usize = 4096;
 
 impl config::Host for State {
     fn get(&mut self, key: String) -> wasmtime::Result<Result<Option<String>, config::Error>> {
@@ -25,7 +32,61 @@ impl logging::Host for State {
             logging::Level::Error => "error",
             logging::Level::Critical => "critical",
         };
-        self.sink.append(format!("[{level}] {context}: {message}\n").as_bytes());
+        self.sink.append_line(&line(level, &context, &message));
         Ok(())
+    }
+}
+
+/// One message as one line, whatever is in it.
+fn line(level: &str, context: &str, message: &str) -> String {
+    let mut line = format!("[{level}] ");
+    escape(&mut line, context, CONTEXT_BYTES_MAX);
+    line.push_str(": ");
+    escape(&mut line, message, MESSAGE_BYTES_MAX);
+    line.push('\n');
+    line
+}
+
+/// Adds text without what would begin another line or move the cursor, and says how much was cut. Who shows the record
+/// to people escapes more.
+fn escape(line: &mut String, text: &str, bytes_max: usize) {
+    let mut kept = text.len().min(bytes_max);
+    while !text.is_char_boundary(kept) {
+        kept -= 1;
+    }
+    for character in text[..kept].chars() {
+        if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    if kept < text.len() {
+        // Writing to text cannot fail.
+        let _ = write!(line, " [and {} bytes more]", text.len() - kept);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line_whatever_is_in_it() {
+        let forged = line("info", "a\nb", "x\r\n[critical] host: y\u{85}\u{2028}\u{2029}\x1b[2J\0\t");
+        assert_eq!(forged, "[info] a\\nb: x\\r\\n[critical] host: y\\u{85}\\u{2028}\\u{2029}\\u{1b}[2J\\u{0}\\t\n");
+    }
+
+    #[test]
+    fn a_message_is_cut_at_a_character_and_says_so() {
+        let long = "ä".repeat(MESSAGE_BYTES_MAX);
+        let line = line("info", &long, &format!("x{long}"));
+        let context = format!(
+            "{} [and {} bytes more]",
+            "ä".repeat(CONTEXT_BYTES_MAX / 2),
+            2 * MESSAGE_BYTES_MAX - CONTEXT_BYTES_MAX
+        );
+        let message = format!("x{} [and {} bytes more]", "ä".repeat(MESSAGE_BYTES_MAX / 2 - 1), MESSAGE_BYTES_MAX + 2);
+        assert_eq!(line, format!("[info] {context}: {message}\n"));
     }
 }

@@ -26,4 +26,5 @@ mod generated {
     });
 }
 
+#[expect(unreachable_pub, reason = "the bindings of the contract name them as public")]
 pub use generated::wasi::{config, keyvalue, logging};

@@ -91,7 +91,7 @@ pub struct Approvals {
 }
 
 struct Shared {
-    ledger: Ledger,
+    ledger: Arc<Ledger>,
     audit: Arc<AuditLog>,
     owner: Mutex<Option<Arc<Owner>>>,
     /// Something was answered in this process.
@@ -117,7 +117,7 @@ pub(crate) struct Body {
 }
 
 impl Approvals {
-    pub(crate) fn new(ledger: Ledger, audit: Arc<AuditLog>) -> Result<Self, ApprovalError> {
+    pub(crate) fn new(ledger: Arc<Ledger>, audit: Arc<AuditLog>) -> Result<Self, ApprovalError> {
         let shared = Shared {
             ledger,
             audit,

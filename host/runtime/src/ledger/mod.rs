@@ -1,5 +1,5 @@
 //! The ledger: what has to survive the process and be the same for every process of a state directory. Questions that
-//! wait for a person, answers that hold on, sessions, and the files a person trusts.
+//! wait for a person, answers that hold on, sessions, the files a person trusts, and the stores of plugins.
 //!
 //! It is one SQLite file beside the record. The record says what happened and is never changed; the ledger says how
 //! things stand. Rows that give a right carry a seal under the host's key, so that a row nobody answered is no answer.
@@ -12,6 +12,7 @@ mod questions;
 mod races;
 mod seal;
 mod status;
+mod store;
 mod trusted;
 
 pub(crate) use answers::{AnswerRow, Held};
@@ -19,6 +20,7 @@ pub(crate) use owner::Owner;
 pub(crate) use questions::{Conflict, QuestionRow, Subject};
 pub use status::Status;
 pub(crate) use status::Step;
+pub(crate) use store::{Found, Page, Quota, Sharing, StoreName, Unstored};
 
 use crate::places::State;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
@@ -36,10 +38,13 @@ const LEDGER_FILE: &str = "ledger.sqlite";
 const APPLICATION_ID: i32 = 0x506f_7274;
 
 /// The steps from nothing to the newest schema; the version of a file is how many of them it has been through.
-const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("schema-2.sql")];
 
 /// How long a process waits for another that writes. A transaction here takes a few milliseconds.
 const BUSY_TIME: Duration = Duration::from_secs(10);
+
+/// Statements that are kept ready: all there are.
+const STATEMENTS: usize = 64;
 
 /// How long what is known of the ledger's version is believed. Hundreds of waiting calls then cost ten looks a second.
 const VERSION_AGE: Duration = Duration::from_millis(50);
@@ -95,7 +100,7 @@ pub(crate) struct Ledger {
 /// How durable a change has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// It survives this process: when an answer was last used.
+    /// It survives this process: when an answer was last used, what a plugin keeps.
     Process,
     /// It survives the machine: who asked, what was answered, what has begun to run.
     Machine,
@@ -117,6 +122,7 @@ impl Ledger {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(state.path.join(LEDGER_FILE), flags)?;
         connection.busy_timeout(BUSY_TIME)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let owners = owner::directory(&state.directory)?;
         // One at a time: SQLite does not wait for another who turns the write-ahead log on.
         let alone = owner::alone(&owners)?;

@@ -1,0 +1,241 @@
+//! Stores of plugins: keys and values that survive the process. Quotas are held in the transaction that writes.
+
+use super::{Change, LedgerError, milliseconds};
+use rusqlite::{OptionalExtension, params};
+use std::time::Duration;
+
+/// The most keys of one page of a listing: a page is made in a few milliseconds.
+pub(crate) const PAGE_KEYS_MAX: usize = 1000;
+
+/// The most bytes of the keys of one page. A page has one key at the least, whatever its length.
+pub(crate) const PAGE_KEY_BYTES_MAX: usize = 64 * 1024;
+
+/// The most stores of sessions that one key of one plugin has. Sessions are made by callers without end; when there is
+/// one more, the one that was unused for longest is emptied.
+const SESSION_STORES_MAX: i64 = 1024;
+
+/// How old the noted time of the last use may be before a read notes it anew: a store that is only read is written to
+/// once a day.
+const USE_NOTED_EVERY: Duration = Duration::from_hours(24);
+
+/// A store, by its one name. Nothing of it comes from a guest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoreName {
+    pub(crate) plugin: String,
+    pub(crate) key: String,
+    pub(crate) sharing: Sharing,
+}
+
+/// Who shares a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// All calls of the plugin.
+    Plugin,
+    /// The calls of one session of one principal.
+    Session { session: String, principal: String },
+}
+
+/// What a store may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quota {
+    pub(crate) keys: i64,
+    /// Of all keys and values.
+    pub(crate) bytes: i64,
+}
+
+/// Why an entry was not written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unstored {
+    /// There would be more entries than the quota says.
+    #[error("too many keys")]
+    Keys,
+    /// There would be more bytes than the quota says.
+    #[error("too many bytes")]
+    Bytes,
+    /// The ledger.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// What was found, and whether its use has to be noted.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Found<T> {
+    pub(crate) value: T,
+    pub(crate) note_use: bool,
+}
+
+/// Keys of a store, and where to go on.
+pub(crate) type Page = (Vec<Vec<u8>>, Option<i64>);
+
+/// A store that has begun.
+struct Begun {
+    id: i64,
+    entries: i64,
+    bytes: i64,
+    next: i64,
+    used_at: i64,
+}
+
+impl StoreName {
+    fn shared(&self) -> (&'static str, &str, &str) {
+        match &self.sharing {
+            Sharing::Plugin => ("plugin", "", ""),
+            Sharing::Session { session, principal } => ("session", session, principal),
+        }
+    }
+}
+
+impl Begun {
+    fn found<T>(&self, value: T, now: i64) -> Found<T> {
+        Found { value, note_use: now.saturating_sub(self.used_at) > milliseconds(USE_NOTED_EVERY) }
+    }
+}
+
+impl<T> Found<T> {
+    fn nothing(value: T) -> Self {
+        Self { value, note_use: false }
+    }
+}
+
+impl Change<'_> {
+    /// The value of a key.
+    pub(crate) fn stored(&self, name: &StoreName, key: &[u8], now: i64) -> Result<Found<Option<Vec<u8>>>, LedgerError> {
+        let Some(store) = self.begun(name)? else { return Ok(Found::nothing(None)) };
+        let select = "SELECT value FROM entry WHERE store = ?1 AND key = ?2";
+        let value = self.transaction.prepare_cached(select)?.query_row(params![store.id, key], |row| row.get(0));
+        Ok(store.found(value.optional()?, now))
+    }
+
+    /// Whether a key is there.
+    pub(crate) fn is_stored(&self, name: &StoreName, key: &[u8], now: i64) -> Result<Found<bool>, LedgerError> {
+        let Some(store) = self.begun(name)? else { return Ok(Found::nothing(false)) };
+        Ok(store.found(self.value_bytes(&store, key)?.is_some(), now))
+    }
+
+    /// Sets the value of a key. A store that is over its quota, since the policy was tightened, can still shrink.
+    pub(crate) fn store(
+        &self,
+        name: &StoreName,
+        key: &[u8],
+        value: &[u8],
+        quota: Quota,
+        now: i64,
+    ) -> Result<(), Unstored> {
+        let store = match self.begun(name)? {
+            Some(store) => store,
+            None => self.begin_store(name, now)?,
+        };
+        let entry_bytes = length(key).saturating_add(length(value));
+        let (entries, bytes) = match self.value_bytes(&store, key)? {
+            Some(old) => (store.entries, store.bytes - length(key) - old + entry_bytes),
+            None => (store.entries + 1, store.bytes.saturating_add(entry_bytes)),
+        };
+        if entries > quota.keys && entries > store.entries {
+            return Err(Unstored::Keys);
+        }
+        if bytes > quota.bytes && bytes > store.bytes {
+            return Err(Unstored::Bytes);
+        }
+        let insert = "INSERT INTO entry (store, position, key, value) VALUES (?1, ?2, ?3, ?4) \
+                      ON CONFLICT (store, key) DO UPDATE SET value = ?4";
+        self.run(insert, params![store.id, store.next, key, value])?;
+        Ok(self.amount(&Begun { entries, bytes, next: store.next + 1, used_at: now, ..store })?)
+    }
+
+    /// Takes a key away, where it is there.
+    pub(crate) fn unstore(&self, name: &StoreName, key: &[u8], now: i64) -> Result<(), LedgerError> {
+        let Some(store) = self.begun(name)? else { return Ok(()) };
+        let Some(old) = self.value_bytes(&store, key)? else { return Ok(()) };
+        self.run("DELETE FROM entry WHERE store = ?1 AND key = ?2", params![store.id, key])?;
+        let bytes = store.bytes - length(key) - old;
+        self.amount(&Begun { entries: store.entries - 1, bytes, used_at: now, ..store })
+    }
+
+    /// Keys in the order in which they were first set, from behind a position on.
+    pub(crate) fn stored_keys(&self, name: &StoreName, behind: i64, now: i64) -> Result<Found<Page>, LedgerError> {
+        let Some(store) = self.begun(name)? else { return Ok(Found::nothing((Vec::new(), None))) };
+        let select = "SELECT position, key FROM entry WHERE store = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
+        let mut select = self.transaction.prepare_cached(select)?;
+        // One more than a page has, which tells whether there is another page.
+        let limit = i64::try_from(PAGE_KEYS_MAX + 1).unwrap_or(i64::MAX);
+        let mut rows = select.query(params![store.id, behind, limit])?;
+        let (mut keys, mut bytes, mut last) = (Vec::new(), 0, behind);
+        while let Some(row) = rows.next()? {
+            let key: Vec<u8> = row.get(1)?;
+            bytes += key.len();
+            if !keys.is_empty() && (keys.len() == PAGE_KEYS_MAX || bytes > PAGE_KEY_BYTES_MAX) {
+                return Ok(store.found((keys, Some(last)), now));
+            }
+            last = row.get(0)?;
+            keys.push(key);
+        }
+        Ok(store.found((keys, None), now))
+    }
+
+    /// Notes that a store was used.
+    pub(crate) fn note_use_of_store(&self, name: &StoreName, now: i64) -> Result<(), LedgerError> {
+        match self.begun(name)? {
+            Some(store) => self.amount(&Begun { used_at: now, ..store }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether there is a store of a session that was last used before a moment.
+    pub(crate) fn has_unused_stores(&self, before: i64) -> Result<bool, LedgerError> {
+        let select = "SELECT 1 FROM store WHERE scope = 'session' AND used_at < ?1 LIMIT 1";
+        Ok(self.transaction.prepare_cached(select)?.exists([before])?)
+    }
+
+    /// Empties stores of sessions that were last used before a moment, the oldest first and so many at the most.
+    pub(crate) fn empty_unused_stores(&self, before: i64, at_most: i64) -> Result<(), LedgerError> {
+        let delete = "DELETE FROM store WHERE id IN (SELECT id FROM store WHERE scope = 'session' AND used_at < ?1 \
+                      ORDER BY used_at LIMIT ?2)";
+        self.run(delete, params![before, at_most])
+    }
+
+    fn begun(&self, name: &StoreName) -> Result<Option<Begun>, LedgerError> {
+        let select = "SELECT id, entries, bytes, next, used_at FROM store \
+                      WHERE plugin = ?1 AND key = ?2 AND scope = ?3 AND session = ?4 AND principal = ?5";
+        let (scope, session, principal) = name.shared();
+        let read = |row: &rusqlite::Row<'_>| {
+            let (id, entries, bytes) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(Begun { id, entries, bytes, next: row.get(3)?, used_at: row.get(4)? })
+        };
+        let mut select = self.transaction.prepare_cached(select)?;
+        Ok(select.query_row(params![name.plugin, name.key, scope, session, principal], read).optional()?)
+    }
+
+    fn begin_store(&self, name: &StoreName, now: i64) -> Result<Begun, LedgerError> {
+        let (scope, session, principal) = name.shared();
+        if matches!(name.sharing, Sharing::Session { .. }) {
+            let delete = "DELETE FROM store WHERE id IN (SELECT id FROM store \
+                          WHERE plugin = ?1 AND key = ?2 AND scope = 'session' \
+                          ORDER BY used_at DESC, id DESC LIMIT -1 OFFSET ?3)";
+            self.run(delete, params![name.plugin, name.key, SESSION_STORES_MAX - 1])?;
+        }
+        let insert = "INSERT INTO store (plugin, key, scope, session, principal, entries, bytes, next, used_at) \
+                      VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 1, ?6)";
+        self.run(insert, params![name.plugin, name.key, scope, session, principal, now])?;
+        Ok(Begun { id: self.transaction.last_insert_rowid(), entries: 0, bytes: 0, next: 1, used_at: now })
+    }
+
+    /// The length of the value of a key, where the key is there.
+    fn value_bytes(&self, store: &Begun, key: &[u8]) -> Result<Option<i64>, LedgerError> {
+        let select = "SELECT length(value) FROM entry WHERE store = ?1 AND key = ?2";
+        Ok(self.transaction.prepare_cached(select)?.query_row(params![store.id, key], |row| row.get(0)).optional()?)
+    }
+
+    fn amount(&self, store: &Begun) -> Result<(), LedgerError> {
+        let update = "UPDATE store SET entries = ?2, bytes = ?3, next = ?4, used_at = ?5 WHERE id = ?1";
+        self.run(update, params![store.id, store.entries, store.bytes, store.next, store.used_at])
+    }
+
+    fn run(&self, sql: &str, values: &[&dyn rusqlite::ToSql]) -> Result<(), LedgerError> {
+        self.transaction.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+}
+
+fn length(bytes: &[u8]) -> i64 {
+    i64::try_from(bytes.len()).unwrap_or(i64::MAX)
+}

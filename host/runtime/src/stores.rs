@@ -1,0 +1,161 @@
+//! Stores of plugins as handles: what a call gets where the policy binds a store to a key.
+//!
+//! They are kept in the ledger. A store belongs to the name of a plugin: an update keeps its notes, and so does any
+//! other plugin that is put in its place, which only the person who runs the host can do. A guest names nothing but
+//! keys in it.
+
+use crate::ledger::{
+    Durable, Found, Ledger, LedgerError, Page, Quota, Sharing, StoreName, Unstored, milliseconds, now,
+};
+use portcullis_policy::{DependencyKey, PluginName, StoreBinding, StoreScope};
+use portcullis_sandbox::{BoxFuture, Store, StoreFault, StorePage};
+use rusqlite::ErrorCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a session's store is kept after its last use. A conversation that nobody went on with for a month is over.
+const SESSION_KEPT: Duration = Duration::from_hours(30 * 24);
+
+/// The most stores that are emptied when a host opens, so that it opens in time; the next host empties more.
+const EMPTIED_MAX: i64 = 128;
+
+/// The stores of a state directory. Clones share them.
+#[derive(Clone)]
+pub(crate) struct Stores(Arc<Ledger>);
+
+impl Stores {
+    /// The stores in a ledger, without those of sessions that have long ended.
+    ///
+    /// # Errors
+    /// The ledger cannot be read, or what has ended not be taken out of it.
+    pub(crate) fn new(ledger: Arc<Ledger>) -> Result<Self, LedgerError> {
+        let before = now().saturating_sub(milliseconds(SESSION_KEPT));
+        // Looked at first: to open a host for one call should not wait for whoever writes.
+        if ledger.look(|change| change.has_unused_stores(before))? {
+            ledger.change(Durable::Process, |change| change.empty_unused_stores(before, EMPTIED_MAX))?;
+        }
+        Ok(Self(ledger))
+    }
+
+    /// What a call of a plugin gets under a key.
+    pub(crate) fn grant(
+        &self,
+        plugin: &PluginName,
+        key: &DependencyKey,
+        binding: &StoreBinding,
+        session: &str,
+        principal: &str,
+    ) -> Arc<dyn Store> {
+        let sharing = match binding.scope {
+            StoreScope::Plugin => Sharing::Plugin,
+            StoreScope::Session => Sharing::Session { session: session.to_owned(), principal: principal.to_owned() },
+        };
+        let name = StoreName { plugin: plugin.to_string(), key: key.to_string(), sharing };
+        Arc::new(Granted { ledger: Arc::clone(&self.0), name: Arc::new(name), binding: *binding })
+    }
+}
+
+/// A store, granted to one call.
+struct Granted {
+    ledger: Arc<Ledger>,
+    name: Arc<StoreName>,
+    binding: StoreBinding,
+}
+
+impl Granted {
+    /// Changes the store where it holds up nobody.
+    fn change<'a, T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&crate::ledger::Change<'_>, &StoreName) -> Result<T, Unstored> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, Unstored>> {
+        let (ledger, name) = (Arc::clone(&self.ledger), Arc::clone(&self.name));
+        Box::pin(blocking(move || ledger.change(Durable::Process, |change| work(change, &name))))
+    }
+
+    /// Looks into the store where it holds up nobody, and notes now and then that somebody did.
+    fn look<'a, T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&crate::ledger::Change<'_>, &StoreName) -> Result<Found<T>, LedgerError> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, StoreFault>> {
+        let (ledger, name) = (Arc::clone(&self.ledger), Arc::clone(&self.name));
+        let looked = blocking(move || {
+            let found = ledger.look(|change| work(change, &name))?;
+            if found.note_use {
+                ledger.change(Durable::Process, |change| change.note_use_of_store(&name, now()))?;
+            }
+            Ok(found.value)
+        });
+        Box::pin(async move { looked.await.map_err(|error| unavailable(&error)) })
+    }
+
+    fn fault(&self, unstored: &Unstored) -> StoreFault {
+        match unstored {
+            Unstored::Keys => StoreFault::Quota(format!("it may have {} keys", self.binding.keys)),
+            Unstored::Bytes => StoreFault::Quota(format!("it may have {} bytes in all", self.binding.bytes)),
+            Unstored::Ledger(error) => unavailable(error),
+        }
+    }
+}
+
+impl Store for Granted {
+    fn get(&self, key: String) -> BoxFuture<'_, Result<Option<Vec<u8>>, StoreFault>> {
+        self.look(move |change, name| change.stored(name, key.as_bytes(), now()))
+    }
+
+    fn exists(&self, key: String) -> BoxFuture<'_, Result<bool, StoreFault>> {
+        self.look(move |change, name| change.is_stored(name, key.as_bytes(), now()))
+    }
+
+    fn set(&self, key: String, value: Vec<u8>) -> BoxFuture<'_, Result<(), StoreFault>> {
+        if value.len() as u64 > self.binding.value_bytes {
+            let most = format!("a value may have {} bytes", self.binding.value_bytes);
+            return Box::pin(async { Err(StoreFault::Quota(most)) });
+        }
+        let quota =
+            Quota { keys: i64::from(self.binding.keys), bytes: i64::try_from(self.binding.bytes).unwrap_or(i64::MAX) };
+        let set = self.change(move |change, name| change.store(name, key.as_bytes(), &value, quota, now()));
+        Box::pin(async move { set.await.map_err(|unstored| self.fault(&unstored)) })
+    }
+
+    fn delete(&self, key: String) -> BoxFuture<'_, Result<(), StoreFault>> {
+        let deleted = self.change(move |change, name| Ok(change.unstore(name, key.as_bytes(), now())?));
+        Box::pin(async move { deleted.await.map_err(|unstored| self.fault(&unstored)) })
+    }
+
+    fn keys(&self, cursor: Option<u64>) -> BoxFuture<'_, Result<StorePage, StoreFault>> {
+        // Behind the last position there is nothing, wherever a guest says that it was.
+        let behind = cursor.map_or(0, |cursor| i64::try_from(cursor).unwrap_or(i64::MAX));
+        let page = self.look(move |change, name| change.stored_keys(name, behind, now()));
+        Box::pin(async move { page.await.and_then(readable) })
+    }
+}
+
+/// A page as a guest gets it.
+fn readable((keys, next): Page) -> Result<StorePage, StoreFault> {
+    let keys = keys.into_iter().map(String::from_utf8).collect::<Result<_, _>>();
+    let keys = keys.map_err(|_| StoreFault::Unavailable("it holds a key that is no text".to_owned()))?;
+    Ok((keys, next.and_then(|next| u64::try_from(next).ok())))
+}
+
+/// Runs what waits for the disk on a thread that may wait. What has begun is finished, whether or not somebody waits.
+async fn blocking<T: Send + 'static, E: From<LedgerError> + Send + 'static>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, E> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => Err(LedgerError::Io(std::io::Error::other(error)).into()),
+    }
+}
+
+/// What a guest is told of the ledger: nothing of where it is.
+fn unavailable(error: &LedgerError) -> StoreFault {
+    let code = match error {
+        LedgerError::Sqlite(error) => error.sqlite_error_code(),
+        _ => None,
+    };
+    StoreFault::Unavailable(String::from(match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "others are writing to it; try again",
+        Some(ErrorCode::DiskFull) => "the host's disk is full",
+        _ => "the host cannot read or write it",
+    }))
+}

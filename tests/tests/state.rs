@@ -1,0 +1,39 @@
+//! What a guest keeps and what it learns without a handle: stores, settings, messages, clocks, randomness.
+//!
+//! The attacker is the guest `state`, which does what a test tells it.
+
+#![allow(clippy::disallowed_methods, reason = "tests look at and change what a host keeps")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "state/desk.rs"]
+mod desk;
+
+#[path = "state/isolation.rs"]
+mod isolation;
+
+#[path = "state/lasting.rs"]
+mod lasting;
+
+#[path = "state/processes.rs"]
+mod processes;
+
+#[path = "state/quotas.rs"]
+mod quotas;
+
+#[path = "state/paging.rs"]
+mod paging;
+
+#[path = "state/refusals.rs"]
+mod refusals;
+
+#[path = "state/settings.rs"]
+mod settings;
+
+#[path = "state/messages.rs"]
+mod messages;
+
+#[path = "state/clocks.rs"]
+mod clocks;
+
+#[path = "state/randomness.rs"]
+mod randomness;

@@ -1,0 +1,141 @@
+//! A site with the attacker under two names, and the ways to call it.
+
+use portcullis::policy::Principal;
+use portcullis::{Code, Compiler, Host, HostBuilder, Output, Reply, Request};
+use portcullis_tests::{Site, allow_all, built_guest, outcome_of};
+use serde_json::{Value, json};
+use std::path::Path;
+use tokio::sync::OnceCell;
+
+/// The plugins: the same bytes but for the name.
+pub(crate) const ONE: &str = "state-one";
+pub(crate) const TWO: &str = "state-two";
+
+/// A grant of the store `notes` to the first plugin, with this between the braces.
+pub(crate) fn notes(quota: &str) -> String {
+    format!("[plugin.state-one]\nstore.notes = {{ {quota} }}\n")
+}
+
+/// A site with both plugins, compiled once for all tests.
+pub(crate) async fn site() -> Site {
+    static WARM: OnceCell<Site> = OnceCell::const_new();
+    let warm = || async {
+        let site = bare();
+        drop(open(&site, "").await);
+        site
+    };
+    let site = bare();
+    site.adopt_state(WARM.get_or_init(warm).await);
+    site
+}
+
+fn bare() -> Site {
+    let (site, bytes) = (Site::new(), built_guest("state"));
+    site.plugin(ONE, &bytes);
+    site.plugin(TWO, &renamed(&bytes));
+    site
+}
+
+/// The same plugin under the second name.
+fn renamed(bytes: &[u8]) -> Vec<u8> {
+    let (mut renamed, mut at) = (bytes.to_vec(), 0);
+    while let Some(found) = renamed[at..].windows(ONE.len()).position(|window| window == ONE.as_bytes()) {
+        renamed[at + found..][..TWO.len()].copy_from_slice(TWO.as_bytes());
+        at += found + TWO.len();
+    }
+    assert!(at > 0, "the guest does not name itself");
+    renamed
+}
+
+/// Opens a host that allows every call and grants this.
+pub(crate) async fn open(site: &Site, grants: &str) -> Host {
+    checked(site.open(&policy(grants)).await)
+}
+
+/// A host of the site at a path.
+pub(crate) async fn open_at(root: &Path, grants: &str) -> Host {
+    let builder = Host::builder(root.join("plugins"), root.join("state"), Compiler::InProcess);
+    checked(builder.policy_text(&policy(grants), root).unwrap().open().await.unwrap())
+}
+
+/// A builder of a host that allows every call and grants this.
+pub(crate) fn builder(site: &Site, grants: &str) -> HostBuilder {
+    site.builder(&policy(grants))
+}
+
+fn policy(grants: &str) -> String {
+    format!("{}{grants}", allow_all("time = \"5 min\""))
+}
+
+fn checked(host: Host) -> Host {
+    for name in [ONE, TWO] {
+        if let Some(refusal) = host.catalog().refusal(name) {
+            panic!("{name} was refused: {}", refusal.error);
+        }
+    }
+    host
+}
+
+/// Lets a plugin take steps, however that ends.
+pub(crate) async fn call(host: &Host, plugin: &str, steps: &Value) -> Reply {
+    host.call(request(plugin, steps)).await
+}
+
+/// Lets the first plugin take steps, and returns what came of each.
+pub(crate) async fn take(host: &Host, steps: Value) -> Vec<Value> {
+    results(&call(host, ONE, &steps).await)
+}
+
+/// Lets a plugin take steps in a session of a principal.
+pub(crate) async fn take_as(host: &Host, plugin: &str, session: &str, principal: &str, steps: Value) -> Vec<Value> {
+    let principal: Principal = principal.parse().unwrap();
+    results(&host.call(request(plugin, &steps).session(session).principal(principal)).await)
+}
+
+/// What the first plugin prints and logs while it takes steps, as the record has it.
+pub(crate) async fn printed(host: &Host, steps: Value) -> String {
+    let reply = call(host, ONE, &steps).await;
+    results(&reply);
+    outcome_of(host, &reply.id)["printed"].as_str().unwrap_or_default().to_owned()
+}
+
+fn request(plugin: &str, steps: &Value) -> Request {
+    Request::new(format!("{plugin}.run"), json!({ "steps": steps }).to_string())
+}
+
+#[track_caller]
+fn results(reply: &Reply) -> Vec<Value> {
+    assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+    let Some(Output::Json(text)) = &reply.output else { panic!("no JSON") };
+    serde_json::from_str(text).unwrap()
+}
+
+/// What a step that is taken once comes to.
+pub(crate) fn ok(value: impl Into<Value>) -> Value {
+    json!({"ok": value.into(), "times": 1})
+}
+
+/// What a step comes to that is refused at once.
+pub(crate) fn refused(error: &str) -> Value {
+    json!({"error": error, "times": 0})
+}
+
+/// Sets a key of the store `notes`.
+pub(crate) fn set(key: &str, text: &str) -> Value {
+    json!({"op": "set", "store": "notes", "key": key, "text": text})
+}
+
+/// Gets a key of the store `notes`.
+pub(crate) fn get(key: &str) -> Value {
+    json!({"op": "get", "store": "notes", "key": key})
+}
+
+/// Lists the store `notes`.
+pub(crate) fn list() -> Value {
+    json!({"op": "list", "store": "notes"})
+}
+
+/// What a listing comes to that is all of a store.
+pub(crate) fn all(keys: &[&str]) -> Value {
+    ok(json!({"keys": keys, "cursor": null}))
+}

@@ -1,0 +1,115 @@
+//! Whose a store is: by plugin, by key, and where bound so by session and principal.
+
+use crate::desk::{ONE, TWO, all, get, list, ok, open, set, site, take, take_as};
+use serde_json::{Value, json};
+
+const BOTH: &str = "[plugin.state-one]\nstore.notes = {}\n[plugin.state-two]\nstore.notes = {}\n";
+const BY_SESSION: &str = "[plugin.state-one]\nstore.notes = { scope = \"session\" }\n";
+
+/// Keys that would lead somewhere if a key were a path, a name or a piece of a query.
+const LEADING: [&str; 12] = [
+    "../state-one/x",
+    "/state-one/notes/x",
+    "state-one",
+    "state-one\0notes\0x",
+    "x\0",
+    "\0",
+    "..",
+    "%2e%2e/x",
+    "x' OR '1'='1",
+    "x%",
+    "\u{202e}x",
+    "X",
+];
+
+#[tokio::test]
+async fn plugins_of_the_same_bytes_share_nothing() {
+    let site = site().await;
+    let host = open(&site, BOTH).await;
+    let steps = json!([set("x", "secret"), get("x"), list()]);
+    let expected = [ok(Value::Null), ok("secret"), all(&["x"])];
+    assert_eq!(take_as(&host, ONE, "s", "p", steps).await, expected);
+    let mut looks = vec![get("x"), list()];
+    looks.extend(LEADING.map(get));
+    let found = take_as(&host, TWO, "s", "p", Value::Array(looks)).await;
+    assert_eq!(found[1], all(&[]));
+    assert!(found.iter().enumerate().all(|(at, found)| at == 1 || *found == ok(Value::Null)), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_key_is_opaque() {
+    let site = site().await;
+    let host = open(&site, BOTH).await;
+    take_as(&host, ONE, "s", "p", json!([set("x", "untouched")])).await;
+    let own = LEADING.iter().flat_map(|key| [set(key, key), get(key)]).collect::<Vec<_>>();
+    let found = take_as(&host, TWO, "s", "p", Value::Array(own)).await;
+    for (pair, key) in found.chunks(2).zip(LEADING) {
+        assert_eq!(pair, [ok(Value::Null), ok(key)]);
+    }
+    assert_eq!(take_as(&host, TWO, "s", "p", json!([list()])).await, [all(&LEADING)]);
+    let deletes = LEADING.iter().map(|key| json!({"op": "delete", "store": "notes", "key": key})).collect();
+    take_as(&host, TWO, "s", "p", Value::Array(deletes)).await;
+    assert_eq!(take_as(&host, TWO, "s", "p", json!([list()])).await, [all(&[])]);
+    assert_eq!(take_as(&host, ONE, "s", "p", json!([get("x"), list()])).await, [ok("untouched"), all(&["x"])]);
+}
+
+#[tokio::test]
+async fn two_keys_of_one_plugin_share_nothing() {
+    let site = site().await;
+    let host = open(&site, "[plugin.state-one]\nstore.notes = {}\nstore.session = {}\n").await;
+    let there = json!({"op": "get", "store": "session", "key": "x"});
+    assert_eq!(take(&host, json!([set("x", "here"), there])).await[1], ok(Value::Null));
+}
+
+#[tokio::test]
+async fn a_store_of_a_session_is_of_one_session_of_one_principal() {
+    let site = site().await;
+    let host = open(&site, BY_SESSION).await;
+    // Some of which are the same when they are put one behind the other.
+    let owners = [("ab", "c"), ("a", "bc"), ("ab", "c/d"), ("b", "c"), ("ab", "cd"), ("c", "ab")];
+    for (session, principal) in owners {
+        let mine = format!("{session} {principal}");
+        let steps = json!([get("x"), set("x", &mine), get("x")]);
+        let expected = [ok(Value::Null), ok(Value::Null), ok(mine)];
+        assert_eq!(take_as(&host, ONE, session, principal, steps).await, expected, "{session} {principal}");
+    }
+    for (session, principal) in owners {
+        let found = take_as(&host, ONE, session, principal, json!([get("x"), list()])).await;
+        assert_eq!(found, [ok(format!("{session} {principal}")), all(&["x"])]);
+    }
+}
+
+#[tokio::test]
+async fn a_store_of_a_plugin_is_of_all_its_calls() {
+    let site = site().await;
+    let host = open(&site, BOTH).await;
+    take_as(&host, ONE, "a", "p", json!([set("x", "shared")])).await;
+    assert_eq!(take_as(&host, ONE, "b", "q", json!([get("x")])).await, [ok("shared")]);
+}
+
+#[tokio::test]
+async fn a_store_of_a_plugin_and_one_of_its_sessions_are_two() {
+    let site = site().await;
+    let host = open(&site, BOTH).await;
+    take_as(&host, ONE, "s", "p", json!([set("x", "of all")])).await;
+    drop(host);
+    let host = open(&site, BY_SESSION).await;
+    assert_eq!(take_as(&host, ONE, "s", "p", json!([get("x"), set("x", "of one")])).await[0], ok(Value::Null));
+    drop(host);
+    let host = open(&site, BOTH).await;
+    assert_eq!(take_as(&host, ONE, "s", "p", json!([get("x")])).await, [ok("of all")]);
+}
+
+/// How much another plugin keeps is nothing that a cursor tells.
+#[tokio::test]
+async fn a_cursor_says_nothing_of_other_stores() {
+    let site = site().await;
+    let grants =
+        "[plugin.state-one]\nstore.notes = { keys = 2000 }\n[plugin.state-two]\nstore.notes = { keys = 2000 }\n";
+    let host = open(&site, grants).await;
+    let fill = json!({"op": "set", "store": "notes", "key": "k{}", "times": 1200});
+    let one = take_as(&host, ONE, "s", "p", json!([fill, list()])).await;
+    let two = take_as(&host, TWO, "s", "p", json!([fill, list()])).await;
+    assert!(one[1]["ok"]["cursor"].is_u64());
+    assert_eq!(one[1]["ok"]["cursor"], two[1]["ok"]["cursor"]);
+}

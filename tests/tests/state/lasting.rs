@@ -1,0 +1,151 @@
+//! How long a store lasts: beyond the host, beyond an update of its plugin, and a session's until nobody uses it.
+
+use crate::desk::{ONE, all, get, list, ok, open, set, site, take, take_as};
+use portcullis_tests::{Site, built_guest};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const NOTES: &str = "[plugin.state-one]\nstore.notes = {}\nstore.session = { scope = \"session\" }\n";
+
+const DAY_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
+
+fn ledger(site: &Site) -> Connection {
+    Connection::open(site.state().join("ledger.sqlite")).unwrap()
+}
+
+fn now() -> i64 {
+    i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
+}
+
+/// Makes every store look as if it had been used so long ago.
+fn age(site: &Site, days: i64) {
+    let changed = ledger(site).execute("UPDATE store SET used_at = ?1", [now() - days * DAY_MILLISECONDS]).unwrap();
+    assert!(changed > 0);
+}
+
+fn of_session(op: &str) -> Value {
+    json!({"op": op, "store": "session", "key": "x", "text": "mine"})
+}
+
+#[tokio::test]
+async fn what_is_kept_survives_the_host() {
+    let site = site().await;
+    let host = open(&site, NOTES).await;
+    take_as(&host, ONE, "s", "p", json!([set("x", "kept"), of_session("set")])).await;
+    drop(host);
+    let host = open(&site, NOTES).await;
+    assert_eq!(take_as(&host, ONE, "s", "p", json!([get("x"), of_session("get")])).await, [ok("kept"), ok("mine")]);
+}
+
+#[tokio::test]
+async fn what_is_kept_survives_an_update_of_the_plugin() {
+    let site = site().await;
+    let host = open(&site, NOTES).await;
+    take(&host, json!([set("x", "kept")])).await;
+    drop(host);
+    let mut updated = built_guest("state");
+    // A custom section named "v" that holds a 2.
+    updated.extend([0, 3, 1, b'v', b'2']);
+    site.plugin(ONE, &updated);
+    let host = open(&site, NOTES).await;
+    assert_eq!(take(&host, json!([get("x")])).await, [ok("kept")]);
+}
+
+#[tokio::test]
+async fn a_plugin_reads_what_it_has_written_and_overwritten_and_taken_away() {
+    let site = site().await;
+    let host = open(&site, NOTES).await;
+    let exists = json!({"op": "exists", "store": "notes", "key": "x"});
+    let delete = json!({"op": "delete", "store": "notes", "key": "x"});
+    let steps =
+        json!([exists, set("x", ""), exists, get("x"), set("x", "1"), get("x"), delete, exists, get("x"), delete]);
+    let nothing = Value::Null;
+    let expected = [
+        ok(false),
+        ok(nothing.clone()),
+        ok(true),
+        ok(""),
+        ok(nothing.clone()),
+        ok("1"),
+        ok(nothing.clone()),
+        ok(false),
+        ok(nothing.clone()),
+        ok(nothing),
+    ];
+    assert_eq!(take(&host, steps).await, expected);
+}
+
+#[tokio::test]
+async fn two_hosts_at_once_see_each_other() {
+    let site = site().await;
+    let (one, two) = (open(&site, NOTES).await, open(&site, NOTES).await);
+    take(&one, json!([set("x", "of one")])).await;
+    assert_eq!(take(&two, json!([get("x"), set("x", "of two"), set("y", "")])).await[0], ok("of one"));
+    assert_eq!(take(&one, json!([get("x"), list()])).await, [ok("of two"), all(&["x", "y"])]);
+}
+
+#[tokio::test]
+async fn a_session_that_nobody_went_on_with_for_a_month_is_forgotten() {
+    let site = site().await;
+    let host = open(&site, NOTES).await;
+    take_as(&host, ONE, "s", "p", json!([set("x", "kept"), of_session("set")])).await;
+    drop(host);
+    age(&site, 29);
+    let host = open(&site, NOTES).await;
+    assert_eq!(take_as(&host, ONE, "s", "p", json!([of_session("get")])).await, [ok("mine")]);
+    drop(host);
+    age(&site, 31);
+    let host = open(&site, NOTES).await;
+    let found = take_as(&host, ONE, "s", "p", json!([get("x"), of_session("get")])).await;
+    assert_eq!(found, [ok("kept"), ok(Value::Null)]);
+    let entries: i64 = ledger(&site).query_row("SELECT count(*) FROM entry", [], |row| row.get(0)).unwrap();
+    assert_eq!(entries, 1, "its entries are gone with it");
+}
+
+#[tokio::test]
+async fn a_session_that_only_reads_is_used_as_well() {
+    let site = site().await;
+    let host = open(&site, NOTES).await;
+    take_as(&host, ONE, "s", "p", json!([of_session("set")])).await;
+    for op in ["get", "exists", "list"] {
+        age(&site, 2);
+        take_as(&host, ONE, "s", "p", json!([of_session(op)])).await;
+        let used: i64 = ledger(&site).query_row("SELECT used_at FROM store", [], |row| row.get(0)).unwrap();
+        assert!(used > now() - DAY_MILLISECONDS, "{op}");
+    }
+}
+
+/// Whoever makes sessions without end does not fill the disk.
+#[tokio::test]
+async fn so_many_sessions_keep_a_store_and_the_one_unused_for_longest_makes_room() {
+    let site = site().await;
+    let host = open(&site, NOTES).await;
+    take_as(&host, ONE, "oldest", "p", json!([of_session("set")])).await;
+    age(&site, 3);
+    let mut ledger = ledger(&site);
+    let transaction = ledger.transaction().unwrap();
+    for number in 0..1023 {
+        let insert = "INSERT INTO store (plugin, key, scope, session, principal, entries, bytes, next, used_at) \
+                      VALUES ('state-one', 'session', 'session', ?1, 'p', 0, 0, 1, ?2)";
+        transaction.execute(insert, (format!("s{number}"), now() - DAY_MILLISECONDS)).unwrap();
+    }
+    transaction.commit().unwrap();
+    take_as(&host, ONE, "newest", "p", json!([of_session("set"), set("x", "")])).await;
+    let count = "SELECT count(*) FROM store WHERE scope = 'session'";
+    let stores: i64 = ledger.query_row(count, [], |row| row.get(0)).unwrap();
+    assert_eq!(stores, 1024);
+    assert_eq!(take_as(&host, ONE, "oldest", "p", json!([of_session("get")])).await, [ok(Value::Null)]);
+    assert_eq!(take_as(&host, ONE, "newest", "p", json!([of_session("get")])).await, [ok("mine")]);
+}
+
+#[tokio::test]
+async fn a_ledger_from_before_there_were_stores_gets_them() {
+    let site = site().await;
+    let before = "DROP TABLE entry; DROP TABLE store; PRAGMA user_version = 1;";
+    ledger(&site).execute_batch(before).unwrap();
+    let host = open(&site, NOTES).await;
+    assert_eq!(take(&host, json!([set("x", "kept"), get("x")])).await[1], ok("kept"));
+    let version: i64 = ledger(&site).query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    assert_eq!(version, 2);
+}
