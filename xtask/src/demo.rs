@@ -1,5 +1,7 @@
 //! Does the main job visibly: builds, then drives the host as a person would, and checks every exit code.
 
+mod scenes;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,154 +11,13 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::workspace::Workspace;
 use crate::{cache, plugins, process, toolchain};
-
-/// Lets the tools look at the workspace and nothing else.
-const READ_ONLY: &str = r#"# Default deny: what no rule allows does not happen.
-[plugin.files]
-directory.workspace = { path = "workspace", access = "read-only" }
-
-[[rule]]
-tool = "files.*"
-permission = "read"
-decision = "allow"
-"#;
-
-/// Lets the tools change the workspace too.
-const READ_WRITE: &str = r#"[plugin.files]
-directory.workspace = { path = "workspace", access = "read-write" }
-
-[[rule]]
-tool = "files.*"
-decision = "allow"
-"#;
-
-/// Lets the tools read, and asks a person about everything else.
-const ASK: &str = r#"[plugin.files]
-directory.workspace = { path = "workspace", access = "read-write" }
-
-[[rule]]
-tool = "files.*"
-permission = "read"
-decision = "allow"
-
-[[rule]]
-tool = "files.*"
-permission = "write"
-decision = "ask"
-"#;
+use scenes::{Exit, SCENES, Scene};
 
 /// Where the demo keeps what it uses.
 const PLACES: [&str; 4] = ["--plugins", "../plugins", "--state", "state"];
 
 /// Stands for the one question that waits.
 const QUESTION: &str = "{question}";
-
-/// The exit codes that the demo meets; `docs` list them all.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(i32)]
-enum Exit {
-    Completed = 0,
-    Denied = 3,
-    Pending = 4,
-}
-
-/// One command, why it is run, and how it must end.
-struct Scene {
-    say: &'static str,
-    arguments: &'static [&'static str],
-    policy: Option<&'static str>,
-    exit: Exit,
-}
-
-const NOTE: &str = r##"{"path":"notes.md","content":"# Notes\nWritten by a tool in a sandbox.\n"}"##;
-
-const SCENES: [Scene; 15] = [
-    Scene {
-        say: "The tools in the plugin directory.",
-        arguments: &["list"],
-        policy: Some("read-only.toml"),
-        exit: Exit::Completed,
-    },
-    Scene {
-        say: "A policy that grants one directory, read-only: reading works.",
-        arguments: &["call", "files.read", r#"{"path":"lib.rs","limit":12}"#],
-        policy: Some("read-only.toml"),
-        exit: Exit::Completed,
-    },
-    Scene {
-        say: "So does searching a real source tree.",
-        arguments: &["call", "files.grep", r#"{"regex":"fn parse","include":"*.rs","limit":6}"#],
-        policy: Some("read-only.toml"),
-        exit: Exit::Completed,
-    },
-    Scene {
-        say: "No policy at all: a write is denied.",
-        arguments: &["call", "files.write", NOTE],
-        policy: None,
-        exit: Exit::Denied,
-    },
-    Scene {
-        say: "The read-only policy denies it too.",
-        arguments: &["call", "files.write", NOTE],
-        policy: Some("read-only.toml"),
-        exit: Exit::Denied,
-    },
-    Scene {
-        say: "A policy that says so allows it.",
-        arguments: &["call", "files.write", NOTE],
-        policy: Some("read-write.toml"),
-        exit: Exit::Completed,
-    },
-    Scene {
-        say: "And the file is there.",
-        arguments: &["call", "files.read", r#"{"path":"notes.md"}"#],
-        policy: Some("read-only.toml"),
-        exit: Exit::Completed,
-    },
-    Scene {
-        say: "A policy that asks, and nobody is there: the call waits.",
-        arguments: &["call", "files.write", r#"{"path":"src/a.md","content":"one\n"}"#, "--ask", "pending"],
-        policy: Some("ask.toml"),
-        exit: Exit::Pending,
-    },
-    Scene { say: "What waits for a person.", arguments: &["approvals", "list"], policy: None, exit: Exit::Completed },
-    Scene {
-        say: "The person approves it, always for src/**, and it runs.",
-        arguments: &["approvals", "approve", QUESTION, "--always", "--for", "src/**", "--yes"],
-        policy: Some("ask.toml"),
-        exit: Exit::Completed,
-    },
-    Scene {
-        say: "Nobody is asked about the next one there.",
-        arguments: &["call", "files.write", r#"{"path":"src/b.md","content":"two\n"}"#, "--ask", "pending"],
-        policy: Some("ask.toml"),
-        exit: Exit::Completed,
-    },
-    Scene {
-        say: "One elsewhere waits.",
-        arguments: &["call", "files.write", r#"{"path":"Cargo.toml","content":"[package]\n"}"#, "--ask", "pending"],
-        policy: Some("ask.toml"),
-        exit: Exit::Pending,
-    },
-    Scene {
-        say: "What waits, and what the person's answer covers.",
-        arguments: &["approvals", "list"],
-        policy: None,
-        exit: Exit::Completed,
-    },
-    Scene {
-        say: "Every call left a record; the chain holds.",
-        arguments: &["audit", "verify"],
-        policy: None,
-        exit: Exit::Completed,
-    },
-    Scene {
-        say: "What was asked, decided and done.",
-        arguments: &["audit", "show"],
-        policy: None,
-        exit: Exit::Completed,
-    },
-];
 
 /// Builds everything and plays the scenes.
 pub(crate) fn play(workspace: &Workspace) -> Result<()> {
@@ -178,9 +39,10 @@ fn set(workspace: &Workspace) -> Result<PathBuf> {
     let stage = workspace.target.join("demo");
     cache::empty(&stage)?;
     copy(&workspace.root.join("host/policy/src"), &stage.join("workspace"))?;
-    fs::write(stage.join("read-only.toml"), READ_ONLY)?;
-    fs::write(stage.join("read-write.toml"), READ_WRITE)?;
-    fs::write(stage.join("ask.toml"), ASK)?;
+    fs::write(stage.join("read-only.toml"), scenes::READ_ONLY)?;
+    fs::write(stage.join("read-write.toml"), scenes::READ_WRITE)?;
+    fs::write(stage.join("ask.toml"), scenes::ASK)?;
+    fs::write(stage.join("handles.toml"), scenes::HANDLES)?;
     Ok(stage)
 }
 

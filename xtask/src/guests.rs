@@ -26,14 +26,20 @@ pub(crate) fn build_with_plugins(workspace: &Workspace, toolchain: &Toolchain) -
     component::build(workspace, toolchain, &components)
 }
 
-/// Every crate under `tests/guests/`, named as its folder, and the example.
+/// The plugins among the examples, each with the name it is dropped in under.
+const EXAMPLES: [(&str, &str); 3] =
+    [("examples/hello-plugin", "hello"), ("examples/github", "github"), ("examples/embed-service/plugin", "notes")];
+
+/// Every crate under `tests/guests/`, named as its folder, and the examples.
 fn all(workspace: &Workspace) -> Vec<Component<'_>> {
     let out = folder(workspace);
     let mut components: Vec<_> =
         workspace.packages_under("tests/guests").into_iter().map(|package| guest(package, &out)).collect();
-    let example =
-        workspace.packages.iter().find(|package| package.folder == workspace.root.join("examples/hello-plugin"));
-    components.extend(example.map(|package| Component { package, file: out.join("hello.wasm") }));
+    let packages = &workspace.packages;
+    components.extend(EXAMPLES.iter().filter_map(|(folder, name)| {
+        let package = packages.iter().find(|package| package.folder == workspace.root.join(folder))?;
+        Some(Component { package, file: out.join(format!("{name}.wasm")) })
+    }));
     components
 }
 

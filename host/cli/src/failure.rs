@@ -44,6 +44,9 @@ fn hint(error: &OpenError) -> Option<&'static str> {
         OpenError::Place(PlaceError::Io { what: "the state directory", .. }) => {
             Some("name another directory with --state DIR or PORTCULLIS_STATE")
         }
+        OpenError::UnknownService { .. } => {
+            Some("the command line has no services: open this policy with the application that has them")
+        }
         OpenError::Place(_)
         | OpenError::NoPolicy(_)
         | OpenError::Policy { .. }
@@ -52,6 +55,9 @@ fn hint(error: &OpenError) -> Option<&'static str> {
         | OpenError::UnknownKey { .. }
         | OpenError::Grant { .. }
         | OpenError::Covers { .. }
+        | OpenError::Client { .. }
+        | OpenError::DeadNarrow { .. }
+        | OpenError::Network(_)
         | OpenError::Engine(_)
         | OpenError::Audit(_)
         | OpenError::Approvals(_)

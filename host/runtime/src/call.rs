@@ -16,7 +16,7 @@ mod shape;
 mod unwanted;
 mod validate;
 
-pub(crate) use grant::{Bound, BoundDirectory, describe_handles, missing_keys};
+pub(crate) use grant::{describe_handles, missing_keys};
 pub(crate) use record::CallRecord;
 pub(crate) use validate::ValidCall;
 
@@ -109,7 +109,7 @@ async fn steps(host: &Arc<Inner>, request: &Request, record: &mut CallRecord) ->
     record.valid(&valid);
     unwanted::check(request).map_err(refused)?;
     let approved = valid.authorize(host, request, record).await.map_err(refused)?;
-    let granted = approved.grant(host).map_err(refused)?;
+    let granted = approved.grant(host, request, record).map_err(refused)?;
     let bytes_in = granted.arguments_bytes();
     let failed = |rejection| (rejection, bytes_in);
     let instance = granted.instantiate(host, request).await.map_err(refused)?;

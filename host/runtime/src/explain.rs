@@ -28,7 +28,7 @@ impl Explained {
             permissions: call.tool.permissions(),
             arguments: call.canonical.clone(),
             explanation: host.policy.explain(&call.question(origin)),
-            handles: describe_handles(host, &call.plugin, &call.tool),
+            handles: describe_handles(host, &call.plugin, &call.tool, Some(&call.arguments)),
         }
     }
 }

@@ -3,19 +3,23 @@
 use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::audit::AuditLog;
 use crate::batch::{self, Batch};
-use crate::call::{self, Bound, Rejection};
+use crate::call::{self, Rejection};
 use crate::catalog::{Catalog, Loader, Plugin, Tool};
 use crate::events::{Events, Publisher};
 use crate::explain::Explained;
+use crate::grants::Bound;
 use crate::hooks::Hook;
+use crate::inject::Injection;
 use crate::ledger::Ledger;
 use crate::open::{HostBuilder, OpenError};
 use crate::place::Places;
 use crate::places::State;
 use crate::reply::{CallUsage, Code, Reply};
 use crate::request::Request;
+use crate::stores::Stores;
 use portcullis_policy::Policy;
-use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint};
+use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, Network, TimeSource};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -29,6 +33,14 @@ pub(crate) struct Inner {
     pub(crate) policy: Policy,
     pub(crate) policy_sha256: String,
     pub(crate) bound: Bound,
+    /// What clients share; whoever listens here keeps its own address out of their reach.
+    pub(crate) network: Network,
+    pub(crate) stores: Stores,
+    pub(crate) injection: Arc<Injection>,
+    /// The time of guests, where it is not the system's.
+    pub(crate) time: Option<Arc<dyn TimeSource>>,
+    /// Where the randomness of guests follows from.
+    pub(crate) seed: Option<u64>,
     pub(crate) loader: Loader,
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) approvals: Approvals,
@@ -124,13 +136,19 @@ impl Host {
 
     /// The handles that a call of each tool of a plugin would get, for people.
     pub fn handles(&self, plugin: &Plugin) -> Vec<(String, Vec<String>)> {
-        let lines = |tool| call::describe_handles(&self.0, plugin, tool);
+        let lines = |tool| call::describe_handles(&self.0, plugin, tool, None);
         plugin.tools().map(|tool| (tool.name().to_string(), lines(tool))).collect()
     }
 
     /// The keys that a call of a tool cannot do without and that the policy does not grant: such a call is denied.
     pub fn missing_grants(&self, plugin: &Plugin, tool: &Tool) -> Vec<String> {
         call::missing_keys(&self.0, plugin, tool).map(|(key, _)| key.to_string()).collect()
+    }
+
+    /// Keeps an address out of the reach of every plugin, whatever a policy grants: that of a server of the application's
+    /// own, such as one that takes approvals.
+    pub fn keep_unreachable(&self, address: SocketAddr) {
+        self.0.network.forbid(address);
     }
 
     /// The record.
@@ -152,7 +170,7 @@ impl Host {
 pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
     let state = State::open(state)?;
     let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);
-    let ledger = Ledger::open(&state).map_err(ApprovalError::from)?;
+    let ledger = Arc::new(Ledger::open(&state).map_err(ApprovalError::from)?);
     Ok(Approvals::new(ledger, audit)?)
 }
 

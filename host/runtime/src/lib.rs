@@ -21,11 +21,13 @@ mod audit;
 mod batch;
 mod call;
 mod catalog;
+mod caught;
 mod events;
 mod explain;
 mod grants;
 mod hooks;
 mod host;
+mod inject;
 mod json;
 mod ledger;
 mod open;
@@ -36,6 +38,7 @@ mod reply;
 mod request;
 mod schema;
 mod steering;
+mod stores;
 pub mod text;
 mod turn;
 
@@ -53,6 +56,9 @@ pub use hooks::{
     Hooked, Hooking,
 };
 pub use host::{Host, open_approvals, open_audit};
+pub use inject::{
+    CallFacts, InjectError, Injector, Key, ProviderError, SERVICE_TEXT_BYTES_MAX, Service, ServiceError,
+};
 pub use ledger::{LedgerError, Status};
 pub use open::{CALLS_DEFAULT, CALLS_MAX, HostBuilder, OpenError};
 pub use places::PlaceError;
@@ -64,7 +70,7 @@ pub use steering::Steering;
 pub use portcullis_policy as policy;
 pub use portcullis_policy::Hint;
 pub use portcullis_sandbox::{
-    Blob, COMPONENT_BYTES_MAX, Cancellation, CompileError, Compiler, DependencyKind, DirectoryError, Engine,
-    EngineConfig, EngineError, Footprint, LimitKind, Manifest, Output, Part, Progress, Refusal, Usage, compile_worker,
-    component_imports,
+    Blob, BoxFuture, COMPONENT_BYTES_MAX, Cancellation, CompileError, Compiler, DependencyKind, DirectoryError, Engine,
+    EngineConfig, EngineError, Footprint, LimitKind, Manifest, NetworkError, Output, Part, Progress, Refusal, TimeSource,
+    Usage, compile_worker, component_imports, served_imports,
 };

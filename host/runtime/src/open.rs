@@ -7,12 +7,17 @@ use crate::catalog::{LoadError, Loader, Observer, Silent};
 use crate::grants::{self, Own};
 use crate::hooks::Hook;
 use crate::host::{Host, Inner};
+use crate::inject::Injection;
 use crate::ledger::Ledger;
 use crate::place::{self, Places};
 use crate::places::{self, PlaceError, State};
 use crate::policy_source::{self, PolicySources, Read, UserPolicy};
+use crate::stores::Stores;
 use portcullis_policy::{DeadRule, DependencyKey, Limits, PluginName, Policy, PolicyError, Unattended};
-use portcullis_sandbox::{CodeStore, Compiler, DirectoryError, EXTRA_SLOTS, Engine, EngineConfig, EngineError};
+use portcullis_sandbox::{
+    CodeStore, Compiler, DirectoryError, EXTRA_SLOTS, Engine, EngineConfig, EngineError, Network, NetworkError,
+    TimeSource,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -90,6 +95,44 @@ pub enum OpenError {
         /// What it covers.
         what: &'static str,
     },
+    /// A client cannot be made.
+    #[error("the grant {plugin}.{key}: {error}")]
+    Client {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// Why.
+        error: NetworkError,
+    },
+    /// A grant is narrowed by what is no argument.
+    #[error(
+        "the grant {plugin}.{key} is narrowed by {narrow}, and no tool of the plugin takes such an argument: correct \
+         it, or remove `narrow`"
+    )]
+    DeadNarrow {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The pointer.
+        narrow: String,
+    },
+    /// A key is bound to a service that the application does not have.
+    #[error("the policy binds {plugin}.{key} to the service `{service}`, and the application has {has}: correct the name")]
+    UnknownService {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The name in the policy.
+        service: String,
+        /// What there is.
+        has: String,
+    },
+    /// The name servers cannot be used.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
     /// The engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -117,6 +160,9 @@ pub struct HostBuilder {
     observer: Arc<dyn Observer>,
     hooks: Vec<Arc<dyn Hook>>,
     calls: u32,
+    time: Option<Arc<dyn TimeSource>>,
+    seed: Option<u64>,
+    pub(crate) injection: Injection,
 }
 
 impl HostBuilder {
@@ -130,6 +176,9 @@ impl HostBuilder {
             observer: Arc::new(Silent),
             hooks: Vec::new(),
             calls: CALLS_DEFAULT,
+            time: None,
+            seed: None,
+            injection: Injection::default(),
         }
     }
 
@@ -212,6 +261,22 @@ impl HostBuilder {
         self
     }
 
+    /// Gives guests this time in place of the system's: for tests, and for what has to come out the same twice. Limits
+    /// and the record keep the system's time.
+    #[must_use]
+    pub fn time_source(mut self, time: Arc<dyn TimeSource>) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// Gives guests randomness that follows from a seed, the same for every call: for tests, and never for a guest that
+    /// makes keys.
+    #[must_use]
+    pub fn random_seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
     /// Opens the host: reads the policy, starts the engine, loads the plugins, opens what the policy grants.
     ///
     /// # Errors
@@ -223,8 +288,9 @@ impl HostBuilder {
         let state = State::open(&self.state)?;
         let plugins = places::open_plugins(&self.plugins)?;
         let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);
-        let ledger = Ledger::open(&state).map_err(ApprovalError::from)?;
-        let approvals = Approvals::new(ledger, Arc::clone(&audit))?;
+        let ledger = Arc::new(Ledger::open(&state).map_err(ApprovalError::from)?);
+        let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
+        let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
         let Read { policy, sha256: policy_sha256, bases, files, untrusted } = self.policy.read(&approvals)?;
         audit.keep(policy.record().durable);
         let largest = largest(&policy);
@@ -240,14 +306,21 @@ impl HostBuilder {
         };
         let catalog = loader.load_all().await?;
         grants::check_names(&policy, &catalog, &bases)?;
+        grants::check_services(&policy, &catalog, &self.injection)?;
         let own = Own { plugins: &loader.plugins, state: &state, policies: files.iter().collect() };
-        let bound = grants::bind(&policy, &catalog, &bases, &own)?;
+        let network = Network::new(policy.name_servers())?;
+        let bound = grants::bind(&policy, &catalog, &bases, &own, &network)?;
         let channel = self.channel.unwrap_or(Channel::Nobody(policy.approvals().unattended));
         Ok(Host(Arc::new(Inner {
             catalog,
             policy,
             policy_sha256,
             bound,
+            network,
+            stores,
+            injection: Arc::new(self.injection),
+            time: self.time,
+            seed: self.seed,
             loader,
             audit,
             approvals,

@@ -1,5 +1,6 @@
 //! What a caller asks for.
 
+use crate::inject::Overrides;
 use crate::place::Place;
 use crate::turn::Turn;
 use portcullis_policy::{Caller, Principal};
@@ -20,6 +21,8 @@ pub struct Request {
     pub(crate) place: Arc<Place>,
     /// Its turn among the calls of a batch.
     pub(crate) turn: Option<Arc<Turn>>,
+    /// Values in place of what the application provides.
+    pub(crate) overrides: Overrides,
 }
 
 /// Where a request comes from. Cheap to clone.
@@ -57,6 +60,7 @@ impl Request {
             resumes: None,
             place: Arc::default(),
             turn: None,
+            overrides: Overrides::default(),
         }
     }
 
@@ -119,6 +123,7 @@ impl Request {
             resumes: None,
             place: Arc::clone(&self.place),
             turn: self.turn.clone(),
+            overrides: Overrides::default(),
         }
     }
 

@@ -14,7 +14,7 @@ const NAMES_LISTED_MAX: usize = 16;
 const IMPORTS_MAX: usize = 1000;
 
 /// What a plugin may import: package and interface, and the version whose compatible releases are served.
-const SERVED: [(&str, Version); 30] = [
+static SERVED: [(&str, Version); 32] = [
     ("portcullis:tool/types", Version::new(0, 1, 0)),
     ("portcullis:tool/context", Version::new(0, 1, 0)),
     ("portcullis:tool/dependencies", Version::new(0, 1, 0)),
@@ -36,6 +36,8 @@ const SERVED: [(&str, Version); 30] = [
     ("wasi:cli/terminal-stdin", WASI),
     ("wasi:cli/terminal-stdout", WASI),
     ("wasi:cli/terminal-stderr", WASI),
+    ("wasi:filesystem/types", WASI),
+    ("wasi:filesystem/preopens", WASI),
     ("wasi:http/types", WASI),
     ("wasi:http/outgoing-handler", WASI),
     ("wasi:sockets/network", WASI),
@@ -50,9 +52,6 @@ const SERVED: [(&str, Version); 30] = [
 /// Served as well, in exactly these versions: before 1.0 and without a release, no two are compatible.
 const SERVED_DRAFTS: [&str; 3] =
     ["wasi:keyvalue/store@0.2.0-draft", "wasi:config/store@0.2.0-rc.1", "wasi:logging/logging@0.1.0-draft"];
-
-/// Served as well, through the guard of this crate.
-const SERVED_FILESYSTEM: [(&str, Version); 2] = [("wasi:filesystem/types", WASI), ("wasi:filesystem/preopens", WASI)];
 
 const WASI: Version = Version::new(0, 2, 12);
 
@@ -133,6 +132,12 @@ pub fn component_imports(bytes: &[u8]) -> Result<Vec<String>, Refusal> {
     Ok(Names::read(bytes)?.imports)
 }
 
+/// The interfaces that a plugin may import, each as this host has it. Releases that are compatible are served as well.
+pub fn served_imports() -> Vec<String> {
+    let released = SERVED.iter().map(|(interface, version)| format!("{interface}@{version}"));
+    released.chain(SERVED_DRAFTS.map(str::to_owned)).collect()
+}
+
 fn check_header(bytes: &[u8]) -> Result<(), Refusal> {
     if bytes.len() as u64 > COMPONENT_BYTES_MAX {
         return Err(Refusal::TooLarge);
@@ -201,7 +206,7 @@ fn malformed(error: wasmparser::BinaryReaderError) -> Refusal {
 }
 
 fn is_served(import: &str) -> bool {
-    SERVED.iter().chain(&SERVED_FILESYSTEM).any(|served| matches(import, served)) || SERVED_DRAFTS.contains(&import)
+    SERVED.iter().any(|served| matches(import, served)) || SERVED_DRAFTS.contains(&import)
 }
 
 /// Whether `name` is the interface in a version compatible with the served one: the same 0.x line.

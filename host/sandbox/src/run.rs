@@ -7,7 +7,7 @@ use crate::context::CallContext;
 use crate::contract::v0_1;
 use crate::engine::Engine;
 use crate::handles::Handles;
-use crate::http::Traffic;
+use crate::http::{Call, Traffic};
 use crate::log::{Log, Sink};
 use crate::manifest::{Failure, Manifest, Success, Verdict};
 use crate::state::State;
@@ -148,13 +148,17 @@ impl Engine {
         let refused = meter.refused();
         let memory_bytes = meter.memory_bytes();
         let result = ended.and_then(|returned| returned.map_err(|error| Stop::from_error(&error, refused)));
+        let network = store.data().http.call();
         drop(store);
+        if let Some(call) = &network {
+            call.end();
+        }
         let cpu = Duration::from_nanos(cpu.into_inner());
-        Ran {
-            result,
-            usage: Usage { wall: began.elapsed(), cpu, memory_bytes },
-            log: sink.take(),
-            traffic: Traffic::default(),
+        let usage = Usage { wall: began.elapsed(), cpu, memory_bytes };
+        let ran = Ran { result, usage, log: sink.take(), traffic: Traffic::default() };
+        match network {
+            Some(call) => redacted(ran, &call),
+            None => ran,
         }
     }
 
@@ -177,6 +181,16 @@ impl<T> Ran<T> {
     fn map<U>(self, change: impl FnOnce(T) -> U) -> Ran<U> {
         Ran { result: self.result.map(change), usage: self.usage, log: self.log, traffic: self.traffic }
     }
+}
+
+/// A run that used the network: without the secrets that were sent, and with what it did.
+fn redacted(ran: Ran<Returned>, call: &Call) -> Ran<Returned> {
+    let ran = ran.map(|returned| match returned {
+        Returned::Executed(answer) => Returned::Executed(call.redact_answer(answer)),
+        // Made without a handle.
+        Returned::Described(_) | Returned::Reviewed(_) => returned,
+    });
+    Ran { log: call.redact_log(ran.log), traffic: call.traffic(), ..ran }
 }
 
 async fn perform(store: &mut Store<State>, code: &Code, job: Job<'_>) -> wasmtime::Result<Returned> {

@@ -13,4 +13,5 @@ pub trait Service: Send + Sync {
 }
 
 /// A service that a guest has opened.
+#[expect(unreachable_pub, reason = "the generated bindings name it as theirs")]
 pub struct OpenService(pub(crate) Arc<dyn Service>);

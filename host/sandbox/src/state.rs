@@ -5,6 +5,7 @@ use crate::context::CallContext;
 use crate::filesystem::FilesystemContext;
 use crate::handles::Handles;
 use crate::http::HttpContext;
+use crate::keyvalue::StoreBudget;
 use crate::log::Sink;
 use crate::meter::Meter;
 use portcullis_policy::Limits;
@@ -18,6 +19,7 @@ pub(crate) struct State {
     pub(crate) wasi: WasiCtx,
     pub(crate) filesystem: FilesystemContext,
     pub(crate) http: HttpContext,
+    pub(crate) stores: StoreBudget,
     pub(crate) handles: Handles,
     pub(crate) sink: Sink,
     pub(crate) call: CallContext,
@@ -30,21 +32,22 @@ impl State {
     pub(crate) fn new(limits: &Limits, clock: Clock, handles: Handles, call: CallContext, sink: &Sink) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources);
-        let wasi = WasiCtx::builder()
-            .stdout(sink.clone())
+        let mut wasi = WasiCtx::builder();
+        wasi.stdout(sink.clone())
             .stderr(sink.clone())
             .max_random_size(limits.random_bytes as u64)
             .allow_tcp(false)
             .allow_udp(false)
-            .allow_ip_name_lookup(false)
-            .build();
+            .allow_ip_name_lookup(false);
+        handles.surroundings.surround(&mut wasi);
         Self {
             meter: Meter::new(limits),
             clock,
             table,
-            wasi,
+            wasi: wasi.build(),
             filesystem: FilesystemContext::new(handles.directories(), limits),
             http: HttpContext::new(handles.default_client().cloned()),
+            stores: StoreBudget::new(),
             handles,
             sink: sink.clone(),
             call,

@@ -1,7 +1,7 @@
 //! Bare wasmtime, without any of the host: a fresh store, an instance, one call, everything dropped.
 
 use std::path::{Path, PathBuf};
-use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Linker, ResourceTable};
+use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Linker, Resource, ResourceTable};
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, Store, format_err,
 };
@@ -24,7 +24,9 @@ mod bindings {
 }
 
 use bindings::exports::portcullis::tool::handler::{Failure, Success};
+use bindings::portcullis::tool::dependencies::{Client, Service};
 use bindings::portcullis::tool::{context, dependencies};
+use bindings::wasi::http::types as http;
 
 /// A component under one configuration of the engine.
 pub(crate) struct Floor {
@@ -112,12 +114,57 @@ impl dependencies::Host for State {
     fn open_directory(
         &mut self,
         _: String,
-    ) -> wasmtime::Result<
-        Result<wasmtime::component::Resource<wasmtime_wasi::filesystem::Descriptor>, dependencies::Unavailable>,
-    > {
+    ) -> wasmtime::Result<Result<Resource<wasmtime_wasi::filesystem::Descriptor>, dependencies::Unavailable>> {
         use wasmtime_wasi::filesystem::WasiFilesystemView;
         use wasmtime_wasi::p2::bindings::sync::filesystem::preopens::Host;
         let (directory, _) = self.filesystem().get_directories()?.remove(0);
         Ok(Ok(directory))
+    }
+
+    fn open_client(&mut self, _: String) -> wasmtime::Result<Result<Resource<Client>, dependencies::Unavailable>> {
+        Ok(Err(dependencies::Unavailable::NotGranted))
+    }
+
+    fn open_service(&mut self, _: String) -> wasmtime::Result<Result<Resource<Service>, dependencies::Unavailable>> {
+        Ok(Err(dependencies::Unavailable::NotGranted))
+    }
+
+    fn names_host(&mut self, _: String, _: String) -> wasmtime::Result<Result<bool, dependencies::Unavailable>> {
+        Ok(Err(dependencies::Unavailable::NotGranted))
+    }
+}
+
+/// There is no client, and so none that is asked for anything.
+impl dependencies::HostClient for State {
+    fn send(
+        &mut self,
+        _: Resource<Client>,
+        _: Resource<http::OutgoingRequest>,
+        _: Option<Resource<http::RequestOptions>>,
+    ) -> wasmtime::Result<Result<Resource<http::FutureIncomingResponse>, http::ErrorCode>> {
+        Ok(Err(http::ErrorCode::HttpRequestDenied))
+    }
+
+    fn refusal(&mut self, _: Resource<Client>) -> wasmtime::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn has_secret(&mut self, _: Resource<Client>) -> wasmtime::Result<bool> {
+        Ok(false)
+    }
+
+    fn drop(&mut self, _: Resource<Client>) -> wasmtime::Result<()> {
+        Ok(())
+    }
+}
+
+/// Nor is there a service.
+impl dependencies::HostService for State {
+    fn call(&mut self, _: Resource<Service>, _: String, _: String) -> wasmtime::Result<Result<String, String>> {
+        Ok(Err("there is no service".to_owned()))
+    }
+
+    fn drop(&mut self, _: Resource<Service>) -> wasmtime::Result<()> {
+        Ok(())
     }
 }

@@ -19,6 +19,12 @@ impl Governed {
         Self::open(runtime()?, opening.policy_text(policies::PLAIN, scratch)?)
     }
 
+    /// With the plainest policy whose directory is narrowed to the path of each call.
+    pub(crate) fn narrowed(plugins: &Path, scratch: &Path) -> Result<Self> {
+        let opening = Host::builder(plugins, scratch.join("narrowed-state"), Compiler::InProcess);
+        Self::open(runtime()?, opening.policy_text(&policies::narrowed(), scratch)?)
+    }
+
     /// With a policy of three layers and a ledger that are as full as they get.
     pub(crate) fn full(plugins: &Path, scratch: &Path) -> Result<Self> {
         let (runtime, state) = (runtime()?, scratch.join("full-state"));

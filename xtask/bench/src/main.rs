@@ -1,6 +1,7 @@
-//! Measures the governed call beside bare wasmtime and beside itself, and what it costs to write the record.
+//! Measures the governed call beside bare wasmtime and beside itself, what it costs to hold a call to one path, and to
+//! write the record.
 //!
-//! `portcullis-bench call|record PLUGINS GUESTS OUT.json`: the directory of the shipped plugins, that of the built
+//! `portcullis-bench call|narrow|record PLUGINS GUESTS OUT.json`: the directory of the shipped plugins, that of the built
 //! guests, and where the table goes. Usually run as `cargo xtask bench call`.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
@@ -30,7 +31,7 @@ struct Work {
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [name, plugins, guests, out] = arguments.as_slice() else {
-        bail!("usage: portcullis-bench call|record PLUGINS GUESTS OUT.json");
+        bail!("usage: portcullis-bench call|narrow|record PLUGINS GUESTS OUT.json");
     };
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         bail!("RUST_BACKTRACE is set: it makes every dropped call 15 to 30 us slower. Unset it and run again");
@@ -43,8 +44,9 @@ fn main() -> Result<()> {
     };
     match name.as_str() {
         "call" => call(Path::new(plugins), Path::new(guests), &mut show)?,
+        "narrow" => narrow(Path::new(plugins), Path::new(guests), &mut show)?,
         "record" => record::measure()?.into_iter().for_each(show),
-        _ => bail!("there is no bench {name}; there are: call, record"),
+        _ => bail!("there is no bench {name}; there are: call, narrow, record"),
     }
     let json = serde_json::to_string_pretty(&rows)?;
     if let Some(parent) = Path::new(out).parent() {
@@ -73,6 +75,29 @@ fn call(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<()>
     let full = Governed::full(&directory, scratch.path())?;
     for work in works() {
         show(measure_hosts(&work, "full policy / plain policy", &governed, &full)?);
+    }
+    Ok(())
+}
+
+/// Calls of the files plugin with a directory that is narrowed to their path, beside the same with a whole one.
+fn narrow(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    let deep = scratch.path().join("workspace/src/deep/deeper");
+    std::fs::create_dir_all(&deep)?;
+    let text: String = (1..=40).map(|line| format!("line {line} of a small source file\n")).collect();
+    for file in ["workspace/a.txt", "workspace/src/deep/deeper/a.txt"] {
+        std::fs::write(scratch.path().join(file), &text)?;
+    }
+    let directory = gather(scratch.path(), &[plugins.join("files.wasm"), guests.join("json.wasm")])?;
+    let plain = Governed::plain(&directory, scratch.path())?;
+    let narrowed = Governed::narrowed(&directory, scratch.path())?;
+    for (name, tool, arguments) in [
+        ("files.read", "read", r#"{"path":"a.txt"}"#),
+        ("files.read, 3 directories down", "read", r#"{"path":"src/deep/deeper/a.txt"}"#),
+        ("files.list, 3 directories down", "list", r#"{"path":"src/deep/deeper"}"#),
+    ] {
+        let work = Work { name, plugin: "files", tool, arguments: arguments.to_owned(), outcome: Outcome::Completed };
+        show(measure_hosts(&work, "narrowed / whole directory", &plain, &narrowed)?);
     }
     Ok(())
 }

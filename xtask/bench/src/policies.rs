@@ -33,6 +33,11 @@ permission = "read"
 decision = "allow"
 "#;
 
+/// The same with a directory that is narrowed to the path of each call.
+pub(crate) fn narrowed() -> String {
+    PLAIN.replacen("access = \"read-only\" }", "access = \"read-only\", narrow = \"/path\" }", 1)
+}
+
 /// The same with some fifty rules of a person's own: globs, arguments, principals, sessions.
 pub(crate) fn full() -> String {
     let mut policy = PLAIN.to_owned();

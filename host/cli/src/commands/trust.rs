@@ -11,7 +11,7 @@ use crate::table::{Cell, Table};
 use anyhow::{anyhow, bail};
 use portcullis::OpenError;
 use portcullis::policy::{
-    Approvals, Binding, Decision, DependencyKey, HttpBinding, Limits, PluginName, Policy, Rule, SecretSource,
+    Approvals, Binding, ClockResolution, Decision, DependencyKey, Limits, PluginName, Policy, Rule,
 };
 use portcullis::text::OneLine;
 use serde_json::json;
@@ -92,10 +92,23 @@ fn summary(path: &Path, file: &PolicyFile, policy: &Policy, style: Style) -> Str
             let grant = of_binding(plugin, key, binding);
             table.row([quiet("grant"), Cell::new(Look::Doubtful, "give"), Cell::plain(&grant)]);
         }
+        for (key, value) in policy.config(plugin) {
+            let what = format!("{plugin}: {key} = {}", OneLine(value));
+            table.row([quiet("setting"), Cell::new(Look::Doubtful, "set"), Cell::plain(&what)]);
+        }
+        if policy.clock(plugin) != ClockResolution::default() {
+            let what = format!("{} clocks for {plugin}", policy.clock(plugin).as_str());
+            table.row([quiet("clock"), Cell::new(Look::Doubtful, "set"), Cell::plain(&what)]);
+        }
         if policy.limits(plugin) != Limits::default() {
             let what = format!("limits of its own for {plugin}");
             table.row([quiet("limits"), Cell::new(Look::Doubtful, "set"), Cell::plain(&what)]);
         }
+    }
+    if !policy.name_servers().is_empty() {
+        let servers: Vec<String> = policy.name_servers().iter().map(ToString::to_string).collect();
+        let what = format!("every name is asked of {}", servers.join(" "));
+        table.row([quiet("network"), Cell::new(Look::Doubtful, "set"), Cell::plain(&what)]);
     }
     if policy.default_limits() != Limits::default() {
         table.row([quiet("limits"), Cell::new(Look::Doubtful, "set"), Cell::plain("other limits for every plugin")]);

@@ -15,7 +15,7 @@ use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, cut};
 use portcullis_policy::{Decision, Limits, Source, Verdict};
-use portcullis_sandbox::{Handles, Stop, Verdict as Review};
+use portcullis_sandbox::{Stop, Verdict as Review};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ const REVIEW_BYTES_MAX: usize = 1024;
 pub(crate) struct ApprovedCall {
     pub(super) call: Arc<ValidCall>,
     pub(super) limits: Limits,
+    /// A person said yes to it: now, or by an answer that holds on.
+    pub(super) by_a_person: bool,
 }
 
 impl ValidCall {
@@ -54,13 +56,14 @@ impl ValidCall {
         }
         hooks::before(host, record, &self, request).await?;
         let reasons = self.reasons(host, request, &verdict, &review);
+        let by_a_person = request.resumes.is_some() || reasons.is_some();
         if let Some(question) = &request.resumes {
             record.spend(self.redeem(host, request, question).await?);
         } else if let Some((subject, reason)) = reasons {
-            grant::check(host, &self.plugin, &self.tool)?;
+            grant::check(host, &self)?;
             self.ask(host, request, record, subject, reason).await?;
         }
-        Ok(ApprovedCall { call: self, limits })
+        Ok(ApprovedCall { call: self, limits, by_a_person })
     }
 
     /// Why a person has to be asked, where one has to be.
@@ -75,6 +78,7 @@ impl ValidCall {
         if verdict.decision == Decision::Ask {
             reasons.push(verdict_text(verdict));
         }
+        reasons.extend(grant::unnamed_host(host, self));
         if let Review::Ask(reason) = review {
             reasons.push(quoted(reason));
         }
@@ -150,8 +154,8 @@ impl ValidCall {
         let _place = host.reviews.acquire().await;
         let limits = Limits { time: REVIEW_TIME_MAX.min(limits.time), ..*limits };
         let context = record.context(host, request, self, &limits);
-        let tool = self.tool.name.tool.as_str();
-        let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, Handles::none(), context).await;
+        let (tool, named) = (self.tool.name.tool.as_str(), grant::named(host, &self.plugin));
+        let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, named, context).await;
         let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped(&stop)));
         record.reviewed(&review)?;
         Ok(review)

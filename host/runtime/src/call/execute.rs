@@ -48,6 +48,7 @@ impl ReadyCall {
             )
             .await;
         record.printed(&ran.log);
+        record.traffic(ran.traffic);
         let bytes_in = granted.call.canonical.len() as u64;
         let rejection = match ran.result {
             Ok(Ok(success)) => {

@@ -1,26 +1,28 @@
 //! Step 4: the handles of this one call: what the plugin asks for, of that what the policy binds, of that what the
-//! tool's permissions reach.
+//! tool's permissions reach, and of that what the arguments name.
+
+mod describe;
+mod narrow;
+
+pub(crate) use describe::{bound_lines, describe_handles};
+pub(super) use narrow::unnamed_host;
 
 use super::Rejection;
 use super::authorize::ApprovedCall;
+use super::question;
+use super::record::CallRecord;
 use super::validate::ValidCall;
 use crate::catalog::{Plugin, Tool};
+use crate::grants::Grant;
 use crate::host::Inner;
+use crate::inject::CallFacts;
 use crate::reply::Code;
-use portcullis_policy::{Access, Binding, DependencyKey, Limits, Permission, PluginName};
-use portcullis_sandbox::{DependencyKind, Directory, Handles};
-use std::collections::BTreeMap;
+use crate::request::Request;
+use describe::noun;
+use portcullis_policy::{DependencyKey, Limits, Permission};
+use portcullis_sandbox::{DependencyKind, Handles, Surroundings};
+use std::cell::LazyCell;
 use std::sync::Arc;
-
-/// The directories that the policy binds, opened when the host starts.
-pub(crate) type Bound = BTreeMap<(PluginName, DependencyKey), BoundDirectory>;
-
-/// A directory that the policy binds.
-pub(crate) struct BoundDirectory {
-    pub(crate) directory: Directory,
-    /// Where it is, by its one name: what a person approved is this place.
-    pub(crate) place: String,
-}
 
 /// An approved call with its handles.
 pub(crate) struct GrantedCall {
@@ -30,22 +32,94 @@ pub(crate) struct GrantedCall {
 }
 
 impl ApprovedCall {
-    pub(super) fn grant(self, host: &Inner) -> Result<GrantedCall, Rejection> {
-        let (plugin, tool) = (&self.call.plugin, &self.call.tool);
-        check(host, plugin, tool)?;
+    pub(super) fn grant(self, host: &Inner, request: &Request, record: &CallRecord) -> Result<GrantedCall, Rejection> {
+        check_keys(host, &self.call.plugin, &self.call.tool)?;
         let mut handles = Handles::none();
-        for (key, dependency) in &plugin.dependencies {
+        // Begun once, for all services of the call.
+        let injection = LazyCell::new(|| {
+            let facts = CallFacts::new(record.id(), request, &self.call);
+            let injection = host.injection.begin(facts, &request.overrides);
+            record.uses(injection.uses().clone());
+            injection
+        });
+        for (key, dependency) in &self.call.plugin.dependencies {
             let name = Arc::from(key.as_str());
-            match dependency.kind {
-                DependencyKind::Directory => {
-                    handles.directory_key(name, directory(&host.bound, &plugin.name, key, tool));
+            match given(host, &self.call.plugin, &self.call.tool, key, dependency.kind) {
+                Some(Grant::Service(binding)) => {
+                    handles.service_key(name, injection.grant(key, binding, &self.limits));
                 }
-                DependencyKind::Http => handles.client_key(name, None, None),
-                DependencyKind::Store => handles.store_key(name, None),
-                DependencyKind::Service => handles.service_key(name, None),
+                grant => self.declare(host, request, &mut handles, (key, name, dependency.kind), grant)?,
             }
         }
+        handles.set_surroundings(surroundings(host, &self.call.plugin));
         Ok(GrantedCall { call: self.call, limits: self.limits, handles })
+    }
+
+    /// Declares one key, with its handle where there is one that needs no application.
+    fn declare(
+        &self,
+        host: &Inner,
+        request: &Request,
+        handles: &mut Handles,
+        (key, name, kind): (&DependencyKey, Arc<str>, DependencyKind),
+        grant: Option<&Grant>,
+    ) -> Result<(), Rejection> {
+        match grant {
+            Some(Grant::Directory(bound)) => {
+                handles.directory_key(name, Some(narrow::directory(bound, key, &self.call)?));
+            }
+            Some(Grant::Client(bound)) => {
+                let client = narrow::client(bound, key, &self.call, self.by_a_person)?;
+                handles.client_key(name, Some(Arc::clone(&bound.binding)), Some(client));
+            }
+            Some(Grant::Store(binding)) => {
+                let (session, principal) = (question::session(&request.origin), request.origin.principal.to_string());
+                let store = host.stores.grant(&self.call.plugin.name, key, binding, &session, &principal);
+                handles.store_key(name, Some(store));
+            }
+            Some(Grant::Service(_)) | None => ungranted(handles, name, kind),
+        }
+        Ok(())
+    }
+}
+
+/// Declares a key without a handle.
+fn ungranted(handles: &mut Handles, name: Arc<str>, kind: DependencyKind) {
+    match kind {
+        DependencyKind::Directory => handles.directory_key(name, None),
+        DependencyKind::Http => handles.client_key(name, None, None),
+        DependencyKind::Store => handles.store_key(name, None),
+        DependencyKind::Service => handles.service_key(name, None),
+    }
+}
+
+impl GrantedCall {
+    pub(super) fn arguments_bytes(&self) -> u64 {
+        self.call.canonical.len() as u64
+    }
+}
+
+/// What a review can ask: which hosts the policy names. No handle is among it.
+pub(super) fn named(host: &Inner, plugin: &Plugin) -> Handles {
+    let mut named = Handles::none();
+    for (key, dependency) in &plugin.dependencies {
+        let name = Arc::from(key.as_str());
+        match host.bound.client(&plugin.name, key) {
+            Some(bound) => named.client_key(name, Some(Arc::clone(&bound.binding)), None),
+            None => ungranted(&mut named, name, dependency.kind),
+        }
+    }
+    named.set_surroundings(surroundings(host, plugin));
+    named
+}
+
+fn surroundings(host: &Inner, plugin: &Plugin) -> Surroundings {
+    let grants = host.bound.of(&plugin.name);
+    Surroundings {
+        config: grants.map(|grants| Arc::clone(&grants.config)).unwrap_or_default(),
+        clock: grants.map(|grants| grants.clock).unwrap_or_default(),
+        time: host.time.clone(),
+        seed: host.seed,
     }
 }
 
@@ -59,33 +133,37 @@ pub(crate) fn missing_keys<'a>(
         .dependencies
         .iter()
         .filter(|(_, dependency)| !dependency.optional && reaches(dependency.kind, tool))
-        .filter_map(|(key, dependency)| {
-            let given = match dependency.kind {
-                DependencyKind::Directory => directory(&host.bound, &plugin.name, key, tool).is_some(),
-                DependencyKind::Http | DependencyKind::Store | DependencyKind::Service => false,
-            };
-            (!given).then_some((key, dependency.kind))
-        })
+        .filter(|(key, dependency)| given(host, plugin, tool, key, dependency.kind).is_none())
+        .map(|(key, dependency)| (key, dependency.kind))
 }
 
 /// Refuses a call that cannot get what it needs, before anybody is asked about it.
-pub(super) fn check(host: &Inner, plugin: &Plugin, tool: &Tool) -> Result<(), Rejection> {
+pub(super) fn check(host: &Inner, call: &ValidCall) -> Result<(), Rejection> {
+    check_keys(host, &call.plugin, &call.tool)?;
+    for (key, dependency) in &call.plugin.dependencies {
+        match given(host, &call.plugin, &call.tool, key, dependency.kind) {
+            Some(Grant::Directory(bound)) => drop(narrow::directory(bound, key, call)?),
+            // As if the person said yes: that is what they are about to be asked.
+            Some(Grant::Client(bound)) => drop(narrow::client(bound, key, call, true)?),
+            Some(Grant::Store(_) | Grant::Service(_)) | None => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_keys(host: &Inner, plugin: &Plugin, tool: &Tool) -> Result<(), Rejection> {
     missing_keys(host, plugin, tool).next().map_or(Ok(()), |(key, kind)| Err(missing(plugin, key, kind)))
 }
 
-impl GrantedCall {
-    pub(super) fn arguments_bytes(&self) -> u64 {
-        self.call.canonical.len() as u64
-    }
-}
-
-/// The directory a tool gets under a key: no more than the policy binds, and no more than the tool's permissions say.
-fn directory(bound: &Bound, plugin: &PluginName, key: &DependencyKey, tool: &Tool) -> Option<Directory> {
-    if !reaches(DependencyKind::Directory, tool) {
-        return None;
-    }
-    let directory = &bound.get(&(plugin.clone(), key.clone()))?.directory;
-    Some(if tool.permissions().contains(Permission::Write) { directory.clone() } else { directory.read_only() })
+/// What the policy binds to a key, where the tool's permissions reach it.
+fn given<'a>(
+    host: &'a Inner,
+    plugin: &Plugin,
+    tool: &Tool,
+    key: &DependencyKey,
+    kind: DependencyKind,
+) -> Option<&'a Grant> {
+    if reaches(kind, tool) { host.bound.get(&plugin.name, key) } else { None }
 }
 
 /// Whether a tool's permissions reach handles of a kind at all.
@@ -104,59 +182,12 @@ fn missing(plugin: &Plugin, key: &DependencyKey, kind: DependencyKind) -> Reject
         plugin.name,
         noun(kind),
     );
-    let remedy = match kind {
-        DependencyKind::Directory => format!(
-            "grant it in the policy: [plugin.{}] directory.{key} = {{ path = \"...\", access = \"read-only\" }}",
-            plugin.name
-        ),
-        DependencyKind::Http | DependencyKind::Store | DependencyKind::Service => {
-            "this host cannot grant handles of this kind yet".to_owned()
-        }
+    let example = match kind {
+        DependencyKind::Directory => format!("directory.{key} = {{ path = \"...\", access = \"read-only\" }}"),
+        DependencyKind::Http => format!("http.{key} = {{ hosts = [\"...\"] }}"),
+        DependencyKind::Store => format!("store.{key} = {{}}"),
+        DependencyKind::Service => format!("service.{key} = {{ name = \"...\" }}"),
     };
+    let remedy = format!("grant it in the policy: [plugin.{}] {example}", plugin.name);
     Rejection::new(Code::DependencyNotGranted, message).with_detail(remedy)
-}
-
-pub(crate) fn noun(kind: DependencyKind) -> &'static str {
-    match kind {
-        DependencyKind::Directory => "the directory",
-        DependencyKind::Http => "the HTTP client",
-        DependencyKind::Store => "the store",
-        DependencyKind::Service => "the service",
-    }
-}
-
-/// The handles a call of this tool would get, one line each, for people.
-pub(crate) fn describe_handles(host: &Inner, plugin: &Plugin, tool: &Tool) -> Vec<String> {
-    let bindings = host.policy.bindings(&plugin.name);
-    let describe = |(key, dependency): (&DependencyKey, &crate::catalog::Dependency)| {
-        let noun = noun(dependency.kind).trim_start_matches("the ");
-        let what = match (dependency.kind, bindings.get(key)) {
-            (DependencyKind::Directory, Some(Binding::Directory(binding))) => {
-                match directory(&host.bound, &plugin.name, key, tool).map(|directory| directory.access()) {
-                    Some(Access::ReadOnly) => format!("{}, read-only", binding.path),
-                    Some(Access::ReadWrite) => format!("{}, read-write", binding.path),
-                    None => "none: the tool declares neither read nor write".to_owned(),
-                }
-            }
-            (DependencyKind::Http, Some(Binding::Http(_))) => "none: this host has no HTTP client yet".to_owned(),
-            (_, Some(_)) => "none: the policy binds the key to something else".to_owned(),
-            (_, None) => "none: the policy binds nothing to it".to_owned(),
-        };
-        format!("{noun} {key}: {what}")
-    };
-    plugin.dependencies.iter().map(describe).collect()
-}
-
-/// The handles a call of this tool would get, each with the place it leads to: what an answer is bound to.
-pub(crate) fn bound_lines(host: &Inner, plugin: &Plugin, tool: &Tool) -> Vec<String> {
-    let line = |key: &DependencyKey| {
-        let directory = directory(&host.bound, &plugin.name, key, tool)?;
-        let place = &host.bound.get(&(plugin.name.clone(), key.clone()))?.place;
-        let access = match directory.access() {
-            Access::ReadOnly => "read-only",
-            Access::ReadWrite => "read-write",
-        };
-        Some(format!("{key}: {place}, {access}"))
-    };
-    plugin.dependencies.keys().filter_map(line).collect()
 }

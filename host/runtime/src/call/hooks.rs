@@ -4,19 +4,13 @@ use super::Rejection;
 use super::record::CallRecord;
 use super::unwanted::unwanted;
 use super::validate::ValidCall;
+use crate::caught::caught;
 use crate::hooks::{HOOK_TIME_MAX, HookCall, Hooked, Hooking, Stage};
 use crate::host::Inner;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
-use crate::text::{OneLine, cut};
+use crate::text::OneLine;
 use portcullis_policy::ToolName;
-use std::any::Any;
-use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::task::Poll;
-
-/// The text of a panic that the record keeps, in bytes.
-const PANIC_BYTES_MAX: usize = 512;
 
 /// Why a hook gave no answer.
 enum Broken {
@@ -90,44 +84,23 @@ async fn ask_all(
     Ok(())
 }
 
-/// Runs a hook for as long as it may take, and catches its panic.
+/// Runs a hook for as long as it may take, and catches its panic. A hook that panicked is dropped and its answer is no.
 async fn in_time<'a>(begin: impl FnOnce() -> Hooking<'a>) -> Result<Hooked, Broken> {
-    // A hook that panicked is dropped and its answer is no: nothing that it may have left half done is used here, and
-    // what its own later calls find there is its own affair.
-    let mut begin = Some(begin);
-    let mut hooking: Option<Hooking<'a>> = None;
-    let answer = poll_fn(|context| {
-        let polled = catch_unwind(AssertUnwindSafe(|| {
-            if let Some(begin) = begin.take() {
-                hooking = Some(begin());
-            }
-            hooking.as_mut().map_or(Poll::Pending, |hooking| hooking.as_mut().poll(context))
-        }));
-        match polled {
-            Ok(Poll::Ready(hooked)) => Poll::Ready(Ok(hooked)),
-            Ok(Poll::Pending) => Poll::Pending,
-            Err(panic) => Poll::Ready(Err(Broken::Panicked(panic_text(&*panic)))),
-        }
-    });
-    tokio::time::timeout(HOOK_TIME_MAX, answer).await.unwrap_or(Err(Broken::TookTooLong))
+    let answer = tokio::time::timeout(HOOK_TIME_MAX, caught(begin)).await;
+    answer.map_err(|_| Broken::TookTooLong)?.map_err(Broken::Panicked)
 }
 
 impl Broken {
     /// What a broken hook is taken to say, and what the operator should know.
     fn refusal(self) -> (Hooked, Option<String>) {
         match self {
-            Self::Panicked(text) => (Hooked::refuse("the check itself broke"), Some(format!("it panicked: {text}"))),
+            Self::Panicked(text) => (Hooked::refuse("the check itself broke"), Some(text)),
             Self::TookTooLong => {
                 let detail = format!("it took longer than {HOOK_TIME_MAX:?}");
                 (Hooked::refuse("the check did not end in time"), Some(detail))
             }
         }
     }
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    OneLine(cut(text.unwrap_or("no text"), PANIC_BYTES_MAX)).to_string()
 }
 
 fn refused(tool: &ToolName, stage: Stage, number: u32, reason: &str, detail: Option<String>) -> Rejection {

@@ -55,7 +55,7 @@ fn edit(host: &Inner, call: &ValidCall) -> Option<(Edit, Option<Directory>)> {
 
 /// The directory of a plugin that has one: with several, a path does not say which.
 fn only_directory<'a>(host: &'a Inner, plugin: &Plugin) -> Option<&'a Directory> {
-    let mut bound = plugin.dependencies.keys().filter_map(|key| host.bound.get(&(plugin.name.clone(), key.clone())));
+    let mut bound = plugin.dependencies.keys().filter_map(|key| host.bound.directory(&plugin.name, key));
     bound.next().filter(|_| bound.next().is_none()).map(|bound| &bound.directory)
 }
 
@@ -138,7 +138,7 @@ fn case(
         plugin_sha256: call.plugin.sha256_hex.to_string(),
         permissions: call.tool.permissions(),
         arguments: call.canonical.clone(),
-        handles: describe_handles(host, &call.plugin, &call.tool),
+        handles: describe_handles(host, &call.plugin, &call.tool, Some(&call.arguments)),
         subject: asked.shown,
         reason,
         changed: None,

@@ -2,6 +2,7 @@
 
 mod lines;
 mod payload;
+mod traffic;
 
 use super::Rejection;
 use super::caller::Caller;
@@ -12,12 +13,14 @@ use crate::audit::{AuditError, AuditLog, Kind};
 use crate::events::{CallState, Heading, Publisher};
 use crate::hooks::{Hooked, Stage};
 use crate::host::Inner;
+use crate::inject::Uses;
 use crate::reply::{CallUsage, Code, Outcome, Reply};
 use crate::request::Request;
 use crate::text::{cut, new_id, sha256};
+use traffic::TrafficLine;
 use lines::{DecisionLine, Facts, HookLine, OutcomeLine};
 use portcullis_policy::{Decision, Layer, Limits, Payloads, Source, Verdict};
-use portcullis_sandbox::{CallContext, Log, Progress, Verdict as Review};
+use portcullis_sandbox::{CallContext, Log, Progress, Traffic, Verdict as Review};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The longest detail of one line, in bytes.
@@ -182,6 +185,16 @@ impl CallRecord {
         self.shared.note(|facts| facts.printed = Some(text + &more));
     }
 
+    /// What the tool did over the network.
+    pub(super) fn traffic(&self, traffic: Traffic) {
+        self.shared.note(|facts| facts.traffic = traffic);
+    }
+
+    /// What the tool makes of the application's services: it goes on counting while the tool runs.
+    pub(super) fn uses(&self, uses: Uses) {
+        self.shared.note(|facts| facts.uses = uses);
+    }
+
     pub(super) fn note_detail(&self, detail: Option<String>) {
         self.shared.note(|facts| facts.detail = detail);
     }
@@ -310,6 +323,8 @@ impl Shared {
             bytes_out: reply.usage.bytes_out,
             detail: facts.detail.as_deref().map(|detail| cut(detail, DETAIL_BYTES_MAX)),
             printed: facts.printed.as_deref(),
+            http: TrafficLine::of(&facts.traffic),
+            services: Some(&facts.uses).filter(|uses| !uses.is_empty()),
             output: reply.output.as_ref().map(|output| payload::output(self.payloads, output)),
         };
         // What the call was is said again only where no decision was recorded.

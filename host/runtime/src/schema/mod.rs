@@ -84,6 +84,11 @@ impl Schema {
         &self.document
     }
 
+    /// Whether the schema of an object names this member.
+    pub(crate) fn declares(&self, member: &str) -> bool {
+        self.document.get("properties").and_then(Value::as_object).is_some_and(|named| named.contains_key(member))
+    }
+
     /// The members an object can have at all, where the schema closes it; nothing where it may have others.
     pub(crate) fn closed_names(&self) -> Option<Vec<&str>> {
         let closed = self.document.get("additionalProperties") == Some(&Value::Bool(false));

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use wasmtime::component::{ComponentType, HasSelf, Lift, Linker, Resource};
 use wasmtime_wasi::filesystem::Descriptor;
 use wasmtime_wasi_http::RequestOptions;
-use wasmtime_wasi_http::p2::bindings::http::outgoing_handler;
 use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
 use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostOutgoingRequest};
 
@@ -24,6 +23,7 @@ mod generated {
         imports: {
             "portcullis:tool/context.ask": async | trappable,
             "portcullis:tool/dependencies.open-service": async | trappable,
+            "portcullis:tool/dependencies.[method]client.has-secret": async | trappable,
             "portcullis:tool/dependencies.[method]service.call": async | trappable,
             default: trappable,
         },
@@ -71,9 +71,11 @@ impl context::Host for State {
     fn report(&mut self, update: context::Progress) -> wasmtime::Result<()> {
         if self.reports_left > 0 {
             self.reports_left -= 1;
+            // Redacted first: a secret that is cut in two is not found.
+            let text = |text: String| cut(self.http.redact(text));
             self.call.host.report(Progress {
-                title: update.title.map(cut),
-                metadata: update.metadata.map(cut),
+                title: update.title.map(text),
+                metadata: update.metadata.map(text),
                 fraction: update.fraction.filter(|fraction| (0.0..=1.0).contains(fraction)),
             });
         }
@@ -90,7 +92,8 @@ impl context::Host for State {
         resource: String,
         reason: String,
     ) -> wasmtime::Result<Result<(), String>> {
-        let ask = Ask { permission: cut(permission), resource: cut(resource), reason: cut(reason) };
+        let text = |text: String| cut(self.http.redact(text));
+        let ask = Ask { permission: text(permission), resource: text(resource), reason: text(reason) };
         let pause = self.clock.pause(self.call.approval_time);
         let answer = self.call.host.ask(ask).await;
         drop(pause);
@@ -137,27 +140,24 @@ impl dependencies::Host for State {
 }
 
 impl dependencies::HostClient for State {
-    fn handle(
+    fn send(
         &mut self,
         client: Resource<Client>,
         request: Resource<HostOutgoingRequest>,
         options: Option<Resource<RequestOptions>>,
     ) -> wasmtime::Result<Result<Resource<HostFutureIncomingResponse>, ErrorCode>> {
         let client = self.table.get(&client)?.clone();
-        let mut view = self.http_through(client);
-        match outgoing_handler::Host::handle(&mut view, request, options) {
-            Ok(response) => Ok(Ok(response)),
-            Err(error) => error.downcast().map(Err),
-        }
+        self.send(Some(client), request, options)
     }
 
-    fn refusal(&mut self, _: Resource<Client>) -> wasmtime::Result<Option<String>> {
-        Ok(None)
-    }
-
-    fn has_secret(&mut self, client: Resource<Client>) -> wasmtime::Result<bool> {
+    fn refusal(&mut self, client: Resource<Client>) -> wasmtime::Result<Option<String>> {
         let _ = self.table.get(&client)?;
-        Ok(false)
+        Ok(self.http.refusal())
+    }
+
+    async fn has_secret(&mut self, client: Resource<Client>) -> wasmtime::Result<bool> {
+        let client = self.table.get(&client)?.clone();
+        Ok(client.has_secret().await)
     }
 
     fn drop(&mut self, client: Resource<Client>) -> wasmtime::Result<()> {

@@ -1,64 +1,35 @@
 //! HTTP for guests: `wasi:http` and the clients of `dependencies`, answered by one client of our own.
+//!
+//! A request is read into a destination once (`portcullis_policy::Destination`); that one reading is decided on
+//! (`client`), resolved (`resolve`), connected to at an address that was checked (`connect`), encrypted (`tls`) and sent
+//! on a connection of its own (`exchange`). Connections, cookies and redirects are never shared or followed. Bodies
+//! stream under caps (`body`, `decode`); a secret is added at the last moment (`secret`) and searched for in what comes
+//! back (`redact`). Whatever a call has open here ends with it (`tasks`).
 
+mod body;
+mod budget;
+mod call;
+mod client;
+mod connect;
+mod decode;
+mod encoding;
+mod error;
+mod exchange;
+mod headers;
+mod network;
+mod redact;
+mod resolve;
+mod secret;
+mod tasks;
+#[cfg(test)]
+mod tests;
+mod tls;
 mod wasi;
 
+pub(crate) use call::Call;
+pub use client::Client;
+pub use network::{Network, NetworkError};
 pub(crate) use wasi::{HttpContext, add_to_linker};
-
-use portcullis_policy::{Destination, HttpBinding};
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::Arc;
-
-/// What all clients of a host share: how names are resolved, and whom TLS trusts.
-#[derive(Clone)]
-pub struct Network {}
-
-/// Why there is no network or no client.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct NetworkError(String);
-
-impl Network {
-    /// A network that asks these name servers, or those of the system where there are none.
-    ///
-    /// # Errors
-    /// The system's name servers cannot be read.
-    pub fn new(name_servers: &[SocketAddr]) -> Result<Self, NetworkError> {
-        let _ = name_servers;
-        Ok(Self {})
-    }
-}
-
-/// An HTTP client that a plugin is granted. Clones share its budget of requests in a minute.
-#[derive(Clone)]
-pub struct Client {
-    binding: Arc<HttpBinding>,
-}
-
-impl Client {
-    /// A client for a binding. Relative paths of the binding start from `base`. The secret is looked up when it is
-    /// first used.
-    ///
-    /// # Errors
-    /// The certificates to trust cannot be read.
-    pub fn new(network: &Network, binding: Arc<HttpBinding>, base: PathBuf) -> Result<Self, NetworkError> {
-        let _ = (network, base);
-        Ok(Self { binding })
-    }
-
-    /// The same client, for one destination alone: its origin, path and query. The host need not be one that the
-    /// binding names: whoever calls this knows that a person approved it.
-    #[must_use]
-    pub fn narrowed(&self, destination: Destination) -> Self {
-        let _ = destination;
-        self.clone()
-    }
-
-    /// What it was made for.
-    pub fn binding(&self) -> &HttpBinding {
-        &self.binding
-    }
-}
 
 /// One request of a call, for the record. Hostile text: hosts and paths come from the guest.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,48 +1,256 @@
 //! What answers `wasi:http`: wasmtime's types over our own client.
+//!
+//! Everything that can be decided without the network is decided at once; the rest runs in a task that ends with the
+//! guest's handle, and so with the call at the latest.
 
-use super::Client;
+use super::call::{Call, Record};
+use super::client::Client;
+use super::error::{Failure, Refusal};
+use super::exchange::{Order, Timing, exchange};
+use super::headers;
+use crate::log::Log;
+use crate::manifest::{Failure as Answered, Output, Part, Success};
 use crate::state::State;
-use wasmtime::component::Linker;
+use ::http::{HeaderName, Request, Response, Uri};
+use portcullis_policy::{Destination, DestinationError};
+use std::borrow::Cow;
+use std::sync::Arc;
+use wasmtime::component::{Linker, Resource};
 use wasmtime_wasi_http::p2::bindings::http;
+use wasmtime_wasi_http::p2::bindings::http::outgoing_handler::Host as _;
+use wasmtime_wasi_http::p2::bindings::http::types::{ErrorCode, Scheme};
+use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostOutgoingRequest};
 use wasmtime_wasi_http::{
-    Error, RequestOptions, WasiBody, WasiHttp, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
+    Error, ForbiddenHeaderFilter, RequestOptions, WasiBody, WasiHttp, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks,
+    WasiHttpView,
 };
 
-/// A call's use of the network.
+/// The interface that a language's own library sends requests through.
+const OUTGOING_HANDLER: &str = "wasi:http/outgoing-handler@0.2.12";
+
+/// What reading and writing of a connection ends with: nothing, since the body of its response owns it.
+type Io = Box<dyn Future<Output = Result<(), Error>> + Send>;
+
+/// A call's use of the network. Empty until its first request.
 pub(crate) struct HttpContext {
     ctx: WasiHttpCtx,
     hooks: Hooks,
-    chosen: Hooks,
 }
 
 impl HttpContext {
     pub(crate) fn new(default: Option<Client>) -> Self {
-        Self { ctx: WasiHttpCtx::new(), hooks: Hooks { client: default }, chosen: Hooks { client: None } }
+        Self { ctx: WasiHttpCtx::new(), hooks: Hooks::new(default) }
+    }
+
+    /// Why the last refused request of the call was refused.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        self.hooks.call.as_deref().and_then(Call::refusal)
+    }
+
+    /// A text that goes out, without the secrets that the call's requests were sent with.
+    pub(crate) fn redact(&self, text: String) -> String {
+        match &self.hooks.call {
+            Some(call) => call.redact_text(text),
+            None => text,
+        }
+    }
+
+    /// What the call did with the network, for when it has ended.
+    pub(crate) fn call(&self) -> Option<Arc<Call>> {
+        self.hooks.call.clone()
     }
 }
 
-/// The client that the request at hand goes through.
-struct Hooks {
-    client: Option<Client>,
+impl Call {
+    /// A tool's answer without the call's secrets.
+    pub(crate) fn redact_answer(&self, answer: Result<Success, Answered>) -> Result<Success, Answered> {
+        if self.watched().is_empty() {
+            return answer;
+        }
+        let text = |text: String| self.redact_text(text);
+        answer
+            .map(|success| Success {
+                title: success.title.map(text),
+                output: match success.output {
+                    Output::Text(output) => Output::Text(text(output)),
+                    Output::Json(output) => Output::Json(text(output)),
+                    Output::Parts(parts) => {
+                        Output::Parts(parts.into_iter().map(|part| self.redact_part(part)).collect())
+                    }
+                },
+                metadata: success.metadata.map(text),
+            })
+            .map_err(|failure| match failure {
+                Answered::InvalidArguments(reason) => Answered::InvalidArguments(text(reason)),
+                Answered::Denied(reason) => Answered::Denied(text(reason)),
+                Answered::Unavailable(reason) => Answered::Unavailable(text(reason)),
+                Answered::Cancelled => Answered::Cancelled,
+                Answered::Failed(reason) => Answered::Failed(text(reason)),
+            })
+    }
+
+    fn redact_part(&self, part: Part) -> Part {
+        let blob = |mut blob: crate::manifest::Blob| {
+            blob.media_type = self.redact_text(blob.media_type);
+            blob.data = self.redact_bytes(blob.data);
+            blob
+        };
+        match part {
+            Part::Text(text) => Part::Text(self.redact_text(text)),
+            Part::Image(image) => Part::Image(blob(image)),
+            Part::File(file) => Part::File(blob(file)),
+        }
+    }
+
+    /// What the guest printed without the call's secrets, nor the beginning of one where the log was cut.
+    pub(crate) fn redact_log(&self, mut log: Log) -> Log {
+        if log.dropped_bytes > 0 {
+            for redactor in self.watched() {
+                let end = redactor.undecided(&log.bytes);
+                log.dropped_bytes += (log.bytes.len() - end) as u64;
+                log.bytes.truncate(end);
+            }
+        }
+        log.bytes = self.redact_bytes(log.bytes);
+        log
+    }
+}
+
+/// The clients of a call.
+pub(super) struct Hooks {
+    /// The one that a language's own library reaches.
+    default: Option<Client>,
+    /// The one that the request at hand goes through, where it is another.
+    chosen: Option<Client>,
+    /// Where the request at hand goes, as the guest wrote it.
+    asked: Option<Destination>,
+    /// What the guest says of its time.
+    options: Option<RequestOptions>,
+    pub(super) call: Option<Arc<Call>>,
+}
+
+impl Hooks {
+    pub(super) fn new(default: Option<Client>) -> Self {
+        Self { default, chosen: None, asked: None, options: None, call: None }
+    }
+
+    /// Decides on a request as far as that needs no network.
+    fn order(
+        client: Option<Client>,
+        request: Request<WasiBody>,
+        options: Option<RequestOptions>,
+        destination: Result<Destination, Refusal>,
+        record: Record,
+    ) -> Result<Order, Failure> {
+        let client = client.ok_or(Refusal::NoClient)?;
+        let timing = Timing::new(client.binding().limits.time, options);
+        let destination = destination?;
+        let (parts, body) = request.into_parts();
+        client.decide(parts.method.as_str(), &destination, &parts.headers)?;
+        let limit = client.binding().limits.request_bytes;
+        if http_body::Body::size_hint(&body).lower() > limit || declared(&parts.headers) > limit {
+            return Err(Failure::RequestBody(limit));
+        }
+        record.call().spend(&client)?;
+        client.keep_pace()?;
+        let slot = record.call().slot()?;
+        Ok(Order { client, destination, method: parts.method, headers: parts.headers, body, timing, record, slot })
+    }
+}
+
+/// The length that a guest says its body has.
+fn declared(sent: &::http::HeaderMap) -> u64 {
+    sent.get(::http::header::CONTENT_LENGTH).and_then(headers::length).unwrap_or(0)
 }
 
 impl WasiHttpHooks for Hooks {
+    fn is_forbidden_header(&mut self, name: &HeaderName) -> bool {
+        headers::is_kept(name)
+    }
+
+    fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
+        Arc::new(headers::is_kept)
+    }
+
+    fn set_host_header(&mut self) -> bool {
+        // Set from the destination, once that is decided on.
+        false
+    }
+
     fn send_request(
         &mut self,
-        request: ::http::Request<WasiBody>,
+        request: Request<WasiBody>,
         options: Option<RequestOptions>,
         _: Box<dyn Future<Output = Result<(), Error>> + Send>,
-    ) -> Box<
-        dyn Future<
-                Output = Result<
-                    (::http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>),
-                    Error,
-                >,
-            > + Send,
-    > {
-        let _ = (&self.client, request, options);
-        Box::new(async { Err(Error::HttpRequestDenied) })
+    ) -> Box<dyn Future<Output = Result<(Response<WasiBody>, Io), Error>> + Send> {
+        let options = options.or(self.options.take());
+        let client = self.chosen.take().or_else(|| self.default.clone());
+        let destination = match (self.asked.take(), destination(request.uri())) {
+            // What is sent is what the guest wrote, not what some library between made of it.
+            (Some(asked), Ok(read)) if asked != read => Err(Refusal::Ambiguous),
+            (_, read) => read.map_err(Refusal::from),
+        };
+        let url = match &destination {
+            Ok(known) => format!("{}://{}{}", known.scheme(), known.authority(), known.path()),
+            Err(_) => request.uri().host().unwrap_or_default().to_owned(),
+        };
+        let record = self.call.get_or_insert_default().record(request.method().as_str(), &url);
+        let order = Self::order(client, request, options, destination, record.clone());
+        if let Err(failure) = &order {
+            // Known at once, so that a guest can ask before it waits.
+            record.failed(failure);
+        }
+        Box::new(async move {
+            let order = order.map_err(|failure| failure.code())?;
+            match exchange(order).await {
+                Ok(response) => Ok((response, Box::new(std::future::ready(Ok(()))) as Io)),
+                Err(failure) => {
+                    record.failed(&failure);
+                    Err(failure.code())
+                }
+            }
+        })
     }
+}
+
+/// Where a request goes.
+fn destination(uri: &Uri) -> Result<Destination, DestinationError> {
+    let scheme = uri.scheme_str().unwrap_or_default();
+    let authority = uri.authority().map(::http::uri::Authority::as_str).unwrap_or_default();
+    let path = uri.path_and_query().map(::http::uri::PathAndQuery::as_str).unwrap_or_default();
+    Destination::from_parts(scheme, authority, path)
+}
+
+/// Where a request goes, from the very texts that a guest set.
+fn asked(request: &HostOutgoingRequest) -> Result<Destination, DestinationError> {
+    let path = match request.path_with_query.as_deref() {
+        None | Some("") => Cow::Borrowed("/"),
+        // How libraries write a URL that has a query and no path.
+        Some(query) if query.starts_with('?') && query.len() > 1 => Cow::Owned(format!("/{query}")),
+        Some(path) => Cow::Borrowed(path),
+    };
+    if let Some(Scheme::Other(_)) = &request.scheme {
+        return Err(DestinationError::Scheme);
+    }
+    Destination::from_parts(scheme(request), request.authority.as_deref().unwrap_or_default(), &path)
+}
+
+/// Https where a guest does not say.
+fn scheme(request: &HostOutgoingRequest) -> &str {
+    match &request.scheme {
+        Some(Scheme::Http) => "http",
+        Some(Scheme::Https) | None => "https",
+        Some(Scheme::Other(other)) => other,
+    }
+}
+
+/// What the record shows of a destination that could not be read: neither user nor query.
+fn unread(request: &HostOutgoingRequest) -> String {
+    let authority = request.authority.as_deref().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let path = request.path_with_query.as_deref().unwrap_or_default();
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    format!("{}://{host}{path}", scheme(request))
 }
 
 impl WasiHttpView for State {
@@ -51,16 +259,52 @@ impl WasiHttpView for State {
     }
 }
 
+/// What `handle` answers with.
+type Handled = Result<Resource<HostFutureIncomingResponse>, ErrorCode>;
+
 impl State {
-    /// As `http`, through one client.
-    pub(crate) fn http_through(&mut self, client: Client) -> WasiHttpCtxView<'_> {
-        self.http.chosen = Hooks { client: Some(client) };
-        WasiHttpCtxView { hooks: &mut self.http.chosen, table: &mut self.table, ctx: &mut self.http.ctx }
+    /// Sends a request through a client, or through the call's default one. Wasmtime's types take the request apart,
+    /// after its destination was read from the texts that the guest set.
+    pub(crate) fn send(
+        &mut self,
+        client: Option<Client>,
+        request: Resource<HostOutgoingRequest>,
+        options: Option<Resource<RequestOptions>>,
+    ) -> wasmtime::Result<Handled> {
+        // Wasmtime reads the options and leaves them in the table.
+        let options = options.map(|options| self.table.delete(options)).transpose()?;
+        let outgoing = self.table.get_mut(&request)?;
+        match asked(outgoing) {
+            Ok(asked) => {
+                outgoing.authority = Some(asked.authority());
+                outgoing.path_with_query = Some(asked.path_with_query());
+                self.http.hooks.asked = Some(asked);
+            }
+            Err(error) => {
+                let method: Result<::http::Method, _> = outgoing.method.clone().try_into();
+                let method = method.map_or_else(|_| String::new(), |method| method.to_string());
+                let record = self.http.hooks.call.get_or_insert_default().record(&method, &unread(outgoing));
+                record.failed(&Failure::Refused(error.into()));
+                self.table.delete(request)?;
+                return Ok(Err(ErrorCode::HttpRequestDenied));
+            }
+        }
+        self.http.hooks.chosen = client;
+        self.http.hooks.options = options;
+        match self.http().handle(request, None) {
+            Ok(response) => Ok(Ok(response)),
+            Err(error) => error.downcast().map(Err),
+        }
     }
 }
 
 /// Adds `wasi:http` to a linker.
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
-    http::outgoing_handler::add_to_linker::<State, WasiHttp>(linker, State::http)?;
+    linker.instance(OUTGOING_HANDLER)?.func_wrap(
+        "handle",
+        |mut store, (request, options): (Resource<HostOutgoingRequest>, Option<Resource<RequestOptions>>)| {
+            store.data_mut().send(None, request, options).map(|handled| (handled,))
+        },
+    )?;
     http::types::add_to_linker::<State, WasiHttp>(linker, &http::types::LinkOptions::default(), State::http)
 }

@@ -1,7 +1,10 @@
 //! The lines of the record that are about calls, as they are written.
 
 use super::payload::KeptOutput;
+use super::traffic::TrafficLine;
+use crate::inject::Uses;
 use portcullis_policy::Layer;
+use portcullis_sandbox::Traffic;
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
@@ -33,6 +36,10 @@ pub(super) struct Facts {
     pub(super) detail: Option<String>,
     #[serde(skip)]
     pub(super) printed: Option<String>,
+    #[serde(skip)]
+    pub(super) traffic: Traffic,
+    #[serde(skip)]
+    pub(super) uses: Uses,
 }
 
 /// A decision, before it takes effect.
@@ -81,6 +88,10 @@ pub(super) struct OutcomeLine<'a> {
     pub(super) detail: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) printed: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) http: Option<TrafficLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) services: Option<&'a Uses>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(super) output: Option<KeptOutput>,
 }

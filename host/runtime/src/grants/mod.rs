@@ -1,11 +1,14 @@
 //! What the policy binds, held against what plugins ask for and against the host's own places, and opened.
 
-use crate::audit::AuditError;
-use crate::call::{Bound, BoundDirectory};
-use crate::catalog::Catalog;
+mod bound;
+
+pub(crate) use bound::{Bound, BoundClient, BoundDirectory, Grant, bind};
+
+use crate::catalog::{Catalog, Plugin};
+use crate::inject::Injection;
 use crate::open::OpenError;
-use crate::places::{self, PolicyFile, State};
-use portcullis_policy::{Binding, KnownTool, Layer, Policy};
+use crate::places::{PolicyFile, State};
+use portcullis_policy::{Binding, DependencyKey, KnownTool, Layer, PluginName, Pointer, Policy};
 use portcullis_sandbox::{DependencyKind, Directory};
 use std::path::{Path, PathBuf};
 
@@ -33,9 +36,48 @@ pub(crate) fn check_names(policy: &Policy, catalog: &Catalog, files: &Bases) -> 
                 let asks = if asks.is_empty() { "nothing".to_owned() } else { asks.join(", ") };
                 return Err(OpenError::UnknownKey { plugin: plugin.clone(), key: key.clone(), asks });
             }
+            check_narrow(loaded, plugin, key, binding)?;
         }
     }
     check_rules(policy, catalog, files)
+}
+
+/// Refuses a policy that binds a key of a loaded plugin to a service that the application does not have.
+pub(crate) fn check_services(policy: &Policy, catalog: &Catalog, injection: &Injection) -> Result<(), OpenError> {
+    for plugin in catalog.plugins.keys() {
+        for (key, binding) in policy.bindings(plugin) {
+            let Binding::Service(binding) = binding else { continue };
+            if !injection.knows(&binding.name) {
+                let names: Vec<String> = injection.names().map(|name| format!("`{name}`")).collect();
+                let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                let (plugin, key, service) = (plugin.clone(), key.clone(), binding.name.clone());
+                return Err(OpenError::UnknownService { plugin, key, service, has });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a grant that is narrowed by an argument which no tool of the plugin takes.
+fn check_narrow(
+    loaded: &Plugin,
+    plugin: &PluginName,
+    key: &DependencyKey,
+    binding: &Binding,
+) -> Result<(), OpenError> {
+    let narrow: Option<&Pointer> = match binding {
+        Binding::Directory(directory) => directory.narrow.as_ref(),
+        Binding::Http(http) => http.narrow.as_ref(),
+        Binding::Store(_) | Binding::Service(_) => None,
+    };
+    let takes = |pointer: &Pointer| loaded.tools().any(|tool| tool.schema().declares(pointer.argument()));
+    match narrow.filter(|pointer| !takes(pointer)) {
+        Some(pointer) => {
+            let (plugin, key) = (plugin.clone(), key.clone());
+            Err(OpenError::DeadNarrow { plugin, key, narrow: pointer.to_string() })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Refuses a rule that no call of the loaded tools can match: a deny that never speaks is a hole.
@@ -105,24 +147,4 @@ impl Bases {
             Some(Layer::BuiltIn | Layer::User) | None => &self.user,
         }
     }
-}
-
-/// Opens every directory that the policy binds to a loaded plugin.
-pub(crate) fn bind(policy: &Policy, catalog: &Catalog, bases: &Bases, own: &Own<'_>) -> Result<Bound, OpenError> {
-    let mut bound = Bound::new();
-    for plugin in catalog.plugins.keys() {
-        for (key, binding) in policy.bindings(plugin) {
-            let Binding::Directory(binding) = binding else { continue };
-            let failed = |error| OpenError::Grant { plugin: plugin.clone(), key: key.clone(), error };
-            let path = bases.of(policy.binding_layer(plugin, key)).join(&binding.path);
-            let directory = Directory::open(&path, binding.access).map_err(failed)?;
-            if let Some(what) = own.covered_by(&directory).map_err(AuditError::Io)? {
-                let (plugin, key, path) = (plugin.clone(), key.clone(), binding.path.clone());
-                return Err(OpenError::Covers { plugin, key, path, what });
-            }
-            let place = places::canonical(&path).map_err(AuditError::Io)?;
-            bound.insert((plugin.clone(), key.clone()), BoundDirectory { directory, place });
-        }
-    }
-    Ok(bound)
 }

@@ -1,0 +1,64 @@
+//! Embed the host, and give its plugins a service of the program's own: notes in SQLite.
+//!
+//! The plugin in `plugin/` finds and keeps notes. It never sees the database: the program injects one under a typed key,
+//! makes of it what one call may reach, and exposes that as the service `notes`; the policy binds the plugin's key
+//! `index` to it, and says which methods it may call. Build the plugin, then run it:
+//!
+//! ```text
+//! cargo xtask plugin examples/embed-service/plugin --out target/embed-service
+//! cargo run -p portcullis-embed-service -- target/embed-service target/embed-service-state
+//! ```
+
+mod database;
+mod notes;
+
+use anyhow::Context;
+use database::{DATABASE, Database};
+use notes::{NOTES, Notes};
+use portcullis::{Compiler, Host, Request};
+use std::sync::Arc;
+
+/// Grants the plugin one method of the service; the other one stays out of its reach, whatever its tools ask for.
+const POLICY: &str = r#"
+[plugin.notes]
+service.index = { name = "notes", methods = ["search"], calls = 10 }
+
+[[rule]]
+tool = "notes.*"
+decision = "allow"
+"#;
+
+#[tokio::main]
+#[expect(clippy::print_stdout, reason = "printing the replies is what this program is for")]
+async fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [plugins, state] = arguments.as_slice() else {
+        anyhow::bail!("usage: portcullis-embed-service PLUGINS STATE");
+    };
+    let database = Arc::new(Database::in_memory()?);
+    database.add("ada", "Gate", "The portcullis is raised at dawn and falls at dusk.").await?;
+    database.add("bob", "Moat", "The portcullis opens onto the bridge over the moat.").await?;
+
+    let host = Host::builder(plugins, state, Compiler::InProcess)
+        .policy_text(POLICY, ".")?
+        // One database for all calls: each gets the same.
+        .provide(&DATABASE, move |_| Ok(Arc::clone(&database)))
+        // The notes of one person: made anew for each call, from the database and from who asks.
+        .provide_async(&NOTES, |injector| async move {
+            Ok(Notes::of(injector.call().principal(), injector.get(&DATABASE).await?))
+        })
+        .service("notes", &NOTES)
+        .open()
+        .await
+        .context("the host does not open")?;
+
+    for (who, tool, json) in [
+        ("ada", "notes.find", r#"{"text":"portcullis"}"#),
+        ("bob", "notes.find", r#"{"text":"portcullis"}"#),
+        ("ada", "notes.add", r#"{"title":"Well","text":"The well is dry."}"#),
+    ] {
+        let reply = host.call(Request::new(tool, json).principal(who.parse()?)).await;
+        println!("{who}: {tool} {json}\n{}: {}\n", reply.code, portcullis::text::Lines(reply.message.trim_end()));
+    }
+    Ok(())
+}

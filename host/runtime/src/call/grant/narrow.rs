@@ -1,0 +1,107 @@
+//! A grant narrowed to what the arguments name, so that what a person approved is also all that the sandbox can do.
+
+use crate::call::Rejection;
+use crate::call::validate::ValidCall;
+use crate::catalog::Tool;
+use crate::grants::{BoundClient, BoundDirectory};
+use crate::host::Inner;
+use crate::reply::Code;
+use crate::text::{OneLine, cut};
+use portcullis_policy::{DependencyKey, Destination, HttpRefusal, Permission, Pointer, Unnamed};
+use portcullis_sandbox::{Client, Directory};
+use serde_json::{Map, Value};
+
+/// The longest argument that is repeated to a model, in bytes.
+const SHOWN_BYTES_MAX: usize = 256;
+
+/// The directory a call gets: no more than the policy binds, than the tool's permissions say, and than the arguments
+/// name.
+pub(super) fn directory(
+    bound: &BoundDirectory,
+    key: &DependencyKey,
+    call: &ValidCall,
+) -> Result<Directory, Rejection> {
+    let directory = permitted(bound, &call.tool);
+    match wanted(bound.narrow.as_ref(), key, call)? {
+        None => Ok(directory),
+        Some(path) => directory.narrowed(path).map_err(|error| {
+            let message = format!("The path {} cannot be granted from `{key}`: {error}.", shown(path));
+            Rejection::new(Code::DependencyNotGranted, message)
+        }),
+    }
+}
+
+/// The directory that the tool's permissions reach.
+pub(super) fn permitted(bound: &BoundDirectory, tool: &Tool) -> Directory {
+    let writes = tool.permissions().contains(Permission::Write);
+    if writes { bound.directory.clone() } else { bound.directory.read_only() }
+}
+
+/// The client a call gets. A host that the policy does not name takes a person's yes to this very call.
+pub(super) fn client(
+    bound: &BoundClient,
+    key: &DependencyKey,
+    call: &ValidCall,
+    by_a_person: bool,
+) -> Result<Client, Rejection> {
+    let Some(url) = wanted(bound.binding.narrow.as_ref(), key, call)? else { return Ok(bound.client.clone()) };
+    let destination = Destination::from_url(url).map_err(|error| {
+        let message = format!("The URL {} cannot be used: {error}. Correct it and call again.", shown(url));
+        Rejection::new(Code::InvalidArguments, message)
+    })?;
+    let method = bound.binding.methods.first().map_or("GET", String::as_str);
+    let asked = by_a_person && bound.binding.unnamed == Unnamed::Ask && !bound.binding.names(&destination);
+    let covered: Result<(), HttpRefusal> = match asked {
+        true => bound.binding.covers_unnamed(method, &destination),
+        false => bound.binding.covers(method, &destination),
+    };
+    covered.map_err(|refusal| {
+        let message = format!("The URL {} is not granted to `{key}`: {refusal}.", shown(url));
+        Rejection::new(Code::DependencyNotGranted, message)
+    })?;
+    Ok(bound.client.narrowed(destination))
+}
+
+/// Why a person has to look at a call, as the policy's grants have it: it wants to reach a host that they do not name.
+pub(in crate::call) fn unnamed_host(host: &Inner, call: &ValidCall) -> Option<String> {
+    call.plugin.dependencies.keys().find_map(|key| {
+        let bound = host.bound.client(&call.plugin.name, key)?;
+        if bound.binding.unnamed != Unnamed::Ask || !call.tool.permissions().contains(Permission::Network) {
+            return None;
+        }
+        let url = wanted(bound.binding.narrow.as_ref(), key, call).ok()??;
+        let destination = Destination::from_url(url).ok().filter(|url| !bound.binding.names(url))?;
+        Some(format!("the policy does not name the host {}", destination.host()))
+    })
+}
+
+/// What the arguments name; nothing where the grant is not narrowed, or the tool takes the argument and the call does
+/// without: then nothing was named, and who approved the call approved all of the grant.
+fn wanted<'a>(
+    pointer: Option<&Pointer>,
+    key: &DependencyKey,
+    call: &'a ValidCall,
+) -> Result<Option<&'a str>, Rejection> {
+    let Some(pointer) = pointer else { return Ok(None) };
+    if let Some(text) = pointer.text(&call.arguments) {
+        return Ok(Some(text));
+    }
+    let absent = is_absent(pointer, &call.arguments) && call.tool.schema.declares(pointer.argument());
+    if absent { Ok(None) } else { Err(not_named(pointer, key, call)) }
+}
+
+fn is_absent(pointer: &Pointer, arguments: &Map<String, Value>) -> bool {
+    arguments.get(pointer.argument()).is_none_or(Value::is_null)
+}
+
+fn not_named(pointer: &Pointer, key: &DependencyKey, call: &ValidCall) -> Rejection {
+    let message = format!(
+        "The policy grants `{key}` only as far as the argument {pointer} says, and this call of {} names nothing there.",
+        call.tool.name
+    );
+    Rejection::new(Code::DependencyNotGranted, message)
+}
+
+fn shown(text: &str) -> String {
+    OneLine(cut(text, SHOWN_BYTES_MAX)).to_string()
+}

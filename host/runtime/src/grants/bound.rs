@@ -1,0 +1,145 @@
+//! What the policy binds to the keys of loaded plugins, made ready when the host starts.
+
+use super::{Bases, Own};
+use crate::audit::AuditError;
+use crate::catalog::Catalog;
+use crate::open::OpenError;
+use crate::places;
+use portcullis_policy::{
+    Binding, ClockResolution, DependencyKey, HttpBinding, PluginName, Pointer, Policy, ServiceBinding, StoreBinding,
+};
+use portcullis_sandbox::{Client, Directory, Network};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What every loaded plugin is given, by name.
+#[derive(Default)]
+pub(crate) struct Bound(BTreeMap<PluginName, Grants>);
+
+/// What one plugin is given.
+#[derive(Default)]
+pub(crate) struct Grants {
+    keys: BTreeMap<DependencyKey, Grant>,
+    /// Its settings.
+    pub(crate) config: Arc<BTreeMap<String, String>>,
+    /// How fine its clocks are.
+    pub(crate) clock: ClockResolution,
+}
+
+/// What is bound to one key.
+pub(crate) enum Grant {
+    /// A directory, open.
+    Directory(BoundDirectory),
+    /// A client, with whom its certificates are read.
+    Client(BoundClient),
+    /// A store of the ledger.
+    Store(StoreBinding),
+    /// A service of the application.
+    Service(ServiceBinding),
+}
+
+/// A directory that the policy binds.
+pub(crate) struct BoundDirectory {
+    pub(crate) directory: Directory,
+    /// Where it is, by its one name: what a person approved is this place.
+    pub(crate) place: String,
+    /// The argument that a call's handle is narrowed to.
+    pub(crate) narrow: Option<Pointer>,
+}
+
+/// An HTTP client that the policy binds.
+pub(crate) struct BoundClient {
+    pub(crate) client: Client,
+    pub(crate) binding: Arc<HttpBinding>,
+}
+
+impl Bound {
+    /// What a plugin is given. Every loaded plugin has an entry.
+    pub(crate) fn of(&self, plugin: &PluginName) -> Option<&Grants> {
+        self.0.get(plugin)
+    }
+
+    /// What is bound to a key of a plugin.
+    pub(crate) fn get(&self, plugin: &PluginName, key: &DependencyKey) -> Option<&Grant> {
+        self.0.get(plugin)?.keys.get(key)
+    }
+
+    /// The directory that is bound to a key of a plugin.
+    pub(crate) fn directory(&self, plugin: &PluginName, key: &DependencyKey) -> Option<&BoundDirectory> {
+        match self.get(plugin, key)? {
+            Grant::Directory(directory) => Some(directory),
+            Grant::Client(_) | Grant::Store(_) | Grant::Service(_) => None,
+        }
+    }
+
+    /// The client that is bound to a key of a plugin.
+    pub(crate) fn client(&self, plugin: &PluginName, key: &DependencyKey) -> Option<&BoundClient> {
+        match self.get(plugin, key)? {
+            Grant::Client(client) => Some(client),
+            Grant::Directory(_) | Grant::Store(_) | Grant::Service(_) => None,
+        }
+    }
+}
+
+/// Makes ready everything that the policy binds to a loaded plugin.
+pub(crate) fn bind(
+    policy: &Policy,
+    catalog: &Catalog,
+    bases: &Bases,
+    own: &Own<'_>,
+    network: &Network,
+) -> Result<Bound, OpenError> {
+    let mut bound = Bound::default();
+    for plugin in catalog.plugins.keys() {
+        let mut keys = BTreeMap::new();
+        for (key, binding) in policy.bindings(plugin) {
+            let place = Place { plugin, key, base: bases.of(policy.binding_layer(plugin, key)) };
+            let grant = match binding {
+                Binding::Directory(binding) => Grant::Directory(place.directory(binding, own)?),
+                Binding::Http(binding) => Grant::Client(place.client(binding, network)?),
+                Binding::Store(binding) => Grant::Store(*binding),
+                Binding::Service(binding) => Grant::Service(binding.clone()),
+            };
+            keys.insert(key.clone(), grant);
+        }
+        let config = Arc::new(policy.config(plugin).clone());
+        bound.0.insert(plugin.clone(), Grants { keys, config, clock: policy.clock(plugin) });
+    }
+    Ok(bound)
+}
+
+/// One binding of one plugin, and where its relative paths start.
+struct Place<'a> {
+    plugin: &'a PluginName,
+    key: &'a DependencyKey,
+    base: &'a std::path::Path,
+}
+
+impl Place<'_> {
+    fn directory(
+        &self,
+        binding: &portcullis_policy::DirectoryBinding,
+        own: &Own<'_>,
+    ) -> Result<BoundDirectory, OpenError> {
+        let path = self.base.join(&binding.path);
+        let directory = Directory::open(&path, binding.access).map_err(|error| OpenError::Grant {
+            plugin: self.plugin.clone(),
+            key: self.key.clone(),
+            error,
+        })?;
+        if let Some(what) = own.covered_by(&directory).map_err(AuditError::Io)? {
+            let (plugin, key, path) = (self.plugin.clone(), self.key.clone(), binding.path.clone());
+            return Err(OpenError::Covers { plugin, key, path, what });
+        }
+        let place = places::canonical(&path).map_err(AuditError::Io)?;
+        Ok(BoundDirectory { directory, place, narrow: binding.narrow.clone() })
+    }
+
+    fn client(&self, binding: &HttpBinding, network: &Network) -> Result<BoundClient, OpenError> {
+        let binding = Arc::new(binding.clone());
+        let client = Client::new(network, Arc::clone(&binding), self.base.to_owned()).map_err(|error| {
+            OpenError::Client { plugin: self.plugin.clone(), key: self.key.clone(), error }
+        })?;
+        Ok(BoundClient { client, binding })
+    }
+}

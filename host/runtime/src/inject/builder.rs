@@ -1,0 +1,109 @@
+//! What an application says of its values and services while it opens a host, and of one request.
+
+use super::injection::ProviderError;
+use super::injector::Injector;
+use super::key::Key;
+use super::service::Service;
+use crate::open::HostBuilder;
+use crate::request::Request;
+use std::sync::Arc;
+
+impl HostBuilder {
+    /// Says how the value of a key is made: at most once in each call that wants it, and then kept for as long as the
+    /// call lasts. Of two providers of one key the later holds. What blocks, or wants the value of another key, is for
+    /// [`HostBuilder::provide_async`]. A value that all calls are to share is made before and cloned here.
+    ///
+    /// ```
+    /// use portcullis::{BoxFuture, CallFacts, Compiler, Host, Key, Request, Service, ServiceError};
+    /// use serde_json::{Value, json};
+    /// use std::sync::Arc;
+    ///
+    /// /// What an application has.
+    /// struct Pool { file: String }
+    /// struct Index { pool: Arc<Pool>, tenant: String }
+    ///
+    /// impl Service for Index {
+    ///     fn call<'a>(
+    ///         &'a self,
+    ///         _: &'a CallFacts,
+    ///         _: &'a str,
+    ///         input: Value,
+    ///     ) -> BoxFuture<'a, Result<Value, ServiceError>> {
+    ///         Box::pin(async move { Ok(json!({ "asked": input, "of": self.tenant, "in": self.pool.file })) })
+    ///     }
+    /// }
+    ///
+    /// const POOL: Key<Pool> = Key::new("pool");
+    /// const INDEX: Key<Index> = Key::new("index");
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let host = Host::builder("plugins", "state", Compiler::InProcess)
+    ///     .policy_text(r#"[plugin.crm]
+    /// service.search = { name = "search-index", methods = ["query"], calls = 100 }"#, ".")?
+    ///     .provide(&POOL, |_| Ok(Pool { file: "notes.sqlite".to_owned() }))
+    ///     .provide_async(&INDEX, |injector| async move {
+    ///         let pool = injector.get(&POOL).await?;
+    ///         Ok(Index { pool, tenant: injector.call().principal().to_owned() })
+    ///     })
+    ///     .service("search-index", &INDEX)
+    ///     .open()
+    ///     .await?;
+    ///
+    /// // A test, or one call, has a database of its own; the plugin is the same.
+    /// let request = Request::new("crm.find", r#"{"name":"Ada"}"#).provide(&POOL, Pool { file: ":memory:".to_owned() });
+    /// host.call(request).await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn provide<T, V>(
+        self,
+        key: &Key<T>,
+        provider: impl Fn(&Injector) -> Result<V, ProviderError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        T: ?Sized + Send + Sync + 'static,
+        V: Into<Arc<T>> + Send + 'static,
+    {
+        let provider = Arc::new(provider);
+        self.provide_async(key, move |injector| {
+            let provider = Arc::clone(&provider);
+            async move { provider(&injector) }
+        })
+    }
+
+    /// As [`HostBuilder::provide`], for a provider that waits. It is dropped when the call ends before it does.
+    #[must_use]
+    pub fn provide_async<T, V, F>(
+        mut self,
+        key: &Key<T>,
+        provider: impl Fn(Injector) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        T: ?Sized + Send + Sync + 'static,
+        V: Into<Arc<T>>,
+        F: Future<Output = Result<V, ProviderError>> + Send + 'static,
+    {
+        self.injection.provide(key, provider);
+        self
+    }
+
+    /// Exposes a service under the name that policies know it by. Of two services of one name the later holds. A plugin
+    /// reaches it under a key of its own, where the policy binds that to this name:
+    /// `[plugin.crm] service.search = { name = "search-index", methods = ["query"] }`.
+    #[must_use]
+    pub fn service<S: Service + ?Sized>(mut self, name: &str, key: &Key<S>) -> Self {
+        self.injection.expose(name, key);
+        self
+    }
+}
+
+impl Request {
+    /// Brings the value of a key along, in place of what its provider would make: for this request alone. A call that
+    /// is resumed after it waited for a person does without it.
+    #[must_use]
+    pub fn provide<T: ?Sized + Send + Sync + 'static>(mut self, key: &Key<T>, value: impl Into<Arc<T>>) -> Self {
+        self.overrides.set(key, value.into());
+        self
+    }
+}

@@ -1,0 +1,164 @@
+//! One service in the hands of one call: what the policy grants of it, under the limits of the call.
+
+use super::facts::CallFacts;
+use super::injection::{Exposed, Injection};
+use super::injector::{InjectError, Values};
+use super::overrides::Overrides;
+use super::service::{Service, ServiceError};
+use super::uses::Uses;
+use crate::caught::caught;
+use crate::json;
+use crate::text::{OneLine, cut};
+use portcullis_policy::{DependencyKey, Limits, ServiceBinding};
+use portcullis_sandbox::BoxFuture;
+use std::sync::Arc;
+
+/// The name of a method, in bytes: as long as a policy can write it.
+const METHOD_BYTES_MAX: usize = 64;
+
+/// What is injected into one call. Clones share it.
+#[derive(Clone)]
+pub(crate) struct CallInjection {
+    injection: Arc<Injection>,
+    values: Arc<Values>,
+    uses: Uses,
+}
+
+impl CallInjection {
+    pub(super) fn new(injection: Arc<Injection>, facts: CallFacts, overrides: Overrides) -> Self {
+        let values = Arc::new(Values::new(Arc::clone(&injection), facts, overrides));
+        Self { injection, values, uses: Uses::default() }
+    }
+
+    /// The service that the policy binds to a key; nothing where the application has none of that name.
+    pub(crate) fn grant(
+        &self,
+        key: &DependencyKey,
+        binding: &ServiceBinding,
+        limits: &Limits,
+    ) -> Option<Arc<dyn portcullis_sandbox::Service>> {
+        let exposed = self.injection.exposed(&binding.name)?;
+        Some(Arc::new(Granted {
+            exposed,
+            values: Arc::clone(&self.values),
+            uses: self.uses.clone(),
+            key: Arc::from(key.as_str()),
+            binding: binding.clone(),
+            input_bytes_max: limits.arguments_bytes,
+            output_bytes_max: limits.output_bytes,
+        }))
+    }
+
+    /// What the call makes of its services, for the record: it goes on counting while the call runs.
+    pub(crate) fn uses(&self) -> &Uses {
+        &self.uses
+    }
+}
+
+struct Granted {
+    exposed: Exposed,
+    values: Arc<Values>,
+    uses: Uses,
+    key: Arc<str>,
+    binding: ServiceBinding,
+    input_bytes_max: usize,
+    output_bytes_max: usize,
+}
+
+impl portcullis_sandbox::Service for Granted {
+    fn open(&self) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async {
+            self.uses.opened(&self.key, &self.binding.name);
+            self.service().await.map(drop).map_err(|error| {
+                let detail = error.to_string();
+                self.failed(Some(&detail));
+                detail
+            })
+        })
+    }
+
+    fn call(&self, method: String, input: String) -> BoxFuture<'_, Result<String, String>> {
+        Box::pin(async move { self.checked(&method, &input).await.map_err(|refusal| refusal.to_string()) })
+    }
+}
+
+/// Why a guest has no answer, for the guest.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error("the policy does not grant the method `{method}`; it grants {granted}")]
+    Method { method: String, granted: String },
+    #[error("`{}` is not the name of a method", OneLine(.0))]
+    Name(String),
+    #[error("the input is larger than {0} bytes")]
+    Input(usize),
+    #[error("the input is no JSON: {0}")]
+    Json(String),
+    #[error("the {0} calls of this service that the policy grants to one call are used up")]
+    Calls(u32),
+    #[error("the service could not be made")]
+    Unmade,
+    #[error("the service failed")]
+    Panicked,
+    #[error("the output is larger than {0} bytes; ask for less at once")]
+    Output(usize),
+    #[error("{}", crate::text::Lines(&.0.to_string()))]
+    Service(ServiceError),
+}
+
+impl Granted {
+    /// What the host does not pass on is counted as refused, what the service does not answer as failed.
+    async fn checked(&self, method: &str, input: &str) -> Result<String, Refusal> {
+        let input = self.admit(method, input).inspect_err(|_| self.uses.refused(&self.key, &self.binding.name))?;
+        if !self.uses.reached(&self.key, &self.binding.name, method, self.binding.calls) {
+            return Err(Refusal::Calls(self.binding.calls));
+        }
+        let service = self.service().await.map_err(|error| {
+            self.failed(Some(&error.to_string()));
+            Refusal::Unmade
+        })?;
+        let answer = caught(|| service.call(&self.values.facts, method, input)).await.map_err(|panic| {
+            self.failed(Some(&panic));
+            Refusal::Panicked
+        })?;
+        let output = answer.map_err(|error| {
+            self.failed(error.detail());
+            Refusal::Service(error)
+        })?;
+        let output = output.to_string();
+        if output.len() > self.output_bytes_max {
+            self.failed(Some("its output is larger than the limit `output-bytes`"));
+            return Err(Refusal::Output(self.output_bytes_max));
+        }
+        Ok(output)
+    }
+
+    /// Whether the policy and the limits let a call through, and its input as a document.
+    fn admit(&self, method: &str, input: &str) -> Result<serde_json::Value, Refusal> {
+        // Where all methods are granted, their names are the guest's, and go into the record.
+        if !is_method(method) {
+            return Err(Refusal::Name(cut(method, METHOD_BYTES_MAX).to_owned()));
+        }
+        if !self.binding.allows(method) {
+            return Err(Refusal::Method { method: method.to_owned(), granted: self.binding.methods.join(", ") });
+        }
+        if input.len() > self.input_bytes_max {
+            return Err(Refusal::Input(self.input_bytes_max));
+        }
+        json::parse(input).map_err(|error| Refusal::Json(OneLine(&error.to_string()).to_string()))
+    }
+
+    async fn service(&self) -> Result<Arc<dyn Service>, InjectError> {
+        let value = self.values.get(self.exposed.key, None).await?;
+        (self.exposed.service)(&value).ok_or(InjectError::NotProvided { key: self.exposed.key.name })
+    }
+
+    fn failed(&self, detail: Option<&str>) {
+        self.uses.failed(&self.key, &self.binding.name, detail);
+    }
+}
+
+/// Whether a guest's text is a name as policies write it.
+fn is_method(name: &str) -> bool {
+    let fits = (1..=METHOD_BYTES_MAX).contains(&name.len());
+    fits && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+}

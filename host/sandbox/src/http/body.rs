@@ -1,0 +1,224 @@
+//! Bodies on their way: a request's under its cap, a response's under its caps and its time, decoded and redacted.
+
+use super::call::Record;
+use super::decode::Decoder;
+use super::error::Failure;
+use super::redact::StreamRedactor;
+use super::tasks::Connection;
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep_until};
+use wasmtime_wasi_http::{Error, WasiBody};
+
+/// How much more than the decoded body an encoded one may be, in bytes: headers and checksums of gzip.
+const ENCODED_EXTRA_BYTES: u64 = 64 * 1024;
+
+/// What a guest sends. Trailers are left out: no server that a plugin needs reads them, and some take them for headers.
+pub(super) struct RequestBody {
+    inner: WasiBody,
+    left: u64,
+    over: Arc<AtomicBool>,
+    record: Record,
+}
+
+impl RequestBody {
+    /// `over` turns true once the body is longer than `limit` bytes.
+    pub(super) fn new(inner: WasiBody, limit: u64, over: Arc<AtomicBool>, record: Record) -> Self {
+        Self { inner, left: limit, over, record }
+    }
+}
+
+impl Body for RequestBody {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        let this = self.get_mut();
+        let Some(frame) = ready!(Pin::new(&mut this.inner).poll_frame(context)) else { return Poll::Ready(None) };
+        let Ok(data) = frame?.into_data() else { return Poll::Ready(None) };
+        match this.left.checked_sub(data.len() as u64) {
+            Some(left) => {
+                this.left = left;
+                this.record.sent(data.len() as u64);
+                Poll::Ready(Some(Ok(Frame::data(data))))
+            }
+            None => {
+                this.over.store(true, Ordering::Relaxed);
+                Poll::Ready(Some(Err(Error::HttpRequestBodySize(None))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+/// How a response's body is read.
+pub(super) struct Reading {
+    pub(super) decoder: Decoder,
+    pub(super) redactors: Vec<StreamRedactor>,
+    /// Of the decoded body, in bytes.
+    pub(super) limit: u64,
+    pub(super) request_limit: u64,
+    /// Whether the request's body was longer than it may be.
+    pub(super) request_over: Arc<AtomicBool>,
+    pub(super) deadline: Instant,
+    /// How long a guest waits between two pieces.
+    pub(super) between: Option<Duration>,
+    pub(super) record: Record,
+}
+
+/// What a guest receives. It owns the connection: when it ends or is dropped, so does that.
+pub(super) struct ResponseBody {
+    source: Option<(Incoming, Connection)>,
+    reading: Reading,
+    /// Received and not yet decoded.
+    encoded: Bytes,
+    encoded_left: u64,
+    decoded_left: u64,
+    timer: Pin<Box<Sleep>>,
+    /// What the next read ends with.
+    failure: Option<Failure>,
+}
+
+impl ResponseBody {
+    pub(super) fn new(incoming: Incoming, connection: Connection, reading: Reading) -> Self {
+        let source = (!incoming.is_end_stream()).then_some((incoming, connection));
+        let limit = reading.limit;
+        let mut body = Self {
+            source,
+            encoded: Bytes::new(),
+            encoded_left: limit.saturating_add(limit / 8).saturating_add(ENCODED_EXTRA_BYTES),
+            decoded_left: limit,
+            timer: Box::pin(sleep_until(reading.deadline)),
+            failure: None,
+            reading,
+        };
+        body.wait();
+        body
+    }
+
+    /// Sets the timer for the next piece.
+    fn wait(&mut self) {
+        if let Some(between) = self.reading.between {
+            let next = Instant::now().checked_add(between).unwrap_or(self.reading.deadline);
+            self.timer.as_mut().reset(next.min(self.reading.deadline));
+        }
+    }
+
+    /// The next piece for the guest, or the end.
+    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Failure>> {
+        loop {
+            if let Some(failure) = self.failure.take() {
+                return Poll::Ready(Err(failure));
+            }
+            if Instant::now() >= self.reading.deadline && self.source.is_some() {
+                return Poll::Ready(Err(Failure::Timeout));
+            }
+            let piece = if self.encoded.is_empty() {
+                let Some((incoming, _)) = &mut self.source else { return Poll::Ready(Ok(None)) };
+                match Pin::new(incoming).poll_frame(context) {
+                    Poll::Ready(Some(frame)) => {
+                        self.receive(frame)?;
+                        continue;
+                    }
+                    Poll::Ready(None) => {
+                        self.source = None;
+                        let rest = self.reading.decoder.finish()?;
+                        let rest = self.take(rest);
+                        self.last(&rest)
+                    }
+                    Poll::Pending => {
+                        ready!(self.timer.as_mut().poll(context));
+                        return Poll::Ready(Err(Failure::Timeout));
+                    }
+                }
+            } else {
+                let piece = self.reading.decoder.step(&mut self.encoded)?;
+                let piece = self.take(piece);
+                self.redact(piece)
+            };
+            if !piece.is_empty() {
+                return Poll::Ready(Ok(Some(piece)));
+            }
+        }
+    }
+
+    /// Takes in what came. Trailers are left out.
+    fn receive(&mut self, frame: Result<Frame<Bytes>, hyper::Error>) -> Result<(), Failure> {
+        let frame = frame.map_err(|error| {
+            let over = self.reading.request_over.load(Ordering::Relaxed);
+            if over { Failure::RequestBody(self.reading.request_limit) } else { Failure::from_hyper(&error) }
+        })?;
+        self.wait();
+        if let Ok(data) = frame.into_data() {
+            let left = self.encoded_left.checked_sub(data.len() as u64);
+            self.encoded_left = left.ok_or(Failure::ResponseBody(self.reading.limit))?;
+            self.encoded = data;
+        }
+        Ok(())
+    }
+
+    /// As much of a decoded piece as the cap has room for. When that is not all, the next read fails.
+    fn take(&mut self, mut piece: Bytes) -> Bytes {
+        let room = usize::try_from(self.decoded_left).unwrap_or(usize::MAX);
+        if piece.len() > room {
+            piece.truncate(room);
+            self.failure = Some(Failure::ResponseBody(self.reading.limit));
+        }
+        self.decoded_left -= piece.len() as u64;
+        self.reading.record.received(piece.len() as u64);
+        piece
+    }
+
+    fn redact(&mut self, mut piece: Bytes) -> Bytes {
+        let mut found = 0;
+        for redactor in &mut self.reading.redactors {
+            piece = redactor.push(&piece, &mut found).into();
+        }
+        self.reading.record.call().count_redactions(found);
+        piece
+    }
+
+    /// As `redact`, with what was held back.
+    fn last(&mut self, piece: &Bytes) -> Bytes {
+        let mut found = 0;
+        let mut piece = piece.clone();
+        for redactor in &mut self.reading.redactors {
+            let mut whole = redactor.push(&piece, &mut found);
+            whole.extend(redactor.finish(&mut found));
+            piece = whole.into();
+        }
+        self.reading.record.call().count_redactions(found);
+        piece
+    }
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        let this = self.get_mut();
+        match ready!(this.poll_piece(context)) {
+            Ok(piece) => Poll::Ready(piece.map(|piece| Ok(Frame::data(piece)))),
+            Err(failure) => {
+                this.source = None;
+                this.encoded = Bytes::new();
+                this.reading.record.failed(&failure);
+                Poll::Ready(Some(Err(failure.code())))
+            }
+        }
+    }
+}

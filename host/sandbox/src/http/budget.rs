@@ -1,0 +1,57 @@
+//! How many requests a minute may have.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What a minute is.
+const WINDOW: Duration = Duration::from_secs(60);
+
+/// The requests of the last minute, of all calls that share a client.
+#[derive(Debug)]
+pub(super) struct Pace {
+    limit: u32,
+    /// When each was sent, the oldest first. Never more than the limit.
+    sent: Mutex<VecDeque<Instant>>,
+}
+
+impl Pace {
+    pub(super) fn new(limit: u32) -> Self {
+        Self { limit, sent: Mutex::default() }
+    }
+
+    /// Takes one request at `now`, or says that there have been enough in the minute before.
+    ///
+    /// # Errors
+    /// How many requests a minute may have.
+    pub(super) fn take(&self, now: Instant) -> Result<(), u32> {
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        while sent.front().is_some_and(|oldest| now.saturating_duration_since(*oldest) >= WINDOW) {
+            sent.pop_front();
+        }
+        if sent.len() >= self.limit as usize {
+            return Err(self.limit);
+        }
+        sent.push_back(now);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_window_of_a_minute_has_more_requests_than_the_limit() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let pace = Pace::new(2);
+        assert_eq!(pace.take(at(0)), Ok(()));
+        assert_eq!(pace.take(at(50)), Ok(()));
+        assert_eq!(pace.take(at(59)), Err(2));
+        assert_eq!(pace.take(at(60)), Ok(()));
+        assert_eq!(pace.take(at(100)), Err(2));
+        assert_eq!(pace.take(at(110)), Ok(()));
+        assert_eq!(Pace::new(0).take(start), Err(0));
+    }
+}

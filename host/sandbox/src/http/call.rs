@@ -1,0 +1,247 @@
+//! What the requests of one call share: their record, their budget, and the secrets that were sent with them.
+
+use super::client::Client;
+use super::error::{Failure, Refusal, bounded};
+use super::redact::Redactor;
+use super::tasks::{Holder, close};
+use super::{Exchange, Traffic};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// How many requests of a call the record has in full.
+const EXCHANGES_MAX: usize = 32;
+
+/// How many connections a call may have at once: what a plugin that fetches side by side has use for.
+pub(super) const CONNECTIONS_MAX: usize = 8;
+
+/// What is recorded of a request that the end of the call cut off.
+const CUT_OFF: &str = "the call ended first";
+
+/// The network side of a call. Made with its first request.
+#[derive(Default)]
+pub(crate) struct Call {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    traffic: Traffic,
+    refusal: Option<String>,
+    /// Requests by the client they went through.
+    spent: Vec<(usize, u32)>,
+    connections: usize,
+    /// Where the sockets are that may be open.
+    sockets: Vec<Weak<Holder>>,
+    ended: bool,
+    redactors: Vec<Arc<Redactor>>,
+}
+
+impl Call {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins the record of a request.
+    pub(super) fn record(self: &Arc<Self>, method: &str, url: &str) -> Record {
+        let mut state = self.state();
+        let index = state.traffic.exchanges.len();
+        if index >= EXCHANGES_MAX {
+            state.traffic.more += 1;
+            return Record { call: Arc::clone(self), index: None };
+        }
+        state.traffic.exchanges.push(Exchange {
+            method: bounded(method),
+            url: bounded(url),
+            status: None,
+            error: None,
+            sent_bytes: 0,
+            received_bytes: 0,
+        });
+        Record { call: Arc::clone(self), index: Some(index) }
+    }
+
+    /// Why the last refused request was refused.
+    pub(super) fn refusal(&self) -> Option<String> {
+        self.state().refusal.clone()
+    }
+
+    /// Takes one request from the call's budget of a client.
+    pub(super) fn spend(&self, client: &Client) -> Result<(), Refusal> {
+        let limit = client.binding().limits.requests;
+        let mut state = self.state();
+        let place = match state.spent.iter().position(|(known, _)| *known == client.identity()) {
+            Some(place) => place,
+            None => {
+                state.spent.push((client.identity(), 0));
+                state.spent.len() - 1
+            }
+        };
+        let (_, spent) = &mut state.spent[place];
+        if *spent >= limit {
+            return Err(Refusal::Requests(limit));
+        }
+        *spent += 1;
+        Ok(())
+    }
+
+    /// Takes one of the connections that the call may have at once.
+    pub(super) fn slot(self: &Arc<Self>) -> Result<Slot, Refusal> {
+        let mut state = self.state();
+        if state.connections >= CONNECTIONS_MAX {
+            return Err(Refusal::Connections(CONNECTIONS_MAX));
+        }
+        state.connections += 1;
+        Ok(Slot(Arc::clone(self)))
+    }
+
+    /// Takes note of a socket, unless the call has ended.
+    pub(super) fn hold(&self, socket: &Arc<Holder>) -> bool {
+        let mut state = self.state();
+        state.sockets.retain(|known| known.strong_count() > 0);
+        state.sockets.push(Arc::downgrade(socket));
+        !state.ended
+    }
+
+    /// Closes every socket of the call. The tasks that used them have been told to end, and do so in their own time.
+    pub(crate) fn end(&self) {
+        let sockets = {
+            let mut state = self.state();
+            state.ended = true;
+            std::mem::take(&mut state.sockets)
+        };
+        for socket in sockets.iter().filter_map(Weak::upgrade) {
+            close(&socket);
+        }
+    }
+
+    /// From now on looks for this secret in what comes back and goes out.
+    pub(super) fn watch(&self, redactor: &Arc<Redactor>) {
+        let mut state = self.state();
+        if !state.redactors.iter().any(|known| Arc::ptr_eq(known, redactor)) {
+            state.redactors.push(Arc::clone(redactor));
+        }
+    }
+
+    /// The secrets that were sent until now.
+    pub(super) fn watched(&self) -> Vec<Arc<Redactor>> {
+        self.state().redactors.clone()
+    }
+
+    pub(super) fn count_redactions(&self, found: u64) {
+        if found > 0 {
+            self.state().traffic.redactions += found;
+        }
+    }
+
+    /// A text without the call's secrets.
+    pub(super) fn redact_text(&self, mut text: String) -> String {
+        for redactor in self.watched() {
+            if let Some((redacted, found)) = redactor.text(&text) {
+                text = redacted;
+                self.count_redactions(found);
+            }
+        }
+        text
+    }
+
+    /// As `redact_text`, for bytes.
+    pub(super) fn redact_bytes(&self, mut bytes: Vec<u8>) -> Vec<u8> {
+        for redactor in self.watched() {
+            if let Some((redacted, found)) = redactor.bytes(&bytes) {
+                bytes = redacted;
+                self.count_redactions(found);
+            }
+        }
+        bytes
+    }
+
+    /// All that the call did, for the record, once it has ended.
+    pub(crate) fn traffic(&self) -> Traffic {
+        let mut traffic = self.state().traffic.clone();
+        for exchange in &mut traffic.exchanges {
+            if exchange.status.is_none() && exchange.error.is_none() {
+                exchange.error = Some(CUT_OFF.to_owned());
+            }
+            // A guest can only write what it knows; this is for what it may have been told in another way.
+            exchange.url = self.redact_text(std::mem::take(&mut exchange.url));
+        }
+        traffic.redactions = self.state().traffic.redactions;
+        traffic
+    }
+}
+
+/// The record of one request.
+#[derive(Clone)]
+pub(super) struct Record {
+    call: Arc<Call>,
+    index: Option<usize>,
+}
+
+impl Record {
+    pub(super) fn call(&self) -> &Arc<Call> {
+        &self.call
+    }
+
+    pub(super) fn status(&self, status: u16) {
+        self.change(|exchange| exchange.status = Some(status));
+    }
+
+    pub(super) fn sent(&self, bytes: u64) {
+        self.change(|exchange| exchange.sent_bytes += bytes);
+    }
+
+    pub(super) fn received(&self, bytes: u64) {
+        self.change(|exchange| exchange.received_bytes += bytes);
+    }
+
+    /// The first failure stays.
+    pub(super) fn failed(&self, failure: &Failure) {
+        let text = failure.to_string();
+        if matches!(failure, Failure::Refused(_)) {
+            self.call.state().refusal = Some(text.clone());
+        }
+        self.change(|exchange| {
+            exchange.error.get_or_insert(text);
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Exchange)) {
+        let Some(index) = self.index else { return };
+        if let Some(exchange) = self.call.state().traffic.exchanges.get_mut(index) {
+            change(exchange);
+        }
+    }
+}
+
+/// One of the connections of a call, until it is dropped.
+pub(super) struct Slot(Arc<Call>);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.state().connections -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_has_so_many_connections_at_once_and_a_dropped_one_is_free_again() {
+        let call = Arc::new(Call::default());
+        let mut slots: Vec<Slot> = (0..CONNECTIONS_MAX).map(|_| call.slot().unwrap()).collect();
+        assert!(matches!(call.slot(), Err(Refusal::Connections(CONNECTIONS_MAX))));
+        slots.pop();
+        assert!(call.slot().is_ok());
+    }
+
+    #[test]
+    fn the_record_of_a_flood_is_short_and_says_how_much_there_was() {
+        let call = Arc::new(Call::default());
+        for _ in 0..EXCHANGES_MAX + 5 {
+            call.record("GET", "https://a/").received(1);
+        }
+        let traffic = call.traffic();
+        assert_eq!((traffic.exchanges.len(), traffic.more), (EXCHANGES_MAX, 5));
+        assert!(traffic.exchanges.iter().all(|exchange| exchange.error.as_deref() == Some(CUT_OFF)));
+    }
+}

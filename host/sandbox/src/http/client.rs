@@ -1,0 +1,127 @@
+//! A client: what one HTTP key of a plugin is granted, and whether a request is within it.
+
+use super::budget::Pace;
+use super::error::Refusal;
+use super::network::{Network, NetworkError};
+use super::secret::Vault;
+use super::{headers, tls};
+use http::HeaderMap;
+use portcullis_policy::{Destination, Host, HttpBinding, Scheme, SecretSlot, Unnamed};
+use rustls::ClientConfig;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// An HTTP client that a plugin is granted. Clones share its budget of requests in a minute and its secret.
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+    /// The only destination, for a client that was narrowed.
+    only: Option<Arc<Destination>>,
+}
+
+struct Shared {
+    binding: Arc<HttpBinding>,
+    network: Network,
+    /// TLS with the roots of the binding, where it has some.
+    tls: Option<Arc<ClientConfig>>,
+    vault: Option<Vault>,
+    pace: Pace,
+}
+
+impl Client {
+    /// A client for a binding. Relative paths of the binding start from `base`. The secret is looked up when it is
+    /// first used.
+    ///
+    /// # Errors
+    /// The certificates to trust cannot be read.
+    pub fn new(network: &Network, binding: Arc<HttpBinding>, base: PathBuf) -> Result<Self, NetworkError> {
+        let from_file = |path: &String| {
+            tls::from_file(&base.join(path)).map_err(|error| NetworkError(format!("the roots in {path}: {error}")))
+        };
+        let tls = binding.roots.as_ref().map(from_file).transpose()?;
+        let vault = binding.secret.clone().map(|secret| Vault::new(secret, base));
+        let pace = Pace::new(binding.limits.requests_per_minute);
+        Ok(Self { shared: Arc::new(Shared { binding, network: network.clone(), tls, vault, pace }), only: None })
+    }
+
+    /// The same client, for one destination alone: its origin, path and query. The host need not be one that the
+    /// binding names where that says `unnamed = "ask"`: whoever calls this knows that a person approved it.
+    #[must_use]
+    pub fn narrowed(&self, destination: Destination) -> Self {
+        Self { shared: Arc::clone(&self.shared), only: Some(Arc::new(destination)) }
+    }
+
+    /// What it was made for.
+    pub fn binding(&self) -> &HttpBinding {
+        &self.shared.binding
+    }
+
+    /// What tells clients apart; the same for clones and narrowed ones.
+    pub(super) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.shared).addr()
+    }
+
+    /// Whether the host has the secret that it adds to requests of this client. Reads it.
+    pub(crate) async fn has_secret(&self) -> bool {
+        match &self.shared.vault {
+            Some(vault) => vault.open().await.is_ok(),
+            None => false,
+        }
+    }
+
+    /// Where the secret is, where it belongs to requests to this destination.
+    pub(super) fn vault(&self, destination: &Destination) -> Option<&Vault> {
+        self.shared.vault.as_ref().filter(|vault| vault.is_for(destination))
+    }
+
+    /// Decides on a request before anything is looked up.
+    pub(super) fn decide(&self, method: &str, destination: &Destination, sent: &HeaderMap) -> Result<(), Refusal> {
+        let binding = self.binding();
+        if let Some(only) = self.only.as_deref().filter(|only| *only != destination) {
+            return Err(Refusal::Narrowed(super::error::bounded(&only.to_string())));
+        }
+        let approved = self.only.is_some() && binding.unnamed == Unnamed::Ask;
+        if approved && !binding.names(destination) {
+            binding.covers_unnamed(method, destination)?;
+        } else {
+            binding.covers(method, destination)?;
+        }
+        headers::check(sent, binding, self.slot())?;
+        let Some(vault) = self.vault(destination) else { return Ok(()) };
+        if destination.scheme() == Scheme::Http && binding.schemes.contains(&Scheme::Https) {
+            return Err(Refusal::SecretInTheClear);
+        }
+        headers::check_query(destination.query(), vault.slot())
+    }
+
+    /// Takes one request from the budget of this minute.
+    pub(super) fn keep_pace(&self) -> Result<(), Refusal> {
+        self.shared.pace.take(std::time::Instant::now()).map_err(Refusal::Pace)
+    }
+
+    /// Whether a connection to an address may be opened.
+    pub(super) fn check_address(&self, host: &Host, address: SocketAddr) -> Result<(), Refusal> {
+        if !self.binding().permits(host, address.ip()) {
+            return Err(Refusal::Address { host: host.to_string(), address: address.ip() });
+        }
+        if self.shared.network.is_forbidden(address) { Err(Refusal::OwnServer) } else { Ok(()) }
+    }
+
+    /// All addresses of a host. An address that was written as one is not looked up.
+    pub(super) async fn addresses(&self, host: &Host) -> Result<Vec<IpAddr>, super::error::Failure> {
+        match host {
+            Host::Name(name) => self.shared.network.name_servers().addresses(name).await,
+            Host::Address(address) => Ok(vec![*address]),
+        }
+    }
+
+    /// Whom TLS trusts.
+    pub(super) fn tls(&self) -> Option<Arc<ClientConfig>> {
+        self.shared.tls.clone().or_else(|| self.shared.network.tls())
+    }
+
+    fn slot(&self) -> Option<&SecretSlot> {
+        self.shared.vault.as_ref().map(Vault::slot)
+    }
+}

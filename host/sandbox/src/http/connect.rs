@@ -1,0 +1,34 @@
+//! The only place that opens a connection for a guest: to an address that was checked, and to no name.
+
+use super::error::Failure;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+
+/// How many addresses of a name are tried.
+const ATTEMPTS_MAX: usize = 4;
+/// How long one attempt may take while another address is left.
+const ATTEMPT_TIME: Duration = Duration::from_secs(5);
+
+/// Connects to the first of these addresses that answers before the deadline.
+pub(super) async fn connect(addresses: &[SocketAddr], deadline: Instant) -> Result<TcpStream, Failure> {
+    let mut failure = Failure::NoAddress;
+    for (index, address) in addresses.iter().take(ATTEMPTS_MAX).enumerate() {
+        let last = index + 1 == addresses.len().min(ATTEMPTS_MAX);
+        let attempt = if last { deadline } else { deadline.min(Instant::now() + ATTEMPT_TIME) };
+        match timeout_at(attempt, open(*address)).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => failure = Failure::Connect(error.kind()),
+            Err(_) => failure = Failure::ConnectTimeout,
+        }
+    }
+    Err(failure)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the address was checked against the client's grant")]
+async fn open(address: SocketAddr) -> std::io::Result<TcpStream> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}

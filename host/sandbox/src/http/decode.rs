@@ -1,0 +1,144 @@
+//! Takes the content coding off a response, a bounded piece at a time.
+
+use super::error::Failure;
+use bytes::{Buf, Bytes};
+use flate2::write::MultiGzDecoder;
+use http::{HeaderMap, header};
+use std::io::Write;
+
+/// How much is decoded in one step, in bytes. Deflate makes at most 1032 times as much of it, so that one step never
+/// holds much more than a mebibyte.
+const STEP_BYTES: usize = 1024;
+
+/// The longest name of a coding that an error repeats, in bytes.
+const CODING_BYTES_MAX: usize = 64;
+
+/// How a body is encoded.
+pub(super) enum Decoder {
+    /// Not at all.
+    Identity,
+    /// In gzip, in one member or more.
+    Gzip { decoder: Box<MultiGzDecoder<Vec<u8>>>, begun: bool },
+}
+
+impl Decoder {
+    /// The decoder for a response with these headers.
+    ///
+    /// # Errors
+    /// The body has a coding that nobody asked for.
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self, Failure> {
+        let mut codings = Vec::new();
+        for value in headers.get_all(header::CONTENT_ENCODING) {
+            let value = value.to_str().map_err(|_| Failure::Coding(String::new()))?;
+            let named = value.split(',').map(|coding| coding.trim().to_ascii_lowercase());
+            codings.extend(named.filter(|coding| !coding.is_empty() && coding != "identity"));
+        }
+        match codings.as_slice() {
+            [] => Ok(Self::Identity),
+            [one] if one == "gzip" || one == "x-gzip" => {
+                Ok(Self::Gzip { decoder: Box::new(MultiGzDecoder::new(Vec::new())), begun: false })
+            }
+            others => Err(Failure::Coding(others.join(", ").chars().take(CODING_BYTES_MAX).collect())),
+        }
+    }
+
+    /// Whether the length that a server names is that of something else than what a guest receives.
+    pub(super) fn changes_length(&self) -> bool {
+        match self {
+            Self::Identity => false,
+            Self::Gzip { .. } => true,
+        }
+    }
+
+    /// Decodes the first piece of `encoded`, and takes it away from it.
+    pub(super) fn step(&mut self, encoded: &mut Bytes) -> Result<Bytes, Failure> {
+        match self {
+            Self::Identity => Ok(std::mem::take(encoded)),
+            Self::Gzip { decoder, begun } => {
+                let step = encoded.len().min(STEP_BYTES);
+                *begun |= step > 0;
+                decoder.write_all(&encoded[..step]).map_err(|_| Failure::Encoded)?;
+                encoded.advance(step);
+                Ok(std::mem::take(decoder.get_mut()).into())
+            }
+        }
+    }
+
+    /// What is left at the end.
+    ///
+    /// # Errors
+    /// The end is missing, or the checksum is wrong.
+    pub(super) fn finish(&mut self) -> Result<Bytes, Failure> {
+        match self {
+            // A response to HEAD names the coding and has no body.
+            Self::Identity | Self::Gzip { begun: false, .. } => Ok(Bytes::new()),
+            Self::Gzip { decoder, .. } => {
+                decoder.try_finish().map_err(|_| Failure::Encoded)?;
+                Ok(std::mem::take(decoder.get_mut()).into())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use http::HeaderValue;
+
+    fn decoder(coding: &'static str) -> Result<Decoder, Failure> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
+        Decoder::of(&headers)
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_bomb_comes_out_in_pieces_of_about_a_mebibyte() {
+        let mut encoded = Bytes::from(gzip(&vec![0; 64 << 20]));
+        let mut decoder = decoder("gzip").unwrap();
+        let (mut largest, mut total) = (0, 0);
+        while !encoded.is_empty() {
+            let piece = decoder.step(&mut encoded).unwrap();
+            largest = largest.max(piece.len());
+            total += piece.len();
+        }
+        total += decoder.finish().unwrap().len();
+        assert_eq!(total, 64 << 20);
+        assert!(largest <= STEP_BYTES * 1032 + (64 << 10), "{largest}");
+    }
+
+    #[test]
+    fn codings_that_nobody_asked_for_are_refused() {
+        for coding in ["br", "deflate", "zstd", "gzip, gzip", "gzip, br", "identity, br"] {
+            assert!(matches!(decoder(coding), Err(Failure::Coding(_))), "{coding}");
+        }
+        for coding in ["", "identity", "identity, ,"] {
+            assert!(matches!(decoder(coding), Ok(Decoder::Identity)), "{coding}");
+        }
+        for coding in ["gzip", "GZIP", "x-gzip", "identity, gzip"] {
+            assert!(matches!(decoder(coding), Ok(Decoder::Gzip { .. })), "{coding}");
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_cut_or_damaged_is_an_error() {
+        let whole = gzip(b"a page of text that is long enough to be compressed");
+        let mut cut = Bytes::from(whole[..whole.len() - 4].to_vec());
+        let mut half = decoder("gzip").unwrap();
+        half.step(&mut cut).unwrap();
+        assert!(half.finish().is_err());
+        let mut damaged = whole;
+        damaged[12] ^= 0x55;
+        let mut damaged = Bytes::from(damaged);
+        let mut bad = decoder("gzip").unwrap();
+        assert!(bad.step(&mut damaged).and_then(|_| bad.finish()).is_err());
+        assert!(decoder("gzip").unwrap().finish().unwrap().is_empty(), "a response without a body has no end to check");
+    }
+}

@@ -1,0 +1,253 @@
+//! One request on a connection of its own: secret, addresses, connection, TLS, HTTP, response.
+//!
+//! By now the request was decided on. What is decided here is what only the network can tell: the addresses of its host.
+
+use super::body::{Reading, RequestBody, ResponseBody};
+use super::call::{Record, Slot};
+use super::client::Client;
+use super::decode::Decoder;
+use super::error::{Failure, Refusal};
+use super::redact::StreamRedactor;
+use super::secret::{SecretError, Vault, basic};
+use super::tasks::Connection;
+use super::{connect, headers, tls};
+use http::header::{AUTHORIZATION, HOST};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Uri};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::rt::Executor;
+use hyper_util::rt::TokioIo;
+use portcullis_policy::{Destination, Scheme, SecretSlot};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{Instant, timeout_at};
+use wasmtime_wasi_http::{RequestOptions, WasiBody};
+use zeroize::Zeroizing;
+
+/// The longest that any request may take, whatever a policy says: what is longer is not a request.
+const TIME_MAX: Duration = Duration::from_secs(60 * 60);
+/// How many headers a response may have.
+const HEADERS_MAX: usize = 128;
+/// How long the headers of a response may be together, in bytes.
+const HEADER_BYTES_MAX: usize = 64 * 1024;
+/// What is read ahead of a guest on one HTTP/1.1 connection, in bytes.
+const BUFFER_BYTES_MAX: usize = 128 * 1024;
+/// What a server may send ahead of a guest on one HTTP/2 connection, in bytes.
+const WINDOW_BYTES: u32 = 256 * 1024;
+/// How many resets of streams an HTTP/2 connection bears: it has one stream.
+const RESETS_MAX: usize = 8;
+
+/// How long each part of a request may take. A guest can only shorten.
+pub(super) struct Timing {
+    /// When everything ends.
+    pub(super) deadline: Instant,
+    connect: Option<Duration>,
+    first_byte: Option<Duration>,
+    between_bytes: Option<Duration>,
+}
+
+impl Timing {
+    pub(super) fn new(granted: Duration, options: Option<RequestOptions>) -> Self {
+        let options = options.unwrap_or_default();
+        Self {
+            deadline: Instant::now() + granted.min(TIME_MAX),
+            connect: options.connect_timeout,
+            first_byte: options.first_byte_timeout,
+            between_bytes: options.between_bytes_timeout,
+        }
+    }
+
+    /// When a part ends that begins now.
+    fn end(&self, part: Option<Duration>) -> Instant {
+        let end = part.and_then(|part| Instant::now().checked_add(part));
+        end.map_or(self.deadline, |end| end.min(self.deadline))
+    }
+}
+
+/// A request that was decided on.
+pub(super) struct Order {
+    pub(super) client: Client,
+    pub(super) destination: Destination,
+    pub(super) method: Method,
+    pub(super) headers: HeaderMap,
+    pub(super) body: WasiBody,
+    pub(super) timing: Timing,
+    pub(super) record: Record,
+    pub(super) slot: Slot,
+}
+
+/// Sends a request and waits for the head of its response.
+pub(super) async fn exchange(order: Order) -> Result<Response<WasiBody>, Failure> {
+    timeout_at(order.timing.deadline, respond(order)).await.unwrap_or(Err(Failure::Timeout))
+}
+
+async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
+    let Order { client, destination, method, headers, body, timing, record, slot } = order;
+    let mut head = Head { method, headers, target: Zeroizing::new(destination.path_with_query()) };
+    headers::complete(&mut head.headers);
+    if let Some(vault) = client.vault(&destination) {
+        inject(vault, &mut head, &destination, &record).await?;
+    }
+    let addresses = checked_addresses(&client, &destination).await?;
+    let stream = connect::connect(&addresses, timing.end(timing.connect)).await?;
+    let over = Arc::new(AtomicBool::new(false));
+    let limits = client.binding().limits;
+    let body = RequestBody::new(body, limits.request_bytes, Arc::clone(&over), record.clone());
+    let connection = Connection::new(stream, timing.deadline, slot, &record)?;
+    let stream = connection.socket();
+    let sent = match destination.scheme() {
+        Scheme::Http => send_http1(head.plain(&destination, body)?, stream, &connection, &timing).await,
+        Scheme::Https => {
+            let config = client.tls().ok_or_else(|| Failure::Tls("there is no TLS in this host".to_owned()))?;
+            let handshake = tls::encrypt(&config, destination.host(), stream);
+            let stream =
+                timeout_at(timing.end(timing.connect), handshake).await.map_err(|_| Failure::ConnectTimeout)??;
+            if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+                send_http2(head.framed(&destination, body)?, stream, &connection, &timing).await
+            } else {
+                send_http1(head.plain(&destination, body)?, stream, &connection, &timing).await
+            }
+        }
+    };
+    let over_limit =
+        |failure| if over.load(Ordering::Relaxed) { Failure::RequestBody(limits.request_bytes) } else { failure };
+    let (mut parts, incoming) = sent.map_err(over_limit)?.into_parts();
+    record.status(parts.status.as_u16());
+    if parts.status.is_informational() {
+        // Another protocol would begin here, which nobody asked for.
+        return Err(Failure::Protocol);
+    }
+    let decoder = Decoder::of(&parts.headers)?;
+    headers::clean(&mut parts.headers, decoder.changes_length(), record.call());
+    // Nothing of hyper's reaches a guest.
+    parts.extensions.clear();
+    let reading = Reading {
+        decoder,
+        redactors: record.call().watched().into_iter().map(StreamRedactor::new).collect(),
+        limit: limits.response_bytes,
+        request_limit: limits.request_bytes,
+        request_over: over,
+        deadline: timing.deadline,
+        between: timing.between_bytes,
+        record,
+    };
+    Ok(Response::from_parts(parts, ResponseBody::new(incoming, connection, reading).boxed_unsync()))
+}
+
+/// The addresses of the destination's host, if each of them may be connected to: who answers with one that may not,
+/// among others, is up to something.
+async fn checked_addresses(client: &Client, destination: &Destination) -> Result<Vec<SocketAddr>, Failure> {
+    let addresses = client.addresses(destination.host()).await?;
+    let checked = addresses.into_iter().map(|address| {
+        let address = SocketAddr::new(address, destination.port());
+        client.check_address(destination.host(), address).map(|()| address)
+    });
+    Ok(checked.collect::<Result<_, _>>()?)
+}
+
+/// What a request says before its body.
+struct Head {
+    method: Method,
+    headers: HeaderMap,
+    /// Path and query; a secret may be in it.
+    target: Zeroizing<String>,
+}
+
+impl Head {
+    /// For HTTP/1.1: the path in the request line, the host in its header.
+    fn plain(mut self, destination: &Destination, body: RequestBody) -> Result<Request<RequestBody>, Failure> {
+        let host = HeaderValue::try_from(destination.authority()).map_err(|_| Failure::Protocol)?;
+        self.headers.insert(HOST, host);
+        let uri = Uri::try_from(self.target.as_str()).map_err(|_| Failure::Protocol)?;
+        self.request(uri, body)
+    }
+
+    /// For HTTP/2: everything in the URI, of which it makes its own headers.
+    fn framed(self, destination: &Destination, body: RequestBody) -> Result<Request<RequestBody>, Failure> {
+        let uri = Uri::builder()
+            .scheme(destination.scheme().to_string().as_str())
+            .authority(destination.authority())
+            .path_and_query(self.target.as_str())
+            .build()
+            .map_err(|_| Failure::Protocol)?;
+        self.request(uri, body)
+    }
+
+    fn request(self, uri: Uri, body: RequestBody) -> Result<Request<RequestBody>, Failure> {
+        let mut request = Request::builder().method(self.method).uri(uri).body(body).map_err(|_| Failure::Protocol)?;
+        *request.headers_mut() = self.headers;
+        Ok(request)
+    }
+}
+
+/// Adds the secret, and has it looked for from now on. Without one the request is not sent.
+async fn inject(vault: &Vault, head: &mut Head, destination: &Destination, record: &Record) -> Result<(), Refusal> {
+    let refused = |error| Refusal::Secret { host: destination.host().to_string(), error };
+    let charge = vault.open().await.map_err(refused)?;
+    record.call().watch(&charge.redactor);
+    let secret = &charge.secret;
+    match vault.slot() {
+        SecretSlot::Header { name, value } => {
+            let filled = Zeroizing::new(SecretSlot::fill(value, secret.expose()));
+            let name = HeaderName::try_from(name).map_err(|_| refused(SecretError::Characters))?;
+            head.headers.insert(name, sensitive(&filled).ok_or_else(|| refused(SecretError::Characters))?);
+        }
+        SecretSlot::Basic { user } => {
+            let filled = Zeroizing::new(format!("Basic {}", *basic(user, secret)));
+            head.headers.insert(AUTHORIZATION, sensitive(&filled).ok_or_else(|| refused(SecretError::Characters))?);
+        }
+        SecretSlot::Query { name } => headers::append_parameter(&mut head.target, name, secret.expose()),
+    }
+    Ok(())
+}
+
+/// A value that hyper neither prints nor puts into a table of HTTP/2.
+fn sensitive(value: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(value).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+async fn send_http1<S>(
+    request: Request<RequestBody>,
+    stream: S,
+    connection: &Connection,
+    timing: &Timing,
+) -> Result<Response<Incoming>, Failure>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let mut builder = hyper::client::conn::http1::Builder::new();
+    builder.max_headers(HEADERS_MAX).max_buf_size(BUFFER_BYTES_MAX).max_header_size(HEADER_BYTES_MAX);
+    let handshake = builder.handshake(TokioIo::new(stream)).await;
+    let (mut sender, task) = handshake.map_err(|error| Failure::from_hyper(&error))?;
+    connection.spawner().execute(task);
+    let response = timeout_at(timing.end(timing.first_byte), sender.send_request(request)).await;
+    response.map_err(|_| Failure::Timeout)?.map_err(|error| Failure::from_hyper(&error))
+}
+
+async fn send_http2<S>(
+    request: Request<RequestBody>,
+    stream: S,
+    connection: &Connection,
+    timing: &Timing,
+) -> Result<Response<Incoming>, Failure>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let mut builder = hyper::client::conn::http2::Builder::new(connection.spawner());
+    builder
+        .max_header_list_size(u32::try_from(HEADER_BYTES_MAX).unwrap_or(u32::MAX))
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES)
+        .max_concurrent_reset_streams(RESETS_MAX)
+        .max_pending_accept_reset_streams(RESETS_MAX);
+    let handshake = builder.handshake(TokioIo::new(stream)).await;
+    let (mut sender, task) = handshake.map_err(|error| Failure::from_hyper(&error))?;
+    connection.spawner().execute(task);
+    let response = timeout_at(timing.end(timing.first_byte), sender.send_request(request)).await;
+    response.map_err(|_| Failure::Timeout)?.map_err(|error| Failure::from_hyper(&error))
+}

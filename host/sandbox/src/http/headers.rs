@@ -1,0 +1,197 @@
+//! Which headers a guest may send, which the host sets, and what of a response's headers a guest sees.
+
+use super::call::Call;
+use super::encoding::{is_unreserved, percent_decoded};
+use super::error::Refusal;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HOST, RANGE, USER_AGENT};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use portcullis_policy::{HttpBinding, SecretSlot};
+use wasmtime_wasi_http::DEFAULT_FORBIDDEN_HEADERS;
+
+/// Headers that the host keeps for itself beside those that wasmtime does.
+const KEPT: [&str; 11] = [
+    // The host asks for what it can decode under a cap.
+    "accept-encoding",
+    // It would make a server wait for an answer that a guest does not give.
+    "expect",
+    // Never sent: it would tell a server where a plugin was before.
+    "referer",
+    // The framing of a message, which the host decides.
+    "te",
+    "trailer",
+    // With these some servers take another method or path than the one that was checked.
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
+    "x-original-url",
+    "x-rewrite-url",
+    "x-forwarded-host",
+];
+
+/// How long the headers of a request may be together, in bytes: what servers take.
+const HEADERS_BYTES_MAX: usize = 32 * 1024;
+
+/// What the host calls itself where a guest does not say.
+const AGENT: &str = concat!("portcullis/", env!("CARGO_PKG_VERSION"));
+
+/// Whether no guest may set a header, whatever is granted.
+pub(super) fn is_kept(name: &HeaderName) -> bool {
+    DEFAULT_FORBIDDEN_HEADERS.contains(name) || KEPT.contains(&name.as_str()) || name.as_str().starts_with("proxy-")
+}
+
+/// Checks what a guest wants to send.
+pub(super) fn check(headers: &HeaderMap, binding: &HttpBinding, slot: Option<&SecretSlot>) -> Result<(), Refusal> {
+    for name in headers.keys() {
+        if slot.is_some_and(|slot| is_slot(name, slot)) {
+            return Err(Refusal::SecretHeader(name.to_string()));
+        }
+        // The length of a body is the body's, and a language's library adds it unasked.
+        if is_kept(name) || (name != CONTENT_LENGTH && !binding.allows_header(name.as_str())) {
+            return Err(Refusal::Header(super::error::bounded(name.as_str())));
+        }
+    }
+    if headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>() > HEADERS_BYTES_MAX {
+        return Err(Refusal::LongHeaders(HEADERS_BYTES_MAX));
+    }
+    let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
+    if lengths.next().is_none_or(|value| length(value).is_some()) && lengths.next().is_none() {
+        Ok(())
+    } else {
+        Err(Refusal::ContentLength)
+    }
+}
+
+/// The length that a header says, where it is written as the one plain number.
+pub(super) fn length(value: &HeaderValue) -> Option<u64> {
+    let text = value.to_str().ok()?;
+    let number = text.parse().ok()?;
+    // Parsing is lenient about signs and zeros.
+    (u64::to_string(&number) == text).then_some(number)
+}
+
+/// Checks that a guest does not set the parameter that a secret goes into, in any spelling that a server may take for
+/// it.
+pub(super) fn check_query(query: Option<&str>, slot: &SecretSlot) -> Result<(), Refusal> {
+    let SecretSlot::Query { name } = slot else { return Ok(()) };
+    let wanted = parameter(name.as_bytes());
+    let mut names = query.unwrap_or_default().split(['&', ';']);
+    let set = names.any(|pair| {
+        let spelt = pair.split_once('=').map_or(pair, |(spelt, _)| spelt);
+        parameter(&percent_decoded(spelt)) == wanted
+    });
+    if set { Err(Refusal::SecretParameter(name.clone())) } else { Ok(()) }
+}
+
+/// A parameter's name as the most lenient servers read it: without case, spaces around it, a subscript behind it, and
+/// with one character for those that cannot be in the name of a variable.
+fn parameter(name: &[u8]) -> Vec<u8> {
+    let plain = name.split(|byte| matches!(byte, b'[' | b'\0')).next().unwrap_or_default().trim_ascii();
+    let like_a_variable = |byte: &u8| match byte {
+        b'.' | b' ' | b'-' => b'_',
+        other => other.to_ascii_lowercase(),
+    };
+    plain.iter().map(like_a_variable).collect()
+}
+
+/// Appends a parameter to a path with query.
+pub(super) fn append_parameter(target: &mut String, name: &str, value: &str) {
+    let encoded = |text: &str| super::encoding::percent(text.as_bytes(), super::encoding::Case::Upper, is_unreserved);
+    target.push(if target.contains('?') { '&' } else { '?' });
+    target.push_str(&encoded(name));
+    target.push('=');
+    target.push_str(&encoded(value));
+}
+
+/// Adds what the host says in every request.
+pub(super) fn complete(headers: &mut HeaderMap) {
+    // A part of a compressed body cannot be decoded.
+    let coding = if headers.contains_key(RANGE) { "identity" } else { "gzip" };
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(coding));
+    headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
+    headers.remove(HOST);
+}
+
+fn is_slot(name: &HeaderName, slot: &SecretSlot) -> bool {
+    match slot {
+        SecretSlot::Header { name: taken, .. } => name.as_str().eq_ignore_ascii_case(taken),
+        SecretSlot::Basic { .. } => *name == http::header::AUTHORIZATION,
+        SecretSlot::Query { .. } => false,
+    }
+}
+
+/// Takes out of a response's headers what is no longer true after decoding and redacting, and the call's secrets.
+pub(super) fn clean(headers: &mut HeaderMap, decoded: bool, call: &Call) {
+    let redactors = call.watched();
+    if decoded {
+        headers.remove(CONTENT_ENCODING);
+    }
+    if decoded || !redactors.is_empty() {
+        headers.remove(CONTENT_LENGTH);
+    }
+    for redactor in &redactors {
+        let named: Vec<_> = headers.keys().filter(|name| redactor.text(name.as_str()).is_some()).cloned().collect();
+        for name in named {
+            headers.remove(name);
+            call.count_redactions(1);
+        }
+        for value in headers.values_mut() {
+            let Some((redacted, found)) = redactor.bytes(value.as_bytes()) else { continue };
+            call.count_redactions(found);
+            *value = HeaderValue::from_bytes(&redacted).unwrap_or(HeaderValue::from_static(super::redact::REPLACEMENT));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_that_decide_where_a_request_goes_or_ends_are_the_hosts() {
+        let kept = ["host", "connection", "transfer-encoding", "upgrade", "te", "trailer", "expect", "referer"];
+        let more = ["proxy-authorization", "proxy-anything", "accept-encoding", "x-http-method-override", "keep-alive"];
+        for name in kept.iter().chain(&more) {
+            assert!(is_kept(&HeaderName::from_static(name)), "{name}");
+        }
+        for name in ["accept", "authorization", "cookie", "content-length", "content-type", "user-agent", "x-a"] {
+            assert!(!is_kept(&HeaderName::from_static(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_parameter_of_a_secret_is_not_a_guests_in_any_spelling() {
+        let slot = SecretSlot::Query { name: "api_key".to_owned() };
+        let taken = [
+            "api_key=1",
+            "a=b&api_key=1",
+            "api_key",
+            "%61pi_key=1",
+            "a;api_key=1",
+            "API_KEY=1",
+            "api%5fkey=1",
+            "api%5Fkey",
+            "+api_key=1",
+            "api_key[]=1",
+            "api_key%5B0%5D=1",
+            "api.key=1",
+            "api+key=1",
+            "api_key%00x=1",
+            "&&api_key=",
+        ];
+        for query in taken {
+            assert!(check_query(Some(query), &slot).is_err(), "{query}");
+        }
+        for query in [None, Some(""), Some("a=api_key"), Some("xapi_key=1"), Some("api_keys=1"), Some("api%255fkey=1")]
+        {
+            assert!(check_query(query, &slot).is_ok(), "{query:?}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_is_appended_so_that_it_cannot_be_read_as_two() {
+        let mut target = "/a".to_owned();
+        append_parameter(&mut target, "k y", "1&x=2#é");
+        append_parameter(&mut target, "z", "?");
+        assert_eq!(target, "/a?k%20y=1%26x%3D2%23%C3%A9&z=%3F");
+    }
+}

@@ -1,0 +1,269 @@
+//! The secret of a client: where it is read, what it may look like, and that nobody prints it.
+//!
+//! It is read when it is first needed and kept in the client from then on. Memory that we own is wiped when it is
+//! dropped; the copies within a request on its way, which hyper owns, are not.
+
+use super::encoding::{STANDARD, base64_padded};
+use super::redact::Redactor;
+use portcullis_policy::{Destination, SecretBinding, SecretSlot, SecretSource};
+use rustix::fs::{Mode, OFlags};
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::sync::Mutex;
+use zeroize::Zeroizing;
+
+/// The shortest secret, in bytes: what is shorter also occurs by chance, and could not be redacted.
+const SECRET_BYTES_MIN: usize = 8;
+/// The longest secret, in bytes: what servers take in one header.
+const SECRET_BYTES_MAX: usize = 8192;
+/// The most that is read of a file or a program, in bytes.
+const SOURCE_BYTES_MAX: u64 = 64 * 1024;
+/// How long a program may take to print a secret: it may ask a keyring, but no person.
+const COMMAND_TIME: Duration = Duration::from_secs(10);
+
+/// Why there is no secret. Says nothing of what was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SecretError {
+    #[error("its environment variable is not set")]
+    Unset,
+    #[error("its file cannot be read")]
+    File,
+    #[error("its file is not a regular file")]
+    Irregular,
+    #[error("its program does not start, or ends with an error")]
+    Command,
+    #[error("its program takes too long")]
+    Slow,
+    #[error("it is shorter than {SECRET_BYTES_MIN} bytes, too short to be told from other text")]
+    Short,
+    #[error("it is longer than {SECRET_BYTES_MAX} bytes")]
+    Long,
+    #[error("it has a line break or another character that cannot be sent where it belongs")]
+    Characters,
+}
+
+/// A secret. Wiped when dropped; never printed, copied or written.
+pub(super) struct Secret(Zeroizing<String>);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Secret")
+    }
+}
+
+impl Secret {
+    /// Checks that `bytes` can be sent in a slot, and be found again in what comes back.
+    fn new(bytes: &[u8], slot: &SecretSlot) -> Result<Self, SecretError> {
+        let text = std::str::from_utf8(bytes).map_err(|_| SecretError::Characters)?;
+        let sendable = match slot {
+            SecretSlot::Header { .. } => text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()),
+            // Encoded before it is sent.
+            SecretSlot::Basic { .. } | SecretSlot::Query { .. } => !text.chars().any(char::is_control),
+        };
+        if !sendable {
+            return Err(SecretError::Characters);
+        }
+        if text.trim().len() < SECRET_BYTES_MIN {
+            return Err(SecretError::Short);
+        }
+        if text.len() > SECRET_BYTES_MAX {
+            return Err(SecretError::Long);
+        }
+        Ok(Self(Zeroizing::new(text.to_owned())))
+    }
+
+    /// The value, for whoever sends it.
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A secret that was read, and what looks for it.
+pub(super) struct Charge {
+    pub(super) secret: Secret,
+    pub(super) redactor: Arc<Redactor>,
+}
+
+impl Charge {
+    fn new(secret: Secret, slot: &SecretSlot) -> Result<Self, SecretError> {
+        let redactor = match slot {
+            SecretSlot::Basic { user } => Redactor::new(&[secret.expose(), &basic(user, &secret)]),
+            SecretSlot::Header { .. } | SecretSlot::Query { .. } => Redactor::new(&[secret.expose()]),
+        };
+        Ok(Self { secret, redactor: Arc::new(redactor.ok_or(SecretError::Long)?) })
+    }
+}
+
+/// The credentials of HTTP Basic authentication.
+pub(super) fn basic(user: &str, secret: &Secret) -> Zeroizing<String> {
+    let pair = Zeroizing::new(format!("{user}:{}", secret.expose()));
+    Zeroizing::new(base64_padded(pair.as_bytes(), STANDARD))
+}
+
+/// Where a client has its secret from. Shared by its clones, so that the secret is read once.
+pub(super) struct Vault {
+    binding: SecretBinding,
+    base: PathBuf,
+    charge: Mutex<Option<Arc<Charge>>>,
+}
+
+impl Vault {
+    pub(super) fn new(binding: SecretBinding, base: PathBuf) -> Self {
+        Self { binding, base, charge: Mutex::default() }
+    }
+
+    pub(super) fn slot(&self) -> &SecretSlot {
+        &self.binding.slot
+    }
+
+    /// Whether the secret belongs to requests to this host.
+    pub(super) fn is_for(&self, destination: &Destination) -> bool {
+        self.binding.host.matches(&destination.host().to_string())
+    }
+
+    /// The secret; read now unless it was read before. A failure is not kept.
+    pub(super) async fn open(&self) -> Result<Arc<Charge>, SecretError> {
+        let mut kept = self.charge.lock().await;
+        if let Some(charge) = &*kept {
+            return Ok(Arc::clone(charge));
+        }
+        let bytes = match &self.binding.from {
+            SecretSource::Env(name) => from_environment(name)?,
+            SecretSource::File(path) => from_file(self.base.join(path)).await?,
+            SecretSource::Command(words) => from_command(words, &self.base).await?,
+        };
+        let slot = self.slot();
+        let charge = Arc::new(Charge::new(Secret::new(&bytes, slot)?, slot)?);
+        *kept = Some(Arc::clone(&charge));
+        Ok(charge)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the policy names the variable that a secret is in")]
+fn from_environment(name: &str) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+    let value = std::env::var_os(name).filter(|value| !value.is_empty()).ok_or(SecretError::Unset)?;
+    Ok(Zeroizing::new(value.into_encoded_bytes()))
+}
+
+async fn from_file(path: PathBuf) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+    let read = tokio::task::spawn_blocking(move || read_file(&path));
+    read.await.unwrap_or(Err(SecretError::File))
+}
+
+fn read_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+    // Without waiting: to open a pipe would wait for its other end.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).map_err(|_| SecretError::File)?);
+    if !file.metadata().map_err(|_| SecretError::File)?.is_file() {
+        return Err(SecretError::Irregular);
+    }
+    let mut bytes = Zeroizing::new(Vec::with_capacity(SECRET_BYTES_MAX));
+    let read = file.take(SOURCE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|_| SecretError::File)?;
+    if read as u64 > SOURCE_BYTES_MAX { Err(SecretError::Long) } else { Ok(without_line_end(bytes)) }
+}
+
+async fn from_command(words: &[String], base: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+    tokio::time::timeout(COMMAND_TIME, run_command(words, base)).await.unwrap_or(Err(SecretError::Slow))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the policy names the program that prints a secret")]
+async fn run_command(words: &[String], base: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+    let (program, arguments) = words.split_first().ok_or(SecretError::Command)?;
+    let mut child = tokio::process::Command::new(program)
+        .args(arguments)
+        .current_dir(base)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|_| SecretError::Command)?;
+    let output = child.stdout.take().ok_or(SecretError::Command)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(SECRET_BYTES_MAX));
+    let read = output.take(SOURCE_BYTES_MAX + 1).read_to_end(&mut bytes).await.map_err(|_| SecretError::Command)?;
+    if read as u64 > SOURCE_BYTES_MAX {
+        return Err(SecretError::Long);
+    }
+    let status = child.wait().await.map_err(|_| SecretError::Command)?;
+    if status.success() { Ok(without_line_end(bytes)) } else { Err(SecretError::Command) }
+}
+
+/// One line end at the end is no part of a secret: editors and programs put it there.
+fn without_line_end(mut bytes: Zeroizing<Vec<u8>>) -> Zeroizing<Vec<u8>> {
+    let end = bytes.strip_suffix(b"\r\n").or_else(|| bytes.strip_suffix(b"\n")).map(<[u8]>::len);
+    if let Some(end) = end {
+        bytes.truncate(end);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header() -> SecretSlot {
+        SecretSlot::Header { name: "authorization".to_owned(), value: "Bearer {}".to_owned() }
+    }
+
+    fn check(text: &[u8], slot: &SecretSlot) -> Result<(), SecretError> {
+        Secret::new(text, slot).map(|_| ())
+    }
+
+    #[test]
+    fn what_cannot_be_sent_or_found_again_is_no_secret() {
+        let query = SecretSlot::Query { name: "key".to_owned() };
+        let basic = SecretSlot::Basic { user: "me".to_owned() };
+        for slot in [&header(), &query, &basic] {
+            assert_eq!(check(b"12345678", slot), Ok(()));
+            assert_eq!(check(&[b'a'; SECRET_BYTES_MAX], slot), Ok(()));
+            assert_eq!(check(&[b'a'; SECRET_BYTES_MAX + 1], slot), Err(SecretError::Long));
+            for text in [&b""[..], b"1234567", b"       1", b"1       "] {
+                assert_eq!(check(text, slot), Err(SecretError::Short), "{text:?}");
+            }
+            for text in [&b"12345678\r\nx: y"[..], b"12345678\n", b"1234\x005678", b"1234\x7f5678", b"1234\xff5678"] {
+                assert_eq!(check(text, slot), Err(SecretError::Characters), "{text:?}");
+            }
+        }
+        assert_eq!(check("pässwörd".as_bytes(), &basic), Ok(()));
+        assert_eq!(check("pässwörd".as_bytes(), &header()), Err(SecretError::Characters));
+    }
+
+    #[test]
+    fn a_secret_does_not_print_itself() {
+        let secret = Secret::new(b"canary-canary", &header()).unwrap();
+        assert_eq!(format!("{secret:?} {secret:#?}"), "Secret Secret");
+    }
+
+    #[test]
+    fn one_line_end_is_taken_off_and_no_more() {
+        for (text, expected) in [("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n"), ("a\r", "a\r"), ("a", "a")] {
+            assert_eq!(&*without_line_end(Zeroizing::new(text.into())), expected.as_bytes());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_program_is_run_without_a_shell_and_believed_only_when_it_succeeds() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let base = Path::new("/");
+        let echoed = from_command(&words(&["echo", "$HOME;", "id"]), base).await.unwrap();
+        assert_eq!(&*echoed, b"$HOME; id");
+        assert_eq!(from_command(&words(&["false"]), base).await, Err(SecretError::Command));
+        assert_eq!(from_command(&words(&["/nowhere/at/all"]), base).await, Err(SecretError::Command));
+        assert_eq!(from_command(&words(&["yes"]), base).await, Err(SecretError::Long));
+        assert_eq!(from_command(&[], base).await, Err(SecretError::Command));
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_not_a_regular_one_is_refused_at_once() {
+        for path in ["/dev/zero", "/dev", "/proc/self/fd"] {
+            assert_eq!(from_file(path.into()).await, Err(SecretError::Irregular), "{path}");
+        }
+        assert_eq!(from_file("/nowhere/at/all".into()).await, Err(SecretError::File));
+    }
+}

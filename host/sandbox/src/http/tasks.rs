@@ -1,0 +1,130 @@
+//! What runs for a connection: it ends at the request's deadline, and with whoever owns the connection.
+//!
+//! A socket is closed by dropping its connection, there and then; the tasks around it are only told to end.
+
+use super::call::{Record, Slot};
+use super::error::Failure;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+
+/// Where a socket is while it is open.
+pub(super) type Holder = Mutex<Option<TcpStream>>;
+
+/// A connection of a call. When it is dropped, its socket is closed and its tasks are ended.
+pub(super) struct Connection {
+    tasks: Arc<Mutex<JoinSet<()>>>,
+    deadline: Instant,
+    holder: Arc<Holder>,
+    _slot: Slot,
+}
+
+impl Connection {
+    /// Takes a socket in.
+    ///
+    /// # Errors
+    /// The call has ended.
+    pub(super) fn new(stream: TcpStream, deadline: Instant, slot: Slot, record: &Record) -> Result<Self, Failure> {
+        let holder = Arc::new(Mutex::new(Some(stream)));
+        if !record.call().hold(&holder) {
+            return Err(Failure::Incomplete);
+        }
+        Ok(Self { tasks: Arc::default(), deadline, holder, _slot: slot })
+    }
+
+    /// The socket, for whoever reads and writes.
+    pub(super) fn socket(&self) -> Socket {
+        Socket(Arc::clone(&self.holder))
+    }
+
+    /// What starts tasks of this connection. It keeps none of them alive.
+    pub(super) fn spawner(&self) -> Spawner {
+        Spawner { tasks: Arc::downgrade(&self.tasks), deadline: self.deadline }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        close(&self.holder);
+    }
+}
+
+/// Closes a socket, whoever else still knows it.
+pub(super) fn close(holder: &Holder) {
+    drop(open(holder).take());
+}
+
+fn open(holder: &Holder) -> MutexGuard<'_, Option<TcpStream>> {
+    holder.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A socket that somebody else may close.
+pub(super) struct Socket(Arc<Holder>);
+
+impl Socket {
+    fn with<T>(&self, poll: impl FnOnce(Pin<&mut TcpStream>) -> Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        match &mut *open(&self.0) {
+            Some(stream) => poll(Pin::new(stream)),
+            None => Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
+        }
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.with(|stream| stream.poll_read(context, into))
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.with(|stream| stream.poll_write(context, bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.with(|stream| stream.poll_write_vectored(context, bytes))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.with(|stream| stream.poll_flush(context))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.with(|stream| stream.poll_shutdown(context))
+    }
+}
+
+/// Starts tasks of a connection. HTTP/2 has several.
+#[derive(Clone)]
+pub(super) struct Spawner {
+    tasks: Weak<Mutex<JoinSet<()>>>,
+    deadline: Instant,
+}
+
+impl<F> hyper::rt::Executor<F> for Spawner
+where
+    F: Future + Send + 'static,
+{
+    fn execute(&self, future: F) {
+        let Some(tasks) = self.tasks.upgrade() else { return };
+        let deadline = self.deadline;
+        let task = async move {
+            // What it ends with is told to whoever waits for the response.
+            drop(timeout_at(deadline, future).await);
+        };
+        tasks.lock().unwrap_or_else(PoisonError::into_inner).spawn(task);
+    }
+}

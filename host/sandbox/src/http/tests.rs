@@ -1,0 +1,430 @@
+//! The client against servers on the loopback address: plain, TLS with HTTP/2 and with HTTP/1.1, and a name server.
+
+use super::wasi::Hooks;
+use super::{Client, Network, Traffic};
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use hickory_resolver::proto::op::{Message, MessageType};
+use hickory_resolver::proto::rr::rdata::A;
+use hickory_resolver::proto::rr::{RData, Record, RecordType};
+use http::{Request, Response};
+use http_body_util::{BodyExt, Empty, Full};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use portcullis_policy::{
+    AddressRange, HostPattern, HttpBinding, HttpLimits, Scheme, SecretBinding, SecretSlot, SecretSource, Unnamed,
+};
+use std::convert::Infallible;
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
+
+const CANARY: &str = "canary/secret+value";
+
+fn binding(host: &str, port: u16) -> HttpBinding {
+    HttpBinding {
+        schemes: vec![Scheme::Http],
+        hosts: vec![HostPattern::new(host).unwrap()],
+        unnamed: Unnamed::Deny,
+        ports: vec![port],
+        methods: vec!["GET".to_owned(), "POST".to_owned()],
+        paths: Vec::new(),
+        headers: None,
+        addresses: vec![AddressRange::new("127.0.0.0/8").unwrap()],
+        roots: None,
+        secret: None,
+        narrow: None,
+        limits: HttpLimits {
+            request_bytes: 1000,
+            response_bytes: 100_000,
+            requests: 10,
+            requests_per_minute: 100,
+            time: Duration::from_secs(5),
+        },
+    }
+}
+
+fn empty() -> WasiBody {
+    Empty::new().map_err(Into::into).boxed_unsync()
+}
+
+fn request(url: &str) -> Request<WasiBody> {
+    Request::get(url).body(empty()).unwrap()
+}
+
+struct Plugin {
+    hooks: Hooks,
+}
+
+impl Plugin {
+    fn new(network: &Network, binding: HttpBinding, base: PathBuf) -> Self {
+        Self { hooks: Hooks::new(Some(Client::new(network, Arc::new(binding), base).unwrap())) }
+    }
+
+    async fn send(&mut self, request: Request<WasiBody>) -> Result<Response<WasiBody>, Error> {
+        self.send_with(request, None).await
+    }
+
+    async fn send_with(
+        &mut self,
+        request: Request<WasiBody>,
+        options: Option<RequestOptions>,
+    ) -> Result<Response<WasiBody>, Error> {
+        let sent = self.hooks.send_request(request, options, Box::new(async { Ok(()) }));
+        Box::into_pin(sent).await.map(|(response, _)| response)
+    }
+
+    async fn get(&mut self, url: &str) -> Result<(http::response::Parts, Bytes), Error> {
+        let (parts, body) = self.send(request(url)).await?.into_parts();
+        Ok((parts, body.collect().await?.to_bytes()))
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.hooks.call.as_ref().unwrap().traffic()
+    }
+
+    fn refusal(&self) -> String {
+        self.hooks.call.as_ref().unwrap().refusal().unwrap_or_default()
+    }
+}
+
+/// Answers each connection with the same bytes after it read a head, and keeps what it read.
+struct Recorder {
+    port: u16,
+    heads: Arc<Mutex<Vec<String>>>,
+    closed: Option<oneshot::Receiver<()>>,
+}
+
+impl Recorder {
+    async fn start(answer: Vec<u8>, close: bool) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let heads: Arc<Mutex<Vec<String>>> = Arc::default();
+        let kept = Arc::clone(&heads);
+        let (tell, closed) = oneshot::channel();
+        let mut tell = Some(tell);
+        tokio::spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                kept.lock().unwrap().push(String::new());
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    let Ok(byte) = stream.read_u8().await else { break };
+                    head.push(byte);
+                }
+                *kept.lock().unwrap().last_mut().unwrap() = String::from_utf8(head).unwrap();
+                stream.write_all(&answer).await.ok();
+                if !close {
+                    while stream.read_u8().await.is_ok() {}
+                    tell.take().map(|tell| tell.send(()));
+                }
+            }
+        });
+        Self { port, heads, closed: Some(closed) }
+    }
+
+    fn heads(&self) -> Vec<String> {
+        self.heads.lock().unwrap().clone()
+    }
+}
+
+fn answer(headers: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!("HTTP/1.1 200 OK\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n", body.len());
+    [head.as_bytes(), body].concat()
+}
+
+#[tokio::test]
+async fn a_request_says_what_was_decided_and_its_response_comes_decoded() {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    gzip.write_all(b"a page").unwrap();
+    let server = Recorder::start(answer("content-encoding: gzip\r\n", &gzip.finish().unwrap()), true).await;
+    let port = server.port;
+    let mut plugin = Plugin::new(&Network::new(&[]).unwrap(), binding("127.0.0.1", port), PathBuf::new());
+    let (parts, body) = plugin.get(&format!("http://127.0.0.1:{port}/a?b=c")).await.unwrap();
+    assert_eq!(&body[..], b"a page");
+    assert!(!parts.headers.contains_key("content-encoding") && !parts.headers.contains_key("content-length"));
+    let head = server.heads().remove(0);
+    assert!(head.starts_with("GET /a?b=c HTTP/1.1\r\n"), "{head}");
+    assert_eq!(head.matches(&format!("host: 127.0.0.1:{port}\r\n")).count(), 1, "{head}");
+    assert!(head.contains("accept-encoding: gzip\r\n") && head.contains("user-agent: portcullis/"), "{head}");
+    let exchange = plugin.traffic().exchanges.remove(0);
+    assert_eq!((exchange.status, exchange.error, exchange.received_bytes), (Some(200), None, 6));
+    assert_eq!(exchange.url, format!("http://127.0.0.1:{port}/a"));
+}
+
+#[tokio::test]
+async fn what_is_not_granted_opens_no_connection() {
+    let server = Recorder::start(answer("", b""), true).await;
+    let port = server.port;
+    let network = Network::new(&[]).unwrap();
+    let url = format!("http://127.0.0.1:{port}/");
+    let mut none = Hooks::new(None);
+    let sent = none.send_request(request(&url), None, Box::new(async { Ok(()) }));
+    assert!(matches!(Box::into_pin(sent).await, Err(Error::HttpRequestDenied)));
+    let mut granted = binding("127.0.0.1", port);
+    granted.headers = Some(vec!["accept".to_owned()]);
+    let mut plugin = Plugin::new(&network, granted, PathBuf::new());
+    let header = |name: &str| Request::get(&url).header(name, "x").body(empty()).unwrap();
+    let other = Request::delete(&url).body(empty()).unwrap();
+    let secure = request(&url.replace("http:", "https:"));
+    for denied in [other, secure, header("x-other"), header("host"), header("te"), header("proxy-x")] {
+        assert!(matches!(plugin.send(denied).await, Err(Error::HttpRequestDenied)));
+        assert!(!plugin.refusal().is_empty());
+    }
+    network.forbid(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    assert!(matches!(plugin.send(request(&url)).await, Err(Error::HttpRequestDenied)));
+    assert!(plugin.refusal().contains("own servers"), "{}", plugin.refusal());
+    assert_eq!(server.heads(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_secret_is_sent_and_what_echoes_it_is_redacted() {
+    let base = std::env::temp_dir().join(format!("portcullis-secret-{}", std::process::id()));
+    std::fs::File::create_new(&base).unwrap().write_all(format!("{CANARY}\n").as_bytes()).unwrap();
+    let echo = format!("x-echo: {CANARY}\r\nlocation: /?t=canary%2Fsecret%2Bvalue\r\n");
+    let server = Recorder::start(answer(&echo, format!("<{CANARY}> and <{CANARY}>").as_bytes()), true).await;
+    let port = server.port;
+    let mut granted = binding("127.0.0.1", port);
+    let slot = SecretSlot::Header { name: "authorization".to_owned(), value: "Bearer {}".to_owned() };
+    let from = SecretSource::File(base.display().to_string());
+    granted.secret = Some(SecretBinding { host: HostPattern::new("127.0.0.1").unwrap(), slot, from });
+    let mut plugin = Plugin::new(&Network::new(&[]).unwrap(), granted, PathBuf::from("/"));
+    let url = format!("http://127.0.0.1:{port}/");
+    let (parts, body) = plugin.get(&url).await.unwrap();
+    rustix::fs::unlink(&base).unwrap();
+    assert!(server.heads()[0].contains(&format!("authorization: Bearer {CANARY}\r\n")));
+    assert_eq!(&body[..], b"<[redacted by Portcullis]> and <[redacted by Portcullis]>");
+    assert_eq!(parts.headers["x-echo"], "[redacted by Portcullis]");
+    assert_eq!(parts.headers["location"], "/?t=[redacted by Portcullis]");
+    assert_eq!(plugin.traffic().redactions, 4);
+    let own = Request::get(&url).header("authorization", "mine").body(empty()).unwrap();
+    assert!(matches!(plugin.send(own).await, Err(Error::HttpRequestDenied)));
+    assert!(plugin.refusal().contains("authorization"), "{}", plugin.refusal());
+    plugin.get(&url).await.expect("the secret was kept");
+}
+
+#[tokio::test]
+async fn a_missing_secret_refuses_the_request() {
+    let server = Recorder::start(answer("", b""), true).await;
+    let mut granted = binding("127.0.0.1", server.port);
+    let slot = SecretSlot::Basic { user: "me".to_owned() };
+    let from = SecretSource::Env("PORTCULLIS_NO_SUCH_VARIABLE".to_owned());
+    granted.secret = Some(SecretBinding { host: HostPattern::new("127.0.0.1").unwrap(), slot, from });
+    let mut plugin = Plugin::new(&Network::new(&[]).unwrap(), granted, PathBuf::from("/"));
+    let refused = plugin.send(request(&format!("http://127.0.0.1:{}/", server.port))).await;
+    assert!(matches!(refused, Err(Error::HttpRequestDenied)));
+    assert!(plugin.refusal().contains("environment variable is not set"), "{}", plugin.refusal());
+    assert!(server.heads().is_empty());
+}
+
+#[tokio::test]
+async fn caps_and_times_hold() {
+    let long = Recorder::start(answer("", &vec![b'a'; 200_000]), true).await;
+    let network = Network::new(&[]).unwrap();
+    let mut plugin = Plugin::new(&network, binding("127.0.0.1", long.port), PathBuf::new());
+    let url = format!("http://127.0.0.1:{}/", long.port);
+    assert!(matches!(plugin.get(&url).await, Err(Error::HttpResponseBodySize(Some(100_000)))));
+    assert_eq!(plugin.traffic().exchanges[0].received_bytes, 100_000);
+    let body = Full::new(Bytes::from(vec![b'a'; 1001])).map_err(Into::into).boxed_unsync();
+    let upload = plugin.send(Request::post(&url).body(body).unwrap()).await;
+    assert!(matches!(upload, Err(Error::HttpRequestBodySize(Some(1000)))));
+
+    let silent = Recorder::start(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf".to_vec(), false).await;
+    let mut granted = binding("127.0.0.1", silent.port);
+    granted.limits.time = Duration::from_millis(300);
+    let mut plugin = Plugin::new(&network, granted, PathBuf::new());
+    let url = format!("http://127.0.0.1:{}/", silent.port);
+    assert!(matches!(plugin.get(&url).await, Err(Error::HttpResponseTimeout)));
+    for time in [Duration::ZERO, Duration::from_nanos(u64::MAX), Duration::MAX] {
+        let time = Some(time);
+        let options = RequestOptions { connect_timeout: time, first_byte_timeout: time, between_bytes_timeout: time };
+        let response = plugin.send_with(request(&url), Some(options)).await;
+        let ended = match response {
+            Ok(response) => response.into_body().collect().await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        assert!(matches!(ended, Err(Error::HttpResponseTimeout | Error::ConnectionTimeout)), "{time:?} {ended:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_ends_with_the_body_that_reads_it() {
+    let mut server = Recorder::start(b"HTTP/1.1 200 OK\r\n\r\nevent".to_vec(), false).await;
+    let mut plugin = Plugin::new(&Network::new(&[]).unwrap(), binding("127.0.0.1", server.port), PathBuf::new());
+    let response = plugin.send(request(&format!("http://127.0.0.1:{}/", server.port))).await.unwrap();
+    let mut body = response.into_body();
+    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "event");
+    drop(body);
+    tokio::time::timeout(Duration::from_secs(2), server.closed.take().unwrap()).await.unwrap().unwrap();
+}
+
+/// A name server that answers every question for an address with these, and keeps the names.
+async fn name_server(addresses: Vec<Ipv4Addr>) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
+    let socket = std::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let socket = tokio::net::UdpSocket::from_std(socket).unwrap();
+    let address = socket.local_addr().unwrap();
+    let names: Arc<Mutex<Vec<String>>> = Arc::default();
+    let kept = Arc::clone(&names);
+    tokio::spawn(async move {
+        let mut packet = [0; 2048];
+        loop {
+            let (length, from) = socket.recv_from(&mut packet).await.unwrap();
+            let question = Message::from_vec(&packet[..length]).unwrap();
+            let query = question.queries[0].clone();
+            kept.lock().unwrap().push(query.name().to_string().to_lowercase());
+            let mut reply = Message::response(question.metadata.id, question.metadata.op_code);
+            reply.metadata.message_type = MessageType::Response;
+            reply.metadata.recursion_available = true;
+            if query.query_type() == RecordType::A {
+                for address in &addresses {
+                    let data = RData::A(A(*address));
+                    reply.add_answer(Record::from_rdata(query.name().clone(), 0, data));
+                }
+            }
+            reply.add_query(query);
+            socket.send_to(&reply.to_vec().unwrap(), from).await.unwrap();
+        }
+    });
+    (address, names)
+}
+
+#[tokio::test]
+async fn a_name_is_resolved_by_our_name_server_and_every_address_is_checked() {
+    let server = Recorder::start(answer("", b"ok"), true).await;
+    let url = format!("http://docs.test:{}/", server.port);
+    let (address, names) = name_server(vec![Ipv4Addr::LOCALHOST]).await;
+    let network = Network::new(&[address]).unwrap();
+    let mut plugin = Plugin::new(&network, binding("docs.test", server.port), PathBuf::new());
+    assert_eq!(&plugin.get(&url).await.unwrap().1[..], b"ok");
+    assert!(server.heads()[0].contains(&format!("host: docs.test:{}\r\n", server.port)));
+    let asked = names.lock().unwrap().clone();
+    assert!(!asked.is_empty() && asked.iter().all(|name| name == "docs.test."), "{asked:?}");
+
+    let mut strict = binding("docs.test", server.port);
+    strict.addresses.clear();
+    let mut plugin = Plugin::new(&network, strict.clone(), PathBuf::new());
+    assert!(matches!(plugin.get(&url).await, Err(Error::DestinationIpProhibited)));
+    assert!(plugin.refusal().contains("127.0.0.1"), "{}", plugin.refusal());
+    let (mixed, _) = name_server(vec![Ipv4Addr::new(93, 184, 215, 14), Ipv4Addr::LOCALHOST]).await;
+    let mut plugin = Plugin::new(&Network::new(&[mixed]).unwrap(), strict, PathBuf::new());
+    assert!(matches!(plugin.get(&url).await, Err(Error::DestinationIpProhibited)));
+    assert_eq!(server.heads().len(), 1);
+}
+
+/// A TLS server for `docs.test` that speaks what it is told to, and a file with its certificate.
+async fn tls_server(protocols: &[&[u8]], file: &str) -> (u16, PathBuf) {
+    let signed = rcgen::generate_simple_self_signed(vec!["docs.test".to_owned()]).unwrap();
+    let path = std::env::temp_dir().join(format!("portcullis-{file}-{}", std::process::id()));
+    rustix::fs::unlink(&path).ok();
+    std::fs::File::create_new(&path).unwrap().write_all(signed.cert.pem().as_bytes()).unwrap();
+    let key = rustls::pki_types::PrivateKeyDer::try_from(signed.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![signed.cert.der().clone()], key)
+        .unwrap();
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                let Ok(stream) = acceptor.accept(stream).await else { return };
+                let framed = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                let service = hyper::service::service_fn(|request: Request<hyper::body::Incoming>| async move {
+                    let said = format!("{:?} {} {:?}", request.version(), request.uri(), request.headers().get("host"));
+                    Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(said))))
+                });
+                if framed {
+                    let builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+                    builder.serve_connection(TokioIo::new(stream), service).await.ok();
+                } else {
+                    let builder = hyper::server::conn::http1::Builder::new();
+                    builder.serve_connection(TokioIo::new(stream), service).await.ok();
+                }
+            });
+        }
+    });
+    (port, path)
+}
+
+#[tokio::test]
+async fn tls_trusts_the_roots_of_the_grant_and_speaks_both_versions() {
+    let (address, _) = name_server(vec![Ipv4Addr::LOCALHOST]).await;
+    let network = Network::new(&[address]).unwrap();
+    for (protocols, version) in
+        [(&[&b"h2"[..], b"http/1.1"][..], "HTTP/2.0"), (&[b"http/1.1"], "HTTP/1.1"), (&[], "HTTP/1.1")]
+    {
+        let (port, roots) =
+            tls_server(protocols, &format!("roots-{version}-{}", protocols.len()).replace('/', "")).await;
+        let mut granted = binding("docs.test", port);
+        granted.schemes = vec![Scheme::Https];
+        let url = format!("https://docs.test:{port}/a?b");
+        let mut plugin = Plugin::new(&network, granted.clone(), PathBuf::new());
+        assert!(matches!(plugin.get(&url).await, Err(Error::TlsCertificateError)), "not one of the built-in roots");
+        granted.roots = Some(roots.display().to_string());
+        let mut plugin = Plugin::new(&network, granted.clone(), PathBuf::from("/"));
+        let said = plugin.get(&url).await.unwrap().1;
+        let said = String::from_utf8(said.to_vec()).unwrap();
+        assert!(said.starts_with(version), "{said}");
+        assert!(said.contains("/a?b") && said.contains(&format!("docs.test:{port}")), "{said}");
+        granted.hosts = vec![HostPattern::new("other.test").unwrap()];
+        let mut plugin = Plugin::new(&network, granted, PathBuf::from("/"));
+        let other = plugin.get(&url.replace("docs.test", "other.test")).await;
+        assert!(matches!(other, Err(Error::TlsCertificateError)), "a certificate for another name");
+        rustix::fs::unlink(&roots).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn budgets_hold_for_all_clones_of_a_client() {
+    let server = Recorder::start(answer("", b""), true).await;
+    let url = format!("http://127.0.0.1:{}/", server.port);
+    let mut granted = binding("127.0.0.1", server.port);
+    granted.limits.requests = 2;
+    granted.limits.requests_per_minute = 3;
+    let network = Network::new(&[]).unwrap();
+    let client = Client::new(&network, Arc::new(granted), PathBuf::new()).unwrap();
+    let mut first = Plugin { hooks: Hooks::new(Some(client.clone())) };
+    for _ in 0..2 {
+        first.get(&url).await.unwrap();
+    }
+    assert!(matches!(first.get(&url).await, Err(Error::HttpRequestDenied)));
+    assert!(first.refusal().contains("2 requests"), "{}", first.refusal());
+    let mut second = Plugin { hooks: Hooks::new(Some(client)) };
+    second.get(&url).await.unwrap();
+    assert!(matches!(second.get(&url).await, Err(Error::HttpRequestDenied)));
+    assert!(second.refusal().contains("a minute"), "{}", second.refusal());
+    assert_eq!(server.heads().len(), 3);
+}
+
+#[tokio::test]
+async fn a_narrowed_client_reaches_one_origin_path_and_query() {
+    let server = Recorder::start(answer("", b""), true).await;
+    let origin = format!("http://127.0.0.1:{}", server.port);
+    let network = Network::new(&[]).unwrap();
+    let client = Client::new(&network, Arc::new(binding("127.0.0.1", server.port)), PathBuf::new()).unwrap();
+    let only = portcullis_policy::Destination::from_url(&format!("{origin}/a?b=1")).unwrap();
+    let mut plugin = Plugin { hooks: Hooks::new(Some(client.narrowed(only))) };
+    for path in ["/", "/a", "/a?b=2", "/a?b=1&c", "/a/b?b=1", "/b?b=1"] {
+        assert!(matches!(plugin.get(&format!("{origin}{path}")).await, Err(Error::HttpRequestDenied)), "{path}");
+    }
+    plugin.get(&format!("{origin}/a?b=1")).await.unwrap();
+    assert_eq!(server.heads().len(), 1);
+    let elsewhere = portcullis_policy::Destination::from_url(&format!("http://127.0.0.2:{}/", server.port)).unwrap();
+    let mut plugin = Plugin { hooks: Hooks::new(Some(client.narrowed(elsewhere))) };
+    let unnamed = plugin.get(&format!("http://127.0.0.2:{}/", server.port)).await;
+    assert!(matches!(unnamed, Err(Error::HttpRequestDenied)), "the binding does not say that a person may be asked");
+}

@@ -1,0 +1,73 @@
+//! TLS with fixed roots: those compiled in, or those of the file that a grant names. The environment has no say.
+
+use super::error::Failure;
+use super::tasks::Socket;
+use portcullis_policy::Host;
+use rustls::client::Resumption;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+/// The most that is read of a file of certificates, in bytes: some hundred certificates.
+const ROOTS_BYTES_MAX: u64 = 1024 * 1024;
+
+/// What a client says it speaks, the best first.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// Trusts the roots that are compiled in.
+pub(super) fn built_in() -> Result<Arc<ClientConfig>, rustls::Error> {
+    config(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() })
+}
+
+/// Trusts the certificates of one file, and no other.
+pub(super) fn from_file(path: &Path) -> Result<Arc<ClientConfig>, String> {
+    let pem = read(path).map_err(|error| error.to_string())?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&pem) {
+        let certificate = certificate.map_err(|error| error.to_string())?;
+        roots.add(certificate).map_err(|error| error.to_string())?;
+    }
+    if roots.is_empty() {
+        return Err("there is no certificate in it".to_owned());
+    }
+    config(roots).map_err(|error| error.to_string())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the policy names the file of the certificates to trust")]
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut pem = Vec::new();
+    let read = File::open(path)?.take(ROOTS_BYTES_MAX + 1).read_to_end(&mut pem)? as u64;
+    if read > ROOTS_BYTES_MAX { Err(std::io::ErrorKind::FileTooLarge.into()) } else { Ok(pem) }
+}
+
+fn config(roots: RootCertStore) -> Result<Arc<ClientConfig>, rustls::Error> {
+    // Named here, since the default provider of a process is whatever an embedder made it.
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let mut config = builder.with_root_certificates(roots).with_no_client_auth();
+    config.alpn_protocols = PROTOCOLS.iter().map(|protocol| protocol.to_vec()).collect();
+    // A resumed session would tell a server that two plugins, or two calls, are on one machine.
+    config.resumption = Resumption::disabled();
+    Ok(Arc::new(config))
+}
+
+/// Encrypts a connection to `host`. The name that is asked for and the name that is verified are the checked one.
+pub(super) async fn encrypt(
+    config: &Arc<ClientConfig>,
+    host: &Host,
+    stream: Socket,
+) -> Result<TlsStream<Socket>, Failure> {
+    let name = match host {
+        Host::Name(name) => ServerName::try_from(name.to_string())
+            .map_err(|_| Failure::Tls("the name cannot be in a certificate".into()))?,
+        Host::Address(address) => ServerName::from(*address),
+    };
+    let connector = TlsConnector::from(Arc::clone(config));
+    connector.connect(name, stream).await.map_err(|error| Failure::from_tls(&error))
+}
