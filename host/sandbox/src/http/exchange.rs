@@ -112,9 +112,13 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
             }
         }
     };
-    let over_limit =
-        |failure| if over.load(Ordering::Relaxed) { Failure::RequestBody(limits.request_bytes) } else { failure };
+    let over_limit = |failure| match failure {
+        _ if over.load(Ordering::Relaxed) => Failure::RequestBody(limits.request_bytes),
+        _ if connection.is_talked_out() => Failure::ResponseHeaders,
+        failure => failure,
+    };
     let (mut parts, incoming) = sent.map_err(over_limit)?.into_parts();
+    connection.response_begins();
     record.status(parts.status.as_u16());
     if parts.status.is_informational() {
         // Another protocol would begin here, which nobody asked for.

@@ -6,8 +6,9 @@
 //! Not found: anything that a server which means to leak can think of, such as a value in pieces, encoded twice or
 //! encrypted. A server that means to leak already has the secret; this is for those that echo.
 
-use super::encoding::{Case, STANDARD, URL_SAFE, base64, base64_padded, hex, is_unreserved, percent};
+use super::encoding::{Case, is_unreserved, percent};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, Encoding, HEXLOWER, HEXUPPER};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -125,12 +126,13 @@ fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
         html(value, "&apos;", "&quot;"),
         html(value, "'", "&quot;"),
     ];
-    for alphabet in [STANDARD, URL_SAFE] {
-        texts.extend([base64(bytes, alphabet), base64_padded(bytes, alphabet)]);
-        texts.extend((0..3).map(|offset| base64_core(bytes, offset, alphabet)));
+    texts.extend([BASE64.encode(bytes), BASE64URL.encode(bytes)]);
+    for bare in [BASE64_NOPAD, BASE64URL_NOPAD] {
+        texts.push(bare.encode(bytes));
+        texts.extend((0..3).map(|offset| base64_core(bytes, offset, &bare)));
     }
+    texts.extend([HEXLOWER.encode(bytes), HEXUPPER.encode(bytes)]);
     for case in [Case::Lower, Case::Upper] {
-        texts.push(hex(bytes, case));
         texts.push(percent(bytes, case, is_unreserved));
         texts.push(percent(bytes, case, |_| false));
         // What JavaScript keeps in a component of a URL, and what a form is sent as.
@@ -150,9 +152,9 @@ fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
 }
 
 /// The part of base64 that a value alone decides when it begins `offset` bytes into a group of three.
-fn base64_core(bytes: &[u8], offset: usize, alphabet: &[u8; 64]) -> String {
+fn base64_core(bytes: &[u8], offset: usize, bare: &Encoding) -> String {
     let shifted = Zeroizing::new([&[0; 2][..offset], bytes].concat());
-    let encoded = base64(&shifted, alphabet);
+    let encoded = bare.encode(&shifted);
     // The digits of the bytes before, and the one that is shared with them.
     let begin = [0, 2, 3][offset];
     let end = shifted.len() * 8 / 6;
@@ -199,21 +201,21 @@ mod tests {
 
     fn echoes() -> Vec<(&'static str, String)> {
         let bytes = SECRET.as_bytes();
-        let padded = |prefix: &str| base64_padded(&[prefix.as_bytes(), bytes, b" and more"].concat(), STANDARD);
-        let url = |prefix: &str| base64(&[prefix.as_bytes(), bytes, b"."].concat(), URL_SAFE);
+        let padded = |prefix: &str| BASE64.encode(&[prefix.as_bytes(), bytes, b" and more"].concat());
+        let url = |prefix: &str| BASE64URL_NOPAD.encode(&[prefix.as_bytes(), bytes, b"."].concat());
         vec![
             ("raw", SECRET.to_owned()),
             ("reversed", SECRET.chars().rev().collect()),
-            ("base64", base64_padded(bytes, STANDARD)),
-            ("base64 without padding", base64(bytes, STANDARD)),
-            ("base64 for URLs", base64(bytes, URL_SAFE)),
+            ("base64", BASE64.encode(bytes)),
+            ("base64 without padding", BASE64_NOPAD.encode(bytes)),
+            ("base64 for URLs", BASE64URL_NOPAD.encode(bytes)),
             ("base64 after one byte", padded("a")),
             ("base64 after two bytes", padded("ab")),
             ("base64 after three bytes", padded("abc")),
             ("base64 for URLs after one byte", url("a")),
             ("base64 for URLs after two bytes", url("ab")),
-            ("hex", hex(bytes, Case::Lower)),
-            ("hex in upper case", hex(bytes, Case::Upper)),
+            ("hex", HEXLOWER.encode(bytes)),
+            ("hex in upper case", HEXUPPER.encode(bytes)),
             ("percent", percent(bytes, Case::Upper, is_unreserved)),
             ("percent in lower case", percent(bytes, Case::Lower, is_unreserved)),
             ("percent throughout", percent(bytes, Case::Upper, |_| false)),

@@ -3,8 +3,8 @@
 //! It is read when it is first needed and kept in the client from then on. Memory that we own is wiped when it is
 //! dropped; the copies within a request on its way, which hyper owns, are not.
 
-use super::encoding::{STANDARD, base64_padded};
 use super::redact::Redactor;
+use data_encoding::BASE64;
 use portcullis_policy::{Destination, SecretBinding, SecretSlot, SecretSource};
 use rustix::fs::{Mode, OFlags};
 use std::fmt;
@@ -103,7 +103,7 @@ impl Charge {
 /// The credentials of HTTP Basic authentication.
 pub(super) fn basic(user: &str, secret: &Secret) -> Zeroizing<String> {
     let pair = Zeroizing::new(format!("{user}:{}", secret.expose()));
-    Zeroizing::new(base64_padded(pair.as_bytes(), STANDARD))
+    Zeroizing::new(BASE64.encode(pair.as_bytes()))
 }
 
 /// Where a client has its secret from. Shared by its clones, so that the secret is read once.
