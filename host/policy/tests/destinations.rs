@@ -81,7 +81,7 @@ fn the_plain_spellings_go_through() {
         ("https://good.example/v1/é?ü", "https://good.example/v1/%C3%A9?%C3%BC"),
         ("https://good.example/v1/a;b=c//d...e/.f", "https://good.example/v1/a;b=c//d...e/.f"),
         ("https://good.example/v1/?u=https%3A%2F%2Fx%2f..", "https://good.example/v1/?u=https%3A%2F%2Fx%2f.."),
-        ("https://good.example/v1/{\"a\"}?'b'|c", "https://good.example/v1/{\"a\"}?'b'|c"),
+        ("https://good.example/v1/{\"a\"}?'b'|c", "https://good.example/v1/%7B%22a%22%7D?%27b%27|c"),
         ("https://good.example/v1/@user:tag", "https://good.example/v1/@user:tag"),
     ];
     for (text, plain) in rows {

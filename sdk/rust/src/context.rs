@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::host;
-use crate::{Directory, Failure, Permission};
+use crate::http::Client;
+use crate::log::Level;
+use crate::{Directory, Failure, Permission, Service, Store};
 
 /// Who asked for the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,5 +108,40 @@ impl Context {
     /// The manifest does not ask for the key, or the policy binds nothing to it for this tool.
     pub fn directory(&self, key: &str) -> Result<Directory, Failure> {
         self.host.directory(key)
+    }
+
+    /// The HTTP client that the policy bound to a key of the manifest.
+    ///
+    /// # Errors
+    /// As [`Context::directory`].
+    pub fn client(&self, key: &str) -> Result<Client, Failure> {
+        self.host.client(key).map(Client::new)
+    }
+
+    /// The store that the policy bound to a key of the manifest.
+    ///
+    /// # Errors
+    /// As [`Context::directory`].
+    pub fn store(&self, key: &str) -> Result<Store, Failure> {
+        self.host.store(key).map(Store::new)
+    }
+
+    /// The service of the embedding application that the policy bound to a key of the manifest.
+    ///
+    /// # Errors
+    /// As [`Context::directory`], and the application could not make it.
+    pub fn service(&self, key: &str) -> Result<Service, Failure> {
+        self.host.service(key).map(Service::new)
+    }
+
+    /// What the policy sets under `config` for this plugin.
+    #[must_use]
+    pub fn setting(&self, key: &str) -> Option<String> {
+        self.host.setting(key)
+    }
+
+    /// Writes a line into the record of the call. The host drops what exceeds the call's quota.
+    pub fn log(&self, level: Level, message: impl AsRef<str>) {
+        self.host.log(level, message.as_ref());
     }
 }

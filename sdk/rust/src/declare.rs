@@ -19,6 +19,31 @@
 /// # fn main() {}
 /// ```
 ///
+/// A plugin with `reviewer: function` after its dependencies has a say in each call before it runs: the function takes a
+/// [`Review`](crate::Review) and gives a [`Verdict`](crate::Verdict).
+///
+/// ```
+/// # use portcullis_sdk::prelude::*;
+/// # /// Fetches.
+/// # #[tool(requires(network))]
+/// # fn fetch() -> String { String::new() }
+/// fn review(call: &Review) -> Verdict {
+///     match call.arguments()["url"].as_str() {
+///         Some(url) if call.names_host("pages", url) != Ok(true) => Verdict::ask(format!("{url} is on an unnamed host")),
+///         _ => Verdict::Clear,
+///     }
+/// }
+///
+/// plugin! {
+///     name: "reader",
+///     description: "Reads pages.",
+///     tools: [fetch],
+///     dependencies: [http "pages": "the pages to read", optional store "seen": "what was read", optional service "index": ""],
+///     reviewer: review,
+/// }
+/// # fn main() {}
+/// ```
+///
 /// The version is the crate's. Two tools of one name do not compile:
 ///
 /// ```compile_fail
@@ -51,6 +76,7 @@ macro_rules! plugin {
         description: $description:literal,
         tools: [$($tool:ty),+ $(,)?]
         $(, dependencies: [$($($word:ident)+ $key:literal : $reason:literal),* $(,)?])?
+        $(, reviewer: $reviewer:path)?
         $(,)?
     ) => {
         /// The plugin that this crate is.
@@ -60,7 +86,8 @@ macro_rules! plugin {
             $description,
             &[$($crate::Entry::of::<$tool>()),+],
             &[$($($crate::dependency!($($word)+, $key, $reason)),*)?],
-        );
+        )
+        $(.reviewed_by($reviewer))?;
 
         #[cfg(target_arch = "wasm32")]
         const _: () = {
@@ -82,7 +109,25 @@ macro_rules! plugin {
             }
 
             bindings::export!(Exports with_types_in bindings);
+            $($crate::export_reviewer!(Exports, $reviewer);)?
         };
+    };
+}
+
+/// The export of a plugin that reviews its calls.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_reviewer {
+    ($exports:ident, $reviewer:path) => {
+        use $crate::guest::v0_1::reviewing;
+
+        impl reviewing::exports::portcullis::tool::reviewer::Guest for $exports {
+            fn review(tool: String, arguments: String) -> bindings::portcullis::tool::types::Verdict {
+                $crate::guest::v0_1::review(&PLUGIN, &tool, &arguments)
+            }
+        }
+
+        reviewing::export!($exports with_types_in reviewing);
     };
 }
 

@@ -33,6 +33,11 @@ mod schema;
 mod context;
 mod directory;
 mod failure;
+pub mod http;
+mod log;
+mod review;
+mod service;
+mod store;
 mod success;
 
 mod arguments;
@@ -55,8 +60,12 @@ pub use context::{Call, Context, Progress};
 pub use definition::{Definition, Dependency, DependencyKind, Hint, Manifest, Permission};
 pub use directory::Directory;
 pub use failure::Failure;
+pub use log::Level;
 pub use plugin::{Declaration, Entry, Plugin, Tool};
 pub use portcullis_sdk_macros::{arguments, output, tool};
+pub use review::{Review, Verdict};
+pub use service::Service;
+pub use store::Store;
 pub use success::{Blob, IntoOutput, Json, Output, Part, Parts, Success};
 
 /// The crates that derived code names. Depend on them yourself for anything more than the derives.
@@ -64,7 +73,9 @@ pub use {schemars, serde, serde_json};
 
 /// What the file of a tool needs, and nothing more.
 pub mod prelude {
-    pub use crate::{Blob, Context, Failure, IntoOutput, Json, Part, Parts, Permission, Progress, Success};
+    pub use crate::http::{Client, Request, Response};
+    pub use crate::{Blob, Context, Failure, IntoOutput, Json, Level, Part, Parts, Permission, Progress, Success};
+    pub use crate::{Review, Service, Store, Verdict};
     pub use crate::{arguments, output, plugin, tool};
     pub use serde_json::json;
 }

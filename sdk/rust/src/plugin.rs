@@ -4,7 +4,8 @@
 
 use serde_json::Value;
 
-use crate::{Context, Definition, Dependency, Failure, Hint, Manifest, Permission, Success};
+use crate::host;
+use crate::{Context, Definition, Dependency, Failure, Hint, Manifest, Permission, Review, Success, Verdict};
 
 /// The longest name that the contract allows, in bytes.
 const NAME_LENGTH_MAX: usize = 64;
@@ -77,7 +78,11 @@ pub struct Plugin {
     description: &'static str,
     tools: &'static [Entry],
     dependencies: &'static [Dependency],
+    reviewer: Option<Reviewer>,
 }
+
+/// What a plugin says of a call before it runs.
+type Reviewer = fn(&Review<'_>) -> Verdict;
 
 impl Plugin {
     /// Puts a plugin together.
@@ -106,7 +111,13 @@ impl Plugin {
             index += 1;
         }
         check_keys(dependencies);
-        Self { name, version, description, tools, dependencies }
+        Self { name, version, description, tools, dependencies, reviewer: None }
+    }
+
+    /// Lets a function review each call before it runs.
+    #[must_use]
+    pub const fn reviewed_by(self, reviewer: Reviewer) -> Self {
+        Self { reviewer: Some(reviewer), ..self }
     }
 
     /// What the plugin says of itself.
@@ -129,6 +140,15 @@ impl Plugin {
         let entry = self.tools.iter().find(|entry| entry.declaration.name == tool);
         let entry = entry.ok_or_else(|| Failure::invalid(format!("`{}` has no tool `{tool}`", self.name)))?;
         (entry.execute)(arguments, context)
+    }
+
+    /// Reviews a call. A plugin without a reviewer has nothing to say.
+    pub(crate) fn review(&self, tool: &str, arguments: &str, host: &host::Host) -> Verdict {
+        let Some(reviewer) = self.reviewer else { return Verdict::Clear };
+        match serde_json::from_str(arguments) {
+            Ok(arguments) => reviewer(&Review::new(tool, arguments, host)),
+            Err(error) => Verdict::refuse(format!("the arguments are no JSON: {error}")),
+        }
     }
 }
 

@@ -23,14 +23,25 @@
 //! # }
 //! ```
 
+mod network;
+mod store;
+
+pub use network::Reply;
+pub(crate) use network::{Body, Client, Service};
+pub(crate) use store::Bucket;
+
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Deref;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::{Call, Directory, Failure, Permission, Plugin, Progress, Success};
+use crate::http::{Request, Url};
+use crate::{Call, Directory, Failure, Level, Permission, Plugin, Progress, Success, Verdict};
+use network::{Server, ServiceLogic};
+use store::Values;
 
 /// Calls a tool through the parsing, the look-up and the conversions that a guest goes through, and refuses an argument
 /// that its schema does not name, as a host would.
@@ -43,6 +54,13 @@ pub fn call(plugin: &Plugin, tool: &str, arguments: Value, context: &crate::Cont
         refuse_unknown(&definition.schema, &arguments)?;
     }
     plugin.execute(tool, &arguments.to_string(), context)
+}
+
+/// Lets the plugin review a call, as a host does before the call runs.
+#[must_use]
+#[expect(clippy::needless_pass_by_value, reason = "tests write `json!({...})`")]
+pub fn review(plugin: &Plugin, tool: &str, arguments: Value, context: &crate::Context) -> Verdict {
+    plugin.review(tool, &arguments.to_string(), context.host())
 }
 
 /// What a host would refuse the plugin for, beyond what the compiler has checked.
@@ -74,7 +92,8 @@ fn refuse_unknown(schema: &Value, arguments: &Value) -> Result<(), Failure> {
 
 /// A call with a scripted host. Pass it wherever a `&portcullis_sdk::Context` is wanted.
 ///
-/// Nothing is granted until the script says so: no directory, and every question is answered with no.
+/// Nothing is granted until the script says so: no directory, no client, no store, no service, no setting, and every
+/// question is answered with no. What a store holds stays there from one call with this context to the next.
 #[derive(Debug)]
 pub struct Context {
     context: crate::Context,
@@ -105,6 +124,64 @@ impl Context {
     #[must_use]
     pub fn directory(self, key: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         self.script().directories.borrow_mut().insert(key.into(), path.into());
+        self
+    }
+
+    /// Grants an HTTP client, and plays the server: the function sees each request, with its URL in the form that is
+    /// sent, and answers it or says why there is no answer. It names the hosts that the test names with
+    /// [`Context::names_host`].
+    #[must_use]
+    pub fn plays_server(
+        self,
+        key: impl Into<String>,
+        server: impl Fn(&Request) -> Result<Reply, Failure> + 'static,
+    ) -> Self {
+        self.script().servers.borrow_mut().insert(key.into(), Server::new(server));
+        self
+    }
+
+    /// Says that the host has a secret for the client of a key.
+    #[must_use]
+    pub fn secret(self, key: impl Into<String>) -> Self {
+        self.script().secrets.borrow_mut().insert(key.into());
+        self
+    }
+
+    /// Binds an HTTP key to a host, for a review that asks whether the policy names it.
+    #[must_use]
+    pub fn names_host(self, key: impl Into<String>, host: impl Into<String>) -> Self {
+        self.script().hosts.borrow_mut().entry(key.into()).or_default().insert(host.into());
+        self
+    }
+
+    /// Grants a store, empty and as large as it needs to be.
+    #[must_use]
+    pub fn store(self, key: impl Into<String>) -> Self {
+        self.store_of(key, usize::MAX)
+    }
+
+    /// Grants an empty store of so many bytes, keys and values together.
+    #[must_use]
+    pub fn store_of(self, key: impl Into<String>, bytes_max: usize) -> Self {
+        self.script().stores.borrow_mut().insert(key.into(), Values::new(bytes_max));
+        self
+    }
+
+    /// Grants a service, and plays it: the function sees the method and the input, and gives the output or an error.
+    #[must_use]
+    pub fn plays_service(
+        self,
+        key: impl Into<String>,
+        service: impl Fn(&str, Value) -> Result<Value, String> + 'static,
+    ) -> Self {
+        self.script().services.borrow_mut().insert(key.into(), ServiceLogic::new(service));
+        self
+    }
+
+    /// Sets what the policy says under `config`.
+    #[must_use]
+    pub fn setting(self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.script().settings.borrow_mut().insert(key.into(), value.into());
         self
     }
 
@@ -147,6 +224,24 @@ impl Context {
         self.script().questions.borrow().clone()
     }
 
+    /// The requests that the tool has sent, whatever came of them.
+    #[must_use]
+    pub fn sent(&self) -> Vec<Request> {
+        self.script().requests.borrow().clone()
+    }
+
+    /// What the store of a key holds.
+    #[must_use]
+    pub fn stored(&self, key: &str) -> BTreeMap<String, Vec<u8>> {
+        self.script().stores.borrow().get(key).map(Values::all).unwrap_or_default()
+    }
+
+    /// What the tool has written into the record.
+    #[must_use]
+    pub fn logged(&self) -> Vec<(Level, String)> {
+        self.script().lines.borrow().clone()
+    }
+
     fn script(&self) -> &Host {
         self.context.host()
     }
@@ -174,6 +269,14 @@ pub(crate) struct Host {
     looks_left: Cell<Option<usize>>,
     reports: RefCell<Vec<Progress>>,
     questions: RefCell<Vec<Question>>,
+    servers: RefCell<HashMap<String, Server>>,
+    secrets: RefCell<BTreeSet<String>>,
+    hosts: RefCell<HashMap<String, BTreeSet<String>>>,
+    requests: Rc<RefCell<Vec<Request>>>,
+    stores: RefCell<HashMap<String, Values>>,
+    services: RefCell<HashMap<String, ServiceLogic>>,
+    settings: RefCell<HashMap<String, String>>,
+    lines: RefCell<Vec<(Level, String)>>,
 }
 
 impl Default for Host {
@@ -186,6 +289,14 @@ impl Default for Host {
             looks_left: Cell::default(),
             reports: RefCell::default(),
             questions: RefCell::default(),
+            servers: RefCell::default(),
+            secrets: RefCell::default(),
+            hosts: RefCell::default(),
+            requests: Rc::default(),
+            stores: RefCell::default(),
+            services: RefCell::default(),
+            settings: RefCell::default(),
+            lines: RefCell::default(),
         }
     }
 }
@@ -216,10 +327,43 @@ impl Host {
         self.answers.borrow_mut().pop_front().unwrap_or_else(|| Err("nobody is there to answer".to_owned()))
     }
 
+    pub(crate) fn setting(&self, key: &str) -> Option<String> {
+        self.settings.borrow().get(key).cloned()
+    }
+
+    pub(crate) fn log(&self, level: Level, message: &str) {
+        self.lines.borrow_mut().push((level, message.to_owned()));
+    }
+
     pub(crate) fn directory(&self, key: &str) -> Result<Directory, Failure> {
         match self.directories.borrow().get(key) {
             Some(path) => Ok(Directory::new(path, ())),
-            None => Err(Failure::denied(format!("the policy grants no directory `{key}` to this tool"))),
+            None => Err(not_granted("directory", key)),
         }
     }
+
+    pub(crate) fn client(&self, key: &str) -> Result<Client, Failure> {
+        let server = self.servers.borrow().get(key).cloned().ok_or_else(|| not_granted("HTTP client", key))?;
+        Ok(Client::new(server, Rc::clone(&self.requests), self.secrets.borrow().contains(key)))
+    }
+
+    pub(crate) fn store(&self, key: &str) -> Result<Bucket, Failure> {
+        let values = self.stores.borrow().get(key).cloned().ok_or_else(|| not_granted("store", key))?;
+        Ok(Bucket::new(values))
+    }
+
+    pub(crate) fn service(&self, key: &str) -> Result<Service, Failure> {
+        let logic = self.services.borrow().get(key).cloned().ok_or_else(|| not_granted("service", key))?;
+        Ok(Service::new(logic))
+    }
+
+    pub(crate) fn names_host(&self, key: &str, url: &str) -> Result<bool, Failure> {
+        let hosts = self.hosts.borrow();
+        let hosts = hosts.get(key).ok_or_else(|| not_granted("HTTP client", key))?;
+        Ok(Url::parse(url).is_ok_and(|url| hosts.contains(url.host())))
+    }
+}
+
+fn not_granted(kind: &str, key: &str) -> Failure {
+    Failure::denied(format!("the policy grants no {kind} `{key}` to this tool"))
 }

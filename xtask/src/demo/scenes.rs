@@ -45,7 +45,7 @@ directory.workspace = { path = "workspace", access = "read-write", narrow = "/pa
 http.fetch = { hosts = ["docs.rs"], narrow = "/url", unnamed = "ask" }
 
 [plugin.todo]
-store.list = { scope = "session" }
+store.items = { scope = "session" }
 
 [[rule]]
 tool = "*.*"

@@ -2,7 +2,14 @@
 //!
 //! A path rule compares segments, so nothing may hide where a segment begins or ends, or that it leads upwards.
 
+use std::fmt::Write as _;
+
 use super::DestinationError;
+
+/// What else is escaped in a path: of the path percent-encode set of the WHATWG URL standard what is visible ASCII.
+const ESCAPED_IN_PATHS: &str = "\"<>`{}";
+/// The same for a query: the standard's special-query percent-encode set.
+const ESCAPED_IN_QUERIES: &str = "\"<>'";
 
 /// Reads what a request line has after the host, and parts path and query.
 pub(super) fn read(text: &str) -> Result<(String, Option<String>), DestinationError> {
@@ -28,7 +35,20 @@ pub(super) fn read(text: &str) -> Result<(String, Option<String>), DestinationEr
     for escaped in escapes(query.unwrap_or_default()) {
         escaped?;
     }
-    Ok((path.to_owned(), query.map(str::to_owned)))
+    Ok((escaped(path, ESCAPED_IN_PATHS), query.map(|query| escaped(query, ESCAPED_IN_QUERIES))))
+}
+
+/// `text` with these characters escaped, so that it has one spelling: that of libraries which follow the standard.
+fn escaped(text: &str, which: &str) -> String {
+    let mut one = String::with_capacity(text.len());
+    for character in text.chars() {
+        if which.contains(character) {
+            let _ = write!(one, "%{:02X}", u32::from(character));
+        } else {
+            one.push(character);
+        }
+    }
+    one
 }
 
 /// The bytes that are escaped in `text`.

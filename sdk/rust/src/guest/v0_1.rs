@@ -1,9 +1,20 @@
 //! Version 0.1 of the contract: its bindings, and the translation between them and the types of this crate.
 
+mod client;
+mod errors;
+mod store;
+mod wait;
+
+pub(crate) use self::client::{Body, Client};
+pub(crate) use self::store::Bucket;
+
 use self::bindings::portcullis::tool::{context as calls, dependencies, types};
+use self::bindings::wasi::config::store as config;
+use self::bindings::wasi::logging::logging;
+use crate::log::Level;
 use crate::{
     Blob, Call, Context, Definition, Dependency, DependencyKind, Directory, Failure, Hint, Manifest, Output, Part,
-    Permission, Plugin, Progress, Success,
+    Permission, Plugin, Progress, Success, Verdict,
 };
 
 /// What `wit-bindgen` makes of `wit/`.
@@ -19,12 +30,33 @@ pub mod bindings {
     });
 }
 
+/// What `wit-bindgen` makes of the export that only some plugins have.
+#[expect(missing_docs, reason = "generated")]
+pub mod reviewing {
+    wit_bindgen::generate!({
+        inline: "
+            package portcullis:sdk;
+            world reviewing {
+                export portcullis:tool/reviewer@0.1.0;
+            }
+        ",
+        path: "wit",
+        world: "portcullis:sdk/reviewing",
+        with: { "portcullis:tool/types@0.1.0": crate::guest::v0_1::bindings::portcullis::tool::types },
+        pub_export_macro: true,
+        export_macro_name: "export",
+        default_bindings_module: "portcullis_sdk::guest::v0_1::reviewing",
+    });
+}
+
 /// The handle behind a directory.
 pub type Handle = bindings::wasi::filesystem::types::Descriptor;
 
 /// The host of this call.
 #[derive(Debug)]
-pub(crate) struct Host;
+pub(crate) struct Host {
+    tool: String,
+}
 
 impl Host {
     pub(crate) fn call(&self) -> Call {
@@ -45,17 +77,55 @@ impl Host {
         calls::ask(permission.name(), resource, reason)
     }
 
+    pub(crate) fn setting(&self, key: &str) -> Option<String> {
+        config::get(key).ok().flatten()
+    }
+
+    pub(crate) fn log(&self, level: Level, message: &str) {
+        let level = match level {
+            Level::Trace => logging::Level::Trace,
+            Level::Debug => logging::Level::Debug,
+            Level::Info => logging::Level::Info,
+            Level::Warn => logging::Level::Warn,
+            Level::Error => logging::Level::Error,
+            Level::Critical => logging::Level::Critical,
+        };
+        logging::log(level, &self.tool, message);
+    }
+
     pub(crate) fn directory(&self, key: &str) -> Result<Directory, Failure> {
-        use dependencies::Unavailable;
-        match dependencies::open_directory(key) {
-            Ok(handle) => Ok(Directory::new(format!("/{key}"), handle)),
-            Err(Unavailable::UnknownKey) => Err(Failure::failed(format!("the manifest does not ask for `{key}`"))),
-            Err(Unavailable::WrongKind) => Err(Failure::failed(format!("`{key}` is no directory"))),
-            Err(Unavailable::NotGranted) => {
-                Err(Failure::denied(format!("the policy grants no directory `{key}` to this tool")))
-            }
-            Err(Unavailable::Failed) => Err(Failure::unavailable(format!("the directory `{key}` could not be opened"))),
-        }
+        let handle = dependencies::open_directory(key).map_err(|why| errors::no_handle("directory", key, why))?;
+        Ok(Directory::new(format!("/{key}"), handle))
+    }
+
+    pub(crate) fn client(&self, key: &str) -> Result<Client, Failure> {
+        let handle = dependencies::open_client(key).map_err(|why| errors::no_handle("HTTP client", key, why))?;
+        Ok(Client::new(handle))
+    }
+
+    pub(crate) fn store(&self, key: &str) -> Result<Bucket, Failure> {
+        Bucket::open(key)
+    }
+
+    pub(crate) fn service(&self, key: &str) -> Result<Service, Failure> {
+        let handle = dependencies::open_service(key).map_err(|why| errors::no_handle("service", key, why))?;
+        Ok(Service { handle })
+    }
+
+    pub(crate) fn names_host(&self, key: &str, url: &str) -> Result<bool, Failure> {
+        dependencies::names_host(key, url).map_err(|why| errors::no_handle("HTTP client", key, why))
+    }
+}
+
+/// The handle behind a service.
+#[derive(Debug)]
+pub(crate) struct Service {
+    handle: dependencies::Service,
+}
+
+impl Service {
+    pub(crate) fn call(&self, method: &str, input: &str) -> Result<String, String> {
+        self.handle.call(method, input)
     }
 }
 
@@ -77,7 +147,18 @@ pub fn describe(plugin: &Plugin) -> types::Manifest {
 /// # Errors
 /// The tool failed.
 pub fn execute(plugin: &Plugin, tool: &str, arguments: &str) -> Result<types::Success, types::Failure> {
-    plugin.execute(tool, arguments, &Context::new(Host)).map(success).map_err(failure)
+    let host = Host { tool: tool.to_owned() };
+    plugin.execute(tool, arguments, &Context::new(host)).map(success).map_err(failure)
+}
+
+/// The export `review`.
+#[must_use]
+pub fn review(plugin: &Plugin, tool: &str, arguments: &str) -> types::Verdict {
+    match plugin.review(tool, arguments, &Host { tool: tool.to_owned() }) {
+        Verdict::Clear => types::Verdict::Clear,
+        Verdict::Ask(text) => types::Verdict::Ask(text),
+        Verdict::Refuse(text) => types::Verdict::Refuse(text),
+    }
 }
 
 fn definition(definition: Definition) -> types::Definition {

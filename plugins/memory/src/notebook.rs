@@ -1,0 +1,91 @@
+//! The notes of this plugin: which keys there may be, and what to say of one that is not there.
+
+use portcullis_sdk::prelude::*;
+
+use crate::nearest;
+
+/// The longest key, in characters: a name and not a text. A host takes 512 bytes, which are 128 of the longest ones.
+pub(crate) const KEY_CHARACTERS_MAX: usize = 128;
+
+/// How many keys a message names: enough to recognise a notebook by.
+const KEYS_SHOWN_MAX: usize = 8;
+
+/// The notes that the policy grants.
+pub(crate) struct Notebook {
+    store: Store,
+}
+
+impl Notebook {
+    pub(crate) fn of(context: &Context) -> Result<Self, Failure> {
+        Ok(Self { store: context.store("notes")? })
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Result<Option<String>, Failure> {
+        let value = self.store.get(check(key)?)?;
+        Ok(value.map(|value| String::from_utf8_lossy(&value).into_owned()))
+    }
+
+    /// True: there was a note under the key before.
+    pub(crate) fn set(&self, key: &str, value: &str) -> Result<bool, Failure> {
+        let existed = self.store.exists(check(key)?)?;
+        self.store.set(key, value).map_err(|failure| match failure {
+            Failure::Failed(full) => {
+                Failure::failed(format!("{full}; delete notes that are no longer needed, or keep a shorter one"))
+            }
+            other => other,
+        })?;
+        Ok(existed)
+    }
+
+    /// False: there was no such note.
+    pub(crate) fn delete(&self, key: &str) -> Result<bool, Failure> {
+        let existed = self.store.exists(check(key)?)?;
+        self.store.delete(key)?;
+        Ok(existed)
+    }
+
+    pub(crate) fn keys(&self) -> Result<Vec<String>, Failure> {
+        self.store.keys()
+    }
+
+    /// There is no note under a key; names what may have been meant.
+    pub(crate) fn missing(&self, key: &str) -> Failure {
+        let keys = match self.keys() {
+            Ok(keys) => keys,
+            Err(failure) => return failure,
+        };
+        if keys.is_empty() {
+            return Failure::failed(format!("there is no note `{key}`; the notebook is empty"));
+        }
+        let alike = nearest::to(key, &keys, KEYS_SHOWN_MAX);
+        if !alike.is_empty() {
+            return Failure::failed(format!("there is no note `{key}`; did you mean {}?", quoted(&alike)));
+        }
+        let first: Vec<&str> = keys.iter().take(KEYS_SHOWN_MAX).map(String::as_str).collect();
+        let more = match keys.len() - first.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Failure::failed(format!("there is no note `{key}`; there are {}{more}", quoted(&first)))
+    }
+}
+
+fn quoted(keys: &[&str]) -> String {
+    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// A key is one line of text, so that a list of keys has one line for each.
+fn check(key: &str) -> Result<&str, Failure> {
+    let characters = key.chars().count();
+    if key.trim() != key || key.is_empty() {
+        return Err(Failure::invalid("a key is not empty, and neither begins nor ends with a space"));
+    }
+    if characters > KEY_CHARACTERS_MAX {
+        let text = format!("a key has {KEY_CHARACTERS_MAX} characters at the most, and this one has {characters}");
+        return Err(Failure::invalid(text));
+    }
+    if key.chars().any(char::is_control) {
+        return Err(Failure::invalid("a key is one line, without control characters"));
+    }
+    Ok(key)
+}

@@ -1,0 +1,168 @@
+//! Servers and services that a test plays: the logic of a plugin is tested, not a network.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Failure;
+use crate::http::{Request, Response, Url};
+
+/// How many bytes of a played body arrive at once: few, so that a short body arrives in pieces too.
+const CHUNK_BYTES: usize = 1024;
+
+/// What a played server answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    breaks: Option<Failure>,
+}
+
+impl Reply {
+    /// A response without headers and body.
+    #[must_use]
+    pub fn new(status: u16) -> Self {
+        Self { status, headers: Vec::new(), body: Vec::new(), breaks: None }
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the body.
+    #[must_use]
+    pub fn body(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.body = bytes.into();
+        self
+    }
+
+    /// Sets a JSON body, and the header that says so.
+    #[must_use]
+    pub fn json(self, value: &impl Serialize) -> Self {
+        let body = serde_json::to_vec(value).unwrap_or_default();
+        self.header("content-type", "application/json").body(body)
+    }
+
+    /// Lets reading fail after the body, as where a connection breaks or a limit of the policy is reached.
+    #[must_use]
+    pub fn breaks(mut self, failure: Failure) -> Self {
+        self.breaks = Some(failure);
+        self
+    }
+}
+
+type Answers = dyn Fn(&Request) -> Result<Reply, Failure>;
+
+/// The logic of a played server.
+#[derive(Clone)]
+pub(super) struct Server(Rc<Answers>);
+
+impl Server {
+    pub(super) fn new(logic: impl Fn(&Request) -> Result<Reply, Failure> + 'static) -> Self {
+        Self(Rc::new(logic))
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a played server")
+    }
+}
+
+/// A client of a played server.
+#[derive(Debug)]
+pub(crate) struct Client {
+    server: Server,
+    requests: Rc<RefCell<Vec<Request>>>,
+    has_secret: bool,
+    refusal: RefCell<Option<String>>,
+}
+
+impl Client {
+    pub(super) fn new(server: Server, requests: Rc<RefCell<Vec<Request>>>, has_secret: bool) -> Self {
+        Self { server, requests, has_secret, refusal: RefCell::default() }
+    }
+
+    pub(crate) fn has_secret(&self) -> bool {
+        self.has_secret
+    }
+
+    pub(crate) fn refusal(&self) -> Option<String> {
+        self.refusal.borrow().clone()
+    }
+
+    pub(crate) fn send(&self, url: &Url, request: &Request) -> Result<Response, Failure> {
+        self.requests.borrow_mut().push(request.clone());
+        let reply = (self.server.0)(request).inspect_err(|failure| {
+            if let Failure::Denied(text) = failure {
+                self.refusal.replace(Some(text.clone()));
+            }
+        })?;
+        let Reply { status, headers, body, breaks } = reply;
+        let body = Body { bytes: body, read: 0, breaks };
+        Ok(Response::new(url.clone(), status, headers, body))
+    }
+}
+
+/// The body of a played response.
+#[derive(Debug)]
+pub(crate) struct Body {
+    bytes: Vec<u8>,
+    read: usize,
+    breaks: Option<Failure>,
+}
+
+impl Body {
+    pub(crate) fn read(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+        let end = self.bytes.len().min(self.read + CHUNK_BYTES);
+        let chunk = &self.bytes[self.read..end];
+        self.read = end;
+        match (chunk, &self.breaks) {
+            ([], None) => Ok(None),
+            ([], Some(failure)) => Err(failure.clone()),
+            (chunk, _) => Ok(Some(chunk.to_vec())),
+        }
+    }
+}
+
+type Calls = dyn Fn(&str, Value) -> Result<Value, String>;
+
+/// The logic of a played service.
+#[derive(Clone)]
+pub(super) struct ServiceLogic(Rc<Calls>);
+
+impl ServiceLogic {
+    pub(super) fn new(logic: impl Fn(&str, Value) -> Result<Value, String> + 'static) -> Self {
+        Self(Rc::new(logic))
+    }
+}
+
+impl fmt::Debug for ServiceLogic {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a played service")
+    }
+}
+
+/// A played service.
+#[derive(Debug)]
+pub(crate) struct Service {
+    logic: ServiceLogic,
+}
+
+impl Service {
+    pub(super) fn new(logic: ServiceLogic) -> Self {
+        Self { logic }
+    }
+
+    pub(crate) fn call(&self, method: &str, input: &str) -> Result<String, String> {
+        let input = serde_json::from_str(input).map_err(|error| error.to_string())?;
+        (self.logic.0)(method, input).map(|output| output.to_string())
+    }
+}

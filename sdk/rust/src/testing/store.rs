@@ -1,0 +1,88 @@
+//! Stores in memory, under the rules of a host's.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::Failure;
+
+/// The longest key that a host takes, in bytes.
+const KEY_BYTES_MAX: usize = 512;
+/// How many keys a page has: few, so that a small test has several pages.
+const PAGE_KEYS: usize = 10;
+
+/// What a store holds.
+#[derive(Debug, Clone)]
+pub(super) struct Values {
+    values: Rc<RefCell<BTreeMap<String, Vec<u8>>>>,
+    bytes_max: usize,
+}
+
+impl Values {
+    pub(super) fn new(bytes_max: usize) -> Self {
+        Self { values: Rc::default(), bytes_max }
+    }
+
+    pub(super) fn all(&self) -> BTreeMap<String, Vec<u8>> {
+        self.values.borrow().clone()
+    }
+}
+
+/// An open store.
+#[derive(Debug)]
+pub(crate) struct Bucket {
+    values: Values,
+}
+
+impl Bucket {
+    pub(super) fn new(values: Values) -> Self {
+        Self { values }
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Failure> {
+        check(key)?;
+        Ok(self.values.values.borrow().get(key).cloned())
+    }
+
+    pub(crate) fn set(&self, key: &str, value: &[u8]) -> Result<(), Failure> {
+        check(key)?;
+        let mut values = self.values.values.borrow_mut();
+        let others = values.iter().filter(|(other, _)| *other != key);
+        let others: usize = others.map(|(other, value)| other.len() + value.len()).sum();
+        let bytes_max = self.values.bytes_max;
+        if others.saturating_add(key.len() + value.len()) > bytes_max {
+            return Err(Failure::failed(format!("the store is full: {bytes_max} bytes at the most")));
+        }
+        values.insert(key.to_owned(), value.to_vec());
+        Ok(())
+    }
+
+    pub(crate) fn delete(&self, key: &str) -> Result<(), Failure> {
+        check(key)?;
+        self.values.values.borrow_mut().remove(key);
+        Ok(())
+    }
+
+    pub(crate) fn exists(&self, key: &str) -> Result<bool, Failure> {
+        check(key)?;
+        Ok(self.values.values.borrow().contains_key(key))
+    }
+
+    pub(crate) fn keys(&self, cursor: Option<u64>) -> Result<(Vec<String>, Option<u64>), Failure> {
+        let values = self.values.values.borrow();
+        let start = usize::try_from(cursor.unwrap_or(0))?;
+        let page: Vec<String> = values.keys().skip(start).take(PAGE_KEYS).cloned().collect();
+        let next = start + page.len();
+        let more = next < values.len();
+        Ok((page, if more { Some(u64::try_from(next)?) } else { None }))
+    }
+}
+
+fn check(key: &str) -> Result<(), Failure> {
+    if key.len() > KEY_BYTES_MAX {
+        return Err(Failure::unavailable(format!(
+            "the store cannot be used: a key has {KEY_BYTES_MAX} bytes at the most"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,298 @@
+//! The handles of a call, as a plugin uses them: clients, stores, services, settings, the log, and reviews.
+
+use std::time::Duration;
+
+use portcullis_sdk::http::{Body, Method, Request, Response, Url};
+use portcullis_sdk::prelude::*;
+use portcullis_sdk::serde_json::Value;
+use portcullis_sdk::testing::{self, Reply, call, review};
+use portcullis_sdk::{DependencyKind, Output};
+
+/// What to fetch.
+#[arguments]
+struct Fetch {
+    /// Where it is.
+    url: String,
+}
+
+/// Fetches JSON.
+#[tool(requires(network), open_world)]
+fn fetch(arguments: Fetch, context: &Context) -> Result<Value, Failure> {
+    context.log(Level::Info, format!("fetches {}", arguments.url));
+    let client = context.client("pages")?;
+    let request = Request::get(arguments.url).header("accept", "application/json").timeout(Duration::from_secs(5));
+    client.send(request)?.json(100)
+}
+
+/// Counts its calls.
+#[tool(requires(write))]
+fn count(context: &Context) -> Result<String, Failure> {
+    let store = context.store("counts")?;
+    let count = store.get_json::<u32>("calls")?.unwrap_or(0) + 1;
+    store.set_json("calls", &count)?;
+    Ok(format!("{count} {}", context.setting("unit").unwrap_or_else(|| "calls".to_owned())))
+}
+
+/// Asks the index.
+#[tool(requires(read))]
+fn ask(context: &Context) -> Result<Value, Failure> {
+    context.service("index")?.call("query", &json!({ "text": "here" }))
+}
+
+fn opinion(call: &Review) -> Verdict {
+    match (call.tool(), call.parse::<Fetch>()) {
+        ("fetch", Ok(Fetch { url })) => match call.names_host("pages", &url) {
+            Ok(true) => Verdict::Clear,
+            Ok(false) => Verdict::ask(format!("{url} is on a host that the policy does not name")),
+            Err(failure) => Verdict::refuse(failure.text()),
+        },
+        ("fetch", Err(failure)) => Verdict::refuse(failure.text()),
+        _ => Verdict::Clear,
+    }
+}
+
+plugin! {
+    name: "handles",
+    description: "Uses every kind of handle.",
+    tools: [fetch, count, ask],
+    dependencies: [
+        http "pages": "the pages to fetch",
+        store "counts": "how often it was called",
+        optional service "index": "what the application knows",
+        optional directory "cache": "what was fetched",
+    ],
+    reviewer: opinion,
+}
+
+fn fetched(reply: Reply) -> Result<Value, Failure> {
+    let context = testing::Context::new().plays_server("pages", move |_| Ok(reply.clone()));
+    let success = call(&PLUGIN, "fetch", json!({ "url": "https://docs.example/a" }), &context)?;
+    let Output::Json(value) = success.output else { panic!("{:?}", success.output) };
+    Ok(value)
+}
+
+#[test]
+fn each_kind_can_be_declared() {
+    let kinds: Vec<_> = PLUGIN.manifest().dependencies.iter().map(|one| (one.kind, one.optional)).collect();
+    let expected = [
+        (DependencyKind::Http, false),
+        (DependencyKind::Store, false),
+        (DependencyKind::Service, true),
+        (DependencyKind::Directory, true),
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(testing::problems(&PLUGIN), Vec::<String>::new());
+}
+
+#[test]
+fn nothing_is_granted_until_the_script_says_so() {
+    let context = testing::Context::new();
+    for (tool, arguments) in
+        [("fetch", json!({ "url": "https://a.example/" })), ("count", json!({})), ("ask", json!({}))]
+    {
+        let failure = call(&PLUGIN, tool, arguments, &context).unwrap_err();
+        assert!(matches!(&failure, Failure::Denied(text) if text.starts_with("the policy grants no")), "{failure:?}");
+    }
+}
+
+#[test]
+fn a_request_arrives_as_it_was_written() {
+    let context = testing::Context::new().plays_server("pages", |_| Ok(Reply::new(200).json(&json!([1]))));
+    call(&PLUGIN, "fetch", json!({ "url": "HTTPS://Docs.Example:443/a b?q=ä#part" }), &context).unwrap();
+    let sent = context.sent();
+    let [request] = sent.as_slice() else { panic!("{sent:?}") };
+    assert_eq!((request.method(), request.url()), (Method::Get, "https://docs.example/a%20b?q=%C3%A4"));
+    assert_eq!(request.headers().collect::<Vec<_>>(), [("accept", "application/json")]);
+    assert_eq!((request.content(), request.time_limit()), (&b""[..], Some(Duration::from_secs(5))));
+    assert_eq!(context.logged(), [(Level::Info, "fetches HTTPS://Docs.Example:443/a b?q=ä#part".to_owned())]);
+}
+
+#[test]
+fn parameters_and_bodies_are_encoded() {
+    let request = Request::post("https://a.example/x#part").query("q", "a b&c=ä").query("n", "1");
+    assert_eq!(request.url(), "https://a.example/x?q=a%20b%26c%3D%C3%A4&n=1#part");
+    let request = request.json(&json!({ "a": 1 })).unwrap();
+    assert_eq!((request.method().name(), request.content()), ("POST", &br#"{"a":1}"#[..]));
+    assert_eq!(request.headers().collect::<Vec<_>>(), [("content-type", "application/json")]);
+}
+
+#[test]
+fn a_body_is_read_under_the_cap_of_its_reader() {
+    assert_eq!(fetched(Reply::new(200).body("[1]")), Ok(json!([1])));
+    let large = fetched(Reply::new(200).body(vec![b' '; 101])).unwrap_err();
+    assert_eq!(large, Failure::failed("the response of https://docs.example/a is larger than 100 bytes"));
+    let wrong = fetched(Reply::new(200).body("<html>")).unwrap_err();
+    assert!(wrong.text().starts_with("the response of https://docs.example/a is not the JSON"), "{wrong:?}");
+    let broken = fetched(Reply::new(200).body("[1").breaks(Failure::unavailable("the connection broke")));
+    assert_eq!(broken, Err(Failure::unavailable("the connection broke")));
+}
+
+fn response(reply: Reply) -> Response {
+    let context = testing::Context::new().plays_server("pages", move |_| Ok(reply.clone()));
+    context.client("pages").unwrap().send(Request::get("https://a.example/x/y?z")).unwrap()
+}
+
+#[test]
+fn a_large_body_can_be_cut() {
+    let body = vec![b'x'; 5000];
+    let read = |max| response(Reply::new(200).body(body.clone())).read(max).unwrap();
+    assert_eq!(read(5000), Body::Whole(body.clone()));
+    assert_eq!(read(4999), Body::Cut(body[..4999].to_vec()));
+    assert_eq!(read(0), Body::Cut(Vec::new()));
+    assert_eq!(response(Reply::new(200).body(*b"a\xffb")).text(10).unwrap(), "a\u{fffd}b");
+}
+
+#[test]
+fn the_head_of_a_response_can_be_asked() {
+    let response = response(Reply::new(404).header("X-One", "1").header("x-one", "2"));
+    assert_eq!((response.status(), response.is_success()), (404, false));
+    assert_eq!((response.header("x-ONE"), response.header("other")), (Some("1"), None));
+    assert_eq!(response.headers().count(), 2);
+    assert_eq!(response.url().to_string(), "https://a.example/x/y?z");
+}
+
+#[test]
+fn a_redirect_is_shown_and_not_followed() {
+    let to = |status, location| response(Reply::new(status).header("Location", location)).redirect();
+    assert_eq!(to(302, "../b"), Some("https://a.example/b".to_owned()));
+    assert_eq!(to(307, "https://B.example"), Some("https://b.example/".to_owned()));
+    assert_eq!(to(301, "file:///etc/passwd"), Some("file:///etc/passwd".to_owned()));
+    assert_eq!(to(200, "/b"), None);
+    assert_eq!(response(Reply::new(302)).redirect(), None);
+}
+
+#[test]
+fn a_refusal_reaches_the_model() {
+    let refusal = "the policy does not name the host b.example";
+    let context = testing::Context::new().plays_server("pages", move |_| Err(Failure::denied(refusal))).secret("pages");
+    let client = context.client("pages").unwrap();
+    assert_eq!((client.refusal(), client.has_secret()), (None, true));
+    assert_eq!(client.send(Request::get("https://b.example")).unwrap_err(), Failure::denied(refusal));
+    assert_eq!(client.refusal().as_deref(), Some(refusal));
+}
+
+#[test]
+fn a_url_has_one_form() {
+    let forms = [
+        ("https://a.example", "https://a.example/"),
+        ("HTTP://A.Example.:80/x", "http://a.example/x"),
+        ("https://a.example:8443?q", "https://a.example:8443/?q"),
+        ("https://a.example:/", "https://a.example/"),
+        ("https://a.example/a/./b/../c/..", "https://a.example/a/"),
+        ("https://a.example/../../a", "https://a.example/a"),
+        ("https://a.example/a/%2E%2e/b//c", "https://a.example/b//c"),
+        ("https://a.example/%2f'{`}?a=%20'\"{", "https://a.example/%2f'%7B%60%7D?a=%20%27%22{"),
+        ("  https://[::1]:8080/<x>  ", "https://[::1]:8080/%3Cx%3E"),
+    ];
+    for (text, form) in forms {
+        assert_eq!(Url::parse(text).unwrap().to_string(), form, "{text}");
+        assert_eq!(Url::parse(form).unwrap().to_string(), form, "{form}");
+    }
+}
+
+#[test]
+fn what_is_no_url_is_an_invalid_argument() {
+    let texts = [
+        "",
+        "a.example/x",
+        "ftp://a.example/",
+        "https:///x",
+        "https://",
+        "https://user@a.example/",
+        "https://a.example@b.example/",
+        "https://a.example:70000/",
+        "https://a.example:x/",
+        "https://a.example:80:80/",
+        "https://a example/",
+        "https://a%2eexample/",
+        "https://bücher.example/",
+        "https://a.example\\@b.example/",
+        "https://a.example/\n",
+    ];
+    for text in texts {
+        assert!(matches!(Url::parse(text), Err(Failure::InvalidArguments(_))), "{text:?}: {:?}", Url::parse(text));
+    }
+}
+
+#[test]
+fn references_are_resolved() {
+    let base = Url::parse("http://a.example:81/b/c/d?q").unwrap();
+    let cases = [
+        ("g", "http://a.example:81/b/c/g"),
+        ("./g/.", "http://a.example:81/b/c/g/"),
+        ("../../../g", "http://a.example:81/g"),
+        ("/g?y#s", "http://a.example:81/g?y"),
+        ("//g.example", "http://g.example/"),
+        ("?y", "http://a.example:81/b/c/d?y"),
+        ("#s", "http://a.example:81/b/c/d?q"),
+        ("", "http://a.example:81/b/c/d?q"),
+        ("https://g.example/x", "https://g.example/x"),
+        ("g:h", "g:h"),
+        ("g/a:h", "http://a.example:81/b/c/g/a:h"),
+    ];
+    for (reference, resolved) in cases {
+        assert_eq!(base.join(reference), resolved, "{reference}");
+    }
+    assert_eq!((base.host(), base.origin().as_str(), base.path()), ("a.example", "http://a.example:81", "/b/c/d"));
+}
+
+#[test]
+fn a_store_keeps_what_is_put_into_it() {
+    let context = testing::Context::new().store("counts").setting("unit", "times");
+    for expected in ["1 times", "2 times"] {
+        let success = call(&PLUGIN, "count", json!({}), &context).unwrap();
+        assert_eq!(success.output, Output::Text(expected.to_owned()));
+    }
+    assert_eq!(context.stored("counts")["calls"], b"2");
+
+    let store = (*context).store("counts").unwrap();
+    for number in 0..25 {
+        store.set(&format!("key-{number:02}"), [number]).unwrap();
+    }
+    let keys = store.keys().unwrap();
+    assert_eq!((keys.len(), keys[0].as_str(), keys[25].as_str()), (26, "calls", "key-24"));
+    assert_eq!((store.get("key-07").unwrap(), store.exists("key-07").unwrap()), (Some(vec![7]), true));
+    store.delete("key-07").unwrap();
+    store.delete("key-07").unwrap();
+    assert_eq!((store.get("key-07").unwrap(), store.exists("key-07").unwrap()), (None, false));
+    assert!(store.get_json::<Vec<u8>>("calls").unwrap_err().text().contains("`calls`"));
+}
+
+#[test]
+fn a_full_store_says_so_and_keeps_what_it_has() {
+    let context = testing::Context::new().store_of("counts", 10);
+    let store = (*context).store("counts").unwrap();
+    store.set("a", "123456789").unwrap();
+    assert_eq!(store.set("b", ""), Err(Failure::failed("the store is full: 10 bytes at the most")));
+    store.set("a", "12345678").unwrap();
+    store.set("b", "").unwrap();
+    assert_eq!(context.stored("counts").len(), 2);
+}
+
+#[test]
+fn a_service_takes_and_gives_json() {
+    let context = testing::Context::new().plays_service("index", |method, input| match method {
+        "query" => Ok(json!({ "found": input["text"] })),
+        method => Err(format!("there is no {method}")),
+    });
+    let success = call(&PLUGIN, "ask", json!({}), &context).unwrap();
+    assert_eq!(success.output, Output::Json(json!({ "found": "here" })));
+
+    let service = context.service("index").unwrap();
+    assert_eq!(service.call::<_, Value>("drop", &()), Err(Failure::failed("there is no drop")));
+    let wrong = service.call::<_, u8>("query", &json!({ "text": 1 })).unwrap_err();
+    assert!(wrong.text().starts_with("the answer of `query` is not what was expected"), "{wrong:?}");
+}
+
+#[test]
+fn a_review_asks_what_the_policy_names() {
+    let context = testing::Context::new().names_host("pages", "docs.example");
+    let judged = |url: &str, context: &testing::Context| review(&PLUGIN, "fetch", json!({ "url": url }), context);
+    assert_eq!(judged("https://Docs.example/x", &context), Verdict::Clear);
+    let asked = Verdict::ask("https://b.example is on a host that the policy does not name");
+    assert_eq!(judged("https://b.example", &context), asked);
+    let refused = Verdict::refuse("the policy grants no HTTP client `pages` to this tool");
+    assert_eq!(judged("https://docs.example/x", &testing::Context::new()), refused);
+    assert_eq!(review(&PLUGIN, "fetch", json!({}), &context), Verdict::refuse("missing field `url`"));
+    assert_eq!(review(&PLUGIN, "count", json!({}), &context), Verdict::Clear);
+}
