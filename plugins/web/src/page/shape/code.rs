@@ -1,0 +1,147 @@
+//! Code, in a line and in a block of its own.
+
+use std::rc::Rc;
+
+use markup5ever_rcdom::{Node, NodeData};
+
+use super::{Place, Shaper, words};
+use crate::page::element::{attribute, element, is, one_line, text};
+use crate::page::furniture::Scope;
+
+/// What the name of a language follows in a class.
+const LANGUAGE_PREFIXES: [&str; 5] = ["language-", "lang-", "highlight-source-", "highlight-", "sourceCode-"];
+
+/// Names of languages that tools write as a class of their own.
+const LANGUAGES: [&str; 24] = [
+    "bash",
+    "c",
+    "console",
+    "cpp",
+    "css",
+    "diff",
+    "go",
+    "html",
+    "ini",
+    "java",
+    "javascript",
+    "js",
+    "json",
+    "php",
+    "python",
+    "ruby",
+    "rust",
+    "sh",
+    "shell",
+    "sql",
+    "toml",
+    "typescript",
+    "xml",
+    "yaml",
+];
+
+/// What tools write where they know no language.
+const NO_LANGUAGE: [&str; 7] = ["default", "none", "text", "plain", "plaintext", "notranslate", "source"];
+
+/// A longer name is no name of a language.
+const LANGUAGE_BYTES_MAX: usize = 20;
+
+/// How far above a block of code its language may be written.
+const LANGUAGE_STEPS_MAX: usize = 3;
+
+impl Shaper<'_> {
+    /// Code in a line of text.
+    pub(super) fn code(&self, node: &Rc<Node>, shaped: &mut Vec<Rc<Node>>) {
+        let line = one_line(&self.lines(node));
+        if !line.is_empty() {
+            shaped.push(element("code", &[], vec![text(&line)]));
+        }
+    }
+
+    /// A block of code, with its language where the page says it.
+    pub(super) fn code_block(&self, node: &Rc<Node>, place: Place, shaped: &mut Vec<Rc<Node>>) {
+        if place.line {
+            shaped.push(text(" "));
+            self.code(node, shaped);
+            return shaped.push(text(" "));
+        }
+        let lines = self.lines(node);
+        let lines = lines.trim_start_matches('\n').trim_end();
+        if lines.trim().is_empty() {
+            return;
+        }
+        let class = language(node).map(|language| format!("language-{language}"));
+        let class = class.as_deref().map(|class| ("class", class));
+        let code = element("code", class.as_slice(), vec![text(lines)]);
+        shaped.push(element("pre", &[], vec![code]));
+    }
+
+    /// The text of code, line by line, without the numbers and buttons that tools put into it.
+    fn lines(&self, node: &Rc<Node>) -> String {
+        enum Step {
+            In(Rc<Node>),
+            EndOfLine,
+        }
+        let mut lines = String::new();
+        let mut open: Vec<Step> = node.children.borrow().iter().rev().cloned().map(Step::In).collect();
+        while let Some(step) = open.pop() {
+            let node = match step {
+                Step::In(node) => node,
+                Step::EndOfLine => {
+                    if !lines.ends_with('\n') {
+                        lines.push('\n');
+                    }
+                    continue;
+                }
+            };
+            match &node.data {
+                NodeData::Text { contents } => lines.push_str(&words(&contents.borrow())),
+                NodeData::Element { .. } if is(&node, &["br"]) => lines.push('\n'),
+                NodeData::Element { .. } if self.is_left_out(&node, Place::within(Scope::Content)) => {}
+                _ => {
+                    if is(&node, &["div", "p", "li", "tr"]) {
+                        open.push(Step::EndOfLine);
+                    }
+                    open.extend(node.children.borrow().iter().rev().cloned().map(Step::In));
+                }
+            }
+        }
+        lines
+    }
+}
+
+/// The language of a block of code: as its own element says, the one within it, or those around it.
+fn language(node: &Rc<Node>) -> Option<String> {
+    let within = node.children.borrow().iter().find(|child| is(child, &["code"])).cloned();
+    let around = std::iter::successors(Some(node.clone()), |node| {
+        let parent = node.parent.take();
+        let above = parent.as_ref().and_then(std::rc::Weak::upgrade);
+        node.parent.set(parent);
+        above
+    });
+    within.into_iter().chain(around.take(LANGUAGE_STEPS_MAX)).find_map(|node| written(&node))
+}
+
+fn written(node: &Node) -> Option<String> {
+    let is_name = |name: &str| {
+        name.len() <= LANGUAGE_BYTES_MAX
+            && name.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+#-_.".contains(&byte))
+            && !NO_LANGUAGE.contains(&name)
+    };
+    for name in ["data-lang", "data-language"] {
+        if let Some(language) = attribute(node, name).filter(|language| is_name(language)) {
+            return Some(language.to_ascii_lowercase());
+        }
+    }
+    let class = attribute(node, "class")?;
+    let mut names = class.split_ascii_whitespace();
+    let language = names.find_map(|name| {
+        let prefixed = LANGUAGE_PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix));
+        let known = LANGUAGES.contains(&name) && is(node, &["pre", "code"]);
+        prefixed.or(known.then_some(name)).filter(|name| is_name(name))
+    })?;
+    Some(match language {
+        "python3" | "ipython3" | "ipython" => "python".to_owned(),
+        language => language.to_ascii_lowercase(),
+    })
+}

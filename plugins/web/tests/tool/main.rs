@@ -1,0 +1,14 @@
+//! The tool of the web plugin, called as a host calls it, with a server that the test plays.
+
+#![allow(clippy::disallowed_methods, reason = "tests read pages that others wrote")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+mod answers;
+mod exchange;
+mod hidden;
+mod pages;
+mod plugin;
+mod review;
+mod shapes;
+
+mod web;

@@ -1,0 +1,51 @@
+//! What the plugin says of itself.
+
+use portcullis_plugin_web::PLUGIN;
+use portcullis_sdk::prelude::*;
+use portcullis_sdk::testing;
+use portcullis_sdk::{DependencyKind, Hint};
+
+use crate::web::PAGE;
+
+#[test]
+fn a_host_has_nothing_to_refuse() {
+    assert_eq!(testing::problems(&PLUGIN), Vec::<String>::new());
+}
+
+#[test]
+fn it_asks_for_one_client_and_changes_nothing() {
+    let manifest = PLUGIN.manifest();
+    let dependencies: Vec<_> = manifest.dependencies.iter().map(|one| (one.key, one.kind, one.optional)).collect();
+    assert_eq!(dependencies, [("fetch", DependencyKind::Http, false)]);
+    let tool = &manifest.tools[0];
+    assert_eq!((manifest.name, tool.name, manifest.tools.len()), ("web", "fetch", 1));
+    assert_eq!(tool.required, [Permission::Network]);
+    assert!(tool.hints.contains(&Hint::ReadOnly) && tool.hints.contains(&Hint::OpenWorld), "{:?}", tool.hints);
+}
+
+#[test]
+fn the_schema_bounds_every_argument() {
+    let schema = &PLUGIN.manifest().tools[0].schema;
+    assert_eq!((&schema["additionalProperties"], &schema["required"]), (&json!(false), &json!(["url"])));
+    let properties = &schema["properties"];
+    assert_eq!(properties["url"]["format"], json!("uri"));
+    assert_eq!(properties["url"]["maxLength"], json!(2048));
+    assert_eq!(properties["limit"]["maximum"], json!(150_000));
+    assert_eq!(properties["start"]["minimum"], json!(0));
+    for (name, property) in properties.as_object().unwrap() {
+        assert!(property["description"].is_string(), "{name} has no description");
+    }
+}
+
+#[test]
+fn it_does_not_work_without_a_client() {
+    let failure = testing::call(&PLUGIN, "fetch", json!({ "url": PAGE }), &testing::Context::new()).unwrap_err();
+    assert!(matches!(failure, Failure::Denied(_)), "{failure:?}");
+}
+
+#[test]
+fn a_cancelled_call_asks_nobody() {
+    let context = testing::Context::new().plays_server("fetch", |_| panic!("a request was sent")).cancelled();
+    let failure = testing::call(&PLUGIN, "fetch", json!({ "url": PAGE }), &context).unwrap_err();
+    assert_eq!(failure, Failure::Cancelled);
+}

@@ -1,0 +1,43 @@
+//! What the plugin thinks of a call before it runs.
+
+use portcullis_plugin_web::PLUGIN;
+use portcullis_sdk::prelude::*;
+use portcullis_sdk::testing;
+
+fn opinion(url: &str) -> Verdict {
+    let context = testing::Context::new().plays_server("fetch", |_| panic!("a request was sent"));
+    let context = context.names_host("fetch", "docs.example");
+    testing::review(&PLUGIN, "fetch", json!({ "url": url }), &context)
+}
+
+#[test]
+fn a_host_that_the_policy_names_is_clear() {
+    for url in ["https://docs.example/", "HTTPS://DOCS.example:443/a?b#c", "https://docs.example./x"] {
+        assert_eq!(opinion(url), Verdict::Clear, "{url}");
+    }
+}
+
+#[test]
+fn a_person_is_asked_about_any_other_host() {
+    for (url, host) in [
+        ("https://other.example/", "other.example"),
+        ("https://docs.example.evil.example/", "docs.example.evil.example"),
+        ("https://127.0.0.1/", "127.0.0.1"),
+    ] {
+        assert_eq!(opinion(url), Verdict::ask(format!("the policy does not name the host {host}")), "{url}");
+    }
+}
+
+#[test]
+fn what_is_no_address_of_a_page_is_refused() {
+    for url in ["", "docs.example", "file:///etc/passwd", "javascript:alert(1)", "https://", "https://me@docs.example/"]
+    {
+        assert!(matches!(opinion(url), Verdict::Refuse(_)), "{url}: {:?}", opinion(url));
+    }
+}
+
+#[test]
+fn without_a_grant_there_is_no_opinion_but_no() {
+    let verdict = testing::review(&PLUGIN, "fetch", json!({ "url": "https://a.example/" }), &testing::Context::new());
+    assert!(matches!(verdict, Verdict::Refuse(_)), "{verdict:?}");
+}

@@ -1,0 +1,65 @@
+//! A host that the policy does not name: a person is asked, and what they approved is all that can happen.
+
+use crate::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
+use portcullis::{Answer, Code};
+use portcullis_tests::net::Server;
+
+const ASK: &str = ", unnamed = \"ask\", narrow = \"/url\"";
+
+async fn lab(server: &Server, person: &std::sync::Arc<Person>) -> Lab {
+    Lab::open(&grant(&[server], ASK), Some(person.clone())).await
+}
+
+#[tokio::test]
+async fn a_named_host_is_fetched_unasked() {
+    let server = serving("text/plain", "named");
+    let person = Person::who_says(Answer::No { note: None });
+    assert!(lab(&server, &person).await.text(&at(NAMED, &server, "/")).await.ends_with("\n\nnamed\n"));
+    assert!(person.asked().is_empty());
+}
+
+#[tokio::test]
+async fn a_person_is_asked_about_an_unnamed_host_and_a_yes_fetches_it() {
+    let server = serving("text/plain", "unnamed");
+    let person = Person::who_says(Answer::Yes);
+    let reply = lab(&server, &person).await.fetch(&at(UNNAMED, &server, "/page")).await;
+    assert!(text(&reply).ends_with("\n\nunnamed\n"));
+    let asked = person.asked();
+    assert_eq!(asked.len(), 1);
+    assert!(format!("{:?}", asked[0]).contains(&format!("the policy does not name the host {UNNAMED}")), "{asked:?}");
+    assert_eq!(server.texts().len(), 1);
+}
+
+#[tokio::test]
+async fn after_a_no_the_server_has_seen_nothing() {
+    let server = serving("text/plain", "unnamed");
+    let person = Person::who_says(Answer::No { note: None });
+    let reply = lab(&server, &person).await.fetch(&at(UNNAMED, &server, "/")).await;
+    assert_eq!(reply.code, Code::ApprovalDenied, "{}", reply.message);
+    assert_eq!(person.asked().len(), 1);
+    server.saw_nothing();
+}
+
+/// Without `unnamed = "ask"` a yes is not enough: the grant does not reach the host.
+#[tokio::test]
+async fn a_yes_gives_no_more_than_the_policy_lets_it() {
+    let server = serving("text/plain", "unnamed");
+    let person = Person::who_says(Answer::Yes);
+    let lab = Lab::open(&grant(&[&server], ""), Some(person)).await;
+    let reply = lab.fetch(&at(UNNAMED, &server, "/")).await;
+    assert!(matches!(reply.code, Code::ToolDenied | Code::PolicyDenied), "{:?} {}", reply.code, reply.message);
+    server.saw_nothing();
+}
+
+#[tokio::test]
+async fn what_is_no_page_is_refused_before_anybody_is_asked() {
+    let server = serving("text/plain", "x");
+    let person = Person::who_says(Answer::Yes);
+    let lab = lab(&server, &person).await;
+    for url in ["file:///etc/passwd", "javascript:alert(1)", "http://user:password@docs.test/", "docs.test"] {
+        let reply = lab.fetch(url).await;
+        assert_ne!(reply.code, Code::Completed, "{url}: {}", reply.message);
+    }
+    assert!(person.asked().is_empty());
+    server.saw_nothing();
+}

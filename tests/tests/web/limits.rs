@@ -1,0 +1,64 @@
+//! Large pages, slow servers, and servers that are not there.
+
+use crate::lab::{Lab, NAMED, at, grant, serving, text};
+use portcullis::Code;
+use portcullis_tests::net::{Behaviour, Server};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn a_long_page_is_read_in_parts() {
+    let page: String = (0..5000).map(|number| format!("<p>Paragraph {number}.</p>")).collect();
+    let server = serving("text/html", page);
+    let lab = Lab::of(&server).await;
+    let url = at(NAMED, &server, "/");
+    let (mut start, mut found) = (0, 0);
+    loop {
+        let part = text(&lab.call(&json!({ "url": url, "start": start, "limit": 40_000 })).await);
+        found += part.lines().filter(|line| line.starts_with("Paragraph ")).count();
+        let Some((_, next)) = part.split_once("go on with start ") else { break };
+        start = next.trim_end_matches(")\n").parse().unwrap();
+    }
+    assert_eq!(found, 5000);
+}
+
+#[tokio::test]
+async fn a_page_over_the_policys_size_is_a_failure() {
+    let server = serving("text/html", "<p>".repeat(20_000));
+    let lab = Lab::open(&grant(&[&server], ", response-bytes = \"10 KiB\""), None).await;
+    let reply = lab.fetch(&at(NAMED, &server, "/")).await;
+    assert!(matches!(reply.code, Code::ToolFailed | Code::ToolUnavailable), "{:?} {}", reply.code, reply.message);
+    assert!(!reply.message.contains("<p>"), "{}", reply.message);
+}
+
+#[tokio::test]
+async fn a_page_over_the_plugins_size_is_shown_as_far_as_it_was_read() {
+    let server = serving("text/html", format!("<p>Beginning.{}", "<!-- filler -->".repeat(400_000)));
+    let lab = Lab::open(&grant(&[&server], ", response-bytes = \"16 MiB\""), None).await;
+    let text = lab.text(&at(NAMED, &server, "/")).await;
+    assert!(
+        text.contains("\n\nBeginning.\n\n(the page goes on; no more than its first 4194304 bytes were read)"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_slow_server_costs_no_more_than_the_policys_time() {
+    let first = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 100000\r\n\r\n<p>";
+    let drip = Server::plain(Behaviour::drip(first, "a", Duration::from_millis(50)));
+    let silent = Server::plain(Behaviour::Silent);
+    for server in [drip, silent] {
+        let lab = Lab::open(&grant(&[&server], ", time = \"1 s\""), None).await;
+        let began = Instant::now();
+        let reply = lab.fetch(&at(NAMED, &server, "/")).await;
+        assert_eq!(reply.code, Code::ToolUnavailable, "{}", reply.message);
+        assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_resets_is_unavailable() {
+    let server = Server::plain(Behaviour::Reset);
+    let reply = Lab::of(&server).await.fetch(&at(NAMED, &server, "/")).await;
+    assert_eq!(reply.code, Code::ToolUnavailable, "{}", reply.message);
+}

@@ -1,0 +1,63 @@
+//! Pages that others wrote, served from the loopback address.
+
+use crate::lab::{Lab, NAMED, at, serving};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Each page, with texts that its answer has in this order, and texts that it has not.
+const PAGES: [(&str, &[&str], &[&str]); 6] = [
+    (
+        "mako-caching",
+        &["# Caching\n", "```mako\n<%page cached=\"True\"/>\n", "## Cache Arguments\n", "- `class mako.cache.Cache("],
+        &["\u{b6}", "Search:", "Previous Topic", "<div"],
+    ),
+    (
+        "docutils-quickref",
+        &["# Quick", "| Plain text | Typical result | Notes |\n| --- | --- | --- |\n| `*emphasis*` | *emphasis* |"],
+        &["<td", "javascript"],
+    ),
+    (
+        "npm-dedupe",
+        &["# npm-dedupe @11.6.2\n", "```bash\nnpm dedupe\n\nalias: ddp\n```", "- Default: \"hoisted\"\n- Type:"],
+        &["Table of contents", "<svg", "font-family"],
+    ),
+    (
+        "lxml-sax",
+        &["# lxml.sax module\n", "- `class lxml.sax.ElementTreeContentHandler("],
+        &["View page source", "\u{f0c1}"],
+    ),
+    ("bignumber", &["# bignumber.js\n", "```\nx = new BigNumber(123.4567)"], &["<pre", "prettify"]),
+    ("chardet-cp932", &["Shift_JIS", "# \u{76f8}\u{624b}\u{304c}", "\u{7e8a}"], &["\u{fffd}"]),
+];
+
+fn suite() -> PathBuf {
+    let variable = "PORTCULLIS_TEST_PAGES";
+    env::var_os(variable).map_or_else(|| panic!("{variable} is not set: run `cargo xtask test`"), PathBuf::from)
+}
+
+#[tokio::test]
+async fn pages_that_others_wrote_can_be_read() {
+    for (name, parts, never) in PAGES {
+        let html = fs::read(suite().join(format!("{name}.html"))).unwrap();
+        let server = serving("text/html", html);
+        let lab = Lab::of(&server).await;
+        let text = lab.text(&at(NAMED, &server, &format!("/{name}.html"))).await;
+        let mut rest = text.as_str();
+        for part in parts {
+            rest = rest.split_once(part).unwrap_or_else(|| panic!("{name} has no {part:?} there:\n{text}")).1;
+        }
+        for part in never {
+            assert!(!text.contains(part), "{name} has {part:?}:\n{text}");
+        }
+    }
+}
+
+/// The component makes of a page what the native build made of it, which people have read.
+#[tokio::test]
+async fn the_component_reads_a_page_as_its_tests_do() {
+    let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/web/tests/pages/chardet-cp932.md");
+    let expected = fs::read_to_string(expected).unwrap();
+    let server = serving("text/html", fs::read(suite().join("chardet-cp932.html")).unwrap());
+    let text = Lab::of(&server).await.text(&at(NAMED, &server, "/guide/page.html")).await;
+    assert_eq!(text.replace(&at(NAMED, &server, ""), "https://docs.example"), expected);
+}
