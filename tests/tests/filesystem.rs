@@ -26,3 +26,18 @@ mod quota;
 
 #[path = "filesystem/grants.rs"]
 mod grants;
+
+#[path = "filesystem/semantics.rs"]
+mod semantics;
+
+#[path = "filesystem/narrow.rs"]
+mod narrow;
+
+#[path = "filesystem/narrow_inside.rs"]
+mod narrow_inside;
+
+#[path = "filesystem/narrow_links.rs"]
+mod narrow_links;
+
+#[path = "filesystem/narrow_files.rs"]
+mod narrow_files;

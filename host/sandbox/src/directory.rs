@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use wasmtime_wasi::filesystem::{Descriptor, Dir};
 use wasmtime_wasi::{FsPerms, OpenMode};
 
@@ -16,6 +17,9 @@ const SYSTEM_DIRECTORIES: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
 
 /// The most directories between a directory and the root. Linux limits a path to 4096 bytes, so to 2048 names.
 const ANCESTORS_MAX: usize = 2048;
+
+/// The longest path that a directory is narrowed to, in bytes: Linux opens no longer one.
+const NARROW_PATH_BYTES_MAX: usize = 4096;
 
 /// Why a directory cannot be granted.
 #[derive(Debug, thiserror::Error)]
@@ -78,13 +82,65 @@ fn above(directory: impl AsFd) -> io::Result<OwnedFd> {
     Ok(openat(directory, "..", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
+/// Why a directory cannot be narrowed to a path.
+#[derive(Debug, thiserror::Error)]
+pub enum NarrowError {
+    /// The path is absolute, or too long, or holds a backslash or a control character.
+    #[error("it is no path below the directory: write a relative one with `/` between its names")]
+    Path,
+    /// The path leads out of the directory, or out of what it was narrowed to before.
+    #[error("it leads out of the directory")]
+    Outside,
+    /// The kernel cannot resolve a path without following links.
+    #[error("this system cannot hold a call to one path: it has no openat2, which Linux has from 5.6 on")]
+    Unsupported,
+    /// The handle could not be made.
+    #[error("the directory cannot be opened: {0}")]
+    Open(#[source] io::Error),
+}
+
+/// One place below a directory: the file or directory at the end of these steps, which need not exist.
+pub(crate) struct Narrowing {
+    root: Arc<File>,
+    steps: Vec<Box<str>>,
+}
+
+impl Narrowing {
+    /// The names from the directory to the place, at least one.
+    pub(crate) fn steps(&self) -> &[Box<str>] {
+        &self.steps
+    }
+
+    /// Opens what the first `depth` steps lead to, to go on from there: a directory, and no link on the way to it.
+    pub(crate) fn open(&self, depth: usize, lookup: Lookup) -> io::Result<Arc<File>> {
+        match self.steps.get(..depth) {
+            None | Some([]) => Ok(Arc::clone(&self.root)),
+            Some(steps) => Ok(Arc::new(File::from(way_point(&*self.root, &steps.join("/"), lookup)?))),
+        }
+    }
+}
+
+/// How directories on the way are looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    /// In what the kernel has in memory: at once, with `EAGAIN` for what it does not have, and with `EINVAL` before
+    /// Linux 5.12.
+    Cached,
+    /// Wherever they are stored. Blocks.
+    Stored,
+}
+
 /// A directory that a call can be given. Clones share the handle.
 #[derive(Clone)]
-pub struct Directory(Dir);
+pub struct Directory {
+    dir: Dir,
+    narrowing: Option<Arc<Narrowing>>,
+}
 
 impl std::fmt::Debug for Directory {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_tuple("Directory").field(&self.0.perms).finish()
+        let steps = self.narrowing.as_ref().map(|narrowing| narrowing.steps());
+        formatter.debug_struct("Directory").field("access", &self.dir.perms).field("narrowed", &steps).finish()
     }
 }
 
@@ -103,21 +159,47 @@ impl Directory {
             Access::ReadOnly => (FsPerms::ReadOnly, OpenMode::READ),
             Access::ReadWrite => (FsPerms::ReadWrite, OpenMode::READ | OpenMode::WRITE),
         };
-        Ok(Self(Dir::new(File::from(directory), permissions, mode, false)))
+        Ok(Self { dir: Dir::new(File::from(directory), permissions, mode, false), narrowing: None })
     }
 
     /// The same directory without the right to change anything.
     #[must_use]
     pub fn read_only(&self) -> Self {
-        let mut directory = self.0.clone();
-        directory.perms = FsPerms::ReadOnly;
-        directory.open_mode = OpenMode::READ;
-        Self(directory)
+        let mut directory = self.clone();
+        directory.dir.perms = FsPerms::ReadOnly;
+        directory.dir.open_mode = OpenMode::READ;
+        directory
+    }
+
+    /// The same directory for a call that may touch one path of it alone: the file or directory there, everything below
+    /// it, and nothing else. Of the directories on the way a guest can see that they are there, and make those that are
+    /// missing. The path need not exist, and an empty one, or `.`, is the whole directory. No link is followed to it.
+    ///
+    /// # Errors
+    /// The path is no plain relative path, it leads out, or the system cannot hold a guest to it.
+    pub fn narrowed(&self, path: &str) -> Result<Self, NarrowError> {
+        let steps = steps_of(path)?;
+        if let Some(narrowing) = &self.narrowing {
+            if steps.is_empty() || !steps.starts_with(&narrowing.steps) {
+                return Err(NarrowError::Outside);
+            }
+        } else if steps.is_empty() {
+            return Ok(self.clone());
+        }
+        // A handle of its own, by which the guard tells it from the whole directory; it can be gone through, not read.
+        let root = way_point(&*self.dir.dir, ".", Lookup::Stored).map_err(|error| match error {
+            Errno::NOSYS => NarrowError::Unsupported,
+            error => NarrowError::Open(error.into()),
+        })?;
+        let root = Arc::new(File::from(root));
+        let mut dir = self.dir.clone();
+        dir.dir = Arc::clone(&root);
+        Ok(Self { dir, narrowing: Some(Arc::new(Narrowing { root, steps })) })
     }
 
     /// What this handle allows.
     pub fn access(&self) -> Access {
-        match self.0.perms {
+        match self.dir.perms {
             FsPerms::ReadOnly => Access::ReadOnly,
             FsPerms::ReadWrite => Access::ReadWrite,
         }
@@ -128,7 +210,7 @@ impl Directory {
     /// # Errors
     /// What the system says of one of the directories above them.
     pub fn overlaps(&self, other: impl AsFd) -> io::Result<bool> {
-        overlap(self.0.dir.as_fd(), other)
+        overlap(self.dir.dir.as_fd(), other)
     }
 
     /// Whether `other` is this directory or lies in it, under any name.
@@ -136,7 +218,7 @@ impl Directory {
     /// # Errors
     /// What the system says of one of the directories above it.
     pub fn contains(&self, other: impl AsFd) -> io::Result<bool> {
-        Ok(Identity::with_ancestors(other)?.contains(&Identity::of(&*self.0.dir)?))
+        Ok(Identity::with_ancestors(other)?.contains(&Identity::of(&*self.dir.dir)?))
     }
 
     /// The text of a file below the directory; nothing where there is no such file. No link is followed, and nothing is
@@ -147,7 +229,7 @@ impl Directory {
     pub fn read_text(&self, path: &Path, bytes_max: u64) -> io::Result<Option<String>> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let file = match openat2(&*self.0.dir, path, flags, Mode::empty(), within) {
+        let file = match openat2(&*self.dir.dir, path, flags, Mode::empty(), within) {
             Ok(file) => File::from(file),
             Err(Errno::NOENT) => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -164,8 +246,43 @@ impl Directory {
     }
 
     pub(crate) fn descriptor(&self) -> Descriptor {
-        Descriptor::Dir(self.0.clone())
+        Descriptor::Dir(self.dir.clone())
     }
+
+    /// The open directory, which no other grant shares unless it reaches the same.
+    pub(crate) fn handle(&self) -> &Arc<File> {
+        &self.dir.dir
+    }
+
+    pub(crate) fn narrowing(&self) -> Option<&Arc<Narrowing>> {
+        self.narrowing.as_ref()
+    }
+}
+
+/// The names in a path, with the dots resolved.
+fn steps_of(path: &str) -> Result<Vec<Box<str>>, NarrowError> {
+    let foreign = |character: char| character == '\\' || character.is_control();
+    if path.len() > NARROW_PATH_BYTES_MAX || path.starts_with('/') || path.contains(foreign) {
+        return Err(NarrowError::Path);
+    }
+    let mut steps = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => drop(steps.pop().ok_or(NarrowError::Outside)?),
+            name => steps.push(Box::from(name)),
+        }
+    }
+    Ok(steps)
+}
+
+/// Opens a directory below another one to go through it, by a path without a link in it.
+fn way_point(directory: impl AsFd, path: &str, lookup: Lookup) -> Result<OwnedFd, Errno> {
+    let mut within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    if lookup == Lookup::Cached {
+        within |= ResolveFlags::CACHED;
+    }
+    openat2(directory, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty(), within)
 }
 
 fn overlap(one: impl AsFd, other: impl AsFd) -> io::Result<bool> {
@@ -184,4 +301,59 @@ fn refuse_system(directory: &OwnedFd, path: &Path) -> Result<(), DirectoryError>
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn narrowed(path: &str) -> Result<Directory, NarrowError> {
+        Directory::open(Path::new(env!("CARGO_MANIFEST_DIR")), Access::ReadWrite).unwrap().narrowed(path)
+    }
+
+    fn steps(directory: &Directory) -> String {
+        directory.narrowing().map(|narrowing| narrowing.steps().join("/")).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_path_has_one_spelling() {
+        let long = "a/".repeat(NARROW_PATH_BYTES_MAX / 2);
+        for (path, spelt) in [
+            ("src", "src"),
+            ("src/", "src"),
+            ("./src//lib.rs", "src/lib.rs"),
+            ("src/../nothing/new", "nothing/new"),
+            ("...", "..."),
+            ("a b/\u{e9}", "a b/\u{e9}"),
+            ("", ""),
+            (".", ""),
+            ("./", ""),
+            ("src/..", ""),
+            (&long, long.trim_end_matches('/')),
+        ] {
+            assert_eq!(steps(&narrowed(path).unwrap()), spelt, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_none_or_leads_out_is_refused() {
+        for path in ["/", "/src", "//", "src\\lib.rs", "a\0", "a\nb", "\u{85}", &"a".repeat(NARROW_PATH_BYTES_MAX + 1)]
+        {
+            assert!(matches!(narrowed(path), Err(NarrowError::Path)), "{path:?}");
+        }
+        for path in ["..", "../src", "src/../..", "a/../../a", "./.."] {
+            assert!(matches!(narrowed(path), Err(NarrowError::Outside)), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn a_narrowed_directory_is_never_widened() {
+        let narrow = narrowed("src/http").unwrap();
+        assert_eq!(steps(&narrow.narrowed("src/http/mod.rs").unwrap()), "src/http/mod.rs");
+        assert_eq!(steps(&narrow.read_only().narrowed("src/http").unwrap()), "src/http");
+        assert_eq!(narrow.read_only().narrowed("src/http").unwrap().access(), Access::ReadOnly);
+        for path in ["", ".", "src", "src/htt", "src/http2", "src/http/..", "tests", "http"] {
+            assert!(matches!(narrow.narrowed(path), Err(NarrowError::Outside)), "{path:?}");
+        }
+    }
 }

@@ -140,9 +140,10 @@ impl Workspace {
 
     /// Makes a file have this content, with the directories around it.
     ///
-    /// A new file appears whole: it is written beside its place and renamed. A file that exists is overwritten in
-    /// place, since WASI knows no modes and a rename would take the executable bit, the owner and the other names of
-    /// the file away. Where that fails half-way, the old content is put back.
+    /// A new file appears whole: it is written beside its place and renamed; or, where the call may touch nothing
+    /// beside it, written in its place and removed again should that fail. A file that exists is overwritten in place,
+    /// since WASI knows no modes and a rename would take the executable bit, the owner and the other names of the file
+    /// away. Where that fails half-way, the old content is put back.
     pub(crate) fn write(&self, place: &Place, content: &[u8], old: Option<&[u8]>) -> Result<Written, Failure> {
         let explain = |error: io::Error| self.explain(place, &error);
         match fs::symlink_metadata(self.full(place)) {
@@ -179,10 +180,18 @@ impl Workspace {
     fn create(&self, place: &Place, content: &[u8]) -> io::Result<()> {
         let parent = place.parent().map_or_else(|| self.root.clone(), |parent| self.full(&parent));
         fs::create_dir_all(&parent)?;
-        let (path, mut file) = self.temporary(&parent, place.name())?;
+        let full = self.full(place);
+        let (path, mut file) = match self.temporary(&parent, place.name()) {
+            // A call that is held to this one path has no right to a name beside it.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                (full.clone(), OpenOptions::new().write(true).create_new(true).open(&full)?)
+            }
+            temporary => temporary?,
+        };
         let written = file.write_all(content).and_then(|()| file.flush());
         drop(file);
-        written.and_then(|()| fs::rename(&path, self.full(place))).inspect_err(|_| {
+        let placed = if path == full { written } else { written.and_then(|()| fs::rename(&path, &full)) };
+        placed.inspect_err(|_| {
             // As above: the error of the write is the one to tell.
             let _ = fs::remove_file(&path);
         })

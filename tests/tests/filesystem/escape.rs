@@ -60,7 +60,7 @@ const LINKS: [&str; 15] = [
 ];
 
 /// Everything that can be done with a path, and with what may lie behind it.
-fn attempts(path: &str) -> Vec<Value> {
+pub(crate) fn attempts(path: &str) -> Vec<Value> {
     let mut attempts = following(path);
     attempts.extend([
         json!({"op": "open-at", "path": path, "flags": ["read"]}),
@@ -82,7 +82,7 @@ fn attempts(path: &str) -> Vec<Value> {
 }
 
 /// Everything that follows a link at the end of a path.
-fn following(path: &str) -> Vec<Value> {
+pub(crate) fn following(path: &str) -> Vec<Value> {
     vec![
         json!({"op": "open-at", "path": path, "flags": ["read", "follow"]}),
         json!({"op": "open-at", "path": path, "flags": ["read", "follow", "directory"]}),

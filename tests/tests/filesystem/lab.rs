@@ -46,6 +46,8 @@ pub(crate) struct Lab {
     pub(crate) site: Site,
     pub(crate) host: Host,
     grant: Grant,
+    /// What each call is narrowed to.
+    place: Option<&'static str>,
 }
 
 impl Lab {
@@ -56,19 +58,31 @@ impl Lab {
 
     /// The same with more lines for the plugin.
     pub(crate) async fn with(grant: Grant, limits: &str, more: &str) -> Self {
+        Self::held(grant, limits, more, "world/grant", None).await
+    }
+
+    /// The same with every call narrowed to one place below the grant.
+    pub(crate) async fn narrowed(grant: Grant, limits: &str, place: &'static str) -> Self {
+        Self::held(grant, limits, "", "world/grant", Some(place)).await
+    }
+
+    /// The same with another directory for the workspace, and narrowed where a place is given.
+    pub(crate) async fn held(grant: Grant, limits: &str, more: &str, root: &str, place: Option<&'static str>) -> Self {
         let site = Site::new();
         site.plugin("probe", &built_guest("probe"));
         build(&site);
         site.adopt_state(warm().await);
+        site.directory(root);
         let access = grant.access();
+        let narrow = if place.is_some() { ", narrow = \"/path\"" } else { "" };
         let plugin = format!(
-            "[plugin.probe]\ndirectory.workspace = {{ path = \"world/grant\", access = \"{access}\" }}\n{more}\n"
+            "[plugin.probe]\ndirectory.workspace = {{ path = \"{root}\", access = \"{access}\"{narrow} }}\n{more}\n"
         );
         let host = site.open(&format!("{}{plugin}", allow_all(limits))).await;
         if let Some(refusal) = host.catalog().refusal("probe") {
             panic!("the probe was refused: {}", refusal.error);
         }
-        Self { site, host, grant }
+        Self { site, host, grant, place }
     }
 
     /// A path in the grant.
@@ -91,8 +105,11 @@ impl Lab {
 
     /// Lets the probe take steps, however that ends.
     pub(crate) async fn call(&self, steps: &Value) -> Reply {
-        let arguments = json!({ "steps": steps }).to_string();
-        let reply = self.host.call(Request::new(self.grant.tool(), arguments)).await;
+        let arguments = match self.place {
+            Some(place) => json!({ "steps": steps, "path": place }),
+            None => json!({ "steps": steps }),
+        };
+        let reply = self.host.call(Request::new(self.grant.tool(), arguments.to_string())).await;
         assert!(!reply.message.contains(SECRET), "{:?}: a secret got out: {}", self.grant, reply.message);
         outcome_of(&self.host, &reply.id);
         assert_verifies(&self.host);
@@ -104,6 +121,7 @@ impl Lab {
         let reply = self.call(&steps).await;
         assert_eq!(reply.code, Code::Completed, "{:?}: {}", self.grant, reply.message);
         let Some(Output::Json(text)) = reply.output else { panic!("no JSON") };
+        assert!(!text.contains(SECRET), "{:?}: a secret got out: {text}", self.grant);
         serde_json::from_str(&text).unwrap()
     }
 

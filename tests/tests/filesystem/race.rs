@@ -11,16 +11,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// How often the guest looks while the world changes.
-const LOOKS: u32 = 4000;
+pub(crate) const LOOKS: u32 = 4000;
 
 /// Exchanges two paths until it is dropped.
-struct Swapper {
+pub(crate) struct Swapper {
     stop: Arc<AtomicBool>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Swapper {
-    fn start(one: PathBuf, other: PathBuf) -> Self {
+    pub(crate) fn start(one: PathBuf, other: PathBuf) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
         let swap = move || {

@@ -1,8 +1,10 @@
 //! Every function of `wasi:filesystem/types`, in the order of the interface: passed on to wasmtime, except where the
-//! guard has something to say first.
+//! guard has something to say first. A function that takes a path finds its place first, and one that works on a
+//! directory checks its handle first: what a narrowed call may do is decided there alone.
 
-use super::Guard;
 use super::open::{Opened, Request};
+use super::reach::{Reach, Use};
+use super::{Guard, Handle};
 use std::sync::Arc;
 use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::{Descriptor, Dir, File};
@@ -13,16 +15,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
 use wasmtime_wasi::runtime::spawn_blocking;
 
-type Handle = Resource<Descriptor>;
-
 impl Guard<'_> {
-    fn directory(&self, handle: &Handle) -> FsResult<&Dir> {
-        match self.table.get(handle)? {
-            Descriptor::Dir(directory) => Ok(directory),
-            Descriptor::File(_) => Err(ErrorCode::NotDirectory.into()),
-        }
-    }
-
     fn file(&self, handle: &Handle) -> FsResult<&File> {
         match self.table.get(handle)? {
             Descriptor::File(file) => Ok(file),
@@ -35,6 +28,16 @@ impl Guard<'_> {
             return Err(ErrorCode::NotPermitted.into());
         }
         Ok(())
+    }
+
+    /// Hands out a directory on the way to the place of a narrowed call.
+    fn open_way(&mut self, directory: Dir, reach: Reach) -> FsResult<Handle> {
+        let known = self.context.reach(&directory.dir).is_ok();
+        let descriptor = Descriptor::Dir(directory);
+        if !known {
+            self.context.open.note(&descriptor, reach);
+        }
+        Ok(self.table.push(descriptor)?)
     }
 
     /// Puts a stream that wasmtime made under the quota.
@@ -86,14 +89,17 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn sync_data(&mut self, handle: Handle) -> FsResult<()> {
+        self.check(&handle, Use::Sync)?;
         self.inner().sync_data(handle).await
     }
 
     async fn get_flags(&mut self, handle: Handle) -> FsResult<DescriptorFlags> {
+        self.check(&handle, Use::Look)?;
         self.inner().get_flags(handle).await
     }
 
     async fn get_type(&mut self, handle: Handle) -> FsResult<DescriptorType> {
+        self.check(&handle, Use::Look)?;
         self.inner().get_type(handle).await
     }
 
@@ -106,6 +112,7 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn set_times(&mut self, handle: Handle, accessed: NewTimestamp, modified: NewTimestamp) -> FsResult<()> {
+        self.check(&handle, Use::SetTimes)?;
         self.inner().set_times(handle, accessed, modified).await
     }
 
@@ -123,27 +130,37 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn read_directory(&mut self, handle: Handle) -> FsResult<Resource<DirectoryEntryStream>> {
+        self.check(&handle, Use::List)?;
         let directory = Arc::clone(&self.directory(&handle)?.dir);
         check_entries(directory, self.context.directory_entries_max).await?;
         self.inner().read_directory(handle).await
     }
 
     async fn sync(&mut self, handle: Handle) -> FsResult<()> {
+        self.check(&handle, Use::Sync)?;
         self.inner().sync(handle).await
     }
 
     async fn create_directory_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
         self.writable_directory(&handle)?;
-        self.context.quota.take_entry()?;
-        self.inner().create_directory_at(handle, path).await
+        let at = self.place(&handle, PathFlags::empty(), path, Use::MakeDirectory).await?;
+        let taken = self.context.quota.take_entry();
+        let made = match taken {
+            Ok(()) => self.inner().create_directory_at(at.handle(), at.path.clone()).await,
+            Err(error) => Err(error),
+        };
+        self.leave(at, made)
     }
 
     async fn stat(&mut self, handle: Handle) -> FsResult<DescriptorStat> {
+        self.check(&handle, Use::Look)?;
         self.inner().stat(handle).await
     }
 
     async fn stat_at(&mut self, handle: Handle, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
-        self.inner().stat_at(handle, flags, path).await
+        let at = self.place(&handle, flags, path, Use::Look).await?;
+        let stat = self.inner().stat_at(at.handle(), at.flags, at.path.clone()).await;
+        self.leave(at, stat)
     }
 
     async fn set_times_at(
@@ -154,7 +171,9 @@ impl HostDescriptor for Guard<'_> {
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> FsResult<()> {
-        self.inner().set_times_at(handle, flags, path, accessed, modified).await
+        let at = self.place(&handle, flags, path, Use::SetTimes).await?;
+        let set = self.inner().set_times_at(at.handle(), at.flags, at.path.clone(), accessed, modified).await;
+        self.leave(at, set)
     }
 
     async fn link_at(
@@ -166,8 +185,16 @@ impl HostDescriptor for Guard<'_> {
         new_path: String,
     ) -> FsResult<()> {
         self.writable_directory(&new_handle)?;
-        self.context.quota.take_entry()?;
-        self.inner().link_at(handle, flags, old_path, new_handle, new_path).await
+        let (old, new) = self.places((&handle, flags, old_path), (&new_handle, new_path), Use::Name).await?;
+        let linked = match self.context.quota.take_entry() {
+            Ok(()) => {
+                let (from, to) = ((old.handle(), old.path.clone()), (new.handle(), new.path.clone()));
+                self.inner().link_at(from.0, old.flags, from.1, to.0, to.1).await
+            }
+            Err(error) => Err(error),
+        };
+        let linked = self.leave(old, linked);
+        self.leave(new, linked)
     }
 
     async fn open_at(
@@ -178,9 +205,13 @@ impl HostDescriptor for Guard<'_> {
         open_flags: OpenFlags,
         flags: DescriptorFlags,
     ) -> FsResult<Handle> {
-        let parent = self.directory(&handle)?.clone();
-        let request = Arc::new(Request::new(&parent, path_flags, path, open_flags, flags)?);
+        let at = self.spot(&handle, path_flags, path, Use::Open).await?;
+        let parent = at.directory;
+        let request = Arc::new(Request::new(&parent, at.flags, at.path, open_flags, flags)?);
         self.context.open.reserve()?;
+        if let Reach::Way { .. } = at.reach {
+            return self.open_way(request.passage(&parent)?, at.reach);
+        }
         let (directory, existing) = (Arc::clone(&parent.dir), Arc::clone(&request));
         let mut opened = spawn_blocking(move || existing.open_existing(&directory)).await?;
         if matches!(opened, Opened::Missing) {
@@ -191,7 +222,7 @@ impl HostDescriptor for Guard<'_> {
         match opened {
             Opened::Found(file, kind) => {
                 let descriptor = request.descriptor(&parent, file, kind);
-                self.context.open.note(&descriptor);
+                self.context.open.note(&descriptor, Reach::All);
                 Ok(self.table.push(descriptor)?)
             }
             Opened::Missing => Err(ErrorCode::NoEntry.into()),
@@ -199,25 +230,39 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn readlink_at(&mut self, handle: Handle, path: String) -> FsResult<String> {
-        self.inner().readlink_at(handle, path).await
+        let at = self.place(&handle, PathFlags::empty(), path, Use::ReadLink).await?;
+        let target = self.inner().readlink_at(at.handle(), at.path.clone()).await;
+        self.leave(at, target)
     }
 
     async fn remove_directory_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
-        self.inner().remove_directory_at(handle, path).await
+        let at = self.place(&handle, PathFlags::empty(), path, Use::RemoveDirectory).await?;
+        let removed = self.inner().remove_directory_at(at.handle(), at.path.clone()).await;
+        self.leave(at, removed)
     }
 
     async fn rename_at(&mut self, handle: Handle, old: String, new_handle: Handle, new: String) -> FsResult<()> {
-        self.inner().rename_at(handle, old, new_handle, new).await
+        let (old, new) = self.places((&handle, PathFlags::empty(), old), (&new_handle, new), Use::Name).await?;
+        let (from, to) = ((old.handle(), old.path.clone()), (new.handle(), new.path.clone()));
+        let renamed = self.inner().rename_at(from.0, from.1, to.0, to.1).await;
+        let renamed = self.leave(old, renamed);
+        self.leave(new, renamed)
     }
 
     async fn symlink_at(&mut self, handle: Handle, target: String, path: String) -> FsResult<()> {
         self.writable_directory(&handle)?;
-        self.context.quota.take_entry()?;
-        self.inner().symlink_at(handle, target, path).await
+        let at = self.place(&handle, PathFlags::empty(), path, Use::Name).await?;
+        let made = match self.context.quota.take_entry() {
+            Ok(()) => self.inner().symlink_at(at.handle(), target, at.path.clone()).await,
+            Err(error) => Err(error),
+        };
+        self.leave(at, made)
     }
 
     async fn unlink_file_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
-        self.inner().unlink_file_at(handle, path).await
+        let at = self.place(&handle, PathFlags::empty(), path, Use::Unlink).await?;
+        let unlinked = self.inner().unlink_file_at(at.handle(), at.path.clone()).await;
+        self.leave(at, unlinked)
     }
 
     async fn is_same_object(&mut self, one: Handle, other: Handle) -> wasmtime::Result<bool> {
@@ -225,6 +270,7 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn metadata_hash(&mut self, handle: Handle) -> FsResult<MetadataHashValue> {
+        self.check(&handle, Use::Look)?;
         self.inner().metadata_hash(handle).await
     }
 
@@ -234,7 +280,9 @@ impl HostDescriptor for Guard<'_> {
         flags: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {
-        self.inner().metadata_hash_at(handle, flags, path).await
+        let at = self.place(&handle, flags, path, Use::Look).await?;
+        let hash = self.inner().metadata_hash_at(at.handle(), at.flags, at.path.clone()).await;
+        self.leave(at, hash)
     }
 
     fn drop(&mut self, handle: Handle) -> wasmtime::Result<()> {

@@ -1,15 +1,18 @@
 //! What answers `wasi:filesystem`: wasmtime's own implementation behind a guard that decides file types, quotas and
 //! sizes. The handles themselves keep a guest inside its directories; the guard keeps it from what a directory may
-//! contain.
+//! contain, and within the one place of a narrowed directory.
 
 mod delegate;
 mod open;
 mod quota;
+mod reach;
+mod spot;
 
 use crate::directory::Directory;
 use crate::state::State;
 use portcullis_policy::Limits;
 use quota::Quota;
+use reach::Reach;
 use std::fs::File;
 use std::sync::{Arc, Weak};
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
@@ -23,6 +26,8 @@ use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 /// within the 1024 descriptors that a process has by default, nearly.
 const OPEN_FILES_MAX: usize = 60;
 
+type Handle = Resource<Descriptor>;
+
 /// A call's use of its directories.
 pub(crate) struct FilesystemContext {
     preopens: Vec<(String, Directory)>,
@@ -34,28 +39,29 @@ pub(crate) struct FilesystemContext {
 /// The files that a call holds open, known by whether anything still refers to them: a stream keeps a file open after
 /// its descriptor is gone.
 #[derive(Default)]
-struct OpenFiles(Vec<Weak<File>>);
+struct OpenFiles(Vec<(Weak<File>, Reach)>);
 
 impl OpenFiles {
     /// Makes room for one more.
     fn reserve(&mut self) -> FsResult<()> {
         if self.0.len() >= OPEN_FILES_MAX {
-            self.0.retain(|file| file.strong_count() > 0);
+            self.0.retain(|(file, _)| file.strong_count() > 0);
         }
         // WASI has no code for too many open files; this one says that it is the host's means that are short.
         if self.0.len() >= OPEN_FILES_MAX { Err(ErrorCode::InsufficientMemory.into()) } else { Ok(()) }
     }
 
-    fn note(&mut self, descriptor: &Descriptor) {
-        self.0.push(Arc::downgrade(match descriptor {
+    fn note(&mut self, descriptor: &Descriptor, reach: Reach) {
+        let file = match descriptor {
             Descriptor::File(file) => &file.file,
             Descriptor::Dir(directory) => &directory.dir,
-        }));
+        };
+        self.0.push((Arc::downgrade(file), reach));
     }
 }
 
 impl FilesystemContext {
-    /// Preopens each directory as `/<key>`.
+    /// Preopens each directory as `/<key>`. There is no other directory for the call.
     pub(crate) fn new<'a>(directories: impl Iterator<Item = (&'a str, &'a Directory)>, limits: &Limits) -> Self {
         Self {
             preopens: directories.map(|(key, directory)| (format!("/{key}"), directory.clone())).collect(),
@@ -63,6 +69,18 @@ impl FilesystemContext {
             directory_entries_max: limits.directory_entries,
             open: OpenFiles::default(),
         }
+    }
+
+    /// What an open directory leads to, by the directory itself: a handle's number says nothing. One that the call was
+    /// not given leads nowhere.
+    fn reach(&self, directory: &Arc<File>) -> FsResult<Reach> {
+        let granted = self.preopens.iter().find(|(_, granted)| Arc::ptr_eq(granted.handle(), directory));
+        if let Some((_, granted)) = granted {
+            let way = |narrowing: &Arc<_>| Reach::Way { narrowing: Arc::clone(narrowing), depth: 0 };
+            return Ok(granted.narrowing().map_or(Reach::All, way));
+        }
+        let opened = self.open.0.iter().find(|(file, _)| std::ptr::eq(file.as_ptr(), Arc::as_ptr(directory)));
+        opened.map(|(_, reach)| reach.clone()).ok_or_else(|| ErrorCode::NotPermitted.into())
     }
 }
 

@@ -115,6 +115,16 @@ impl Request {
         Ok(Opened::Found(file, kind))
     }
 
+    /// A directory as one to go through: nothing can be made or written by opening it.
+    pub(super) fn passage(&self, directory: &Dir) -> FsResult<Dir> {
+        if self.write || self.exclusive() {
+            return Err(ErrorCode::NotPermitted.into());
+        }
+        let mut directory = directory.clone();
+        directory.open_mode = OpenMode::READ;
+        Ok(directory)
+    }
+
     /// Makes a descriptor with the rights of the handle it came from.
     pub(super) fn descriptor(&self, parent: &Dir, file: File, kind: FileType) -> Descriptor {
         let mut mode = OpenMode::empty();

@@ -6,9 +6,10 @@ use std::io::ErrorKind;
 
 use portcullis_sdk::guest::v0_1::bindings::wasi::clocks::wall_clock::Datetime;
 use portcullis_sdk::guest::v0_1::bindings::wasi::filesystem::types::{
-    Descriptor, DescriptorFlags, ErrorCode, NewTimestamp, OpenFlags, PathFlags, filesystem_error_code,
+    Advice, Descriptor, DescriptorFlags, DescriptorType, ErrorCode, NewTimestamp, OpenFlags, PathFlags,
+    filesystem_error_code,
 };
-use portcullis_sdk::guest::v0_1::bindings::wasi::io::streams::{OutputStream, StreamError};
+use portcullis_sdk::guest::v0_1::bindings::wasi::io::streams::{InputStream, OutputStream, StreamError};
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
 use portcullis_sdk::{Directory, Failure};
@@ -62,6 +63,9 @@ impl Hand {
         if step.op == "read-in" {
             return self.read_in(step, path).map_err(name);
         }
+        if step.op == "close" {
+            return Ok(json!(self.opened.remove(step.on.as_deref().unwrap_or_default()).is_some()));
+        }
         let on = self.descriptor(step.on.as_deref()).ok_or("no such descriptor")?;
         let to_on = self.descriptor(step.to_on.as_deref()).ok_or("no such descriptor")?;
         paths(step, path, on, to_on).or_else(|| contents(step, on)).unwrap_or(Err("no such operation".to_owned()))
@@ -110,6 +114,9 @@ fn paths(step: &Step, path: &str, on: &Descriptor, to_on: &Descriptor) -> Option
         "symlink-at" => on.symlink_at(&step.to, path).map(|()| Value::Null),
         "readlink-at" => on.readlink_at(path).map(Value::from),
         "stat-at" => on.stat_at(follow(step), path).map(|stat| json!(stat.size)),
+        "kind-at" => on.stat_at(follow(step), path).map(|stat| kind(stat.type_)),
+        "links-at" => on.stat_at(follow(step), path).map(|stat| json!(stat.link_count)),
+        "is-same-object" => Ok(json!(on.is_same_object(to_on))),
         "metadata-hash-at" => on.metadata_hash_at(follow(step), path).map(|hash| json!(hash.lower)),
         "set-times-at" => on.set_times_at(follow(step), path, time(step), time(step)).map(|()| Value::Null),
         _ => return None,
@@ -125,11 +132,16 @@ fn contents(step: &Step, on: &Descriptor) -> Option<Result<Value, String>> {
         "append-via-stream" => return Some(stream(step, on.append_via_stream())),
         "set-size" => on.set_size(step.number).map(|()| Value::Null),
         "set-times" => on.set_times(time(step), time(step)).map(|()| Value::Null),
+        "read-via-stream" => return Some(read_stream(on.read_via_stream(step.number))),
+        "advise" => on.advise(step.number, 1, Advice::WillNeed).map(|()| Value::Null),
         "sync" => on.sync().map(|()| Value::Null),
         "sync-data" => on.sync_data().map(|()| Value::Null),
         "stat" => on.stat().map(|stat| json!(stat.size)),
+        "get-type" => on.get_type().map(kind),
+        "metadata-hash" => on.metadata_hash().map(|hash| json!(hash.lower)),
         "get-flags" => on.get_flags().map(|flags| json!(format!("{flags:?}"))),
         "read" => on.read(4096, step.number).map(|(bytes, _)| json!(String::from_utf8_lossy(&bytes))),
+        "read-end" => on.read(4096, step.number).map(|(bytes, end)| json!([String::from_utf8_lossy(&bytes), end])),
         "read-directory" => list(on),
         _ => return None,
     };
@@ -150,18 +162,43 @@ fn list(on: &Descriptor) -> Result<Value, ErrorCode> {
     }
 }
 
+/// Reads what a stream has to give at once.
+fn read_stream(stream: Result<InputStream, ErrorCode>) -> Result<Value, String> {
+    match stream.map_err(name)?.blocking_read(4096) {
+        Ok(bytes) => Ok(json!(String::from_utf8_lossy(&bytes))),
+        Err(error) => Err(broken(&error)),
+    }
+}
+
+fn broken(error: &StreamError) -> String {
+    match error {
+        StreamError::Closed => "closed".to_owned(),
+        StreamError::LastOperationFailed(error) => {
+            filesystem_error_code(error).map_or_else(|| error.to_debug_string(), name)
+        }
+    }
+}
+
 /// Writes through a stream in pieces that a stream takes at once.
 fn stream(step: &Step, stream: Result<OutputStream, ErrorCode>) -> Result<Value, String> {
     let stream = stream.map_err(name)?;
     for piece in step.bytes().chunks(4096) {
-        stream.blocking_write_and_flush(piece).map_err(|error| match error {
-            StreamError::Closed => "closed".to_owned(),
-            StreamError::LastOperationFailed(error) => {
-                filesystem_error_code(&error).map_or_else(|| error.to_debug_string(), name)
-            }
-        })?;
+        stream.blocking_write_and_flush(piece).map_err(|error| broken(&error))?;
     }
     Ok(Value::Null)
+}
+
+fn kind(of: DescriptorType) -> Value {
+    json!(match of {
+        DescriptorType::Directory => "directory",
+        DescriptorType::RegularFile => "file",
+        DescriptorType::SymbolicLink => "link",
+        DescriptorType::BlockDevice
+        | DescriptorType::CharacterDevice
+        | DescriptorType::Fifo
+        | DescriptorType::Socket
+        | DescriptorType::Unknown => "other",
+    })
 }
 
 fn time(step: &Step) -> NewTimestamp {

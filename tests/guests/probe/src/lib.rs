@@ -17,6 +17,10 @@ use step::Step;
 struct Steps {
     /// Each is done, whatever came of the one before it.
     steps: Vec<Step>,
+    /// What a policy may narrow the workspace to. The steps take no notice of it.
+    #[serde(default)]
+    #[expect(dead_code, reason = "it is for the host to read")]
+    path: Option<String>,
 }
 
 /// Does things with the right to write.

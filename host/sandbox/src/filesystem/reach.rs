@@ -1,0 +1,210 @@
+//! What a directory handle of a call leads to, and what a guest may do where it leads. Decided by names alone: of what
+//! may not be touched, it makes no difference whether it exists.
+
+use crate::directory::Narrowing;
+use std::sync::Arc;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+
+/// What a directory handle leads to.
+#[derive(Clone)]
+pub(super) enum Reach {
+    /// Everything in it.
+    All,
+    /// One place: the handle stands this many steps on the way there.
+    Way {
+        /// The place.
+        narrowing: Arc<Narrowing>,
+        /// Steps from the directory that was narrowed: fewer than lead to the place.
+        depth: usize,
+    },
+}
+
+/// What a function of the interface does to a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Says what is there: its type, size, times and identity.
+    Look,
+    Open,
+    MakeDirectory,
+    ReadLink,
+    SetTimes,
+    Unlink,
+    RemoveDirectory,
+    /// Gives a name to something: a link of either kind, or a new name for what has one.
+    Name,
+    /// Reads the entries of an open directory.
+    List,
+    /// Writes an open directory to disk.
+    Sync,
+}
+
+/// Where a path ends, seen from the place that a call is narrowed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Station {
+    /// At a directory on the way.
+    Way,
+    /// At the place.
+    Place,
+    /// Below the place, or in a directory that is not narrowed.
+    Below,
+}
+
+impl Use {
+    /// The one table of what a narrowed call may do.
+    pub(super) fn check(self, station: Station) -> Result<(), ErrorCode> {
+        let permitted = match station {
+            Station::Below => true,
+            // A name would make another file of what was approved.
+            Station::Place => self != Self::Name,
+            Station::Way => matches!(self, Self::Look | Self::Open | Self::MakeDirectory),
+        };
+        if permitted { Ok(()) } else { Err(ErrorCode::NotPermitted) }
+    }
+}
+
+/// What a path has after the last name that leads to the place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Name,
+    /// A slash: only a directory is meant.
+    Slash,
+    /// A dot, or two: the directory itself is meant, not its name.
+    Dot,
+    /// A path below the place.
+    Below(String),
+}
+
+/// Where a path leads.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// Steps from the directory that was narrowed.
+    pub(super) depth: usize,
+    pub(super) ending: Ending,
+    pub(super) station: Station,
+}
+
+impl Target {
+    /// Follows the names of a path from a handle that stands `from` steps on the way. A name that does not lead to the
+    /// place is refused, also where the path returns from it.
+    pub(super) fn of(path: &str, steps: &[Box<str>], from: usize) -> Result<Self, ErrorCode> {
+        if path.is_empty() {
+            return Err(ErrorCode::NoEntry);
+        }
+        if path.starts_with('/') {
+            return Err(ErrorCode::NotPermitted);
+        }
+        let (mut depth, mut ending, mut rest) = (from, Ending::Dot, Some(path));
+        while let Some(text) = rest {
+            if depth == steps.len() && text.split('/').any(|name| !name.is_empty() && name != ".") {
+                check_below(text)?;
+                let ending = Ending::Below(text.trim_start_matches('/').to_owned());
+                return Ok(Self { depth, ending, station: Station::Below });
+            }
+            let (name, after) = text.split_once('/').map_or((text, None), |(name, after)| (name, Some(after)));
+            rest = after;
+            ending = match name {
+                "" if ending == Ending::Name => Ending::Slash,
+                "" => ending,
+                "." => Ending::Dot,
+                ".." if depth > from => {
+                    depth -= 1;
+                    Ending::Dot
+                }
+                name if steps.get(depth).is_some_and(|step| **step == *name) => {
+                    depth += 1;
+                    Ending::Name
+                }
+                _ => return Err(ErrorCode::NotPermitted),
+            };
+        }
+        let station = if depth == steps.len() { Station::Place } else { Station::Way };
+        Ok(Self { depth, ending, station })
+    }
+}
+
+/// Refuses a path that leads above where it starts.
+fn check_below(path: &str) -> Result<(), ErrorCode> {
+    let mut level = 0_usize;
+    for name in path.split('/') {
+        level = match name {
+            "" | "." => level,
+            ".." => level.checked_sub(1).ok_or(ErrorCode::NotPermitted)?,
+            _ => level + 1,
+        };
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps() -> Vec<Box<str>> {
+        ["src", "a"].map(Box::from).to_vec()
+    }
+
+    #[test]
+    fn a_path_is_followed_to_the_place_and_below_it() {
+        for (path, depth, ending) in [
+            (".", 0, Ending::Dot),
+            ("./", 0, Ending::Dot),
+            ("src", 1, Ending::Name),
+            ("./src", 1, Ending::Name),
+            ("src/", 1, Ending::Slash),
+            ("src//", 1, Ending::Slash),
+            ("src/.", 1, Ending::Dot),
+            ("src/..", 0, Ending::Dot),
+            ("src/../src/a", 2, Ending::Name),
+            ("src/a", 2, Ending::Name),
+            ("src//a", 2, Ending::Name),
+            ("src/a/", 2, Ending::Slash),
+            ("src/a//.", 2, Ending::Dot),
+            ("src/a/./", 2, Ending::Dot),
+            ("src/a/x", 2, Ending::Below("x".to_owned())),
+            ("src/a//x/", 2, Ending::Below("x/".to_owned())),
+            ("src/a/x/..", 2, Ending::Below("x/..".to_owned())),
+            ("src/a/./x", 2, Ending::Below("./x".to_owned())),
+        ] {
+            let target = Target::of(path, &steps(), 0).unwrap();
+            assert_eq!((target.depth, target.ending), (depth, ending), "{path}");
+        }
+        assert_eq!(Target::of("a/x", &steps(), 1).unwrap().ending, Ending::Below("x".to_owned()));
+    }
+
+    #[test]
+    fn every_other_name_is_refused() {
+        for path in [
+            "..",
+            "../src/a",
+            "/",
+            "/src/a",
+            "//src/a",
+            "srca",
+            "Src",
+            "sr",
+            "src\0",
+            "src /a",
+            "other",
+            "other/../src/a",
+            "src/b",
+            "src/a.txt",
+            "src/aa",
+            "src/b/../a",
+            "src/../..",
+            "src/../other",
+            "src/a/..",
+            "src/a/../a",
+            "src/a/../b",
+            "src/a/x/../..",
+            "src/a/x/../../b",
+            "src\\a",
+        ] {
+            assert!(matches!(Target::of(path, &steps(), 0), Err(ErrorCode::NotPermitted)), "{path}");
+        }
+        assert!(matches!(Target::of("", &steps(), 0), Err(ErrorCode::NoEntry)));
+        // From a handle on the way, the way back up is closed as it is from every handle.
+        for path in ["..", "../src/a", "a/../..", "src/a"] {
+            assert!(matches!(Target::of(path, &steps(), 1), Err(ErrorCode::NotPermitted)), "{path}");
+        }
+    }
+}

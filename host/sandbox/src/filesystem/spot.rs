@@ -1,0 +1,191 @@
+//! Where a function of the interface acts: every path of a guest becomes a spot before anything is done with it.
+//!
+//! In a directory that is not narrowed, that is the handle and the path as they came. In a narrowed one it is a handle
+//! of the directory around the last name, which is opened without following a link; what acts on the name then follows
+//! none either. So nothing that changes on the way in between leads anywhere else.
+
+use super::reach::{Ending, Reach, Station, Target, Use};
+use super::{Guard, Handle};
+use crate::directory::{Lookup, Narrowing};
+use cap_primitives::fs::FollowSymlinks;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use wasmtime::component::Resource;
+use wasmtime_wasi::filesystem::{Descriptor, Dir};
+use wasmtime_wasi::p2::FsResult;
+use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, PathFlags};
+use wasmtime_wasi::runtime::spawn_blocking;
+
+/// A directory, and a path from there on which a guest may act.
+pub(super) struct Spot {
+    pub(super) directory: Dir,
+    pub(super) path: String,
+    pub(super) flags: PathFlags,
+    /// What the directory leads to, once the path is opened as one.
+    pub(super) reach: Reach,
+}
+
+impl Spot {
+    /// Says in other words what wasmtime does not read from a slash at the end: that a link is followed there and that
+    /// it must lead to a directory, except where a directory is removed, which never follows one.
+    fn spelt_for(mut self, of: Use) -> Self {
+        match of {
+            Use::Look | Use::SetTimes if self.path.ends_with('/') || self.path.ends_with("/.") => {
+                self.flags |= PathFlags::SYMLINK_FOLLOW;
+            }
+            Use::RemoveDirectory => {
+                let name = self.path.trim_end_matches('/').len().max(1);
+                self.path.truncate(name);
+            }
+            Use::Look
+            | Use::Open
+            | Use::MakeDirectory
+            | Use::ReadLink
+            | Use::SetTimes
+            | Use::Unlink
+            | Use::Name
+            | Use::List
+            | Use::Sync => {}
+        }
+        self
+    }
+}
+
+/// A spot as wasmtime takes it.
+pub(super) struct Placed {
+    rep: u32,
+    temporary: bool,
+    pub(super) path: String,
+    pub(super) flags: PathFlags,
+}
+
+impl Placed {
+    pub(super) fn handle(&self) -> Handle {
+        Resource::new_borrow(self.rep)
+    }
+}
+
+impl Guard<'_> {
+    pub(super) fn directory(&self, handle: &Handle) -> FsResult<&Dir> {
+        match self.table.get(handle)? {
+            Descriptor::Dir(directory) => Ok(directory),
+            Descriptor::File(_) => Err(ErrorCode::NotDirectory.into()),
+        }
+    }
+
+    /// Refuses what may not be done with an open handle itself.
+    pub(super) fn check(&self, handle: &Handle, of: Use) -> FsResult<()> {
+        match self.table.get(handle)? {
+            Descriptor::File(_) => Ok(()),
+            Descriptor::Dir(directory) => match self.context.reach(&directory.dir)? {
+                Reach::All => Ok(()),
+                Reach::Way { .. } => Ok(of.check(Station::Way)?),
+            },
+        }
+    }
+
+    /// Finds where a path leads from a handle, and refuses what may not be done there.
+    pub(super) async fn spot(&mut self, handle: &Handle, flags: PathFlags, path: String, of: Use) -> FsResult<Spot> {
+        let mut directory = self.directory(handle)?.clone();
+        let Reach::Way { narrowing, depth } = self.context.reach(&directory.dir)? else {
+            return Ok(Spot { directory, path, flags, reach: Reach::All }.spelt_for(of));
+        };
+        let target = Target::of(&path, narrowing.steps(), depth)?;
+        of.check(target.station)?;
+        let (depth, station) = (target.depth, target.station);
+        // Below the place, links lead wherever they do in a directory of its own.
+        let kept = if station == Station::Below { flags } else { PathFlags::empty() };
+        let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
+        let way = Arc::clone(&narrowing);
+        let (start, path) = match settle(&way, &target, of, follow, Lookup::Cached) {
+            // To wait in another thread costs more than all of this, and the directories of a call are mostly in memory.
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput) => {
+                spawn_blocking(move || settle(&way, &target, of, follow, Lookup::Stored)).await?
+            }
+            settled => settled?,
+        };
+        directory.dir = start;
+        let reach = if station == Station::Way { Reach::Way { narrowing, depth } } else { Reach::All };
+        Ok(Spot { directory, path, flags: kept, reach }.spelt_for(of))
+    }
+
+    /// The same as a handle that wasmtime can be given. It has to be left again.
+    pub(super) async fn place(&mut self, handle: &Handle, flags: PathFlags, path: String, of: Use) -> FsResult<Placed> {
+        let spot = self.spot(handle, flags, path, of).await?;
+        let temporary = !Arc::ptr_eq(&spot.directory.dir, &self.directory(handle)?.dir);
+        let rep = match temporary {
+            true => self.table.push(Descriptor::Dir(spot.directory))?.rep(),
+            false => handle.rep(),
+        };
+        Ok(Placed { rep, temporary, path: spot.path, flags: spot.flags })
+    }
+
+    /// Two of them.
+    pub(super) async fn places(
+        &mut self,
+        (one, one_flags, one_path): (&Handle, PathFlags, String),
+        (other, other_path): (&Handle, String),
+        of: Use,
+    ) -> FsResult<(Placed, Placed)> {
+        let one = self.place(one, one_flags, one_path, of).await?;
+        match self.place(other, PathFlags::empty(), other_path, of).await {
+            Ok(other) => Ok((one, other)),
+            Err(error) => self.leave(one, Err(error)),
+        }
+    }
+
+    /// Closes what a placed path needed, and hands its result on.
+    #[expect(clippy::needless_pass_by_value, reason = "a place that was left is good for nothing more")]
+    pub(super) fn leave<T>(&mut self, placed: Placed, result: FsResult<T>) -> FsResult<T> {
+        if placed.temporary {
+            self.table.delete(Handle::new_own(placed.rep))?;
+        }
+        result
+    }
+}
+
+/// Opens the directory from which a target is one name away, or that it is itself.
+fn settle(
+    narrowing: &Narrowing,
+    target: &Target,
+    of: Use,
+    follow: bool,
+    lookup: Lookup,
+) -> io::Result<(Arc<File>, String)> {
+    let itself = || Ok((narrowing.open(target.depth, lookup)?, ".".to_owned()));
+    match &target.ending {
+        Ending::Below(path) => Ok((narrowing.open(target.depth, lookup)?, path.clone())),
+        Ending::Dot => itself(),
+        // These two take a name with a slash for the name, and never follow a link.
+        Ending::Slash if !matches!(of, Use::MakeDirectory | Use::RemoveDirectory) => itself(),
+        // A directory on the way is opened only to go on from there.
+        Ending::Name if of == Use::Open && target.station == Station::Way => itself(),
+        Ending::Slash | Ending::Name => {
+            let Some(step) = target.depth.checked_sub(1).and_then(|at| narrowing.steps().get(at)) else {
+                return itself();
+            };
+            let around = narrowing.open(target.depth - 1, lookup)?;
+            // An open that follows no link fails at one by itself.
+            if follow && of != Use::Open {
+                refuse_link(&around, step, lookup)?;
+            }
+            Ok((around, step.to_string()))
+        }
+    }
+}
+
+/// Looking at the name may wait for a disk.
+fn refuse_link(directory: &File, name: &str, lookup: Lookup) -> io::Result<()> {
+    match lookup {
+        Lookup::Cached => Err(rustix::io::Errno::AGAIN.into()),
+        Lookup::Stored if is_link(directory, name) => Err(rustix::io::Errno::LOOP.into()),
+        Lookup::Stored => Ok(()),
+    }
+}
+
+fn is_link(directory: &File, name: &str) -> bool {
+    let found = cap_primitives::fs::stat(directory, Path::new(name), FollowSymlinks::No);
+    found.is_ok_and(|metadata| metadata.file_type().is_symlink())
+}

@@ -1,0 +1,125 @@
+//! What a call can do in the one place that its grant is narrowed to, and how much of it.
+
+use crate::lab::{Grant, Lab};
+use crate::narrow::{furnish, house};
+use serde_json::json;
+use std::fs;
+
+/// Everything that a directory of its own allows works in the place, also with what is not there yet.
+#[tokio::test]
+async fn in_the_place_everything_works() {
+    let lab = house(Grant::ReadWrite, "house/room").await;
+    let outside = |lab: &Lab| {
+        let mut world = lab.world();
+        world.retain(|path, _| !path.starts_with(b"grant/house/room"));
+        world
+    };
+    let before = outside(&lab);
+    let results = lab
+        .take(json!([
+            {"op": "open-at", "path": "house/room", "keep": "d", "flags": ["read", "directory"]},
+            {"op": "read-directory", "on": "d"},
+            {"op": "open-at", "on": "d", "path": "made.txt", "keep": "f", "flags": ["read", "write", "create"]},
+            {"op": "write", "on": "f", "text": "made"},
+            {"op": "create-directory-at", "path": "house/room/made"},
+            {"op": "rename-at", "path": "house/room/made.txt", "to": "house/room/made/moved.txt"},
+            {"op": "link-at", "path": "house/room/made/moved.txt", "to_on": "d", "to": "linked.txt"},
+            {"op": "symlink-at", "path": "house/room/soft", "to": "note.txt"},
+            {"op": "readlink-at", "path": "house/room/soft"},
+            {"op": "unlink-file-at", "path": "house/room/soft"},
+            {"op": "set-times-at", "path": "house/room/note.txt", "number": 1},
+            {"op": "metadata-hash-at", "path": "house/room"},
+            {"op": "is-same-object", "on": "d", "to_on": "d"},
+            {"op": "get-type", "on": "d"},
+            {"op": "get-flags", "on": "d"},
+            {"op": "sync", "on": "d"},
+            {"op": "stat"},
+            {"op": "stat-at", "path": "house"},
+            {"op": "open-at", "path": "house", "keep": "w", "flags": ["read", "directory"]},
+            {"op": "stat-at", "on": "w", "path": "room/linked.txt"},
+            {"op": "std-list", "path": "/workspace/house/room"},
+            {"op": "std-write", "path": "/workspace/house/room/std.txt", "text": "made"},
+        ]))
+        .await;
+    assert!(results.iter().all(|result| result["error"].is_null()), "{results:#?}");
+    assert_eq!(outside(&lab), before);
+    assert_eq!(fs::read_to_string(lab.path("house/room/linked.txt")).unwrap(), "made");
+}
+
+/// Directories on the way to what does not exist are made, by their names and no other; a file there is one to be
+/// replaced, emptied and removed.
+#[tokio::test]
+async fn a_file_that_does_not_exist_is_made_with_its_way() {
+    let lab = house(Grant::ReadWrite, "house/new/deep/file.txt").await;
+    let results = lab
+        .take(json!([
+            {"op": "kind-at", "path": "house/new"},
+            {"op": "create-directory-at", "path": "house/new/deep"},
+            {"op": "create-directory-at", "path": "house/new"},
+            {"op": "create-directory-at", "path": "house/new/deep/"},
+            {"op": "create-directory-at", "path": "house/new/other"},
+            {"op": "create-directory-at", "path": "house/new/deep"},
+            {"op": "std-write", "path": "/workspace/house/new/deep/file.txt", "text": "made"},
+            {"op": "std-read", "path": "/workspace/house/new/deep/file.txt"},
+            {"op": "remove-directory-at", "path": "house/new"},
+            {"op": "unlink-file-at", "path": "house/new/deep/file.txt"},
+            {"op": "remove-directory-at", "path": "house/new/deep"},
+            {"op": "open-at", "path": "house/new/deep/file.txt", "flags": ["write", "create", "exclusive"]},
+        ]))
+        .await;
+    let came: Vec<&str> = results.iter().map(|result| result["error"].as_str().unwrap_or("ok")).collect();
+    let refused = "not-permitted";
+    assert_eq!(
+        came,
+        ["no-entry", "no-entry", "ok", "ok", refused, "exist", "ok", "ok", refused, "ok", refused, "ok"],
+        "{results:#?}"
+    );
+    assert!(lab.path("house/new/deep/file.txt").is_file());
+}
+
+/// What a call may write and make is counted in a narrowed directory as in a whole one.
+#[tokio::test]
+async fn quotas_hold_in_a_narrowed_directory() {
+    let limits = "written = \"64 KiB\"\ncreated-entries = 5";
+    let lab = Lab::narrowed(Grant::ReadWrite, limits, "house/new/deep").await;
+    furnish(&lab);
+    let results = lab
+        .take(json!([
+            {"op": "create-directory-at", "path": "house/new"},
+            {"op": "create-directory-at", "path": "house/new/deep"},
+            {"op": "open-at", "path": "house/new/deep/f", "keep": "f", "flags": ["read", "write", "create"]},
+            {"op": "write", "on": "f", "text": "x", "copies": 4096, "times": 100},
+            {"op": "set-size", "on": "f", "number": 1 << 20},
+            {"op": "write-via-stream", "on": "f", "text": "x", "copies": 4096},
+            {"op": "open-at", "path": "house/new/deep/{}", "flags": ["write", "create"], "times": 100},
+            {"op": "symlink-at", "path": "house/new/deep/link", "to": "f"},
+            {"op": "link-at", "path": "house/new/deep/f", "to": "house/new/deep/hard"},
+        ]))
+        .await;
+    assert_eq!((&results[3]["error"], &results[3]["times"]), (&json!("quota"), &json!(16)), "{results:#?}");
+    assert!(results[4]["error"] == "quota" && results[5]["error"].is_string(), "{results:#?}");
+    assert_eq!((&results[6]["error"], &results[6]["times"]), (&json!("quota"), &json!(2)), "{results:#?}");
+    assert!(results[7]["error"] == "quota" && results[8]["error"] == "quota", "{results:#?}");
+    assert_eq!(fs::read_dir(lab.path("house/new/deep")).unwrap().count(), 3);
+}
+
+/// Directories that are opened again and again, on the way or at the place, are bounded and closed as all are.
+#[tokio::test]
+async fn handles_of_a_narrowed_directory_are_bounded() {
+    let lab = house(Grant::ReadWrite, "house/room").await;
+    for path in ["house", "house/room", "house/room/sub"] {
+        let open = json!([{"op": "open-at", "path": path, "flags": ["read"], "times": 1000}]);
+        let results = lab.take(open).await;
+        assert_eq!(results[0]["error"], "insufficient-memory", "{path}: {results:?}");
+        assert!(results[0]["times"].as_u64().unwrap() <= 64, "{results:?}");
+    }
+    // Looking keeps nothing open.
+    let look = json!([
+        {"op": "stat-at", "path": "house/room/note.txt", "times": 20_000},
+        {"op": "rename-at", "path": "house/room/note.txt", "to": "stolen", "flags": ["go-on"], "times": 20_000},
+    ]);
+    let results = lab.take(look).await;
+    assert!(results[0]["error"].is_null(), "{results:?}");
+    let fds = fs::read_dir("/proc/self/fd").unwrap().filter_map(|fd| fs::read_link(fd.unwrap().path()).ok());
+    assert_eq!(fds.filter(|target| target.starts_with(lab.path("house"))).count(), 0, "descriptors are still open");
+}
