@@ -43,6 +43,7 @@ impl Call {
     /// Begins the record of a request.
     pub(super) fn record(self: &Arc<Self>, method: &str, url: &str) -> Record {
         let mut state = self.state();
+        state.refusal = None;
         let index = state.traffic.exchanges.len();
         if index >= EXCHANGES_MAX {
             state.traffic.more += 1;
@@ -59,7 +60,7 @@ impl Call {
         Record { call: Arc::clone(self), index: Some(index) }
     }
 
-    /// Why the last refused request was refused.
+    /// Why the host refused the last request, or broke it off.
     pub(super) fn refusal(&self) -> Option<String> {
         self.state().refusal.clone()
     }
@@ -196,7 +197,8 @@ impl Record {
     /// The first failure stays.
     pub(super) fn failed(&self, failure: &Failure) {
         let text = failure.to_string();
-        if matches!(failure, Failure::Refused(_)) {
+        // The types of `wasi:http` have no words for it, and no code once the body is being read.
+        if matches!(failure, Failure::Refused(_) | Failure::RequestBody(_) | Failure::ResponseBody(_)) {
             self.call.state().refusal = Some(text.clone());
         }
         self.change(|exchange| {

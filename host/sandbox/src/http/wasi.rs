@@ -42,7 +42,7 @@ impl HttpContext {
         Self { ctx: WasiHttpCtx::new(), hooks: Hooks::new(default) }
     }
 
-    /// Why the last refused request of the call was refused.
+    /// Why the host refused the last request of the call, or broke it off.
     pub(crate) fn refusal(&self) -> Option<String> {
         self.hooks.call.as_deref().and_then(Call::refusal)
     }

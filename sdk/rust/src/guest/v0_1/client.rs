@@ -121,6 +121,15 @@ impl Exchange {
         errors::exchange(&self.server, code, self.client.refusal())
     }
 
+    /// Why a body ended early. Hosts have no code for it where they broke it off themselves, but words.
+    fn broken_off(&self, code: Option<wasi::ErrorCode>) -> Failure {
+        match (code, self.client.refusal()) {
+            (Some(code), _) => self.failure(&code),
+            (None, Some(words)) => Failure::failed(format!("{}: {words}", self.server)),
+            (None, None) => self.failure(&wasi::ErrorCode::HttpResponseIncomplete),
+        }
+    }
+
     fn too_late(&self) -> Failure {
         Failure::unavailable(format!("{}: it took too long to answer", self.server))
     }
@@ -155,8 +164,7 @@ impl Body {
                 Ok(bytes) => return Ok(Some(bytes)),
                 Err(StreamError::Closed) => return Ok(None),
                 Err(StreamError::LastOperationFailed(error)) => {
-                    let code = wasi::http_error_code(&error).unwrap_or(wasi::ErrorCode::HttpResponseIncomplete);
-                    return Err(self.exchange.failure(&code));
+                    return Err(self.exchange.broken_off(wasi::http_error_code(&error)));
                 }
             }
         }
