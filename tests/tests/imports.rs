@@ -113,9 +113,10 @@ fn imports() -> Vec<Import> {
         let interface = resolve.interfaces.iter().find(|(id, _)| resolve.id_of(*id).as_deref() == Some(&*served));
         let (id, interface) = interface.unwrap_or_else(|| panic!("{served} is served, and wit/v0.1 does not have it"));
         imports.extend(interface.functions.values().map(|function| of_function(&resolve, id, function)));
-        let resources = interface.types.iter().filter(|(_, ty)| {
-            matches!(resolve.types[**ty].kind, wit_parser::TypeDefKind::Resource)
-        });
+        let resources = interface
+            .types
+            .iter()
+            .filter(|(_, ty)| matches!(resolve.types[**ty].kind, wit_parser::TypeDefKind::Resource));
         imports.extend(resources.map(|(name, _)| of_drop(&served, name)));
     }
     imports
@@ -149,7 +150,8 @@ fn of_function(resolve: &Resolve, interface: InterfaceId, function: &Function) -
         more => panic!("{} has {} results", function.name, more.len()),
     };
     // The first byte of a result says which of the two it is.
-    let fails = if answers_with_a_result(resolve, function) { "(i32.load8_u (i32.const 2048))" } else { "(i32.const 0)" };
+    let fails =
+        if answers_with_a_result(resolve, function) { "(i32.load8_u (i32.const 2048))" } else { "(i32.const 0)" };
     let module = format!(
         "(import \"{interface}\" \"{name}\" (func $f (param {params}) (result {results})))
          (data (i32.const 2040) \"error\")

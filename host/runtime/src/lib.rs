@@ -56,9 +56,7 @@ pub use hooks::{
     Hooked, Hooking,
 };
 pub use host::{Host, open_approvals, open_audit};
-pub use inject::{
-    CallFacts, InjectError, Injector, Key, ProviderError, SERVICE_TEXT_BYTES_MAX, Service, ServiceError,
-};
+pub use inject::{CallFacts, InjectError, Injector, Key, ProviderError, SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
 pub use ledger::{LedgerError, Status};
 pub use open::{CALLS_DEFAULT, CALLS_MAX, HostBuilder, OpenError};
 pub use places::PlaceError;
@@ -71,6 +69,6 @@ pub use portcullis_policy as policy;
 pub use portcullis_policy::Hint;
 pub use portcullis_sandbox::{
     Blob, BoxFuture, COMPONENT_BYTES_MAX, Cancellation, CompileError, Compiler, DependencyKind, DirectoryError, Engine,
-    EngineConfig, EngineError, Footprint, LimitKind, Manifest, NetworkError, Output, Part, Progress, Refusal, TimeSource,
-    Usage, compile_worker, component_imports, served_imports,
+    EngineConfig, EngineError, Footprint, LimitKind, Manifest, NetworkError, Output, Part, Progress, Refusal,
+    TimeSource, Usage, compile_worker, component_imports, served_imports,
 };

@@ -119,7 +119,9 @@ pub enum OpenError {
         narrow: String,
     },
     /// A key is bound to a service that the application does not have.
-    #[error("the policy binds {plugin}.{key} to the service `{service}`, and the application has {has}: correct the name")]
+    #[error(
+        "the policy binds {plugin}.{key} to the service `{service}`, and the application has {has}: correct the name"
+    )]
     UnknownService {
         /// The plugin.
         plugin: PluginName,

@@ -1,5 +1,7 @@
 //! The handles of a call, as a plugin uses them: clients, stores, services, settings, the log, and reviews.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
 use std::time::Duration;
 
 use portcullis_sdk::http::{Body, Method, Request, Response, Url};

@@ -28,7 +28,7 @@ async fn a_page_over_the_policys_size_is_a_failure() {
     let lab = Lab::open(&grant(&[&server], ", response-bytes = \"10 KiB\""), None).await;
     let reply = lab.fetch(&at(NAMED, &server, "/")).await;
     assert_eq!(reply.code, Code::ToolFailed, "{}", reply.message);
-    assert!(reply.message.contains("larger than 10240 bytes") && !reply.message.contains("<p>"), "{}", reply.message);
+    assert!(reply.message.contains("longer than 10240 bytes") && !reply.message.contains("<p>"), "{}", reply.message);
 }
 
 #[tokio::test]

@@ -17,11 +17,11 @@ use crate::inject::Uses;
 use crate::reply::{CallUsage, Code, Outcome, Reply};
 use crate::request::Request;
 use crate::text::{cut, new_id, sha256};
-use traffic::TrafficLine;
 use lines::{DecisionLine, Facts, HookLine, OutcomeLine};
 use portcullis_policy::{Decision, Layer, Limits, Payloads, Source, Verdict};
 use portcullis_sandbox::{CallContext, Log, Progress, Traffic, Verdict as Review};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use traffic::TrafficLine;
 
 /// The longest detail of one line, in bytes.
 const DETAIL_BYTES_MAX: usize = 4096;

@@ -137,9 +137,8 @@ impl Place<'_> {
 
     fn client(&self, binding: &HttpBinding, network: &Network) -> Result<BoundClient, OpenError> {
         let binding = Arc::new(binding.clone());
-        let client = Client::new(network, Arc::clone(&binding), self.base.to_owned()).map_err(|error| {
-            OpenError::Client { plugin: self.plugin.clone(), key: self.key.clone(), error }
-        })?;
+        let client = Client::new(network, Arc::clone(&binding), self.base.to_owned())
+            .map_err(|error| OpenError::Client { plugin: self.plugin.clone(), key: self.key.clone(), error })?;
         Ok(BoundClient { client, binding })
     }
 }

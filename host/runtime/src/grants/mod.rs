@@ -59,12 +59,7 @@ pub(crate) fn check_services(policy: &Policy, catalog: &Catalog, injection: &Inj
 }
 
 /// Refuses a grant that is narrowed by an argument which no tool of the plugin takes.
-fn check_narrow(
-    loaded: &Plugin,
-    plugin: &PluginName,
-    key: &DependencyKey,
-    binding: &Binding,
-) -> Result<(), OpenError> {
+fn check_narrow(loaded: &Plugin, plugin: &PluginName, key: &DependencyKey, binding: &Binding) -> Result<(), OpenError> {
     let narrow: Option<&Pointer> = match binding {
         Binding::Directory(directory) => directory.narrow.as_ref(),
         Binding::Http(http) => http.narrow.as_ref(),

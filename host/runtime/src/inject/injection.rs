@@ -1,11 +1,11 @@
 //! What an application provides and exposes: written while a host is built, read by every call.
 
+use super::CallFacts;
 use super::grant::CallInjection;
 use super::injector::Injector;
 use super::key::{Erased, Key, KeyId};
 use super::overrides::Overrides;
 use super::service::Service;
-use super::CallFacts;
 use crate::caught::caught;
 use portcullis_sandbox::BoxFuture;
 use std::collections::BTreeMap;

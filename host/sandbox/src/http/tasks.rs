@@ -14,8 +14,8 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-/// What a server may say before its response has begun, in bytes: a handshake, a head, and what is read ahead of a body.
-/// Hints that a response will come have no limit of their own.
+/// What a server may say before its response has begun, in bytes: a handshake, a head, and what is read ahead of a
+/// body. Hints that a response will come have no limit of their own.
 const PRELUDE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Where a socket is while it is open.

@@ -16,11 +16,7 @@ const SHOWN_BYTES_MAX: usize = 256;
 
 /// The directory a call gets: no more than the policy binds, than the tool's permissions say, and than the arguments
 /// name.
-pub(super) fn directory(
-    bound: &BoundDirectory,
-    key: &DependencyKey,
-    call: &ValidCall,
-) -> Result<Directory, Rejection> {
+pub(super) fn directory(bound: &BoundDirectory, key: &DependencyKey, call: &ValidCall) -> Result<Directory, Rejection> {
     let directory = permitted(bound, &call.tool);
     match wanted(bound.narrow.as_ref(), key, call)? {
         None => Ok(directory),
