@@ -1,7 +1,7 @@
 //! Embed the host, and give its plugins a service of the program's own: notes in SQLite.
 //!
-//! The plugin in `plugin/` finds and keeps notes. It never sees the database: the program injects one under a typed key,
-//! makes of it what one call may reach, and exposes that as the service `notes`; the policy binds the plugin's key
+//! The plugin in `plugin/` finds and keeps notes. It never sees the database: the program injects one under a typed
+//! key, makes of it what one call may reach, and exposes that as the service `notes`; the policy binds the plugin's key
 //! `index` to it, and says which methods it may call. Build the plugin, then run it:
 //!
 //! ```text

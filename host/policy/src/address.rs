@@ -12,9 +12,9 @@ const LEAST_BITS_V4: u8 = 8;
 const LEAST_BITS_V6: u8 = 16;
 
 /// What is not the public internet by the IANA IPv4 Special-Purpose Address Registry
-/// (<https://www.iana.org/assignments/iana-ipv4-special-registry/>), RFC 5771 for multicast, and one address of a cloud.
-/// Ranges that the registry has for one protocol each are refused as a whole, even where it calls them reachable: no
-/// web server is there.
+/// (<https://www.iana.org/assignments/iana-ipv4-special-registry/>), RFC 5771 for multicast, and one address of a
+/// cloud. Ranges that the registry has for one protocol each are refused as a whole, even where it calls them
+/// reachable: no web server is there.
 const SPECIAL_V4: [(Ipv4Addr, u8); 20] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),        // This network.
     (Ipv4Addr::new(10, 0, 0, 0), 8),       // Private use.
@@ -39,8 +39,8 @@ const SPECIAL_V4: [(Ipv4Addr, u8); 20] = [
 ];
 
 /// Global unicast addresses by the IANA IPv6 Address Space registry. All else is refused: loopback, unspecified, mapped
-/// and compatible IPv4 addresses, NAT64 (`64:ff9b::/96`, `64:ff9b:1::/48`), discard-only, segment routing (`5f00::/16`),
-/// unique local (`fc00::/7`, with `fd00:ec2::254` of Amazon), link-local and multicast.
+/// and compatible IPv4 addresses, NAT64 (`64:ff9b::/96`, `64:ff9b:1::/48`), discard-only, segment routing
+/// (`5f00::/16`), unique local (`fc00::/7`, with `fd00:ec2::254` of Amazon), link-local and multicast.
 const UNICAST_V6: (Ipv6Addr, u8) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
 /// What is not the public internet among them, by the IANA IPv6 Special-Purpose Address Registry

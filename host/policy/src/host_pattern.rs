@@ -45,8 +45,8 @@ pub enum HostError {
     /// It is a wildcard for everything, for a top-level domain, or for a domain below which anybody can have a name.
     #[error("the wildcard covers hosts of many owners")]
     WildcardTooBroad,
-    /// It looks like an address but is neither four plain decimal numbers nor, in brackets, the shortest form of an IPv6
-    /// address.
+    /// It looks like an address but is neither four plain decimal numbers nor, in brackets, the shortest form of an
+    /// IPv6 address.
     #[error("this is an address in an unusual spelling")]
     Address,
 }
@@ -74,8 +74,8 @@ impl HostPattern {
     ///
     /// # Errors
     ///
-    /// When it is neither an exact lower-case name, an IPv4 address, an IPv6 address in brackets, nor `*.` before a name
-    /// of at least two labels.
+    /// When it is neither an exact lower-case name, an IPv4 address, an IPv6 address in brackets, nor `*.` before a
+    /// name of at least two labels.
     pub fn new(text: &str) -> Result<Self, HostError> {
         if text.starts_with('[') {
             return exact_address(text).map(Self::Exact);

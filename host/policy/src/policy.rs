@@ -88,8 +88,8 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// As for [`Policy::parse`], in whichever text it is, trusted or not; and where two layers bind the same key, have the
-    /// same setting for a plugin, or have more than [`POLICY_RULES`] together.
+    /// As for [`Policy::parse`], in whichever text it is, trusted or not; and where two layers bind the same key, have
+    /// the same setting for a plugin, or have more than [`POLICY_RULES`] together.
     pub fn layered(layers: &Layers<'_>) -> Result<Self, LayerError> {
         combine(layers)
     }

@@ -145,8 +145,8 @@ impl Host {
         call::missing_keys(&self.0, plugin, tool).map(|(key, _)| key.to_string()).collect()
     }
 
-    /// Keeps an address out of the reach of every plugin, whatever a policy grants: that of a server of the application's
-    /// own, such as one that takes approvals.
+    /// Keeps an address out of the reach of every plugin, whatever a policy grants: that of a server of the
+    /// application's own, such as one that takes approvals.
     pub fn keep_unreachable(&self, address: SocketAddr) {
         self.0.network.forbid(address);
     }

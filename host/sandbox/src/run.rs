@@ -103,7 +103,8 @@ impl Engine {
     }
 
     /// Asks a plugin what it thinks of a call. A plugin that exports no reviewer has nothing to say.
-    /// `named` holds no handle, only what the policy binds to HTTP keys, so that a plugin can ask whether it names a host.
+    /// `named` holds no handle, only what the policy binds to HTTP keys, so that a plugin can ask whether it names a
+    /// host.
     pub async fn review(
         &self,
         code: &Code,

@@ -11,9 +11,9 @@ pub(crate) struct Write {
     items: Vec<Item>,
 }
 
-/// Writes the whole list of what is to be done, in place of the one before, and shows it. Use it to plan work of several
-/// steps: set one item to in_progress before working on it, to completed as soon as it is done, and add what turns up.
-/// Items that are not passed are gone.
+/// Writes the whole list of what is to be done, in place of the one before, and shows it. Use it to plan work of
+/// several steps: set one item to in_progress before working on it, to completed as soon as it is done, and add what
+/// turns up. Items that are not passed are gone.
 #[tool(idempotent, sequential, requires(write), title = "Write the list")]
 pub(crate) fn write(arguments: Write, context: &Context) -> Result<Success<String>, Failure> {
     let list = List::new(arguments.items)?;

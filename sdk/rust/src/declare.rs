@@ -19,8 +19,8 @@
 /// # fn main() {}
 /// ```
 ///
-/// A plugin with `reviewer: function` after its dependencies has a say in each call before it runs: the function takes a
-/// [`Review`](crate::Review) and gives a [`Verdict`](crate::Verdict).
+/// A plugin with `reviewer: function` after its dependencies has a say in each call before it runs: the function takes
+/// a [`Review`](crate::Review) and gives a [`Verdict`](crate::Verdict).
 ///
 /// ```
 /// # use portcullis_sdk::prelude::*;
@@ -29,7 +29,7 @@
 /// # fn fetch() -> String { String::new() }
 /// fn review(call: &Review) -> Verdict {
 ///     match call.arguments()["url"].as_str() {
-///         Some(url) if call.names_host("pages", url) != Ok(true) => Verdict::ask(format!("{url} is on an unnamed host")),
+/// Some(url) if call.names_host("pages", url) != Ok(true) => Verdict::ask(format!("{url} is on an unnamed host")),
 ///         _ => Verdict::Clear,
 ///     }
 /// }
@@ -38,7 +38,8 @@
 ///     name: "reader",
 ///     description: "Reads pages.",
 ///     tools: [fetch],
-///     dependencies: [http "pages": "the pages to read", optional store "seen": "what was read", optional service "index": ""],
+/// dependencies: [http "pages": "the pages to read", optional store "seen": "what was read", optional service "index":
+/// ""],
 ///     reviewer: review,
 /// }
 /// # fn main() {}

@@ -29,8 +29,8 @@ impl Store {
     /// Sets the value of a key, in place of the one before.
     ///
     /// # Errors
-    /// `Failed`: there would be more in the store than the policy allows; the text says of what. `Unavailable`: the store
-    /// cannot be used.
+    /// `Failed`: there would be more in the store than the policy allows; the text says of what. `Unavailable`: the
+    /// store cannot be used.
     pub fn set(&self, key: &str, value: impl AsRef<[u8]>) -> Result<(), Failure> {
         self.bucket.set(key, value.as_ref())
     }

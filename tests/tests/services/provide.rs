@@ -1,4 +1,5 @@
-//! Values: made when they are first wanted, once in a call, from what others provide and from what is known of the call.
+//! Values: made when they are first wanted, once in a call, from what others provide and from what is known of the
+//! call.
 
 use crate::desk::{Answering, Desk, Dropped, SEARCH, answered, call, request, results, steps};
 use portcullis::{CallFacts, Injector, Key, Service, ServiceError};

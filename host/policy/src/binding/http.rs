@@ -157,8 +157,8 @@ impl HttpBinding {
         named || self.addresses.iter().any(|range| range.contains(address)) || (is_global(address) && !in_clear)
     }
 
-    /// Whether a guest may set a header, by its name in lower case. It never may set one that the host keeps for itself,
-    /// nor that of the secret.
+    /// Whether a guest may set a header, by its name in lower case. It never may set one that the host keeps for
+    /// itself, nor that of the secret.
     pub fn allows_header(&self, name: &str) -> bool {
         let of_secret = self.secret.as_ref().is_some_and(|secret| secret.slot.header() == Some(name));
         let listed = self.headers.as_ref().is_none_or(|headers| headers.iter().any(|header| header == name));

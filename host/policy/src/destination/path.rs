@@ -65,8 +65,8 @@ fn hides(escaped: u8) -> bool {
     matches!(escaped, 0xc0 | 0xc1) || escaped.is_ascii_control()
 }
 
-/// Whether a segment is `.` or `..` to anybody. Some servers leave out what follows a semicolon, and some take an escaped
-/// slash for one.
+/// Whether a segment is `.` or `..` to anybody. Some servers leave out what follows a semicolon, and some take an
+/// escaped slash for one.
 fn leads_elsewhere(segment: &str) -> bool {
     let plain = segment.to_ascii_lowercase().replace("%2e", ".").replace("%3b", ";");
     let mut parts = plain.split("%2f").flat_map(|part| part.split("%5c"));

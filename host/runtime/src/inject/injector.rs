@@ -52,7 +52,8 @@ pub struct Injector {
 }
 
 impl Injector {
-    /// The value of a key: made by its provider when it is first wanted, and the same for all that want it in this call.
+    /// The value of a key: made by its provider when it is first wanted, and the same for all that want it in this
+    /// call.
     ///
     /// # Errors
     /// Nothing provides it, its provider fails, or two providers need each other.

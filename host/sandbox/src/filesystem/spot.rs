@@ -100,7 +100,8 @@ impl Guard<'_> {
         let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
         let way = Arc::clone(&narrowing);
         let (start, path) = match settle(&way, &target, of, follow, Lookup::Cached) {
-            // To wait in another thread costs more than all of this, and the directories of a call are mostly in memory.
+            // To wait in another thread costs more than all of this, and the directories of a call are mostly in
+            // memory.
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput) => {
                 spawn_blocking(move || settle(&way, &target, of, follow, Lookup::Stored)).await?
             }

@@ -1,6 +1,7 @@
 //! One request on a connection of its own: secret, addresses, connection, TLS, HTTP, response.
 //!
-//! By now the request was decided on. What is decided here is what only the network can tell: the addresses of its host.
+//! By now the request was decided on. What is decided here is what only the network can tell: the addresses of its
+//! host.
 
 use super::body::{Reading, RequestBody, ResponseBody};
 use super::call::{Record, Slot};

@@ -1,10 +1,10 @@
 //! HTTP for guests: `wasi:http` and the clients of `dependencies`, answered by one client of our own.
 //!
 //! A request is read into a destination once (`portcullis_policy::Destination`); that one reading is decided on
-//! (`client`), resolved (`resolve`), connected to at an address that was checked (`connect`), encrypted (`tls`) and sent
-//! on a connection of its own (`exchange`). Connections, cookies and redirects are never shared or followed. Bodies
-//! stream under caps (`body`, `decode`); a secret is added at the last moment (`secret`) and searched for in what comes
-//! back (`redact`). Whatever a call has open here ends with it (`tasks`).
+//! (`client`), resolved (`resolve`), connected to at an address that was checked (`connect`), encrypted (`tls`) and
+//! sent on a connection of its own (`exchange`). Connections, cookies and redirects are never shared or followed.
+//! Bodies stream under caps (`body`, `decode`); a secret is added at the last moment (`secret`) and searched for in
+//! what comes back (`redact`). Whatever a call has open here ends with it (`tasks`).
 
 mod body;
 mod budget;

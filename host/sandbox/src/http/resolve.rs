@@ -1,7 +1,7 @@
 //! Turns a name into addresses, by asking name servers ourselves.
 //!
-//! The operating system is not asked: it would consult files, search domains and caches that nobody checked. Each look-up
-//! has a resolver of its own, so that calls share no cache and learn nothing of each other.
+//! The operating system is not asked: it would consult files, search domains and caches that nobody checked. Each
+//! look-up has a resolver of its own, so that calls share no cache and learn nothing of each other.
 
 use super::error::Failure;
 use hickory_resolver::TokioResolver;

@@ -1,4 +1,5 @@
-//! HTTP through the clients that a policy grants. Owns what a plugin writes and reads; the host decides on each request.
+//! HTTP through the clients that a policy grants. Owns what a plugin writes and reads; the host decides on each
+//! request.
 //!
 //! In the order of an exchange: `url`, `request`, `Client`, `response`.
 

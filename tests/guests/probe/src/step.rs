@@ -6,8 +6,8 @@ use portcullis_sdk::prelude::*;
 #[arguments]
 #[cfg_attr(not(target_arch = "wasm32"), expect(dead_code, reason = "only a guest takes steps"))]
 pub(crate) struct Step {
-    /// A function of `wasi:filesystem/types`, such as `open-at`; a part of what one says, as `kind-at` and `links-at` of
-    /// `stat-at` and `read-end` of `read`; `close`; `read-in`, which opens the directory `path` and reads `to` from
+    /// A function of `wasi:filesystem/types`, such as `open-at`; a part of what one says, as `kind-at` and `links-at`
+    /// of `stat-at` and `read-end` of `read`; `close`; `read-in`, which opens the directory `path` and reads `to` from
     /// there; or `std-read`, `std-write`, `std-list`.
     pub(crate) op: String,
     /// The descriptor it is called on: `workspace`, `other`, or a name given by an open.
