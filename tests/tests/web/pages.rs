@@ -55,9 +55,9 @@ async fn pages_that_others_wrote_can_be_read() {
 /// The component makes of a page what the native build made of it, which people have read.
 #[tokio::test]
 async fn the_component_reads_a_page_as_its_tests_do() {
-    let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/web/tests/pages/chardet-cp932.md");
+    let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/web/tests/pages/npm-dedupe.md");
     let expected = fs::read_to_string(expected).unwrap();
-    let server = serving("text/html", fs::read(suite().join("chardet-cp932.html")).unwrap());
+    let server = serving("text/html", fs::read(suite().join("npm-dedupe.html")).unwrap());
     let text = Lab::of(&server).await.text(&at(NAMED, &server, "/guide/page.html")).await;
     assert_eq!(text.replace(&at(NAMED, &server, ""), "https://docs.example"), expected);
 }

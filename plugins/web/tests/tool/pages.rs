@@ -10,7 +10,7 @@ use portcullis_sdk::testing::Reply;
 use crate::web::{PAGE, call};
 
 /// The pages, by the names that `cargo xtask suites` gives them.
-const PAGES: [&str; 6] = ["bignumber", "chardet-cp932", "docutils-quickref", "lxml-sax", "mako-caching", "npm-dedupe"];
+const PAGES: [&str; 5] = ["bignumber", "docutils-quickref", "lxml-sax", "mako-caching", "npm-dedupe"];
 
 /// How much of each is kept for comparison.
 const CHARACTERS: usize = 10_000;
