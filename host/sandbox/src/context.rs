@@ -1,5 +1,6 @@
 //! What a tool sees of its call, and what it can say back while it runs.
 
+use crate::http::Traffic;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -37,6 +38,9 @@ pub trait CallHost: Send + Sync + 'static {
 
     /// Answers an ask; the error tells the guest why not.
     fn ask(&self, ask: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>>;
+
+    /// Takes what a run did over the network that was dropped before it ended. Any other run returns it.
+    fn traffic(&self, traffic: Traffic);
 }
 
 /// One call, as its tool may know it.

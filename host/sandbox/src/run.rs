@@ -149,7 +149,7 @@ impl Engine {
         let refused = meter.refused();
         let memory_bytes = meter.memory_bytes();
         let result = ended.and_then(|returned| returned.map_err(|error| Stop::from_error(&error, refused)));
-        let network = store.data().http.call();
+        let network = store.data_mut().http.take_call();
         drop(store);
         if let Some(call) = &network {
             call.end();

@@ -9,6 +9,7 @@ use crate::keyvalue::StoreBudget;
 use crate::log::Sink;
 use crate::meter::Meter;
 use portcullis_policy::Limits;
+use std::sync::Arc;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
@@ -46,7 +47,7 @@ impl State {
             table,
             wasi: wasi.build(),
             filesystem: FilesystemContext::new(handles.directories(), limits),
-            http: HttpContext::new(handles.default_client().cloned()),
+            http: HttpContext::new(handles.default_client().cloned(), Arc::clone(&call.host)),
             stores: StoreBudget::new(),
             handles,
             sink: sink.clone(),

@@ -3,6 +3,7 @@
 use crate::lab::{Lab, NAMED, at, grant, serving, text};
 use portcullis::Code;
 use portcullis_tests::net::{Behaviour, Server};
+use portcullis_tests::outcomes;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -61,4 +62,26 @@ async fn a_server_that_resets_is_unavailable() {
     let server = Server::plain(Behaviour::Reset);
     let reply = Lab::of(&server).await.fetch(&at(NAMED, &server, "/")).await;
     assert_eq!(reply.code, Code::ToolUnavailable, "{}", reply.message);
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_waits_for_leaves_what_it_sent_in_the_record() {
+    let server = Server::plain(Behaviour::Silent);
+    let lab = Lab::of(&server).await;
+    let url = at(NAMED, &server, "/page");
+    {
+        let fetching = lab.fetch(&url);
+        let asked = async {
+            while server.texts().is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::select! {
+            reply = fetching => panic!("{}", reply.message),
+            () = asked => {}
+        }
+    }
+    let outcome = outcomes(&lab.host).pop().unwrap();
+    assert_eq!(outcome["outcome"], "cancelled");
+    assert_eq!(outcome["http"]["requests"][0]["url"], url.as_str(), "{outcome}");
 }

@@ -12,7 +12,7 @@ use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, cut};
 use portcullis_policy::{Decision, Permission, RESOURCE_BYTES, ResourceQuestion};
-use portcullis_sandbox::{Ask, CallHost, Progress};
+use portcullis_sandbox::{Ask, CallHost, Progress, Traffic};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -32,6 +32,10 @@ impl CallHost for Caller {
 
     fn ask(&self, asked: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
         Box::pin(self.decide(asked))
+    }
+
+    fn traffic(&self, traffic: Traffic) {
+        self.record.traffic(traffic);
     }
 }
 

@@ -10,7 +10,7 @@ use cap_std::fs::Dir;
 use portcullis_policy::{Limits, PluginName};
 use portcullis_sandbox::{
     Ask, CallContext, CallHost, Code, CodeStore, CompileError, Compiler, Engine, Entry, Fetched, Manifest, Progress,
-    Refusal, Stop, check_component, component_imports,
+    Refusal, Stop, Traffic, check_component, component_imports,
 };
 use serde::Serialize;
 use std::future::Future;
@@ -279,6 +279,7 @@ fn nobody() -> CallContext {
         fn ask(&self, _: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
             Box::pin(std::future::ready(Err("a plugin that describes itself has nobody to ask".to_owned())))
         }
+        fn traffic(&self, _: Traffic) {}
     }
     CallContext {
         id: Arc::from(""),

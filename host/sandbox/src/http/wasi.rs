@@ -8,6 +8,7 @@ use super::client::Client;
 use super::error::{Failure, Refusal};
 use super::exchange::{Order, Timing, exchange};
 use super::headers;
+use crate::context::CallHost;
 use crate::log::Log;
 use crate::manifest::{Failure as Answered, Output, Part, Success};
 use crate::state::State;
@@ -35,11 +36,13 @@ type Io = Box<dyn Future<Output = Result<(), Error>> + Send>;
 pub(crate) struct HttpContext {
     ctx: WasiHttpCtx,
     hooks: Hooks,
+    /// Who hears of what a call did that nobody waited for.
+    host: Arc<dyn CallHost>,
 }
 
 impl HttpContext {
-    pub(crate) fn new(default: Option<Client>) -> Self {
-        Self { ctx: WasiHttpCtx::new(), hooks: Hooks::new(default) }
+    pub(crate) fn new(default: Option<Client>, host: Arc<dyn CallHost>) -> Self {
+        Self { ctx: WasiHttpCtx::new(), hooks: Hooks::new(default), host }
     }
 
     /// Why the host refused the last request of the call, or broke it off.
@@ -55,9 +58,19 @@ impl HttpContext {
         }
     }
 
-    /// What the call did with the network, for when it has ended.
-    pub(crate) fn call(&self) -> Option<Arc<Call>> {
-        self.hooks.call.clone()
+    /// What the call did with the network, when it has ended.
+    pub(crate) fn take_call(&mut self) -> Option<Arc<Call>> {
+        self.hooks.call.take()
+    }
+}
+
+impl Drop for HttpContext {
+    /// A run that was dropped in its middle: what it has sent is on its way, and is told all the same.
+    fn drop(&mut self) {
+        if let Some(call) = self.take_call() {
+            call.end();
+            self.host.traffic(call.traffic());
+        }
     }
 }
 
