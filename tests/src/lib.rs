@@ -14,8 +14,10 @@ mod snapshot;
 
 mod attack;
 
+pub mod net;
+
 pub use attack::{Attack, GRACE};
-pub use guest::{component, guest, module, with_fields};
+pub use guest::{component, contract, guest, module, with_fields};
 pub use manifest::{Dependency, Manifest, Tool};
 pub use record::{assert_verifies, outcome_of, outcomes};
 pub use site::{Site, allow_all, built_guest};

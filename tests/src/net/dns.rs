@@ -1,0 +1,175 @@
+//! A resolver that says what a test tells it to, and keeps what it was asked.
+
+use super::{RUNTIME, locked};
+use hickory_proto::op::{Message, OpCode, ResponseCode};
+use hickory_proto::rr::rdata::{A, AAAA, CNAME};
+use hickory_proto::rr::{Name, RData, Record, RecordType};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use tokio::net::UdpSocket;
+use tokio::task::JoinHandle;
+
+/// What is said of one name.
+#[derive(Clone, Debug)]
+pub enum Zone {
+    /// Addresses; each time the next of these, and the last again and again.
+    Each(Vec<Vec<IpAddr>>),
+    /// Another name.
+    Alias(String),
+    /// Alias and address in one answer.
+    AliasAt(String, IpAddr),
+    /// An address of another name, which nobody asked for.
+    Unasked(String, IpAddr),
+    /// This many addresses.
+    Many(u16, Ipv4Addr),
+    /// No answer.
+    Hang,
+    /// There is no such name.
+    None,
+    /// The server failed.
+    Fail,
+    /// Bytes that are no answer.
+    Garbage,
+    /// An answer that does not fit: the rest is to be had by TCP, where nobody listens.
+    Truncated,
+}
+
+/// A resolver on the loopback address. What it was told nothing of does not exist.
+#[derive(Debug)]
+pub struct Dns {
+    address: SocketAddr,
+    world: Arc<Mutex<World>>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct World {
+    zones: BTreeMap<String, Zone>,
+    asked: Vec<String>,
+    times: BTreeMap<(String, RecordType), usize>,
+}
+
+impl Dns {
+    /// Starts one that knows nothing.
+    pub fn start() -> Self {
+        let socket = std::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let address = socket.local_addr().unwrap();
+        let world = Arc::default();
+        let task = RUNTIME.spawn(serve(socket, Arc::clone(&world)));
+        Self { address, world, task }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Says this of a name from now on.
+    pub fn set(&self, name: &str, zone: Zone) {
+        locked(&self.world).zones.insert(name.to_owned(), zone);
+    }
+
+    /// Says that a name has these addresses.
+    pub fn point(&self, name: &str, addresses: &[&str]) {
+        self.points(name, &[addresses]);
+    }
+
+    /// Says that a name has these addresses, and the next time those.
+    pub fn points(&self, name: &str, times: &[&[&str]]) {
+        let addresses = |time: &&[&str]| time.iter().map(|address| address.parse().unwrap()).collect();
+        self.set(name, Zone::Each(times.iter().map(addresses).collect()));
+    }
+
+    /// Every name that it was asked for, in lower case, without the last dot.
+    pub fn asked(&self) -> Vec<String> {
+        locked(&self.world).asked.clone()
+    }
+
+    /// How often it was asked for one kind of address of a name.
+    pub fn times(&self, name: &str, kind: RecordType) -> usize {
+        locked(&self.world).times.get(&(name.to_owned(), kind)).copied().unwrap_or_default()
+    }
+
+    /// How often it was asked for the IPv4 addresses of a name.
+    pub fn times_v4(&self, name: &str) -> usize {
+        self.times(name, RecordType::A)
+    }
+}
+
+impl Drop for Dns {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(socket: std::net::UdpSocket, world: Arc<Mutex<World>>) {
+    let socket = UdpSocket::from_std(socket).unwrap();
+    let mut buffer = [0; 4096];
+    while let Ok((count, from)) = socket.recv_from(&mut buffer).await {
+        let answer = locked(&world).answer(&buffer[..count]);
+        if let Some(answer) = answer {
+            let _ = socket.send_to(&answer, from).await;
+        }
+    }
+}
+
+impl World {
+    fn answer(&mut self, question: &[u8]) -> Option<Vec<u8>> {
+        let question = Message::from_vec(question).ok()?;
+        let query = question.queries.first()?.clone();
+        let name = query.name().to_ascii().trim_end_matches('.').to_ascii_lowercase();
+        let kind = query.query_type();
+        self.asked.push(name.clone());
+        let time = self.times.entry((name.clone(), kind)).or_default();
+        *time += 1;
+        let mut message = Message::response(question.metadata.id, OpCode::Query);
+        message.metadata.recursion_desired = true;
+        message.metadata.recursion_available = true;
+        message.add_query(query.clone());
+        let owner = query.name().clone();
+        match self.zones.get(&name) {
+            None | Some(Zone::None) => message.metadata.response_code = ResponseCode::NXDomain,
+            Some(Zone::Fail) => message.metadata.response_code = ResponseCode::ServFail,
+            Some(Zone::Hang) => return None,
+            Some(Zone::Truncated) => message.metadata.truncation = true,
+            Some(Zone::Garbage) => return Some(b"\x00\x01garbage".to_vec()),
+            Some(Zone::Alias(target)) => drop(message.add_answer(alias(owner, target))),
+            Some(Zone::AliasAt(target, address)) => {
+                message.add_answer(alias(owner, target));
+                message.add_answers(record(&full(target), kind, *address));
+            }
+            Some(Zone::Unasked(target, address)) => drop(message.add_answers(record(&full(target), kind, *address))),
+            Some(Zone::Many(count, first)) => {
+                let address = |index: u16| Ipv4Addr::from(u32::from(*first).wrapping_add(index.into()));
+                message.add_answers((0..*count).filter_map(|index| record(&owner, kind, address(index).into())));
+            }
+            Some(Zone::Each(times)) => {
+                let now = times.get(*time - 1).or(times.last()).cloned().unwrap_or_default();
+                message.add_answers(now.into_iter().filter_map(|address| record(&owner, kind, address)));
+            }
+        }
+        message.to_vec().ok()
+    }
+}
+
+fn full(name: &str) -> Name {
+    let mut name = Name::from_ascii(name).unwrap();
+    name.set_fqdn(true);
+    name
+}
+
+fn alias(owner: Name, target: &str) -> Record {
+    Record::from_rdata(owner, 0, RData::CNAME(CNAME(full(target))))
+}
+
+/// An address as an answer, where it is of the kind that was asked for.
+fn record(owner: &Name, kind: RecordType, address: IpAddr) -> Option<Record> {
+    let data = match (kind, address) {
+        (RecordType::A, IpAddr::V4(address)) => RData::A(A(address)),
+        (RecordType::AAAA, IpAddr::V6(address)) => RData::AAAA(AAAA(address)),
+        _ => return None,
+    };
+    Some(Record::from_rdata(owner.clone(), 0, data))
+}

@@ -1,0 +1,126 @@
+//! HTTP/2: a good server, and frames that no good server sends.
+
+use super::behaviour::Answer;
+use super::locked;
+use super::server::Seen;
+use super::wire::Wire;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::io;
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// `PRI * HTTP/2.0` and so on.
+const PREFACE: usize = 24;
+
+/// The length of a frame's head.
+const HEAD: usize = 9;
+
+/// Serves HTTP/2; each request is written down as one of HTTP/1 would look.
+pub(super) async fn serve<S>(stream: S, answer: Answer, seen: Arc<Mutex<Seen>>) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |request| {
+        let (answer, seen) = (Arc::clone(&answer), Arc::clone(&seen));
+        async move {
+            let request = written_down(request).await;
+            let answer = response(&answer(&request));
+            locked(&seen).requests.push(request);
+            Ok::<_, Infallible>(answer)
+        }
+    });
+    let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+    connection.serve_connection(TokioIo::new(stream), service).await.map_err(io::Error::other)
+}
+
+async fn written_down(request: Request<Incoming>) -> Vec<u8> {
+    let (head, body) = request.into_parts();
+    let mut text = format!("{} {} {:?}\r\n", head.method, head.uri, head.version);
+    for (name, value) in &head.headers {
+        let _ = write!(text, "{name}: {}\r\n", String::from_utf8_lossy(value.as_bytes()));
+    }
+    text.push_str("\r\n");
+    let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    [text.as_bytes(), &body].concat()
+}
+
+/// An answer of HTTP/1 as one that hyper can send.
+fn response(answer: &[u8]) -> Response<Full<Bytes>> {
+    let end = answer.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
+    let head = String::from_utf8_lossy(&answer[..end]).into_owned();
+    let mut lines = head.lines();
+    let status: u16 = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+    let mut response = Response::builder().status(status);
+    for line in lines {
+        let (name, value) = line.split_once(": ").unwrap();
+        response = response.header(name, value);
+    }
+    response.body(Full::new(Bytes::copy_from_slice(&answer[end + 4..]))).unwrap()
+}
+
+/// Hears the beginning of a connection up to its first request, then says `first`, and `again` without end.
+pub(super) async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
+    mut wire: Wire<S>,
+    first: &[u8],
+    again: &[u8],
+) -> io::Result<()> {
+    wire.take(PREFACE).await?;
+    wire.say(&frame(FrameKind::Settings, 0, 0, &[])).await?;
+    loop {
+        let head = wire.take(HEAD).await?;
+        let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
+        wire.take(length).await?;
+        if head[3] == FrameKind::Headers as u8 {
+            break;
+        }
+    }
+    wire.say(&frame(FrameKind::Settings, 1, 0, &[])).await?;
+    wire.say(first).await?;
+    loop {
+        wire.say(again).await?;
+        tokio::task::yield_now().await;
+    }
+}
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug)]
+#[repr(u8)]
+pub enum FrameKind {
+    /// A piece of a body.
+    Data = 0,
+    /// The beginning of headers.
+    Headers = 1,
+    /// The end of a stream.
+    Reset = 3,
+    /// How the other side is to behave.
+    Settings = 4,
+    /// A request that nobody made.
+    Promise = 5,
+    /// A question whether anybody is there.
+    Ping = 6,
+    /// More headers.
+    Continuation = 9,
+}
+
+/// One frame.
+pub fn frame(kind: FrameKind, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    let mut frame = length[1..].to_vec();
+    frame.extend([kind as u8, flags]);
+    frame.extend(stream.to_be_bytes());
+    frame.extend(payload);
+    frame
+}
+
+/// The headers of a good answer on the first stream, whose body is to follow.
+pub fn opening() -> Vec<u8> {
+    // 0x88 is `:status: 200` in the table that every connection begins with.
+    frame(FrameKind::Headers, 0x4, 1, &[0x88])
+}

@@ -1,0 +1,236 @@
+//! From a name to an address, and to that address alone. N04 to N07, N28, N37.
+
+use crate::lab::{Grant, Lab, Plan, answered, denied, failed, is_denied, to, with};
+use portcullis_tests::net::{Behaviour, Dns, Server, Zone};
+use serde_json::json;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::{Duration, Instant};
+
+/// Addresses that are not of the public internet, or hold one that is not, or serve a cloud's own secrets.
+const SPECIAL: &[&str] = &[
+    "0.0.0.0",
+    "0.0.0.1",
+    "10.0.0.1",
+    "100.64.0.1",
+    "100.100.100.200",
+    "127.0.0.1",
+    "127.255.255.254",
+    "168.63.129.16",
+    "169.254.169.254",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.0.0.1",
+    "192.0.2.1",
+    "192.88.99.1",
+    "192.168.0.1",
+    "198.18.0.1",
+    "198.51.100.1",
+    "203.0.113.1",
+    "224.0.0.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::127.0.0.1",
+    "::ffff:127.0.0.1",
+    "::ffff:10.0.0.1",
+    "64:ff9b::7f00:1",
+    "64:ff9b::808:808",
+    "64:ff9b:1::1",
+    "100::1",
+    "2001::1",
+    "2001:db8::1",
+    "2002:7f00:1::",
+    "2002:a00:1::",
+    "3fff::1",
+    "5f00::1",
+    "fc00::1",
+    "fd00:ec2::254",
+    "fe80::1",
+    "fec0::1",
+    "ff02::1",
+];
+
+/// A named host that leads to an address that is not global and not granted.
+#[tokio::test]
+async fn n04_n05_n28_names_of_special_addresses_are_refused() {
+    let server = Server::plain(Behaviour::ok());
+    let lab = Lab::open(Grant::to(&["*.special.example"], &server).without("addresses")).await;
+    let mut errands = Vec::new();
+    for (index, address) in SPECIAL.iter().enumerate() {
+        let name = format!("n{index}.special.example");
+        lab.dns.point(&name, &[address]);
+        errands.push(to(&name, &server, "/latest/meta-data/"));
+    }
+    for (address, result) in SPECIAL.iter().zip(lab.send(errands).await) {
+        assert!(is_denied(&result), "{address} came to {result}");
+    }
+    server.saw_nothing();
+    // Each was asked for: it is the address that was refused, not the name.
+    assert_eq!(lab.dns.times_v4("n0.special.example"), 1);
+    assert_eq!(lab.dns.times_v4("n40.special.example"), 1);
+}
+
+/// Names that everybody knows to lead home.
+#[tokio::test]
+async fn n05_names_that_resolve_to_loopback_are_refused() {
+    let server = Server::plain(Behaviour::ok());
+    let names = ["localhost", "foo.localhost", "127.0.0.1.nip.test", "localtest.test", "metadata.google.internal"];
+    let lab = Lab::open(Grant::to(&names, &server).without("addresses")).await;
+    for name in names {
+        lab.dns.point(name, &["127.0.0.1", "::1"]);
+    }
+    for name in names {
+        denied(&lab.one(to(name, &server, "/")).await);
+        denied(&lab.one(to(&format!("{name}."), &server, "/")).await);
+    }
+    server.saw_nothing();
+}
+
+/// One look-up decides and connects; the next request is decided by its own.
+#[tokio::test]
+async fn n06_a_name_that_changes_is_connected_to_where_it_was_checked() {
+    let server = Server::plain(Behaviour::ok());
+    let trap = server.beside("127.0.0.2", Behaviour::ok());
+    let lab = Lab::open(Grant::to(&["good.test"], &server).set("addresses", "[\"127.0.0.1\"]")).await;
+    lab.dns.points("good.test", &[&["127.0.0.1"], &["127.0.0.2"], &["127.0.0.1"], &["127.0.0.2"]]);
+    for turn in 0..4 {
+        let result = lab.one(to("good.test", &server, "/")).await;
+        assert_eq!(lab.dns.times_v4("good.test"), turn + 1, "one look-up to a request");
+        if turn % 2 == 0 { answered(&result, 200) } else { denied(&result) }
+    }
+    assert_eq!(server.connections(), 2);
+    trap.saw_nothing();
+}
+
+/// An address that is refused is not tried for being in good company.
+#[tokio::test]
+async fn n07_of_a_mixed_answer_no_refused_address_is_tried() {
+    let server = Server::plain(Behaviour::ok());
+    let trap = server.beside("127.0.0.2", Behaviour::ok());
+    let lab = Lab::open(Grant::to(&["*.mixed.example"], &server).set("addresses", "[\"127.0.0.1\"]")).await;
+    let answers: [&[&str]; 6] = [
+        &["127.0.0.1", "127.0.0.2"],
+        &["127.0.0.2", "127.0.0.1"],
+        &["127.0.0.2", "127.0.0.3"],
+        &["127.0.0.1", "::1"],
+        &["::1", "169.254.169.254", "127.0.0.1"],
+        &["127.0.0.2"],
+    ];
+    for (index, answer) in answers.iter().enumerate() {
+        let name = format!("n{index}.mixed.example");
+        lab.dns.point(&name, answer);
+        let result = lab.one(to(&name, &server, "/")).await;
+        if !answer.contains(&"127.0.0.1") || result["status"].is_null() {
+            denied(&result);
+        }
+    }
+    trap.saw_nothing();
+    lab.dns.point("ok.mixed.example", &["127.0.0.1"]);
+    answered(&lab.one(to("ok.mixed.example", &server, "/")).await, 200);
+}
+
+/// A refused connection to a checked address leads to no other look-up.
+#[tokio::test]
+async fn n06_a_failed_connection_is_not_looked_up_again() {
+    let server = Server::plain(Behaviour::ok());
+    let (port, trap) = (server.port(), server.beside("127.0.0.2", Behaviour::ok()));
+    let lab = Lab::open(Grant::to(&["good.test"], &server).set("addresses", "[\"127.0.0.1\"]")).await;
+    drop(server);
+    lab.dns.points("good.test", &[&["127.0.0.1"], &["127.0.0.2"]]);
+    let request = json!({ "client": "api", "authority": format!("good.test:{port}"), "path": "/" });
+    failed(&lab.one(request).await);
+    assert_eq!(lab.dns.times_v4("good.test"), 1);
+    trap.saw_nothing();
+}
+
+/// A resolver that says nothing, too much, nonsense or in circles: an error in time, and a host that goes on.
+#[tokio::test]
+async fn n37_a_bad_resolver_costs_no_more_than_the_time() {
+    let server = Server::plain(Behaviour::ok());
+    let grant = Grant::to(&["*.bad.example", "good.test"], &server).set("time", "\"1 s\"");
+    let lab = Lab::open(grant).await;
+    let loopback: IpAddr = Ipv4Addr::LOCALHOST.into();
+    let private = Ipv4Addr::new(10, 0, 0, 1);
+    let zones = [
+        ("hang", Zone::Hang),
+        ("none", Zone::None),
+        ("fail", Zone::Fail),
+        ("garbage", Zone::Garbage),
+        ("truncated", Zone::Truncated),
+        ("self", Zone::Alias("self.bad.example".to_owned())),
+        ("ping", Zone::Alias("pong.bad.example".to_owned())),
+        ("pong", Zone::Alias("ping.bad.example".to_owned())),
+        ("many", Zone::Many(1000, private)),
+        ("empty", Zone::Each(vec![Vec::new()])),
+        ("unasked", Zone::Unasked("else.test".to_owned(), loopback)),
+    ];
+    for (label, zone) in &zones {
+        lab.dns.set(&format!("{label}.bad.example"), zone.clone());
+    }
+    for index in 0..40 {
+        let next = format!("chain{}.bad.example", index + 1);
+        lab.dns.set(&format!("chain{index}.bad.example"), Zone::Alias(next));
+    }
+    lab.dns.point("chain40.bad.example", &["127.0.0.1"]);
+    lab.dns.point("good.test", &["127.0.0.1"]);
+    for label in zones.iter().map(|(label, _)| *label).chain(["chain0"]) {
+        let began = Instant::now();
+        let result = lab.one(to(&format!("{label}.bad.example"), &server, "/")).await;
+        assert!(began.elapsed() < Duration::from_secs(3), "{label} took {:?}", began.elapsed());
+        failed(&result);
+    }
+    server.saw_nothing();
+    assert!(lab.dns.asked().len() < 200, "{} questions", lab.dns.asked().len());
+    answered(&lab.one(to("good.test", &server, "/")).await, 200);
+}
+
+/// Of the many addresses of a name only a few are tried, in the time of one request.
+#[tokio::test]
+async fn n37_a_name_with_many_granted_addresses_is_tried_a_few_times() {
+    let server = Server::plain(Behaviour::Reset);
+    let lab = Lab::open(Grant::to(&["many.test"], &server).set("time", "\"1 s\"")).await;
+    lab.dns.set("many.test", Zone::Many(1000, Ipv4Addr::new(127, 7, 0, 1)));
+    let began = Instant::now();
+    failed(&lab.one(to("many.test", &server, "/")).await);
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+}
+
+/// A name that is an alias is its target's address, under the name that was asked for.
+#[tokio::test]
+async fn n37_an_alias_is_checked_where_it_leads() {
+    let server = Server::plain(Behaviour::ok());
+    let lab = Lab::open(Grant::to(&["*.alias.example"], &server).set("addresses", "[\"127.0.0.1\"]")).await;
+    lab.dns.set("good.alias.example", Zone::AliasAt("target.test".to_owned(), Ipv4Addr::LOCALHOST.into()));
+    lab.dns.set("bad.alias.example", Zone::AliasAt("target.test".to_owned(), Ipv4Addr::new(127, 0, 0, 2).into()));
+    answered(&lab.one(to("good.alias.example", &server, "/")).await, 200);
+    denied(&lab.one(to("bad.alias.example", &server, "/")).await);
+    assert!(server.texts()[0].contains("host: good.alias.example"), "{:?}", server.texts());
+}
+
+/// The names of the host's own files and search lists play no part.
+#[tokio::test]
+async fn n05_the_hosts_file_is_not_asked() {
+    let server = Server::plain(Behaviour::ok());
+    let lab = Lab::open(Grant::to(&["ip6-localhost", "ip6-loopback", "good"], &server)).await;
+    for name in ["ip6-localhost", "ip6-loopback", "good"] {
+        failed(&lab.one(to(name, &server, "/")).await);
+    }
+    server.saw_nothing();
+    assert!(lab.dns.asked().iter().all(|name| !name.contains('.')), "no search list: {:?}", lab.dns.asked());
+}
+
+/// A resolver that is gone is an error, and no other is asked.
+#[tokio::test]
+async fn n37_no_other_resolver_is_asked() {
+    let server = Server::plain(Behaviour::ok());
+    let mut plan = Plan::new().await.grant("api", Grant::to(&["good.test"], &server).set("time", "\"1 s\""));
+    plan.dns = Dns::start();
+    let lab = plan.open().await;
+    let dead = with(to("good.test", &server, "/"), &json!({ "times": 1 }));
+    drop(lab.dns);
+    let reply = lab.host.call(portcullis::Request::new("courier.send", json!({ "errands": [dead] }).to_string())).await;
+    let result = crate::lab::values(&reply).remove(0);
+    failed(&result);
+    server.saw_nothing();
+}
