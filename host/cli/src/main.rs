@@ -33,10 +33,12 @@ use clap::Parser;
 use commands::Context;
 use environment::Environment;
 use exit_code::Exit;
+use rustix::process::{Resource, Rlimit, setrlimit};
 use std::process::ExitCode;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
+    leave_no_core();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return terminal::show_usage(&error),
@@ -51,6 +53,12 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => failure::show(terminal, json, &error).into(),
     }
+}
+
+/// Has the system write no core file of this process: the secrets of clients would be in it.
+fn leave_no_core() {
+    // To lower a limit needs no right, and where it failed all the same a call is no less safe than before.
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
 }
 
 fn run(arguments: Arguments, terminal: Terminal) -> anyhow::Result<Exit> {

@@ -1,6 +1,7 @@
-;; Wants the network, the web, another version of a clock, and something made up.
-(import "wasi:sockets/tcp@0.2.12" (instance $sockets))
-(import "wasi:http/outgoing-handler@0.2.12" (instance $http))
+;; Wants other versions of sockets, of a store and of a clock, to be called from the web, and something made up.
+(import "wasi:sockets/tcp@0.3.0" (instance $sockets))
+(import "wasi:http/incoming-handler@0.2.12" (instance $http))
+(import "wasi:keyvalue/store@0.2.0-draft2" (instance $store))
 (import "wasi:clocks/monotonic-clock@0.3.0" (instance $clock))
 (import "acme:spy/listen@1.0.0" (instance $spy))
 (import "portcullis:tool/context@0.2.0" (instance $future))

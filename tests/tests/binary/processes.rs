@@ -33,6 +33,17 @@ fn start_loop(desk: &Desk) -> Child {
 }
 
 #[test]
+fn a_program_that_knows_secrets_leaves_no_core_file() {
+    let desk = Desk::new(OPEN);
+    let mut child = start_loop(&desk);
+    let limits = fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+    assert_eq!(core.split_whitespace().skip(4).take(2).collect::<Vec<_>>(), ["0", "0"], "{core}");
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let desk = Desk::new(OPEN);
     for arguments in [&["list"][..], &["list", "--json"], &["inspect", "files"], &["--help"], &["call", "files.list"]] {

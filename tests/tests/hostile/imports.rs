@@ -16,8 +16,9 @@ pub(crate) async fn unknown_imports() {
         panic!("{:?}", host.catalog().refused());
     };
     let expected = [
-        "wasi:sockets/tcp@0.2.12",
-        "wasi:http/outgoing-handler@0.2.12",
+        "wasi:sockets/tcp@0.3.0",
+        "wasi:http/incoming-handler@0.2.12",
+        "wasi:keyvalue/store@0.2.0-draft2",
         "wasi:clocks/monotonic-clock@0.3.0",
         "acme:spy/listen@1.0.0",
         "portcullis:tool/context@0.2.0",

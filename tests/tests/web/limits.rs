@@ -72,7 +72,7 @@ async fn a_call_that_nobody_waits_for_leaves_what_it_sent_in_the_record() {
     {
         let fetching = lab.fetch(&url);
         let asked = async {
-            while server.texts().is_empty() {
+            while server.connections() == 0 {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
