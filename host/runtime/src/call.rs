@@ -16,7 +16,7 @@ mod shape;
 mod unwanted;
 mod validate;
 
-pub(crate) use grant::{describe_handles, missing_keys};
+pub(crate) use grant::{check as check_grants, describe_handles, missing_keys, unnamed_host};
 pub(crate) use record::CallRecord;
 pub(crate) use validate::ValidCall;
 

@@ -1,6 +1,6 @@
 //! What would happen to a call now, for people and programs.
 
-use crate::call::{ValidCall, describe_handles};
+use crate::call::{ValidCall, check_grants, describe_handles, unnamed_host};
 use crate::host::Inner;
 use crate::request::Origin;
 use portcullis_policy::{Explanation, Permissions, ToolName};
@@ -19,6 +19,11 @@ pub struct Explained {
     pub explanation: Explanation,
     /// The handles, one line each.
     pub handles: Vec<String>,
+    /// Why a person is asked although the rules may allow the call: it wants to reach a host that no grant names.
+    pub asked: Option<String>,
+    /// Why the call gets no handle although the rules may allow it: a key that is not granted, or what its arguments
+    /// name lies outside of the grant.
+    pub ungranted: Option<String>,
 }
 
 impl Explained {
@@ -29,6 +34,8 @@ impl Explained {
             arguments: call.canonical.clone(),
             explanation: host.policy.explain(&call.question(origin)),
             handles: describe_handles(host, &call.plugin, &call.tool, Some(&call.arguments)),
+            asked: unnamed_host(host, call),
+            ungranted: check_grants(host, call).err().map(|rejection| rejection.message),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! A host that the policy does not name: a person is asked, and what they approved is all that can happen.
 
 use crate::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
-use portcullis::{Answer, Code};
+use portcullis::{Answer, Code, Request};
 use portcullis_tests::net::Server;
+use serde_json::json;
 
 const ASK: &str = ", unnamed = \"ask\", narrow = \"/url\"";
 
@@ -62,4 +63,22 @@ async fn what_is_no_page_is_refused_before_anybody_is_asked() {
     }
     assert!(person.asked().is_empty());
     server.saw_nothing();
+}
+
+/// What would happen is told before it does.
+#[tokio::test]
+async fn an_explanation_says_that_a_person_would_be_asked_or_that_the_grant_ends_before() {
+    let server = serving("text/html", "<p>Page.");
+    let lab = lab(&server, &Person::who_says(Answer::Yes)).await;
+    let explain = |url: String| {
+        let request = Request::new("web.fetch", json!({ "url": url }).to_string());
+        let explained = lab.host.explain(request).unwrap();
+        (explained.asked, explained.ungranted)
+    };
+    assert_eq!(explain(at(NAMED, &server, "/")), (None, None));
+    let asked = format!("the policy does not name the host {UNNAMED}");
+    assert_eq!(explain(at(UNNAMED, &server, "/")), (Some(asked), None));
+    let (_, ungranted) = explain(format!("https://{NAMED}/"));
+    assert!(ungranted.unwrap().contains("the policy grants no https requests"));
+    assert_eq!(server.connections(), 0);
 }

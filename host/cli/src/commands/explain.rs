@@ -65,6 +65,14 @@ fn text(explained: &Explained, not_granted: &[String], style: Style) -> Result<S
         let line = format!("It would be denied all the same: {} is not granted.", not_granted.join(", "));
         writeln!(text, "\n{}", style.paint(Look::Bad, line))?;
     }
+    if let (true, Some(why), true) = (not_granted.is_empty(), &explained.ungranted, verdict.decision != Decision::Deny)
+    {
+        let line = format!("It would be denied all the same: {}", OneLine(why));
+        writeln!(text, "\n{}", style.paint(Look::Bad, line))?;
+    } else if let (Some(why), Decision::Allow) = (&explained.asked, verdict.decision) {
+        let line = format!("A person would be asked all the same: {}.", OneLine(why));
+        writeln!(text, "\n{}", style.paint(Look::Doubtful, line))?;
+    }
     write_rules(&mut text, &explained.explanation.matched, style)?;
     write_changes(&mut text, &explained.explanation.changes, style)?;
     Ok(text)

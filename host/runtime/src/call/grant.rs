@@ -5,7 +5,7 @@ mod describe;
 mod narrow;
 
 pub(crate) use describe::{bound_lines, describe_handles};
-pub(super) use narrow::unnamed_host;
+pub(crate) use narrow::unnamed_host;
 
 use super::Rejection;
 use super::authorize::ApprovedCall;
@@ -138,7 +138,7 @@ pub(crate) fn missing_keys<'a>(
 }
 
 /// Refuses a call that cannot get what it needs, before anybody is asked about it.
-pub(super) fn check(host: &Inner, call: &ValidCall) -> Result<(), Rejection> {
+pub(crate) fn check(host: &Inner, call: &ValidCall) -> Result<(), Rejection> {
     check_keys(host, &call.plugin, &call.tool)?;
     for (key, dependency) in &call.plugin.dependencies {
         match given(host, &call.plugin, &call.tool, key, dependency.kind) {

@@ -59,7 +59,7 @@ pub(super) fn client(
 }
 
 /// Why a person has to look at a call, as the policy's grants have it: it wants to reach a host that they do not name.
-pub(in crate::call) fn unnamed_host(host: &Inner, call: &ValidCall) -> Option<String> {
+pub(crate) fn unnamed_host(host: &Inner, call: &ValidCall) -> Option<String> {
     call.plugin.dependencies.keys().find_map(|key| {
         let bound = host.bound.client(&call.plugin.name, key)?;
         if bound.binding.unnamed != Unnamed::Ask || !call.tool.permissions().contains(Permission::Network) {
