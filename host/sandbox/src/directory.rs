@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use wasmtime_wasi::filesystem::{Descriptor, Dir};
 use wasmtime_wasi::{FsPerms, OpenMode};
 
@@ -103,6 +103,8 @@ pub enum NarrowError {
 pub(crate) struct Narrowing {
     root: Arc<File>,
     steps: Vec<Box<str>>,
+    /// The place, where the call has gone below it: a directory that it works in, as any that it holds open.
+    place: Mutex<Option<Arc<File>>>,
 }
 
 impl Narrowing {
@@ -117,6 +119,23 @@ impl Narrowing {
             None | Some([]) => Ok(Arc::clone(&self.root)),
             Some(steps) => Ok(Arc::new(File::from(way_point(&*self.root, &steps.join("/"), lookup)?))),
         }
+    }
+
+    /// Opens the place, to go on below it. What was opened once stays: a tool that looks at everything below a directory
+    /// would otherwise open it for each.
+    pub(crate) fn open_place(&self, lookup: Lookup) -> io::Result<Arc<File>> {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = &*place {
+            return Ok(Arc::clone(place));
+        }
+        let opened = self.open(self.steps.len(), lookup)?;
+        *place = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    /// Forgets the place that was opened: the call takes it away, or makes it.
+    pub(crate) fn forget_place(&self) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -194,7 +213,7 @@ impl Directory {
         let root = Arc::new(File::from(root));
         let mut dir = self.dir.clone();
         dir.dir = Arc::clone(&root);
-        Ok(Self { dir, narrowing: Some(Arc::new(Narrowing { root, steps })) })
+        Ok(Self { dir, narrowing: Some(Arc::new(Narrowing { root, steps, place: Mutex::default() })) })
     }
 
     /// What this handle allows.

@@ -46,6 +46,25 @@ async fn in_the_place_everything_works() {
     assert_eq!(fs::read_to_string(lab.path("house/room/linked.txt")).unwrap(), "made");
 }
 
+/// A place that the call takes away and makes anew is the new one.
+#[tokio::test]
+async fn a_place_is_made_anew() {
+    let lab = house(Grant::ReadWrite, "house/new").await;
+    let results = lab
+        .take(json!([
+            {"op": "create-directory-at", "path": "house/new"},
+            {"op": "std-write", "path": "/workspace/house/new/a.txt", "text": "old"},
+            {"op": "unlink-file-at", "path": "house/new/a.txt"},
+            {"op": "remove-directory-at", "path": "house/new"},
+            {"op": "create-directory-at", "path": "house/new"},
+            {"op": "std-write", "path": "/workspace/house/new/a.txt", "text": "new"},
+            {"op": "std-read", "path": "/workspace/house/new/a.txt"},
+        ]))
+        .await;
+    assert!(results.iter().all(|result| result["error"].is_null()), "{results:#?}");
+    assert_eq!(fs::read_to_string(lab.path("house/new/a.txt")).unwrap(), "new");
+}
+
 /// Directories on the way to what does not exist are made, by their names and no other; a file there is one to be
 /// replaced, emptied and removed.
 #[tokio::test]

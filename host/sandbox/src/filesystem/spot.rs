@@ -94,6 +94,9 @@ impl Guard<'_> {
         };
         let target = Target::of(&path, narrowing.steps(), depth)?;
         of.check(target.station)?;
+        if target.station == Station::Place && matches!(of, Use::MakeDirectory | Use::RemoveDirectory) {
+            narrowing.forget_place();
+        }
         let (depth, station) = (target.depth, target.station);
         // Below the place, links lead wherever they do in a directory of its own.
         let kept = if station == Station::Below { flags } else { PathFlags::empty() };
@@ -157,7 +160,7 @@ fn settle(
 ) -> io::Result<(Arc<File>, String)> {
     let itself = || Ok((narrowing.open(target.depth, lookup)?, ".".to_owned()));
     match &target.ending {
-        Ending::Below(path) => Ok((narrowing.open(target.depth, lookup)?, path.clone())),
+        Ending::Below(path) => Ok((narrowing.open_place(lookup)?, path.clone())),
         Ending::Dot => itself(),
         // These two take a name with a slash for the name, and never follow a link.
         Ending::Slash if !matches!(of, Use::MakeDirectory | Use::RemoveDirectory) => itself(),
