@@ -121,8 +121,8 @@ impl Narrowing {
         }
     }
 
-    /// Opens the place, to go on below it. What was opened once stays: a tool that looks at everything below a directory
-    /// would otherwise open it for each.
+    /// Opens the place, to go on below it. What was opened once stays: a tool that looks at everything below a
+    /// directory would otherwise open it for each.
     pub(crate) fn open_place(&self, lookup: Lookup) -> io::Result<Arc<File>> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = &*place {
