@@ -106,6 +106,12 @@ impl Unit {
             None => amount.to_string(),
         }
     }
+
+    /// `key` and its `amount`, for a person, where it is not the `default` that everybody has.
+    pub(crate) fn show_changed(self, key: &str, amount: u64, default: usize) -> Option<String> {
+        let amount = usize::try_from(amount).unwrap_or(usize::MAX);
+        (amount != default).then(|| format!("{key} {}", self.show(amount).trim_matches('"')))
+    }
 }
 
 /// Reads digits, at most one space, and a suffix.

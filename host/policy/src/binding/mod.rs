@@ -29,6 +29,8 @@ pub(crate) use store::StoreLimit;
 
 pub use http::is_reserved_header;
 
+use crate::pointer::Pointer;
+
 /// The longest path in a policy, in bytes: that of common systems.
 pub const PATH_BYTES: usize = 4096;
 
@@ -43,4 +45,15 @@ pub enum Binding {
     Store(StoreBinding),
     /// A service of the application that embeds the host.
     Service(ServiceBinding),
+}
+
+impl Binding {
+    /// The argument that a call's handle is narrowed to.
+    pub fn narrow(&self) -> Option<&Pointer> {
+        match self {
+            Self::Directory(directory) => directory.narrow.as_ref(),
+            Self::Http(http) => http.narrow.as_ref(),
+            Self::Store(_) | Self::Service(_) => None,
+        }
+    }
 }

@@ -136,11 +136,9 @@ impl StoreBinding {
 
     /// The limits that are not at their defaults, as a policy spells them.
     pub(super) fn changed(&self) -> impl Iterator<Item = String> {
-        let default = Self::default();
-        StoreLimit::ALL.into_iter().filter(move |limit| self.get(*limit) != default.get(*limit)).map(|limit| {
-            let amount = usize::try_from(self.get(limit)).unwrap_or(usize::MAX);
-            format!("{} {}", limit.key(), limit.unit().show(amount).trim_matches('"'))
-        })
+        StoreLimit::ALL
+            .into_iter()
+            .filter_map(|limit| limit.unit().show_changed(limit.key(), self.get(limit), limit.default()))
     }
 }
 
