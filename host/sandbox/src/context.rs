@@ -62,10 +62,6 @@ pub struct CallContext {
 
 /// Cuts a guest's text at a character boundary.
 pub(crate) fn cut(mut text: String) -> String {
-    let mut end = text.len().min(TEXT_BYTES_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
+    text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
     text
 }

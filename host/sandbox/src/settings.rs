@@ -50,10 +50,7 @@ fn line(level: &str, context: &str, message: &str) -> String {
 /// Adds text without what would begin another line or move the cursor, and says how much was cut. Who shows the record
 /// to people escapes more.
 fn escape(line: &mut String, text: &str, bytes_max: usize) {
-    let mut kept = text.len().min(bytes_max);
-    while !text.is_char_boundary(kept) {
-        kept -= 1;
-    }
+    let kept = text.floor_char_boundary(bytes_max);
     for character in text[..kept].chars() {
         if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') {
             line.extend(character.escape_default());

@@ -113,10 +113,6 @@ fn limit_in(text: &str) -> Option<LimitKind> {
 }
 
 fn truncated(mut text: String) -> String {
-    let mut end = text.len().min(DETAIL_BYTES_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
+    text.truncate(text.floor_char_boundary(DETAIL_BYTES_MAX));
     text
 }

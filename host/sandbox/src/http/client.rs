@@ -53,7 +53,7 @@ impl Client {
     }
 
     /// What it was made for.
-    pub fn binding(&self) -> &HttpBinding {
+    pub fn binding(&self) -> &Arc<HttpBinding> {
         &self.shared.binding
     }
 

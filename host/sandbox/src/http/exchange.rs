@@ -230,8 +230,7 @@ where
     let handshake = builder.handshake(TokioIo::new(stream)).await;
     let (mut sender, task) = handshake.map_err(|error| Failure::from_hyper(&error))?;
     connection.spawner().execute(task);
-    let response = timeout_at(timing.end(timing.first_byte), sender.send_request(request)).await;
-    response.map_err(|_| Failure::Timeout)?.map_err(|error| Failure::from_hyper(&error))
+    first_byte(timing, sender.send_request(request)).await
 }
 
 async fn send_http2<S>(
@@ -253,6 +252,14 @@ where
     let handshake = builder.handshake(TokioIo::new(stream)).await;
     let (mut sender, task) = handshake.map_err(|error| Failure::from_hyper(&error))?;
     connection.spawner().execute(task);
-    let response = timeout_at(timing.end(timing.first_byte), sender.send_request(request)).await;
+    first_byte(timing, sender.send_request(request)).await
+}
+
+/// Waits for the head of a response as long as a guest and the grant have it.
+async fn first_byte(
+    timing: &Timing,
+    sent: impl Future<Output = hyper::Result<Response<Incoming>>>,
+) -> Result<Response<Incoming>, Failure> {
+    let response = timeout_at(timing.end(timing.first_byte), sent).await;
     response.map_err(|_| Failure::Timeout)?.map_err(|error| Failure::from_hyper(&error))
 }

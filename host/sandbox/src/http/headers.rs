@@ -42,7 +42,7 @@ pub(super) fn is_kept(name: &HeaderName) -> bool {
 /// Checks what a guest wants to send.
 pub(super) fn check(headers: &HeaderMap, binding: &HttpBinding, slot: Option<&SecretSlot>) -> Result<(), Refusal> {
     for name in headers.keys() {
-        if slot.is_some_and(|slot| is_slot(name, slot)) {
+        if slot.and_then(SecretSlot::header) == Some(name.as_str()) {
             return Err(Refusal::SecretHeader(name.to_string()));
         }
         // The length of a body is the body's, and a language's library adds it unasked.
@@ -109,14 +109,6 @@ pub(super) fn complete(headers: &mut HeaderMap) {
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(coding));
     headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
     headers.remove(HOST);
-}
-
-fn is_slot(name: &HeaderName, slot: &SecretSlot) -> bool {
-    match slot {
-        SecretSlot::Header { name: taken, .. } => name.as_str().eq_ignore_ascii_case(taken),
-        SecretSlot::Basic { .. } => *name == http::header::AUTHORIZATION,
-        SecretSlot::Query { .. } => false,
-    }
 }
 
 /// Takes out of a response's headers what is no longer true after decoding and redacting, and the call's secrets.

@@ -124,7 +124,7 @@ impl Vault {
 
     /// Whether the secret belongs to requests to this host.
     pub(super) fn is_for(&self, destination: &Destination) -> bool {
-        self.binding.host.matches(&destination.host().to_string())
+        self.binding.is_for(destination)
     }
 
     /// The secret; read now unless it was read before. A failure is not kept.
