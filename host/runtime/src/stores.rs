@@ -5,7 +5,7 @@
 //! keys in it.
 
 use crate::ledger::{
-    Durable, Found, Ledger, LedgerError, Page, Quota, Sharing, StoreName, Unstored, milliseconds, now,
+    Durable, Found, Ledger, LedgerError, Page, Quota, Sharing, StoreName, Unstored, blocking, milliseconds, now,
 };
 use portcullis_policy::{DependencyKey, PluginName, StoreBinding, StoreScope};
 use portcullis_sandbox::{BoxFuture, Store, StoreFault, StorePage};
@@ -135,16 +135,6 @@ fn readable((keys, next): Page) -> Result<StorePage, StoreFault> {
     let keys = keys.into_iter().map(String::from_utf8).collect::<Result<_, _>>();
     let keys = keys.map_err(|_| StoreFault::Unavailable("it holds a key that is no text".to_owned()))?;
     Ok((keys, next.and_then(|next| u64::try_from(next).ok())))
-}
-
-/// Runs what waits for the disk on a thread that may wait. What has begun is finished, whether or not somebody waits.
-async fn blocking<T: Send + 'static, E: From<LedgerError> + Send + 'static>(
-    work: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> Result<T, E> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => Err(LedgerError::Io(std::io::Error::other(error)).into()),
-    }
 }
 
 /// What a guest is told of the ledger: nothing of where it is.

@@ -52,11 +52,12 @@ pub fn is_deceptive(character: char) -> bool {
 
 /// Cuts text to a number of bytes, at a character boundary.
 pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
-    let mut end = text.len().min(bytes_max);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(bytes_max)]
+}
+
+/// Whether a count is left out of a line of the record.
+pub(crate) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
 }
 
 /// Lower-case hexadecimal.

@@ -10,7 +10,7 @@ use super::{ApprovalError, Approvals, Body, Channel, QUESTIONS_MAX, SESSION_QUES
 use crate::approver::Question;
 use crate::audit::Kind;
 use crate::call::Rejection;
-use crate::ledger::{self, Durable, LedgerError, QuestionRow, Status, milliseconds, now};
+use crate::ledger::{self, Durable, LedgerError, QuestionRow, Status, blocking, milliseconds, now};
 use crate::reply::Code;
 use portcullis_policy::{Pattern, Unattended};
 use portcullis_sandbox::Directory;
@@ -179,16 +179,6 @@ fn asked_line(case: &Case) -> AskedLine<'_> {
     let question = &case.question;
     let subject = super::answer::subject_text(&question.subject);
     AskedLine { call: &question.call, question: &question.id, subject, reason: &question.reason }
-}
-
-/// Runs what waits for the disk where it holds up nobody.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApprovalError> + Send + 'static,
-) -> Result<T, ApprovalError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => Err(LedgerError::Io(std::io::Error::other(error)).into()),
-    }
 }
 
 /// What cannot be kept has no effect: the call is not made.

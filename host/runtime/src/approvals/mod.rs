@@ -18,7 +18,7 @@ mod wait;
 
 pub use answer::Onward;
 pub(crate) use answer::{NOTE_BYTES_MAX, resource_arguments};
-pub(crate) use ask::{Asked, Case, Times, blocking, unkept};
+pub(crate) use ask::{Asked, Case, Times, unkept};
 pub(crate) use binding::Binding;
 pub(crate) use claim::Ticket;
 pub use desk::{HeldAnswer, Listing, OpenQuestion};

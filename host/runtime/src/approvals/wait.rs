@@ -1,12 +1,12 @@
 //! A call of this process waits for the answer to its question: the first one of any channel counts.
 
-use super::ask::{Asked, Case, blocking, unkept};
+use super::ask::{Asked, Case, unkept};
 use super::line::{AnswerLine, WithdrawalLine};
 use super::{ApprovalError, Approvals, Channel};
 use crate::approver::{Answer, Question};
 use crate::audit::Kind;
 use crate::call::Rejection;
-use crate::ledger::{Change, Durable, Status, Step};
+use crate::ledger::{Change, Durable, Status, Step, blocking};
 use std::future::Future;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;

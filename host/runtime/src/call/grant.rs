@@ -70,7 +70,7 @@ impl ApprovedCall {
             }
             Some(Grant::Client(bound)) => {
                 let client = narrow::client(bound, key, &self.call, self.by_a_person)?;
-                handles.client_key(name, Some(Arc::clone(&bound.binding)), Some(client));
+                handles.client_key(name, Some(Arc::clone(bound.binding())), Some(client));
             }
             Some(Grant::Store(binding)) => {
                 let (session, principal) = (question::session(&request.origin), request.origin.principal.to_string());
@@ -105,7 +105,7 @@ pub(super) fn named(host: &Inner, plugin: &Plugin) -> Handles {
     for (key, dependency) in &plugin.dependencies {
         let name = Arc::from(key.as_str());
         match host.bound.client(&plugin.name, key) {
-            Some(bound) => named.client_key(name, Some(Arc::clone(&bound.binding)), None),
+            Some(bound) => named.client_key(name, Some(Arc::clone(bound.binding())), None),
             None => ungranted(&mut named, name, dependency.kind),
         }
     }

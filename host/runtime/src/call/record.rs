@@ -192,7 +192,7 @@ impl CallRecord {
 
     /// What the tool makes of the application's services: it goes on counting while the tool runs.
     pub(super) fn uses(&self, uses: Uses) {
-        self.shared.note(|facts| facts.uses = uses);
+        self.shared.note(|facts| facts.uses = Some(uses));
     }
 
     pub(super) fn note_detail(&self, detail: Option<String>) {
@@ -324,7 +324,7 @@ impl Shared {
             detail: facts.detail.as_deref().map(|detail| cut(detail, DETAIL_BYTES_MAX)),
             printed: facts.printed.as_deref(),
             http: TrafficLine::of(&facts.traffic),
-            services: Some(&facts.uses).filter(|uses| !uses.is_empty()),
+            services: facts.uses.as_ref().filter(|uses| !uses.is_empty()),
             output: reply.output.as_ref().map(|output| payload::output(self.payloads, output)),
         };
         // What the call was is said again only where no decision was recorded.

@@ -31,7 +31,7 @@ pub(crate) enum Grant {
     /// A directory, open.
     Directory(BoundDirectory),
     /// A client, with whom its certificates are read.
-    Client(BoundClient),
+    Client(Client),
     /// A store of the ledger.
     Store(StoreBinding),
     /// A service of the application.
@@ -45,12 +45,6 @@ pub(crate) struct BoundDirectory {
     pub(crate) place: String,
     /// The argument that a call's handle is narrowed to.
     pub(crate) narrow: Option<Pointer>,
-}
-
-/// An HTTP client that the policy binds.
-pub(crate) struct BoundClient {
-    pub(crate) client: Client,
-    pub(crate) binding: Arc<HttpBinding>,
 }
 
 impl Bound {
@@ -73,7 +67,7 @@ impl Bound {
     }
 
     /// The client that is bound to a key of a plugin.
-    pub(crate) fn client(&self, plugin: &PluginName, key: &DependencyKey) -> Option<&BoundClient> {
+    pub(crate) fn client(&self, plugin: &PluginName, key: &DependencyKey) -> Option<&Client> {
         match self.get(plugin, key)? {
             Grant::Client(client) => Some(client),
             Grant::Directory(_) | Grant::Store(_) | Grant::Service(_) => None,
@@ -135,10 +129,11 @@ impl Place<'_> {
         Ok(BoundDirectory { directory, place, narrow: binding.narrow.clone() })
     }
 
-    fn client(&self, binding: &HttpBinding, network: &Network) -> Result<BoundClient, OpenError> {
-        let binding = Arc::new(binding.clone());
-        let client = Client::new(network, Arc::clone(&binding), self.base.to_owned())
-            .map_err(|error| OpenError::Client { plugin: self.plugin.clone(), key: self.key.clone(), error })?;
-        Ok(BoundClient { client, binding })
+    fn client(&self, binding: &HttpBinding, network: &Network) -> Result<Client, OpenError> {
+        Client::new(network, Arc::new(binding.clone()), self.base.to_owned()).map_err(|error| OpenError::Client {
+            plugin: self.plugin.clone(),
+            key: self.key.clone(),
+            error,
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 mod bound;
 
-pub(crate) use bound::{Bound, BoundClient, BoundDirectory, Grant, bind};
+pub(crate) use bound::{Bound, BoundDirectory, Grant, bind};
 
 use crate::catalog::{Catalog, Plugin};
 use crate::inject::Injection;
@@ -60,13 +60,8 @@ pub(crate) fn check_services(policy: &Policy, catalog: &Catalog, injection: &Inj
 
 /// Refuses a grant that is narrowed by an argument which no tool of the plugin takes.
 fn check_narrow(loaded: &Plugin, plugin: &PluginName, key: &DependencyKey, binding: &Binding) -> Result<(), OpenError> {
-    let narrow: Option<&Pointer> = match binding {
-        Binding::Directory(directory) => directory.narrow.as_ref(),
-        Binding::Http(http) => http.narrow.as_ref(),
-        Binding::Store(_) | Binding::Service(_) => None,
-    };
     let takes = |pointer: &Pointer| loaded.tools().any(|tool| tool.schema().declares(pointer.argument()));
-    match narrow.filter(|pointer| !takes(pointer)) {
+    match binding.narrow().filter(|pointer| !takes(pointer)) {
         Some(pointer) => {
             let (plugin, key) = (plugin.clone(), key.clone());
             Err(OpenError::DeadNarrow { plugin, key, narrow: pointer.to_string() })

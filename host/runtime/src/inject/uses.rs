@@ -1,6 +1,6 @@
 //! What a call made of its services, for the record: bounded, however much it was.
 
-use crate::text::{OneLine, cut};
+use crate::text::{OneLine, cut, is_zero};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -113,9 +113,4 @@ impl Serialize for Uses {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.uses().iter().take(KEYS_MAX).map(|(key, used)| (&**key, used)))
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }

@@ -206,6 +206,16 @@ pub(crate) struct Change<'c> {
     owners: &'c Dir,
 }
 
+/// Runs what waits for the disk on a thread that may wait. What has begun is finished, whether or not somebody waits.
+pub(crate) async fn blocking<T: Send + 'static, E: From<LedgerError> + Send + 'static>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, E> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => Err(LedgerError::Io(io::Error::other(error)).into()),
+    }
+}
+
 /// The time as the ledger writes it. A clock before 1970 reads as 1970: everything has then yet to expire, and the
 /// waiting process has a clock of its own that nobody sets.
 pub(crate) fn now() -> i64 {

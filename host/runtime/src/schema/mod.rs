@@ -124,11 +124,7 @@ fn tell(error: &jsonschema::ValidationError<'_>) -> Mismatch {
 
 fn cut(mut text: String) -> String {
     if text.len() > ERROR_BYTES_MAX {
-        let mut end = ERROR_BYTES_MAX;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
+        text.truncate(text.floor_char_boundary(ERROR_BYTES_MAX));
         text.push('…');
     }
     text

@@ -4,13 +4,9 @@ use super::{given, narrow};
 use crate::catalog::{Dependency, Plugin, Tool};
 use crate::grants::{BoundDirectory, Grant};
 use crate::host::Inner;
-use crate::text::{OneLine, cut};
-use portcullis_policy::{DependencyKey, Pointer};
+use portcullis_policy::{Binding, DependencyKey};
 use portcullis_sandbox::DependencyKind;
 use serde_json::{Map, Value};
-
-/// The longest argument that is shown, in bytes.
-const SHOWN_BYTES_MAX: usize = 256;
 
 pub(super) fn noun(kind: DependencyKind) -> &'static str {
     match kind {
@@ -28,11 +24,12 @@ pub(crate) fn describe_handles(
     tool: &Tool,
     arguments: Option<&Map<String, Value>>,
 ) -> Vec<String> {
+    let bindings = host.policy.bindings(&plugin.name);
     let describe = |(key, dependency): (&DependencyKey, &Dependency)| {
-        let what = match given(host, plugin, tool, key, dependency.kind) {
-            Some(grant) => granted(host, plugin, tool, key, grant) + &narrowed(grant, arguments),
-            None if host.bound.get(&plugin.name, key).is_none() => "none: the policy binds nothing to it".to_owned(),
-            None => match dependency.kind {
+        let what = match (given(host, plugin, tool, key, dependency.kind), bindings.get(key)) {
+            (Some(grant), Some(binding)) => granted(grant, binding, tool) + &narrowed(binding, arguments),
+            (_, None) => "none: the policy binds nothing to it".to_owned(),
+            (None, Some(_)) => match dependency.kind {
                 DependencyKind::Directory => "none: the tool declares neither read nor write".to_owned(),
                 DependencyKind::Http => "none: the tool does not declare network".to_owned(),
                 DependencyKind::Store | DependencyKind::Service => "none".to_owned(),
@@ -44,35 +41,24 @@ pub(crate) fn describe_handles(
 }
 
 /// What a grant is, with the tool's permissions applied.
-fn granted(host: &Inner, plugin: &Plugin, tool: &Tool, key: &DependencyKey, grant: &Grant) -> String {
-    let binding = host.policy.bindings(&plugin.name).get(key);
+fn granted(grant: &Grant, binding: &Binding, tool: &Tool) -> String {
     match (grant, binding) {
-        (Grant::Directory(bound), Some(portcullis_policy::Binding::Directory(binding))) => {
+        (Grant::Directory(bound), Binding::Directory(binding)) => {
             format!("{}, {}", binding.path, narrow::permitted(bound, tool).access())
         }
-        (_, Some(binding)) => binding.describe(),
-        (_, None) => "none: the policy binds nothing to it".to_owned(),
+        _ => binding.describe(),
     }
 }
 
 /// To what the arguments narrow a grant.
-fn narrowed(grant: &Grant, arguments: Option<&Map<String, Value>>) -> String {
-    let pointer: Option<&Pointer> = match grant {
-        Grant::Directory(bound) => bound.narrow.as_ref(),
-        Grant::Client(bound) => bound.binding.narrow.as_ref(),
-        Grant::Store(_) | Grant::Service(_) => None,
-    };
-    let Some(pointer) = pointer else { return String::new() };
-    match arguments {
-        Some(arguments) => match pointer.text(arguments) {
-            Some(text) => format!(", and of it only {}", OneLine(cut(text, SHOWN_BYTES_MAX))),
-            None => format!(", all of it: the call names nothing in {pointer}"),
-        },
-        None => match grant {
-            // The other kinds say it themselves.
-            Grant::Directory(_) => format!(", and of it only what {pointer} names"),
-            Grant::Client(_) | Grant::Store(_) | Grant::Service(_) => String::new(),
-        },
+fn narrowed(binding: &Binding, arguments: Option<&Map<String, Value>>) -> String {
+    let Some(pointer) = binding.narrow() else { return String::new() };
+    match (arguments.map(|arguments| pointer.text(arguments)), binding) {
+        (Some(Some(text)), _) => format!(", and of it only {}", narrow::shown(text)),
+        (Some(None), _) => format!(", all of it: the call names nothing in {pointer}"),
+        (None, Binding::Directory(_)) => format!(", and of it only what {pointer} names"),
+        // The other kinds say it themselves.
+        (None, Binding::Http(_) | Binding::Store(_) | Binding::Service(_)) => String::new(),
     }
 }
 

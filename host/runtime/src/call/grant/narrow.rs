@@ -1,9 +1,10 @@
 //! A grant narrowed to what the arguments name, so that what a person approved is also all that the sandbox can do.
 
+use super::given;
 use crate::call::Rejection;
 use crate::call::validate::ValidCall;
 use crate::catalog::Tool;
-use crate::grants::{BoundClient, BoundDirectory};
+use crate::grants::{BoundDirectory, Grant};
 use crate::host::Inner;
 use crate::reply::Code;
 use crate::text::{OneLine, cut};
@@ -11,7 +12,7 @@ use portcullis_policy::{DependencyKey, Destination, HttpRefusal, Permission, Poi
 use portcullis_sandbox::{Client, Directory};
 use serde_json::{Map, Value};
 
-/// The longest argument that is repeated to a model, in bytes.
+/// The longest argument that is repeated, in bytes.
 const SHOWN_BYTES_MAX: usize = 256;
 
 /// The directory a call gets: no more than the policy binds, than the tool's permissions say, and than the arguments
@@ -35,38 +36,42 @@ pub(super) fn permitted(bound: &BoundDirectory, tool: &Tool) -> Directory {
 
 /// The client a call gets. A host that the policy does not name takes a person's yes to this very call.
 pub(super) fn client(
-    bound: &BoundClient,
+    granted: &Client,
     key: &DependencyKey,
     call: &ValidCall,
     by_a_person: bool,
 ) -> Result<Client, Rejection> {
-    let Some(url) = wanted(bound.binding.narrow.as_ref(), key, call)? else { return Ok(bound.client.clone()) };
+    let binding = granted.binding();
+    let Some(url) = wanted(binding.narrow.as_ref(), key, call)? else { return Ok(granted.clone()) };
     let destination = Destination::from_url(url).map_err(|error| {
         let message = format!("The URL {} cannot be used: {error}. Correct it and call again.", shown(url));
         Rejection::new(Code::InvalidArguments, message)
     })?;
-    let method = bound.binding.methods.first().map_or("GET", String::as_str);
-    let asked = by_a_person && bound.binding.unnamed == Unnamed::Ask && !bound.binding.names(&destination);
+    let method = binding.methods.first().map_or("GET", String::as_str);
+    let asked = by_a_person && binding.unnamed == Unnamed::Ask && !binding.names(&destination);
     let covered: Result<(), HttpRefusal> = match asked {
-        true => bound.binding.covers_unnamed(method, &destination),
-        false => bound.binding.covers(method, &destination),
+        true => binding.covers_unnamed(method, &destination),
+        false => binding.covers(method, &destination),
     };
     covered.map_err(|refusal| {
         let message = format!("The URL {} is not granted to `{key}`: {refusal}.", shown(url));
         Rejection::new(Code::DependencyNotGranted, message)
     })?;
-    Ok(bound.client.narrowed(destination))
+    Ok(granted.narrowed(destination))
 }
 
 /// Why a person has to look at a call, as the policy's grants have it: it wants to reach a host that they do not name.
 pub(crate) fn unnamed_host(host: &Inner, call: &ValidCall) -> Option<String> {
-    call.plugin.dependencies.keys().find_map(|key| {
-        let bound = host.bound.client(&call.plugin.name, key)?;
-        if bound.binding.unnamed != Unnamed::Ask || !call.tool.permissions().contains(Permission::Network) {
+    call.plugin.dependencies.iter().find_map(|(key, dependency)| {
+        let Some(Grant::Client(client)) = given(host, &call.plugin, &call.tool, key, dependency.kind) else {
+            return None;
+        };
+        let binding = client.binding();
+        if binding.unnamed != Unnamed::Ask {
             return None;
         }
-        let url = wanted(bound.binding.narrow.as_ref(), key, call).ok()??;
-        let destination = Destination::from_url(url).ok().filter(|url| !bound.binding.names(url))?;
+        let url = wanted(binding.narrow.as_ref(), key, call).ok()??;
+        let destination = Destination::from_url(url).ok().filter(|url| !binding.names(url))?;
         Some(format!("the policy does not name the host {}", destination.host()))
     })
 }
@@ -98,6 +103,7 @@ fn not_named(pointer: &Pointer, key: &DependencyKey, call: &ValidCall) -> Reject
     Rejection::new(Code::DependencyNotGranted, message)
 }
 
-fn shown(text: &str) -> String {
+/// An argument as people and models are shown it.
+pub(super) fn shown(text: &str) -> String {
     OneLine(cut(text, SHOWN_BYTES_MAX)).to_string()
 }

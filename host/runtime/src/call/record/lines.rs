@@ -39,7 +39,7 @@ pub(super) struct Facts {
     #[serde(skip)]
     pub(super) traffic: Traffic,
     #[serde(skip)]
-    pub(super) uses: Uses,
+    pub(super) uses: Option<Uses>,
 }
 
 /// A decision, before it takes effect.

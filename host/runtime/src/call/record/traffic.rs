@@ -1,7 +1,7 @@
 //! What a call did over the network, as the record keeps it. Hosts and paths are the guest's words; the line they stand
 //! in is JSON, which escapes them.
 
-use crate::text::cut;
+use crate::text::{cut, is_zero};
 use portcullis_sandbox::{Exchange, Traffic};
 use serde::Serialize;
 
@@ -56,9 +56,4 @@ impl RequestLine {
             bytes_in: exchange.received_bytes,
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
