@@ -114,7 +114,8 @@ impl Attack {
         let host = self.open().await;
         let took = began.elapsed();
         assert!(took <= DESCRIBE + GRACE, "{} took {took:?} to be refused", self.name);
-        let refusal = host.catalog().refusal(&self.name);
+        let catalog = host.catalog();
+        let refusal = catalog.refusal(&self.name);
         let refusal = refusal.unwrap_or_else(|| panic!("{} was not refused", self.name));
         assert!(expected(&refusal.error), "{:?}", refusal.error);
         let reply = host.call(self.request()).await;

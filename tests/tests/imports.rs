@@ -85,8 +85,9 @@ async fn call_all(imports: &[Import]) -> Vec<(Fate, String)> {
     }
     let host = site.open(&allow_all("time = \"5 s\"")).await;
     let mut fates = Vec::new();
+    let catalog = host.catalog();
     for (index, import) in imports.iter().enumerate() {
-        let refusal = host.catalog().refusal(&format!("f{index}"));
+        let refusal = catalog.refusal(&format!("f{index}"));
         assert!(refusal.is_none(), "{}: {refusal:?}", import.name);
         let reply = host.call(Request::new(format!("f{index}.run"), "{}")).await;
         let outcome = outcome_of(&host, &reply.id);

@@ -105,7 +105,7 @@ async fn steps(host: &Arc<Inner>, request: &Request, record: &mut CallRecord) ->
     }
     let parsed = ParsedCall::parse(request, host.arguments_bytes_max).map_err(refused)?;
     record.parsed(&parsed);
-    let valid = parsed.validate(&host.catalog).map_err(refused)?;
+    let valid = parsed.validate(&host.catalog()).map_err(refused)?;
     record.valid(&valid);
     unwanted::check(request).map_err(refused)?;
     let approved = valid.authorize(host, request, record).await.map_err(refused)?;
@@ -128,6 +128,7 @@ fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, (Rejectio
             title: shaped.title,
             metadata: shaped.metadata,
             message: shaped.message,
+            reference: None,
             usage: shaped.usage,
         },
         Err((rejection, bytes_in)) => {
@@ -140,6 +141,7 @@ fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, (Rejectio
                 title: None,
                 metadata: None,
                 message: rejection.message,
+                reference: None,
                 usage: CallUsage { run: rejection.usage, bytes_in, bytes_out: 0 },
             }
         }
@@ -154,5 +156,5 @@ const _: fn(&Arc<Inner>, Request) = |host, request| {
 
 /// What would happen to a call now: the steps up to the decision, nothing run and nobody asked.
 pub(crate) fn explain(host: &Inner, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
-    ParsedCall::parse(request, host.arguments_bytes_max)?.validate(&host.catalog)
+    ParsedCall::parse(request, host.arguments_bytes_max)?.validate(&host.catalog())
 }

@@ -34,8 +34,8 @@ impl Explained {
             arguments: call.canonical.clone(),
             explanation: host.policy.explain(&call.question(origin)),
             handles: describe_handles(host, &call.plugin, &call.tool, Some(&call.arguments)),
-            asked: unnamed_host(host, call),
-            ungranted: check_grants(host, call).err().map(|rejection| rejection.message),
+            asked: unnamed_host(call),
+            ungranted: check_grants(call).err().map(|rejection| rejection.message),
         }
     }
 }

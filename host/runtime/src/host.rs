@@ -7,11 +7,11 @@ use crate::call::{self, Rejection};
 use crate::catalog::{Catalog, Loader, Plugin, Tool};
 use crate::events::{Events, Publisher};
 use crate::explain::Explained;
-use crate::grants::Bound;
 use crate::hooks::Hook;
 use crate::inject::Injection;
 use crate::ledger::Ledger;
 use crate::open::{HostBuilder, OpenError};
+use crate::outputs::Outputs;
 use crate::place::Places;
 use crate::places::State;
 use crate::reply::{CallUsage, Code, Reply};
@@ -22,20 +22,21 @@ use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// A host. Clones share it.
 #[derive(Clone)]
 pub struct Host(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
-    pub(crate) catalog: Catalog,
+    /// What calls find now. One that was found goes on with what it found.
+    pub(crate) catalog: watch::Sender<Arc<Catalog>>,
     pub(crate) policy: Policy,
     pub(crate) policy_sha256: String,
-    pub(crate) bound: Bound,
     /// What clients share; whoever listens here keeps its own address out of their reach.
     pub(crate) network: Network,
     pub(crate) stores: Stores,
+    pub(crate) outputs: Outputs,
     pub(crate) injection: Arc<Injection>,
     /// The time of guests, where it is not the system's.
     pub(crate) time: Option<Arc<dyn TimeSource>>,
@@ -119,9 +120,19 @@ impl Host {
         }
     }
 
-    /// The plugins, loaded and refused.
-    pub fn catalog(&self) -> &Catalog {
-        &self.0.catalog
+    /// The plugins, loaded and refused, as they are now.
+    pub fn catalog(&self) -> Arc<Catalog> {
+        self.0.catalog()
+    }
+
+    /// The plugins from now on: the receiver hears of each time they change.
+    pub fn catalog_changes(&self) -> watch::Receiver<Arc<Catalog>> {
+        self.0.catalog.subscribe()
+    }
+
+    /// The outputs that were too large to be passed on whole.
+    pub fn outputs(&self) -> &Outputs {
+        &self.0.outputs
     }
 
     /// The policy.
@@ -142,7 +153,7 @@ impl Host {
 
     /// The keys that a call of a tool cannot do without and that the policy does not grant: such a call is denied.
     pub fn missing_grants(&self, plugin: &Plugin, tool: &Tool) -> Vec<String> {
-        call::missing_keys(&self.0, plugin, tool).map(|(key, _)| key.to_string()).collect()
+        call::missing_keys(plugin, tool).map(|(key, _)| key.to_string()).collect()
     }
 
     /// Keeps an address out of the reach of every plugin, whatever a policy grants: that of a server of the
@@ -184,6 +195,10 @@ pub fn open_audit(state: &Path) -> Result<AuditLog, OpenError> {
 }
 
 impl Inner {
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        Arc::clone(&self.catalog.borrow())
+    }
+
     /// The code of a plugin, mapped on first use.
     pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a PluginCode, Rejection> {
         self.loader.code(plugin).await.map_err(|error| {
@@ -203,6 +218,7 @@ pub(crate) fn unrecorded(tool: String, rejection: Rejection) -> Reply {
         title: None,
         metadata: None,
         message: rejection.message,
+        reference: None,
         usage: CallUsage::default(),
     }
 }

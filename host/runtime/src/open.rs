@@ -9,6 +9,7 @@ use crate::hooks::Hook;
 use crate::host::{Host, Inner};
 use crate::inject::Injection;
 use crate::ledger::Ledger;
+use crate::outputs::Outputs;
 use crate::place::{self, Places};
 use crate::places::{self, PlaceError, State};
 use crate::policy_source::{self, PolicySources, Read, UserPolicy};
@@ -20,7 +21,7 @@ use portcullis_sandbox::{
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// Calls that run at one time unless said otherwise. Each may take its whole memory limit, so this bounds the host's
 /// memory: 16 times 64 MiB is what a small machine can give.
@@ -306,20 +307,20 @@ impl HostBuilder {
             audit: Arc::clone(&audit),
             observer: self.observer,
         };
-        let catalog = loader.load_all().await?;
+        let mut catalog = loader.load_all().await?;
         grants::check_names(&policy, &catalog, &bases)?;
         grants::check_services(&policy, &catalog, &self.injection)?;
         let own = Own { plugins: &loader.plugins, state: &state, policies: files.iter().collect() };
         let network = Network::new(policy.name_servers())?;
-        let bound = grants::bind(&policy, &catalog, &bases, &own, &network)?;
+        grants::bind(&policy, &mut catalog, &bases, &own, &network)?;
         let channel = self.channel.unwrap_or(Channel::Nobody(policy.approvals().unattended));
         Ok(Host(Arc::new(Inner {
-            catalog,
+            catalog: watch::Sender::new(Arc::new(catalog)),
             policy,
             policy_sha256,
-            bound,
             network,
             stores,
+            outputs: Outputs::new(),
             injection: Arc::new(self.injection),
             time: self.time,
             seed: self.seed,

@@ -1,5 +1,6 @@
 //! What a call comes back with: an outcome, a stable code, and a message a model can act on.
 
+use crate::outputs::Reference;
 use portcullis_sandbox::{LimitKind, Output, Part, Usage};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use serde_json::Value;
@@ -193,6 +194,8 @@ pub struct Reply {
     pub metadata: Option<Value>,
     /// What a model is told. Words of a plugin in it stand behind a label of the host's.
     pub message: String,
+    /// Where the whole of an answer is kept that was too large to be passed on whole.
+    pub reference: Option<Reference>,
     /// What the call took.
     pub usage: CallUsage,
 }

@@ -1,5 +1,7 @@
 //! What a caller asks for.
 
+use crate::approvals::Channel;
+use crate::approver::Approver;
 use crate::inject::Overrides;
 use crate::place::Place;
 use crate::turn::Turn;
@@ -23,6 +25,8 @@ pub struct Request {
     pub(crate) turn: Option<Arc<Turn>>,
     /// Values in place of what the application provides.
     pub(crate) overrides: Overrides,
+    /// Who answers where the policy says ask, in place of the host's own channel.
+    pub(crate) channel: Option<Channel>,
 }
 
 /// Where a request comes from. Cheap to clone.
@@ -34,6 +38,8 @@ pub(crate) struct Origin {
     pub(crate) automated: bool,
     pub(crate) message: Option<Arc<str>>,
     pub(crate) agent: Option<Arc<str>>,
+    /// The trace it is part of.
+    pub(crate) trace: Option<Arc<str>>,
 }
 
 impl Origin {
@@ -55,12 +61,14 @@ impl Request {
                 automated: false,
                 message: None,
                 agent: None,
+                trace: None,
             },
             cancellation: Cancellation::new(),
             resumes: None,
             place: Arc::default(),
             turn: None,
             overrides: Overrides::default(),
+            channel: None,
         }
     }
 
@@ -107,6 +115,34 @@ impl Request {
         self
     }
 
+    /// Who answers questions of this call, beside whoever answers through [`crate::Host::approvals`] and in place of
+    /// the host's own approver.
+    #[must_use]
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.channel = Some(Channel::Approver(approver));
+        self
+    }
+
+    /// Questions of this call wait for an answer through [`crate::Host::approvals`], whoever else the host would ask.
+    #[must_use]
+    pub fn answered_elsewhere(mut self) -> Self {
+        self.channel = Some(Channel::Elsewhere);
+        self
+    }
+
+    /// The trace that the call is part of, for the record: a `traceparent` of W3C Trace Context level 1. Text of
+    /// another form is left out.
+    #[must_use]
+    pub fn trace(mut self, traceparent: &str) -> Self {
+        self.origin.trace = is_traceparent(traceparent).then(|| Arc::from(traceparent));
+        self
+    }
+
+    /// Who answers its questions.
+    pub(crate) fn channel<'a>(&'a self, host: &'a Channel) -> &'a Channel {
+        self.channel.as_ref().unwrap_or(host)
+    }
+
     pub(crate) fn written_by(mut self, message: Option<&str>, agent: Option<&str>) -> Self {
         self.origin.message = message.map(Arc::from);
         self.origin.agent = agent.map(Arc::from);
@@ -124,6 +160,7 @@ impl Request {
             place: Arc::clone(&self.place),
             turn: self.turn.clone(),
             overrides: Overrides::default(),
+            channel: self.channel.clone(),
         }
     }
 
@@ -142,6 +179,43 @@ impl Request {
         match &self.turn {
             Some(turn) => drop(turn.steering().steered().await),
             None => pending().await,
+        }
+    }
+}
+
+/// Whether a text is a `traceparent` of version 00: four fields of lower-case hexadecimal digits, ids not zero.
+/// <https://www.w3.org/TR/trace-context/#traceparent-header>
+fn is_traceparent(text: &str) -> bool {
+    let digits = |field: &str, length| {
+        field.len() == length && field.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    };
+    let id = |field: &str, length| digits(field, length) && field.bytes().any(|byte| byte != b'0');
+    let mut fields = text.split('-');
+    let version = fields.next() == Some("00");
+    let ids = fields.next().is_some_and(|field| id(field, 32)) && fields.next().is_some_and(|field| id(field, 16));
+    version && ids && fields.next().is_some_and(|field| digits(field, 2)) && fields.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_traceparent_is_kept_as_one() {
+        let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        assert_eq!(Request::new("a.b", "{}").trace(good).origin.trace.as_deref(), Some(good));
+        let bad = [
+            "",
+            "00",
+            "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+            "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-\u{1b}1",
+        ];
+        for text in bad {
+            assert_eq!(Request::new("a.b", "{}").trace(text).origin.trace, None, "{text:?}");
         }
     }
 }

@@ -15,7 +15,8 @@ async fn refused(site: &Site, line: &str) -> String {
     let host = site.builder_with(&allow_all(""), shell(line)).open().await.unwrap();
     assert_eq!(host.catalog().refused().len(), 2, "no plugin keeps the other from being tried");
     assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::PluginRefused);
-    let error = &host.catalog().refusal("good").unwrap().error;
+    let catalog = host.catalog();
+    let error = &*catalog.refusal("good").unwrap().error;
     assert!(matches!(error, LoadError::Compile(_) | LoadError::Refused(_)), "{error:?}");
     let kind = match error {
         LoadError::Compile(CompileError::Exhausted) => "exhausted",

@@ -10,10 +10,11 @@ pub(crate) async fn unknown_imports() {
     site.plugin("unknown-imports", &guest("unknown-imports", &Manifest::of("unknown-imports")));
     let compiler = Compiler::Worker { program: "/nonexistent/compiler".into(), arguments: Vec::new() };
     let host = site.builder_with(&allow_all(""), compiler).open().await.unwrap();
+    let catalog = host.catalog();
     let Some(LoadError::Refused(Refusal::UnknownImports(names))) =
-        host.catalog().refusal("unknown-imports").map(|refusal| &refusal.error)
+        catalog.refusal("unknown-imports").map(|refusal| &*refusal.error)
     else {
-        panic!("{:?}", host.catalog().refused());
+        panic!("{:?}", catalog.refused());
     };
     let expected = [
         "wasi:sockets/tcp@0.3.0",
@@ -26,7 +27,7 @@ pub(crate) async fn unknown_imports() {
     ];
     assert_eq!(names, &expected);
     // The good plugin came as far as the compiler.
-    let good = &host.catalog().refusal("good").unwrap().error;
+    let good = &*catalog.refusal("good").unwrap().error;
     assert!(matches!(good, LoadError::Compile(portcullis::CompileError::Worker(_))), "{good:?}");
     let reply = host.call(Request::new("unknown-imports.run", "{}")).await;
     assert_eq!(reply.code, Code::PluginRefused);

@@ -47,8 +47,9 @@ async fn nothing_outside_of_a_schema_is_reached() {
         let manifest = Manifest::of("reaching").tool(|tool| tool.schema = arguments.to_string());
         site.plugin("reaching", &guest("good", &manifest));
         let host = site.open(&allow_all("")).await;
-        let refusal = &host.catalog().refusal("reaching").unwrap_or_else(|| panic!("{schema} was loaded")).error;
-        assert!(matches!(refusal, LoadError::Definition(_)), "{refusal}");
+        let catalog = host.catalog();
+        let refusal = &catalog.refusal("reaching").unwrap_or_else(|| panic!("{schema} was loaded")).error;
+        assert!(matches!(**refusal, LoadError::Definition(_)), "{refusal}");
     }
     let accepted = listener.accept().map(drop).map_err(|error| error.kind());
     assert_eq!(accepted, Err(ErrorKind::WouldBlock), "something connected");

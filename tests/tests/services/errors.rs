@@ -90,7 +90,8 @@ async fn a_policy_that_names_a_service_that_is_not_there_does_not_open() {
 async fn what_people_are_shown_names_the_service_and_its_methods() {
     let desk = Desk::binding("service.search = { name = \"index\", methods = [\"query\"], calls = 3 }").await;
     let host = desk.builder().service("index", &SEARCH).open().await.unwrap();
-    let plugin = host.catalog().plugin("service").unwrap();
+    let catalog = host.catalog();
+    let plugin = catalog.plugin("service").unwrap();
     let (_, handles) = host.handles(plugin).remove(0);
     let line = handles.iter().find(|line| line.starts_with("service search: ")).unwrap();
     assert!(["index", "query", "3"].iter().all(|word| line.contains(word)), "{line}");

@@ -80,7 +80,8 @@ fn text(explained: &Explained, not_granted: &[String], style: Style) -> Result<S
 
 /// What the call could not do without and would not get, whatever the rules say.
 fn not_granted(host: &Host, explained: &Explained) -> Vec<String> {
-    let tool = host.catalog().tools().find(|(_, tool)| *tool.name() == explained.tool);
+    let catalog = host.catalog();
+    let tool = catalog.tools().find(|(_, tool)| *tool.name() == explained.tool);
     tool.map(|(plugin, tool)| host.missing_grants(plugin, tool)).unwrap_or_default()
 }
 

@@ -22,8 +22,9 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
 }
 
 fn document(host: &Host) -> Value {
-    let plugins: Vec<Value> = host.catalog().plugins().map(|plugin| plugin_document(host, plugin)).collect();
-    let refused = host.catalog().refused().iter();
+    let catalog = host.catalog();
+    let plugins: Vec<Value> = catalog.plugins().map(|plugin| plugin_document(host, plugin)).collect();
+    let refused = catalog.refused().iter();
     let refused: Vec<Value> =
         refused.map(|refused| json!({ "file": refused.file, "reason": refused.error.to_string() })).collect();
     json!({ "plugins": plugins, "refused": refused })
@@ -70,7 +71,7 @@ fn text(host: &Host, context: &Context) -> String {
         Some(_) => table.render(style, "", width),
         None => "There are no tools: the plugin directory has no plugin that loads.\n".to_owned(),
     };
-    let refused = refused(catalog);
+    let refused = refused(&catalog);
     if !refused.is_empty() {
         text.push('\n');
         // A reason is never cut: it is what the person needs.

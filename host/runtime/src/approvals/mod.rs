@@ -82,6 +82,16 @@ pub(crate) enum Channel {
     Nobody(Unattended),
 }
 
+impl std::fmt::Debug for Channel {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Approver(_) => "Approver",
+            Self::Elsewhere => "Elsewhere",
+            Self::Nobody(_) => "Nobody",
+        })
+    }
+}
+
 /// The approvals of a state directory. Clones share them. Whoever holds this answers for the person.
 #[derive(Clone)]
 pub struct Approvals {

@@ -60,7 +60,7 @@ impl ValidCall {
         if let Some(question) = &request.resumes {
             record.spend(self.redeem(host, request, question).await?);
         } else if let Some((subject, reason)) = reasons {
-            grant::check(host, &self)?;
+            grant::check(&self)?;
             self.ask(host, request, record, subject, reason).await?;
         }
         Ok(ApprovedCall { call: self, limits, by_a_person })
@@ -78,7 +78,7 @@ impl ValidCall {
         if verdict.decision == Decision::Ask {
             reasons.push(verdict_text(verdict));
         }
-        reasons.extend(grant::unnamed_host(host, self));
+        reasons.extend(grant::unnamed_host(self));
         if let Review::Ask(reason) = review {
             reasons.push(quoted(reason));
         }
@@ -103,7 +103,8 @@ impl ValidCall {
     ) -> Result<(), Rejection> {
         let case = question::about_call(host, &request.origin, self, record.id(), subject, reason)?;
         let id = case.question.id.clone();
-        let asked = host.approvals.ask(&host.channel, case, || record.waiting(), unwanted(request)).await?;
+        let asked =
+            host.approvals.ask(request.channel(&host.channel), case, || record.waiting(), unwanted(request)).await?;
         match asked {
             Asked::Yes(ticket) => {
                 record.spend(ticket);

@@ -100,7 +100,7 @@ impl Caller {
             self.request.cancellation.cancelled().await;
             Rejection::new(Code::Cancelled, "The call was cancelled.")
         };
-        let asked = host.approvals.ask(&host.channel, case, || self.let_go(), cancelled).await;
+        let asked = host.approvals.ask(self.request.channel(&host.channel), case, || self.let_go(), cancelled).await;
         self.go_on().await;
         match asked.map_err(refused)? {
             Asked::Yes(_) => Ok(()),

@@ -33,7 +33,7 @@ pub(crate) struct GrantedCall {
 
 impl ApprovedCall {
     pub(super) fn grant(self, host: &Inner, request: &Request, record: &CallRecord) -> Result<GrantedCall, Rejection> {
-        check_keys(host, &self.call.plugin, &self.call.tool)?;
+        check_keys(&self.call.plugin, &self.call.tool)?;
         let mut handles = Handles::none();
         // Begun once, for all services of the call.
         let injection = LazyCell::new(|| {
@@ -44,7 +44,7 @@ impl ApprovedCall {
         });
         for (key, dependency) in &self.call.plugin.dependencies {
             let name = Arc::from(key.as_str());
-            match given(host, &self.call.plugin, &self.call.tool, key, dependency.kind) {
+            match given(&self.call.plugin, &self.call.tool, key, dependency.kind) {
                 Some(Grant::Service(binding)) => {
                     handles.service_key(name, injection.grant(key, binding, &self.limits));
                 }
@@ -104,7 +104,7 @@ pub(super) fn named(host: &Inner, plugin: &Plugin) -> Handles {
     let mut named = Handles::none();
     for (key, dependency) in &plugin.dependencies {
         let name = Arc::from(key.as_str());
-        match host.bound.client(&plugin.name, key) {
+        match plugin.grants.client(key) {
             Some(bound) => named.client_key(name, Some(Arc::clone(bound.binding())), None),
             None => ungranted(&mut named, name, dependency.kind),
         }
@@ -114,10 +114,9 @@ pub(super) fn named(host: &Inner, plugin: &Plugin) -> Handles {
 }
 
 fn surroundings(host: &Inner, plugin: &Plugin) -> Surroundings {
-    let grants = host.bound.of(&plugin.name);
     Surroundings {
-        config: grants.map(|grants| Arc::clone(&grants.config)).unwrap_or_default(),
-        clock: grants.map(|grants| grants.clock).unwrap_or_default(),
+        config: Arc::clone(&plugin.grants.config),
+        clock: plugin.grants.clock,
         time: host.time.clone(),
         seed: host.seed,
     }
@@ -125,7 +124,6 @@ fn surroundings(host: &Inner, plugin: &Plugin) -> Surroundings {
 
 /// The keys that a call of this tool cannot do without and will not get.
 pub(crate) fn missing_keys<'a>(
-    host: &'a Inner,
     plugin: &'a Plugin,
     tool: &'a Tool,
 ) -> impl Iterator<Item = (&'a DependencyKey, DependencyKind)> {
@@ -133,15 +131,15 @@ pub(crate) fn missing_keys<'a>(
         .dependencies
         .iter()
         .filter(|(_, dependency)| !dependency.optional && reaches(dependency.kind, tool))
-        .filter(|(key, dependency)| given(host, plugin, tool, key, dependency.kind).is_none())
+        .filter(|(key, dependency)| given(plugin, tool, key, dependency.kind).is_none())
         .map(|(key, dependency)| (key, dependency.kind))
 }
 
 /// Refuses a call that cannot get what it needs, before anybody is asked about it.
-pub(crate) fn check(host: &Inner, call: &ValidCall) -> Result<(), Rejection> {
-    check_keys(host, &call.plugin, &call.tool)?;
+pub(crate) fn check(call: &ValidCall) -> Result<(), Rejection> {
+    check_keys(&call.plugin, &call.tool)?;
     for (key, dependency) in &call.plugin.dependencies {
-        match given(host, &call.plugin, &call.tool, key, dependency.kind) {
+        match given(&call.plugin, &call.tool, key, dependency.kind) {
             Some(Grant::Directory(bound)) => drop(narrow::directory(bound, key, call)?),
             // As if the person said yes: that is what they are about to be asked.
             Some(Grant::Client(bound)) => drop(narrow::client(bound, key, call, true)?),
@@ -151,19 +149,13 @@ pub(crate) fn check(host: &Inner, call: &ValidCall) -> Result<(), Rejection> {
     Ok(())
 }
 
-fn check_keys(host: &Inner, plugin: &Plugin, tool: &Tool) -> Result<(), Rejection> {
-    missing_keys(host, plugin, tool).next().map_or(Ok(()), |(key, kind)| Err(missing(plugin, key, kind)))
+fn check_keys(plugin: &Plugin, tool: &Tool) -> Result<(), Rejection> {
+    missing_keys(plugin, tool).next().map_or(Ok(()), |(key, kind)| Err(missing(plugin, key, kind)))
 }
 
 /// What the policy binds to a key, where the tool's permissions reach it.
-fn given<'a>(
-    host: &'a Inner,
-    plugin: &Plugin,
-    tool: &Tool,
-    key: &DependencyKey,
-    kind: DependencyKind,
-) -> Option<&'a Grant> {
-    if reaches(kind, tool) { host.bound.get(&plugin.name, key) } else { None }
+fn given<'a>(plugin: &'a Plugin, tool: &Tool, key: &DependencyKey, kind: DependencyKind) -> Option<&'a Grant> {
+    if reaches(kind, tool) { plugin.grants.get(key) } else { None }
 }
 
 /// Whether a tool's permissions reach handles of a kind at all.

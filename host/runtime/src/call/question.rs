@@ -42,20 +42,20 @@ pub(super) fn about_call(
     let asked =
         About { subject, shown, permissions: call.tool.permissions(), covered: call.arguments.clone(), patterns };
     let mut case = case(host, origin, call, id, asked, reason)?;
-    case.edit = edit(host, call);
+    case.edit = edit(call);
     Ok(case)
 }
 
 /// What the call would change in a file, where it says so in a usual way. It is read when a person is asked.
-fn edit(host: &Inner, call: &ValidCall) -> Option<(Edit, Option<Directory>)> {
+fn edit(call: &ValidCall) -> Option<(Edit, Option<Directory>)> {
     let writes = call.tool.permissions().contains(Permission::Write);
     let edit = Edit::of(&call.arguments).filter(|_| writes)?;
-    Some((edit, only_directory(host, &call.plugin).cloned()))
+    Some((edit, only_directory(&call.plugin).cloned()))
 }
 
 /// The directory of a plugin that has one: with several, a path does not say which.
-fn only_directory<'a>(host: &'a Inner, plugin: &Plugin) -> Option<&'a Directory> {
-    let mut bound = plugin.dependencies.keys().filter_map(|key| host.bound.directory(&plugin.name, key));
+fn only_directory(plugin: &Plugin) -> Option<&Directory> {
+    let mut bound = plugin.dependencies.keys().filter_map(|key| plugin.grants.directory(key));
     bound.next().filter(|_| bound.next().is_none()).map(|bound| &bound.directory)
 }
 

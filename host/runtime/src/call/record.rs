@@ -57,6 +57,7 @@ impl CallRecord {
             session: cut(&request.origin.session, 128).to_owned(),
             principal: request.origin.principal.to_string(),
             agent: request.origin.agent.as_deref().map(|agent| cut(agent, 128).to_owned()),
+            trace: request.origin.trace.clone(),
             tool: cut(&request.tool, 256).to_owned(),
             arguments_bytes: request.arguments.len(),
             arguments_sha256: String::new(),
@@ -346,6 +347,7 @@ impl Shared {
             title: None,
             metadata: None,
             message: String::new(),
+            reference: None,
             usage: CallUsage::default(),
         })
     }

@@ -5,6 +5,7 @@ use super::file::{self, FileError, PluginFile};
 use super::plugin::Plugin;
 use super::{Catalog, RefusedPlugin};
 use crate::audit::{AuditError, AuditLog, Kind};
+use crate::grants::Grants;
 use crate::text::{OneLine, hex};
 use cap_std::fs::Dir;
 use portcullis_policy::{Limits, PluginName};
@@ -99,7 +100,7 @@ impl Loader {
         for file in file::list(&self.plugins).map_err(FileError::Io)? {
             match self.load(&file).await {
                 Ok(plugin) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin))),
-                Err(error) => catalog.refused.push(RefusedPlugin { file, error }),
+                Err(error) => catalog.refused.push(RefusedPlugin { file, error: Arc::new(error) }),
             }
         }
         Ok(catalog)
@@ -135,6 +136,7 @@ impl Loader {
             description: manifest.description,
             tools: checked.tools,
             dependencies: checked.dependencies,
+            grants: Grants::default(),
             code,
         })
     }

@@ -28,7 +28,7 @@ pub struct RefusedPlugin {
     /// The name of the file; untrusted text.
     pub file: String,
     /// Why.
-    pub error: LoadError,
+    pub error: Arc<LoadError>,
 }
 
 impl Catalog {

@@ -1,5 +1,6 @@
 //! A loaded plugin and its tools: what was checked at load, and stays as it was.
 
+use crate::grants::Grants;
 use crate::schema::Schema;
 use portcullis_policy::{DependencyKey, Hint, LocalName, Permissions, PluginName, ToolName};
 use portcullis_sandbox::{Code, DependencyKind};
@@ -19,6 +20,8 @@ pub struct Plugin {
     pub(crate) description: String,
     pub(crate) tools: BTreeMap<LocalName, Arc<Tool>>,
     pub(crate) dependencies: BTreeMap<DependencyKey, Dependency>,
+    /// What the policy gives it. A call keeps its plugin, and with it what it started with.
+    pub(crate) grants: Grants,
     /// Mapped on first use.
     pub(crate) code: OnceCell<Code>,
 }

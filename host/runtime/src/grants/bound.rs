@@ -1,8 +1,8 @@
-//! What the policy binds to the keys of loaded plugins, made ready when the host starts.
+//! What the policy binds to the keys of a loaded plugin, made ready when the plugin is.
 
 use super::{Bases, Own};
 use crate::audit::AuditError;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Plugin};
 use crate::open::OpenError;
 use crate::places;
 use portcullis_policy::{
@@ -11,10 +11,6 @@ use portcullis_policy::{
 use portcullis_sandbox::{Client, Directory, Network};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// What every loaded plugin is given, by name.
-#[derive(Default)]
-pub(crate) struct Bound(BTreeMap<PluginName, Grants>);
 
 /// What one plugin is given.
 #[derive(Default)]
@@ -47,59 +43,64 @@ pub(crate) struct BoundDirectory {
     pub(crate) narrow: Option<Pointer>,
 }
 
-impl Bound {
-    /// What a plugin is given. Every loaded plugin has an entry.
-    pub(crate) fn of(&self, plugin: &PluginName) -> Option<&Grants> {
-        self.0.get(plugin)
+impl Grants {
+    /// What is bound to a key.
+    pub(crate) fn get(&self, key: &DependencyKey) -> Option<&Grant> {
+        self.keys.get(key)
     }
 
-    /// What is bound to a key of a plugin.
-    pub(crate) fn get(&self, plugin: &PluginName, key: &DependencyKey) -> Option<&Grant> {
-        self.0.get(plugin)?.keys.get(key)
-    }
-
-    /// The directory that is bound to a key of a plugin.
-    pub(crate) fn directory(&self, plugin: &PluginName, key: &DependencyKey) -> Option<&BoundDirectory> {
-        match self.get(plugin, key)? {
+    /// The directory that is bound to a key.
+    pub(crate) fn directory(&self, key: &DependencyKey) -> Option<&BoundDirectory> {
+        match self.get(key)? {
             Grant::Directory(directory) => Some(directory),
             Grant::Client(_) | Grant::Store(_) | Grant::Service(_) => None,
         }
     }
 
-    /// The client that is bound to a key of a plugin.
-    pub(crate) fn client(&self, plugin: &PluginName, key: &DependencyKey) -> Option<&Client> {
-        match self.get(plugin, key)? {
+    /// The client that is bound to a key.
+    pub(crate) fn client(&self, key: &DependencyKey) -> Option<&Client> {
+        match self.get(key)? {
             Grant::Client(client) => Some(client),
             Grant::Directory(_) | Grant::Store(_) | Grant::Service(_) => None,
         }
     }
 }
 
-/// Makes ready everything that the policy binds to a loaded plugin.
+/// Makes ready everything that the policy binds to the plugins of a catalog that nobody else holds yet.
 pub(crate) fn bind(
     policy: &Policy,
-    catalog: &Catalog,
+    catalog: &mut Catalog,
     bases: &Bases,
     own: &Own<'_>,
     network: &Network,
-) -> Result<Bound, OpenError> {
-    let mut bound = Bound::default();
-    for plugin in catalog.plugins.keys() {
-        let mut keys = BTreeMap::new();
-        for (key, binding) in policy.bindings(plugin) {
-            let place = Place { plugin, key, base: bases.of(policy.binding_layer(plugin, key)) };
-            let grant = match binding {
-                Binding::Directory(binding) => Grant::Directory(place.directory(binding, own)?),
-                Binding::Http(binding) => Grant::Client(place.client(binding, network)?),
-                Binding::Store(binding) => Grant::Store(*binding),
-                Binding::Service(binding) => Grant::Service(binding.clone()),
-            };
-            keys.insert(key.clone(), grant);
-        }
-        let config = Arc::new(policy.config(plugin).clone());
-        bound.0.insert(plugin.clone(), Grants { keys, config, clock: policy.clock(plugin) });
+) -> Result<(), OpenError> {
+    // A plugin that somebody holds was bound when it was loaded, and keeps what it has.
+    for plugin in catalog.plugins.values_mut().filter_map(Arc::get_mut) {
+        plugin.grants = grants(policy, plugin, bases, own, network)?;
     }
-    Ok(bound)
+    Ok(())
+}
+
+fn grants(
+    policy: &Policy,
+    plugin: &Plugin,
+    bases: &Bases,
+    own: &Own<'_>,
+    network: &Network,
+) -> Result<Grants, OpenError> {
+    let plugin = &plugin.name;
+    let mut keys = BTreeMap::new();
+    for (key, binding) in policy.bindings(plugin) {
+        let place = Place { plugin, key, base: bases.of(policy.binding_layer(plugin, key)) };
+        let grant = match binding {
+            Binding::Directory(binding) => Grant::Directory(place.directory(binding, own)?),
+            Binding::Http(binding) => Grant::Client(place.client(binding, network)?),
+            Binding::Store(binding) => Grant::Store(*binding),
+            Binding::Service(binding) => Grant::Service(binding.clone()),
+        };
+        keys.insert(key.clone(), grant);
+    }
+    Ok(Grants { keys, config: Arc::new(policy.config(plugin).clone()), clock: policy.clock(plugin) })
 }
 
 /// One binding of one plugin, and where its relative paths start.

@@ -2,7 +2,7 @@
 
 mod bound;
 
-pub(crate) use bound::{Bound, BoundDirectory, Grant, bind};
+pub(crate) use bound::{BoundDirectory, Grant, Grants, bind};
 
 use crate::catalog::{Catalog, Plugin};
 use crate::inject::Injection;

@@ -26,7 +26,7 @@ pub(crate) fn describe_handles(
 ) -> Vec<String> {
     let bindings = host.policy.bindings(&plugin.name);
     let describe = |(key, dependency): (&DependencyKey, &Dependency)| {
-        let what = match (given(host, plugin, tool, key, dependency.kind), bindings.get(key)) {
+        let what = match (given(plugin, tool, key, dependency.kind), bindings.get(key)) {
             (Some(grant), Some(binding)) => granted(grant, binding, tool) + &narrowed(binding, arguments),
             (_, None) => "none: the policy binds nothing to it".to_owned(),
             (None, Some(_)) => match dependency.kind {
@@ -66,7 +66,7 @@ fn narrowed(binding: &Binding, arguments: Option<&Map<String, Value>>) -> String
 /// arguments narrow is not among it, since the answer is bound to the arguments as well.
 pub(crate) fn bound_lines(host: &Inner, plugin: &Plugin, tool: &Tool) -> Vec<String> {
     let line = |(key, dependency): (&DependencyKey, &Dependency)| {
-        let grant = given(host, plugin, tool, key, dependency.kind)?;
+        let grant = given(plugin, tool, key, dependency.kind)?;
         Some(match grant {
             Grant::Directory(bound) => format!("{key}: {}", place(bound, tool)),
             Grant::Client(_) | Grant::Store(_) | Grant::Service(_) => {

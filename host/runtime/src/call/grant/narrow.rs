@@ -5,7 +5,6 @@ use crate::call::Rejection;
 use crate::call::validate::ValidCall;
 use crate::catalog::Tool;
 use crate::grants::{BoundDirectory, Grant};
-use crate::host::Inner;
 use crate::reply::Code;
 use crate::text::{OneLine, cut};
 use portcullis_policy::{DependencyKey, Destination, HttpRefusal, Permission, Pointer, Unnamed};
@@ -61,9 +60,9 @@ pub(super) fn client(
 }
 
 /// Why a person has to look at a call, as the policy's grants have it: it wants to reach a host that they do not name.
-pub(crate) fn unnamed_host(host: &Inner, call: &ValidCall) -> Option<String> {
+pub(crate) fn unnamed_host(call: &ValidCall) -> Option<String> {
     call.plugin.dependencies.iter().find_map(|(key, dependency)| {
-        let Some(Grant::Client(client)) = given(host, &call.plugin, &call.tool, key, dependency.kind) else {
+        let Some(Grant::Client(client)) = given(&call.plugin, &call.tool, key, dependency.kind) else {
             return None;
         };
         let binding = client.binding();

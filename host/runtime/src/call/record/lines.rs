@@ -15,6 +15,8 @@ pub(super) struct Facts {
     pub(super) principal: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared")]
+    pub(super) trace: Option<Arc<str>>,
     pub(super) tool: String,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared")]
     pub(super) plugin_sha256: Option<Arc<str>>,

@@ -1,0 +1,52 @@
+//! What the operator says of a server, whichever transport it has.
+
+use portcullis::policy::Principal;
+use std::time::Duration;
+
+/// How a server behaves.
+#[derive(Clone, Debug)]
+pub struct ServerOptions {
+    /// On whose behalf clients call, where nothing in the transport says who they are.
+    pub principal: Principal,
+    /// The session of calls that come without one of their own.
+    pub session: Option<String>,
+    /// Whether what a client answers to an approval counts as a person's word.
+    pub client_answers: ClientAnswers,
+    /// How tools are named.
+    pub tool_names: ToolNames,
+    /// How long a call may run before a client that can wait for a task is given one.
+    pub task_after: Duration,
+}
+
+/// Whether a client may answer for the person.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClientAnswers {
+    /// It may not: the client is a program, and nothing proves that it asked anybody. Questions wait for the other
+    /// channels.
+    #[default]
+    Nobody,
+    /// Its answers are a person's. The operator vouches for the client.
+    Person,
+}
+
+/// How tools are named to clients.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolNames {
+    /// `plugin__tool`: letters, digits, `_` and `-`, which every provider takes.
+    #[default]
+    Full,
+    /// `tool` alone. The server does not start where two plugins have a tool of one name.
+    Short,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            principal: Principal::default(),
+            session: None,
+            client_answers: ClientAnswers::default(),
+            tool_names: ToolNames::default(),
+            task_after: Duration::from_secs(10),
+        }
+    }
+}
