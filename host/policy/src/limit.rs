@@ -36,6 +36,8 @@ pub enum Limit {
     Arguments,
     /// [`Limits::output_bytes`].
     Output,
+    /// [`Limits::kept_output_bytes`].
+    KeptOutput,
     /// [`Limits::progress_reports`].
     ProgressReports,
     /// [`Limits::directory_entries`].
@@ -50,7 +52,7 @@ pub enum Limit {
 
 impl Limit {
     /// Every limit, in the order of the fields of [`Limits`].
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Memory,
         Self::TableElements,
         Self::CoreInstances,
@@ -64,6 +66,7 @@ impl Limit {
         Self::Log,
         Self::Arguments,
         Self::Output,
+        Self::KeptOutput,
         Self::ProgressReports,
         Self::DirectoryEntries,
         Self::Written,
@@ -87,6 +90,7 @@ impl Limit {
             Self::Log => "log",
             Self::Arguments => "arguments",
             Self::Output => "output",
+            Self::KeptOutput => "kept-output",
             Self::ProgressReports => "progress-reports",
             Self::DirectoryEntries => "directory-entries",
             Self::Written => "written",
@@ -104,6 +108,7 @@ impl Limit {
             | Self::Log
             | Self::Arguments
             | Self::Output
+            | Self::KeptOutput
             | Self::Written => Unit::Bytes,
             Self::TableElements
             | Self::CoreInstances
@@ -134,6 +139,7 @@ impl Limit {
             Self::Log => limits::LOG_CEILING_BYTES,
             Self::Arguments => limits::ARGUMENTS_CEILING_BYTES,
             Self::Output => limits::OUTPUT_CEILING_BYTES,
+            Self::KeptOutput => limits::KEPT_OUTPUT_CEILING_BYTES,
             Self::ProgressReports => limits::CEILING_PROGRESS_REPORTS,
             Self::DirectoryEntries => limits::CEILING_DIRECTORY_ENTRIES,
             Self::Written => limits::WRITTEN_CEILING_BYTES,
@@ -176,6 +182,7 @@ impl Limits {
             Limit::Log => self.log_bytes,
             Limit::Arguments => self.arguments_bytes,
             Limit::Output => self.output_bytes,
+            Limit::KeptOutput => self.kept_output_bytes,
             Limit::ProgressReports => self.progress_reports,
             Limit::DirectoryEntries => self.directory_entries,
             Limit::Written => self.written_bytes,
@@ -199,6 +206,7 @@ impl Limits {
             Limit::Log => self.log_bytes = admitted,
             Limit::Arguments => self.arguments_bytes = admitted,
             Limit::Output => self.output_bytes = admitted,
+            Limit::KeptOutput => self.kept_output_bytes = admitted,
             Limit::ProgressReports => self.progress_reports = admitted,
             Limit::DirectoryEntries => self.directory_entries = admitted,
             Limit::Written => self.written_bytes = admitted,

@@ -74,6 +74,12 @@ pub const OUTPUT_BYTES: usize = 256 * KIB;
 /// The output is held in memory, validated and searched for secrets before it is passed on.
 pub const OUTPUT_CEILING_BYTES: usize = 64 * MIB;
 
+/// What a tool writes of its answer while it runs goes to disk, for a person or a model to read in pages: a long log or
+/// a listing of a large tree fits, an answer without end does not fill the disk.
+pub const KEPT_OUTPUT_BYTES: usize = 64 * MIB;
+/// A larger answer is a file, which a tool with a directory writes there.
+pub const KEPT_OUTPUT_CEILING_BYTES: usize = 1024 * MIB;
+
 /// A bar moves by tenths of a percent; more reports tell nobody anything.
 pub const PROGRESS_REPORTS: usize = 1000;
 /// Each report is a message to every listener of the session.
@@ -128,6 +134,8 @@ pub struct Limits {
     pub arguments_bytes: usize,
     /// Size of the output of one call, in bytes.
     pub output_bytes: usize,
+    /// Size of what one call may write of its answer while it runs, in bytes.
+    pub kept_output_bytes: usize,
     /// Progress reports that one call may send.
     pub progress_reports: usize,
     /// Entries that the reading of one directory may collect.
@@ -158,6 +166,7 @@ impl Limits {
             log_bytes: self.log_bytes.max(other.log_bytes),
             arguments_bytes: self.arguments_bytes.max(other.arguments_bytes),
             output_bytes: self.output_bytes.max(other.output_bytes),
+            kept_output_bytes: self.kept_output_bytes.max(other.kept_output_bytes),
             progress_reports: self.progress_reports.max(other.progress_reports),
             directory_entries: self.directory_entries.max(other.directory_entries),
             written_bytes: self.written_bytes.max(other.written_bytes),
@@ -184,6 +193,7 @@ impl Default for Limits {
             log_bytes: LOG_BYTES,
             arguments_bytes: ARGUMENTS_BYTES,
             output_bytes: OUTPUT_BYTES,
+            kept_output_bytes: KEPT_OUTPUT_BYTES,
             progress_reports: PROGRESS_REPORTS,
             directory_entries: DIRECTORY_ENTRIES,
             written_bytes: WRITTEN_BYTES,

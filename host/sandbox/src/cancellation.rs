@@ -1,19 +1,24 @@
 //! A caller's word that an answer is no longer wanted. Cheap to clone; once given it stays given.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::sync::Notify;
 
 /// Asks a running call to end. The guest sees it at once through `is-cancelled`; a guest that goes on is stopped
-/// after a grace period.
+/// after a grace period, or at once where the caller grants none.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    cancelled: AtomicBool,
+    /// One of the three below; it only ever rises.
+    given: AtomicU8,
     changed: Notify,
 }
+
+const NOT_GIVEN: u8 = 0;
+const WITH_GRACE: u8 = 1;
+const AT_ONCE: u8 = 2;
 
 impl Cancellation {
     /// A cancellation that nobody has given yet.
@@ -23,21 +28,57 @@ impl Cancellation {
 
     /// Cancels. Doing it twice is doing it once.
     pub fn cancel(&self) {
-        self.0.cancelled.store(true, Ordering::Release);
-        self.0.changed.notify_waiters();
+        self.give(WITH_GRACE);
+    }
+
+    /// Cancels without grace: a guest that waits is stopped at once, one that computes at the next tick of its clock.
+    /// After [`Cancellation::cancel`] this ends the grace.
+    pub fn cancel_at_once(&self) {
+        self.give(AT_ONCE);
     }
 
     /// Whether it was given.
     pub fn is_cancelled(&self) -> bool {
-        self.0.cancelled.load(Ordering::Acquire)
+        self.given() > NOT_GIVEN
+    }
+
+    /// Whether it was given without grace.
+    pub(crate) fn is_at_once(&self) -> bool {
+        self.given() == AT_ONCE
     }
 
     /// Waits until it is given.
     pub async fn cancelled(&self) {
+        self.reached(WITH_GRACE).await;
+    }
+
+    /// Gives the same word as `other`, when that is given. Returns when nothing more can follow.
+    pub async fn follow(&self, other: &Self) {
+        for word in [WITH_GRACE, AT_ONCE] {
+            other.reached(word).await;
+            self.give(other.given());
+        }
+    }
+
+    /// Waits until it is given without grace.
+    pub(crate) async fn cancelled_at_once(&self) {
+        self.reached(AT_ONCE).await;
+    }
+
+    fn give(&self, word: u8) {
+        self.0.given.fetch_max(word, Ordering::AcqRel);
+        self.0.changed.notify_waiters();
+    }
+
+    fn given(&self) -> u8 {
+        self.0.given.load(Ordering::Acquire)
+    }
+
+    async fn reached(&self, word: u8) {
         loop {
-            // The waiter is registered before the flag is read, so that no cancel falls between the two.
+            // The waiter is registered before the word is read, so that none falls between the two.
             let changed = self.0.changed.notified();
-            if self.is_cancelled() {
+            if self.given() >= word {
                 return;
             }
             changed.await;

@@ -50,7 +50,9 @@ impl Clock {
     pub(crate) fn check(&self) -> Result<(), Expired> {
         let now = Instant::now();
         let mut ends = self.ends();
-        if self.is_cancelled() && now >= *ends.grace.get_or_insert(now + CANCEL_GRACE) {
+        let cancellation = &self.0.cancellation;
+        let over = |grace: &mut Option<Instant>| now >= *grace.get_or_insert(now + CANCEL_GRACE);
+        if cancellation.is_at_once() || cancellation.is_cancelled() && over(&mut ends.grace) {
             return Err(Expired::Cancelled);
         }
         if now >= ends.limit { Err(Expired::Time) } else { Ok(()) }
@@ -85,7 +87,10 @@ impl Clock {
     async fn cancelled(&self) {
         self.0.cancellation.cancelled().await;
         let grace = *self.ends().grace.get_or_insert(Instant::now() + CANCEL_GRACE);
-        sleep_until(grace.into()).await;
+        tokio::select! {
+            () = sleep_until(grace.into()) => {}
+            () = self.0.cancellation.cancelled_at_once() => {}
+        }
     }
 
     fn shift(&self, change: impl FnOnce(Instant) -> Instant) {

@@ -14,10 +14,11 @@ const NAMES_LISTED_MAX: usize = 16;
 const IMPORTS_MAX: usize = 1000;
 
 /// What a plugin may import: package and interface, and the version whose compatible releases are served.
-static SERVED: [(&str, Version); 32] = [
+static SERVED: [(&str, Version); 33] = [
     ("portcullis:tool/types", Version::new(0, 1, 0)),
     ("portcullis:tool/context", Version::new(0, 1, 0)),
     ("portcullis:tool/dependencies", Version::new(0, 1, 0)),
+    ("portcullis:tool/output", Version::new(0, 1, 0)),
     ("wasi:io/error", WASI),
     ("wasi:io/poll", WASI),
     ("wasi:io/streams", WASI),

@@ -1,5 +1,6 @@
 //! What a tool sees of its call, and what it can say back while it runs.
 
+use crate::effects::Effects;
 use crate::http::Traffic;
 use std::future::Future;
 use std::pin::Pin;
@@ -8,6 +9,10 @@ use std::time::Duration;
 
 /// The longest text a guest may send in one field of a report or an ask, in bytes; what is over it is cut.
 const TEXT_BYTES_MAX: usize = 4096;
+
+/// The largest piece of an answer that is handed on at once, in bytes: as much as a pipe holds, so that a tool writes
+/// with few calls, and little enough that every call at once costs the host next to nothing.
+pub const OUTPUT_PIECE_BYTES_MAX: usize = 64 * 1024;
 
 /// Progress of a call: the guest's words, hostile text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,9 +44,25 @@ pub trait CallHost: Send + Sync + 'static {
     /// Answers an ask; the error tells the guest why not.
     fn ask(&self, ask: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>>;
 
+    /// Takes the next piece of the text answer: UTF-8, whole characters, without the secrets of the call's requests,
+    /// and never more than [`OUTPUT_PIECE_BYTES_MAX`]. The pieces of one call come one after another, the last before
+    /// the run returns. After an error none comes, and the run ends at its limit.
+    ///
+    /// # Errors
+    /// There is no room for it, or it cannot be kept.
+    fn write_output(&self, bytes: &[u8]) -> Result<(), OutputFull>;
+
     /// Takes what a run did over the network that was dropped before it ended. Any other run returns it.
     fn traffic(&self, traffic: Traffic);
+
+    /// Takes what a run did to its directories that was dropped before it ended. Any other run returns it.
+    fn effects(&self, effects: Effects);
 }
+
+/// There is no room for more of a call's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no room for more of the answer")]
+pub struct OutputFull;
 
 /// One call, as its tool may know it.
 #[derive(Clone)]

@@ -3,19 +3,22 @@
 use crate::Cancellation;
 use crate::clock::{Clock, Expired};
 use crate::code::Code;
-use crate::context::CallContext;
+use crate::context::{CallContext, OutputFull};
 use crate::contract::v0_1;
+use crate::effects::Effects;
 use crate::engine::Engine;
 use crate::handles::Handles;
 use crate::http::{Call, Traffic};
 use crate::log::{Log, Sink};
 use crate::manifest::{Failure, Manifest, Success, Verdict};
+use crate::output::OutputContext;
 use crate::state::State;
 use crate::stop::{LimitKind, Stop};
 use portcullis_policy::Limits;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -45,6 +48,11 @@ pub struct Ran<T> {
     pub log: Log,
     /// What it did over the network.
     pub traffic: Traffic,
+    /// What it did to its directories.
+    pub effects: Effects,
+    /// How many bytes of the answer went to [`CallHost::write_output`](crate::CallHost::write_output): the answer's
+    /// beginning, and all of it where the answer is text, whose own text is then empty.
+    pub streamed: u64,
 }
 
 /// A tool's answer.
@@ -135,7 +143,11 @@ impl Engine {
         let _ticking = self.ticking();
         let clock = Clock::start(limits.time, cancellation);
         let sink = Sink::new(limits.log_bytes);
-        let mut store = self.store(State::new(limits, clock.clone(), handles, context, &sink), limits);
+        let output = match job {
+            Job::Execute { .. } => OutputContext::new(limits, Arc::clone(&context.host)),
+            Job::Describe | Job::Review { .. } => OutputContext::closed(),
+        };
+        let mut store = self.store(State::new(limits, clock.clone(), handles, context, &sink, output), limits);
         let cpu = AtomicU64::new(0);
         let ended = tokio::select! {
             biased;
@@ -149,14 +161,16 @@ impl Engine {
         let refused = meter.refused();
         let memory_bytes = meter.memory_bytes();
         let result = ended.and_then(|returned| returned.map_err(|error| Stop::from_error(&error, refused)));
+        let (result, streamed) = complete(result, &mut store.data_mut().output);
         let network = store.data_mut().http.take_call();
+        let effects = store.data_mut().filesystem.take_effects();
         drop(store);
         if let Some(call) = &network {
             call.end();
         }
         let cpu = Duration::from_nanos(cpu.into_inner());
         let usage = Usage { wall: began.elapsed(), cpu, memory_bytes };
-        let ran = Ran { result, usage, log: sink.take(), traffic: Traffic::default() };
+        let ran = Ran { result, usage, log: sink.take(), traffic: Traffic::default(), effects, streamed };
         match network {
             Some(call) => redacted(ran, &call),
             None => ran,
@@ -180,8 +194,28 @@ impl Engine {
 
 impl<T> Ran<T> {
     fn map<U>(self, change: impl FnOnce(T) -> U) -> Ran<U> {
-        Ran { result: self.result.map(change), usage: self.usage, log: self.log, traffic: self.traffic }
+        Ran {
+            result: self.result.map(change),
+            usage: self.usage,
+            log: self.log,
+            traffic: self.traffic,
+            effects: self.effects,
+            streamed: self.streamed,
+        }
     }
+}
+
+/// Ends the answer that the guest wrote itself, with what it returned after it. Returns how many bytes that was.
+fn complete(result: Result<Returned, Stop>, output: &mut OutputContext) -> (Result<Returned, Stop>, u64) {
+    let full = |OutputFull| Stop::Limit(LimitKind::KeptOutput);
+    let result = result.and_then(|returned| match returned {
+        Returned::Executed(Ok(success)) => {
+            output.append(success).map(|success| Returned::Executed(Ok(success))).map_err(full)
+        }
+        Returned::Executed(Err(_)) | Returned::Described(_) | Returned::Reviewed(_) => Ok(returned),
+    });
+    let (streamed, finished) = output.finish();
+    (result.and_then(|returned| finished.map(|()| returned).map_err(full)), streamed)
 }
 
 /// A run that used the network: without the secrets that were sent, and with what it did.

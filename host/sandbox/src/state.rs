@@ -8,6 +8,7 @@ use crate::http::HttpContext;
 use crate::keyvalue::StoreBudget;
 use crate::log::Sink;
 use crate::meter::Meter;
+use crate::output::OutputContext;
 use portcullis_policy::Limits;
 use std::sync::Arc;
 use wasmtime::component::ResourceTable;
@@ -20,6 +21,7 @@ pub(crate) struct State {
     pub(crate) wasi: WasiCtx,
     pub(crate) filesystem: FilesystemContext,
     pub(crate) http: HttpContext,
+    pub(crate) output: OutputContext,
     pub(crate) stores: StoreBudget,
     pub(crate) handles: Handles,
     pub(crate) sink: Sink,
@@ -29,8 +31,16 @@ pub(crate) struct State {
 
 impl State {
     /// A state with these handles and nothing else: no environment, no arguments, no directory but the granted ones,
-    /// no socket, an empty stdin, and output into `sink`.
-    pub(crate) fn new(limits: &Limits, clock: Clock, handles: Handles, call: CallContext, sink: &Sink) -> Self {
+    /// no socket, an empty stdin, and what it prints goes into `sink`.
+    /// The text that the guest writes of its answer goes where `output` says.
+    pub(crate) fn new(
+        limits: &Limits,
+        clock: Clock,
+        handles: Handles,
+        call: CallContext,
+        sink: &Sink,
+        output: OutputContext,
+    ) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources);
         let mut wasi = WasiCtx::builder();
@@ -46,8 +56,9 @@ impl State {
             clock,
             table,
             wasi: wasi.build(),
-            filesystem: FilesystemContext::new(handles.directories(), limits),
+            filesystem: FilesystemContext::new(handles.directories(), limits, Arc::clone(&call.host)),
             http: HttpContext::new(handles.default_client().cloned(), Arc::clone(&call.host)),
+            output,
             stores: StoreBudget::new(),
             handles,
             sink: sink.clone(),

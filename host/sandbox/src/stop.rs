@@ -1,6 +1,7 @@
 //! Why a run ended without an answer, told from whatever error the engine gave.
 
 use crate::clock::Expired;
+use crate::context::OutputFull;
 use wasmtime::Trap;
 use wasmtime_wasi::{I32Exit, ResourceTableError};
 
@@ -30,6 +31,8 @@ pub enum LimitKind {
     Random,
     /// Bytes of the answer.
     Output,
+    /// Bytes of the answer that the guest writes while it runs.
+    KeptOutput,
     /// Sandboxes at one time, in this process.
     Concurrency,
 }
@@ -48,6 +51,7 @@ impl LimitKind {
             Self::Resources => "resources",
             Self::Random => "random",
             Self::Output => "output",
+            Self::KeptOutput => "kept-output",
             Self::Concurrency => "concurrency",
         }
     }
@@ -87,6 +91,9 @@ impl Stop {
         }
         if matches!(error.downcast_ref(), Some(ResourceTableError::Full)) {
             return Self::Limit(LimitKind::Resources);
+        }
+        if error.downcast_ref::<OutputFull>().is_some() {
+            return Self::Limit(LimitKind::KeptOutput);
         }
         if error.downcast_ref::<wasmtime::PoolConcurrencyLimitError>().is_some() {
             return Self::Limit(LimitKind::Concurrency);

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::host;
 use crate::http::Client;
 use crate::log::Level;
-use crate::{Directory, Failure, Permission, Service, Store};
+use crate::{Directory, Failure, Permission, Service, Store, Writer};
 
 /// Who asked for the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,6 +132,15 @@ impl Context {
     /// As [`Context::directory`], and the application could not make it.
     pub fn service(&self, key: &str) -> Result<Service, Failure> {
         self.host.service(key).map(Service::new)
+    }
+
+    /// Writes the beginning of the call's text answer while the tool is still at work. Opened again, it goes on where
+    /// the text ends.
+    ///
+    /// # Errors
+    /// There is no answer to write.
+    pub fn writer(&self) -> Result<Writer, Failure> {
+        self.host.text().map(Writer::new)
     }
 
     /// What the policy sets under `config` for this plugin.

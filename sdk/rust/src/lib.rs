@@ -39,6 +39,7 @@ mod review;
 mod service;
 mod store;
 mod success;
+mod writer;
 
 mod arguments;
 mod plugin;
@@ -67,6 +68,7 @@ pub use review::{Review, Verdict};
 pub use service::Service;
 pub use store::Store;
 pub use success::{Blob, IntoOutput, Json, Output, Part, Parts, Success};
+pub use writer::Writer;
 
 /// The crates that derived code names. Depend on them yourself for anything more than the derives.
 pub use {schemars, serde, serde_json};
@@ -75,7 +77,7 @@ pub use {schemars, serde, serde_json};
 pub mod prelude {
     pub use crate::http::{Client, Request, Response};
     pub use crate::{Blob, Context, Failure, IntoOutput, Json, Level, Part, Parts, Permission, Progress, Success};
-    pub use crate::{Review, Service, Store, Verdict};
+    pub use crate::{Review, Service, Store, Verdict, Writer};
     pub use crate::{arguments, output, plugin, tool};
     pub use serde_json::json;
 }

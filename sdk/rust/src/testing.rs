@@ -25,10 +25,12 @@
 
 mod network;
 mod store;
+mod text;
 
 pub use network::Reply;
 pub(crate) use network::{Body, Client, Service};
 pub(crate) use store::Bucket;
+pub(crate) use text::Text;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -242,6 +244,12 @@ impl Context {
         self.script().lines.borrow().clone()
     }
 
+    /// What the tool has written of its answer with a [`Writer`](crate::Writer).
+    #[must_use]
+    pub fn written(&self) -> String {
+        String::from_utf8_lossy(&self.script().written.borrow()).into_owned()
+    }
+
     fn script(&self) -> &Host {
         self.context.host()
     }
@@ -277,6 +285,7 @@ pub(crate) struct Host {
     services: RefCell<HashMap<String, ServiceLogic>>,
     settings: RefCell<HashMap<String, String>>,
     lines: RefCell<Vec<(Level, String)>>,
+    written: Rc<RefCell<Vec<u8>>>,
 }
 
 impl Default for Host {
@@ -297,6 +306,7 @@ impl Default for Host {
             services: RefCell::default(),
             settings: RefCell::default(),
             lines: RefCell::default(),
+            written: Rc::default(),
         }
     }
 }
@@ -355,6 +365,11 @@ impl Host {
     pub(crate) fn service(&self, key: &str) -> Result<Service, Failure> {
         let logic = self.services.borrow().get(key).cloned().ok_or_else(|| not_granted("service", key))?;
         Ok(Service::new(logic))
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "a host may have no answer to write")]
+    pub(crate) fn text(&self) -> Result<Text, Failure> {
+        Ok(Text::new(Rc::clone(&self.written)))
     }
 
     pub(crate) fn names_host(&self, key: &str, url: &str) -> Result<bool, Failure> {

@@ -10,6 +10,7 @@ use portcullis_policy::{Destination, Hint, HttpBinding, Permission, Permissions}
 use std::sync::Arc;
 use wasmtime::component::{ComponentType, HasSelf, Lift, Linker, Resource};
 use wasmtime_wasi::filesystem::Descriptor;
+use wasmtime_wasi::p2::DynOutputStream;
 use wasmtime_wasi_http::RequestOptions;
 use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
 use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostOutgoingRequest};
@@ -44,7 +45,7 @@ mod generated {
 }
 
 use generated::exports::portcullis::tool::handler;
-use generated::portcullis::tool::{context, dependencies, types};
+use generated::portcullis::tool::{context, dependencies, output, types};
 
 pub(crate) use generated::PluginPre;
 
@@ -54,7 +55,8 @@ pub(crate) const REVIEWER: &str = "portcullis:tool/reviewer@0.1.0";
 /// Adds the interfaces of this version to a linker.
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     context::add_to_linker::<State, HasSelf<State>>(linker, |state| state)?;
-    dependencies::add_to_linker::<State, HasSelf<State>>(linker, |state| state)
+    dependencies::add_to_linker::<State, HasSelf<State>>(linker, |state| state)?;
+    output::add_to_linker::<State, HasSelf<State>>(linker, |state| state)
 }
 
 impl context::Host for State {
@@ -180,6 +182,13 @@ impl dependencies::HostService for State {
     fn drop(&mut self, service: Resource<OpenService>) -> wasmtime::Result<()> {
         self.table.delete(service)?;
         Ok(())
+    }
+}
+
+impl output::Host for State {
+    fn open_text(&mut self) -> wasmtime::Result<Option<Resource<DynOutputStream>>> {
+        let stream = self.output.open_text(|| self.http.call());
+        Ok(stream.map(|stream| self.table.push(stream)).transpose()?)
     }
 }
 

@@ -2,10 +2,12 @@
 //! guard has something to say first. A function that takes a path finds its place first, and one that works on a
 //! directory checks its handle first: what a narrowed call may do is decided there alone.
 
+use super::effects::Deed;
 use super::open::{Opened, Request};
 use super::reach::{Reach, Use};
 use super::{Guard, Handle};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::{Descriptor, Dir, File};
 use wasmtime_wasi::p2::bindings::filesystem::types::{
@@ -40,10 +42,30 @@ impl Guard<'_> {
         Ok(self.table.push(descriptor)?)
     }
 
+    /// Opens what is there. A file that is opened to be written counts as changed.
+    async fn open_existing(&mut self, parent: &Dir, request: &Arc<Request>) -> FsResult<Opened> {
+        let (directory, existing) = (Arc::clone(&parent.dir), Arc::clone(request));
+        let open = spawn_blocking(move || existing.open_existing(&directory));
+        if !request.writes() {
+            return Ok(open.await?);
+        }
+        self.context.done.begin(Deed::Change);
+        let opened = open.await;
+        let is_changed = matches!(&opened, Ok(Opened::Found(_, kind)) if kind.is_file());
+        self.context.done.end(Deed::Change, is_changed);
+        Ok(opened?)
+    }
+
+    /// Takes a deed back that failed, and hands its result on.
+    fn did<T>(&mut self, deed: Deed, result: FsResult<T>) -> FsResult<T> {
+        self.context.done.end(deed, result.is_ok());
+        result
+    }
+
     /// Puts a stream that wasmtime made under the quota.
     fn meter(&mut self, stream: Resource<DynOutputStream>) -> FsResult<Resource<DynOutputStream>> {
         let inner = self.table.delete(stream)?;
-        Ok(self.table.push(self.context.quota.meter(inner))?)
+        Ok(self.table.push(self.context.quota.meter(inner, self.context.done.written()))?)
     }
 }
 
@@ -108,12 +130,16 @@ impl HostDescriptor for Guard<'_> {
         if !file.perms.write_not_permitted() {
             self.context.quota.take_hole(&file.file, size)?;
         }
-        self.inner().set_size(handle, size).await
+        self.context.done.begin(Deed::Change);
+        let set = self.inner().set_size(handle, size).await;
+        self.did(Deed::Change, set)
     }
 
     async fn set_times(&mut self, handle: Handle, accessed: NewTimestamp, modified: NewTimestamp) -> FsResult<()> {
         self.check(&handle, Use::SetTimes)?;
-        self.inner().set_times(handle, accessed, modified).await
+        self.context.done.begin(Deed::Change);
+        let set = self.inner().set_times(handle, accessed, modified).await;
+        self.did(Deed::Change, set)
     }
 
     async fn read(&mut self, handle: Handle, length: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
@@ -126,7 +152,12 @@ impl HostDescriptor for Guard<'_> {
             self.context.quota.take_hole(&file.file, offset)?;
             self.context.quota.take_bytes(buffer.len() as u64)?;
         }
-        self.inner().write(handle, buffer, offset).await
+        let length = buffer.len() as u64;
+        self.context.done.written().fetch_add(length, Ordering::AcqRel);
+        let written = self.inner().write(handle, buffer, offset).await;
+        let missing = length - written.as_ref().map_or(0, |written| *written);
+        self.context.done.written().fetch_sub(missing, Ordering::AcqRel);
+        written
     }
 
     async fn read_directory(&mut self, handle: Handle) -> FsResult<Resource<DirectoryEntryStream>> {
@@ -145,10 +176,12 @@ impl HostDescriptor for Guard<'_> {
         self.writable_directory(&handle)?;
         let at = self.place(&handle, PathFlags::empty(), path, Use::MakeDirectory).await?;
         let taken = self.context.quota.take_entry();
+        self.context.done.begin(Deed::MakeDirectory);
         let made = match taken {
             Ok(()) => self.inner().create_directory_at(at.handle(), at.path.clone()).await,
             Err(error) => Err(error),
         };
+        let made = self.did(Deed::MakeDirectory, made);
         self.leave(at, made)
     }
 
@@ -172,7 +205,9 @@ impl HostDescriptor for Guard<'_> {
         modified: NewTimestamp,
     ) -> FsResult<()> {
         let at = self.place(&handle, flags, path, Use::SetTimes).await?;
+        self.context.done.begin(Deed::Change);
         let set = self.inner().set_times_at(at.handle(), at.flags, at.path.clone(), accessed, modified).await;
+        let set = self.did(Deed::Change, set);
         self.leave(at, set)
     }
 
@@ -186,6 +221,7 @@ impl HostDescriptor for Guard<'_> {
     ) -> FsResult<()> {
         self.writable_directory(&new_handle)?;
         let (old, new) = self.places((&handle, flags, old_path), (&new_handle, new_path), Use::Name).await?;
+        self.context.done.begin(Deed::Create);
         let linked = match self.context.quota.take_entry() {
             Ok(()) => {
                 let (from, to) = ((old.handle(), old.path.clone()), (new.handle(), new.path.clone()));
@@ -193,6 +229,7 @@ impl HostDescriptor for Guard<'_> {
             }
             Err(error) => Err(error),
         };
+        let linked = self.did(Deed::Create, linked);
         let linked = self.leave(old, linked);
         self.leave(new, linked)
     }
@@ -212,12 +249,13 @@ impl HostDescriptor for Guard<'_> {
         if let Reach::Way { .. } = at.reach {
             return self.open_way(request.passage(&parent)?, at.reach);
         }
-        let (directory, existing) = (Arc::clone(&parent.dir), Arc::clone(&request));
-        let mut opened = spawn_blocking(move || existing.open_existing(&directory)).await?;
+        let mut opened = self.open_existing(&parent, &request).await?;
         if matches!(opened, Opened::Missing) {
             self.context.quota.take_entry()?;
+            self.context.done.begin(Deed::Create);
             let (directory, missing) = (Arc::clone(&parent.dir), Arc::clone(&request));
-            opened = spawn_blocking(move || missing.create(&directory)).await?;
+            let created = spawn_blocking(move || missing.create(&directory)).await;
+            opened = self.did(Deed::Create, created.map_err(Into::into))?;
         }
         match opened {
             Opened::Found(file, kind) => {
@@ -237,14 +275,18 @@ impl HostDescriptor for Guard<'_> {
 
     async fn remove_directory_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
         let at = self.place(&handle, PathFlags::empty(), path, Use::RemoveDirectory).await?;
+        self.context.done.begin(Deed::Remove);
         let removed = self.inner().remove_directory_at(at.handle(), at.path.clone()).await;
+        let removed = self.did(Deed::Remove, removed);
         self.leave(at, removed)
     }
 
     async fn rename_at(&mut self, handle: Handle, old: String, new_handle: Handle, new: String) -> FsResult<()> {
         let (old, new) = self.places((&handle, PathFlags::empty(), old), (&new_handle, new), Use::Name).await?;
         let (from, to) = ((old.handle(), old.path.clone()), (new.handle(), new.path.clone()));
+        self.context.done.begin(Deed::Rename);
         let renamed = self.inner().rename_at(from.0, from.1, to.0, to.1).await;
+        let renamed = self.did(Deed::Rename, renamed);
         let renamed = self.leave(old, renamed);
         self.leave(new, renamed)
     }
@@ -252,16 +294,20 @@ impl HostDescriptor for Guard<'_> {
     async fn symlink_at(&mut self, handle: Handle, target: String, path: String) -> FsResult<()> {
         self.writable_directory(&handle)?;
         let at = self.place(&handle, PathFlags::empty(), path, Use::Name).await?;
+        self.context.done.begin(Deed::Create);
         let made = match self.context.quota.take_entry() {
             Ok(()) => self.inner().symlink_at(at.handle(), target, at.path.clone()).await,
             Err(error) => Err(error),
         };
+        let made = self.did(Deed::Create, made);
         self.leave(at, made)
     }
 
     async fn unlink_file_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
         let at = self.place(&handle, PathFlags::empty(), path, Use::Unlink).await?;
+        self.context.done.begin(Deed::Remove);
         let unlinked = self.inner().unlink_file_at(at.handle(), at.path.clone()).await;
+        let unlinked = self.did(Deed::Remove, unlinked);
         self.leave(at, unlinked)
     }
 

@@ -3,13 +3,17 @@
 //! contain, and within the one place of a narrowed directory.
 
 mod delegate;
+mod effects;
 mod open;
 mod quota;
 mod reach;
 mod spot;
 
+use crate::context::CallHost;
 use crate::directory::Directory;
+use crate::effects::Effects;
 use crate::state::State;
+use effects::Done;
 use portcullis_policy::Limits;
 use quota::Quota;
 use reach::Reach;
@@ -34,6 +38,9 @@ pub(crate) struct FilesystemContext {
     quota: Quota,
     directory_entries_max: usize,
     open: OpenFiles,
+    done: Done,
+    /// Who hears of what a call did that nobody waited for.
+    host: Arc<dyn CallHost>,
 }
 
 /// The files that a call holds open, known by whether anything still refers to them: a stream keeps a file open after
@@ -62,13 +69,24 @@ impl OpenFiles {
 
 impl FilesystemContext {
     /// Preopens each directory as `/<key>`. There is no other directory for the call.
-    pub(crate) fn new<'a>(directories: impl Iterator<Item = (&'a str, &'a Directory)>, limits: &Limits) -> Self {
+    pub(crate) fn new<'a>(
+        directories: impl Iterator<Item = (&'a str, &'a Directory)>,
+        limits: &Limits,
+        host: Arc<dyn CallHost>,
+    ) -> Self {
         Self {
             preopens: directories.map(|(key, directory)| (format!("/{key}"), directory.clone())).collect(),
             quota: Quota::new(limits),
             directory_entries_max: limits.directory_entries,
             open: OpenFiles::default(),
+            done: Done::default(),
+            host,
         }
+    }
+
+    /// What the call did to its directories, when it has ended.
+    pub(crate) fn take_effects(&mut self) -> Effects {
+        self.done.take()
     }
 
     /// What an open directory leads to, by the directory itself: a handle's number says nothing. One that the call was
@@ -81,6 +99,16 @@ impl FilesystemContext {
         }
         let opened = self.open.0.iter().find(|(file, _)| std::ptr::eq(file.as_ptr(), Arc::as_ptr(directory)));
         opened.map(|(_, reach)| reach.clone()).ok_or_else(|| ErrorCode::NotPermitted.into())
+    }
+}
+
+impl Drop for FilesystemContext {
+    /// A run that was dropped in its middle: what it has done is done, and is told all the same.
+    fn drop(&mut self) {
+        let effects = self.take_effects();
+        if !effects.is_empty() {
+            self.host.effects(effects);
+        }
     }
 }
 

@@ -68,6 +68,11 @@ impl Request {
         self.open_flags.contains(OpenFlags::CREATE)
     }
 
+    /// Whether what is opened may be written through it, or is cut by the opening.
+    pub(super) fn writes(&self) -> bool {
+        self.write
+    }
+
     fn exclusive(&self) -> bool {
         self.creates() && self.open_flags.contains(OpenFlags::EXCLUSIVE)
     }

@@ -39,9 +39,9 @@ impl Quota {
         if hole == 0 { Ok(()) } else { self.take_bytes(hole) }
     }
 
-    /// Puts a stream under the quota.
-    pub(super) fn meter(&self, stream: DynOutputStream) -> DynOutputStream {
-        Box::new(Metered { stream, bytes: Arc::clone(&self.bytes) })
+    /// Puts a stream under the quota, and adds what goes through it to `written`.
+    pub(super) fn meter(&self, stream: DynOutputStream, written: &Arc<AtomicU64>) -> DynOutputStream {
+        Box::new(Metered { stream, bytes: Arc::clone(&self.bytes), written: Arc::clone(written) })
     }
 }
 
@@ -53,6 +53,7 @@ fn take(left: &AtomicU64, bytes: u64) -> bool {
 struct Metered {
     stream: DynOutputStream,
     bytes: Arc<AtomicU64>,
+    written: Arc<AtomicU64>,
 }
 
 fn exceeded() -> StreamError {
@@ -70,10 +71,13 @@ impl Pollable for Metered {
 #[wasmtime_wasi::async_trait]
 impl OutputStream for Metered {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        if !take(&self.bytes, bytes.len() as u64) {
+        let length = bytes.len() as u64;
+        if !take(&self.bytes, length) {
             return Err(exceeded());
         }
-        self.stream.write(bytes)
+        self.stream.write(bytes)?;
+        self.written.fetch_add(length, Ordering::AcqRel);
+        Ok(())
     }
 
     fn flush(&mut self) -> StreamResult<()> {

@@ -17,6 +17,7 @@ mod error;
 mod exchange;
 mod headers;
 mod network;
+mod outgoing;
 mod redact;
 mod resolve;
 mod secret;
@@ -29,6 +30,7 @@ mod wasi;
 pub(crate) use call::Call;
 pub use client::Client;
 pub use network::{Network, NetworkError};
+pub(crate) use outgoing::OutgoingRedactor;
 pub(crate) use wasi::{HttpContext, add_to_linker};
 
 /// One request of a call, for the record. Hostile text: hosts and paths come from the guest.

@@ -58,6 +58,11 @@ impl HttpContext {
         }
     }
 
+    /// The network side of the call, made where there is none yet.
+    pub(crate) fn call(&mut self) -> Arc<Call> {
+        Arc::clone(self.hooks.call.get_or_insert_default())
+    }
+
     /// What the call did with the network, when it has ended.
     pub(crate) fn take_call(&mut self) -> Option<Arc<Call>> {
         self.hooks.call.take()

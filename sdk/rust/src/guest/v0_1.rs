@@ -3,10 +3,12 @@
 mod client;
 mod errors;
 mod store;
+mod text;
 mod wait;
 
 pub(crate) use self::client::{Body, Client};
 pub(crate) use self::store::Bucket;
+pub(crate) use self::text::Text;
 
 use self::bindings::portcullis::tool::{context as calls, dependencies, types};
 use self::bindings::wasi::config::store as config;
@@ -110,6 +112,10 @@ impl Host {
     pub(crate) fn service(&self, key: &str) -> Result<Service, Failure> {
         let handle = dependencies::open_service(key).map_err(|why| errors::no_handle("service", key, why))?;
         Ok(Service { handle })
+    }
+
+    pub(crate) fn text(&self) -> Result<Text, Failure> {
+        Text::open().ok_or_else(|| Failure::failed("there is no answer to write"))
     }
 
     pub(crate) fn names_host(&self, key: &str, url: &str) -> Result<bool, Failure> {
