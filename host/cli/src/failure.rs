@@ -61,6 +61,7 @@ fn hint(error: &OpenError) -> Option<&'static str> {
         | OpenError::Engine(_)
         | OpenError::Audit(_)
         | OpenError::Approvals(_)
+        | OpenError::Outputs(_)
         | OpenError::Load(_)
         | OpenError::Calls(_) => None,
     }

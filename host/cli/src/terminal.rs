@@ -52,6 +52,11 @@ impl Terminal {
         self.stderr
     }
 
+    /// Whether a person reads results as they come.
+    pub(crate) fn shows_results(self) -> bool {
+        self.stdout
+    }
+
     /// Whether a line can be written over as things go on.
     pub(crate) fn can_rewrite(self) -> bool {
         self.stderr && self.capabilities.cursor

@@ -15,6 +15,9 @@ pub(crate) struct PluginView {
     pub(crate) description: String,
     pub(crate) sha256: String,
     pub(crate) bytes: u64,
+    /// Whether it is the host's own, and no file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) standard: bool,
     pub(crate) imports: Vec<String>,
     pub(crate) dependencies: Vec<DependencyView>,
     pub(crate) tools: Vec<ToolView>,
@@ -75,6 +78,7 @@ impl PluginView {
             description: plugin.description().to_owned(),
             sha256: hex(&plugin.sha256()),
             bytes: plugin.bytes(),
+            standard: plugin.is_standard(),
             imports: plugin.imports().to_vec(),
             dependencies: dependencies.collect(),
             tools: tools.collect(),
@@ -107,6 +111,7 @@ impl PluginView {
             description: manifest.description.clone(),
             sha256: hex(&file.sha256()),
             bytes: file.bytes.len() as u64,
+            standard: false,
             imports: portcullis::component_imports(&file.bytes).unwrap_or_default(),
             dependencies: dependencies.collect(),
             tools: tools.collect(),

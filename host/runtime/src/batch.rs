@@ -88,11 +88,7 @@ async fn cancellable(host: &Host, mut request: Request, record: CallRecord, batc
     let either = Cancellation::new();
     let own = std::mem::replace(&mut request.cancellation, either.clone());
     let forward = async {
-        tokio::select! {
-            () = own.cancelled() => {}
-            () = batch.cancelled() => {}
-        }
-        either.cancel();
+        tokio::join!(either.follow(&own), either.follow(batch));
         pending::<Infallible>().await
     };
     tokio::select! {

@@ -3,8 +3,10 @@
 //! The steps stand in the order in which they run, and each takes what only the one before it makes: a call that was
 //! not validated cannot be authorized, one that was not approved gets no handle, one without handles is not run.
 
+mod answer;
 mod authorize;
 mod caller;
+mod effects;
 mod execute;
 mod grant;
 mod hooks;
@@ -16,17 +18,22 @@ mod shape;
 mod unwanted;
 mod validate;
 
-pub(crate) use grant::{check as check_grants, describe_handles, missing_keys, unnamed_host};
+pub use grant::Reach;
+pub(crate) use grant::{check as check_grants, describe_handles, missing_keys, reach, unnamed_host};
 pub(crate) use record::CallRecord;
 pub(crate) use validate::ValidCall;
 
 use crate::host::Inner;
+use crate::ledger::blocking;
+use crate::outputs::Reference;
 use crate::reply::{CallUsage, Code, Reply};
 use crate::request::Request;
 use crate::turn::Turn;
+use answer::Text;
 use parse::ParsedCall;
 use portcullis_sandbox::{Output, Usage};
 use serde_json::Value;
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// Why a call ended before it had an answer: one failure, told three ways.
@@ -40,16 +47,41 @@ pub(crate) struct Rejection {
     pub(crate) detail: Option<String>,
     /// What the run took, where there was one.
     pub(crate) usage: Usage,
+    /// Where what there was of an answer is kept.
+    pub(crate) reference: Option<Box<Reference>>,
 }
 
 impl Rejection {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), detail: None, usage: Usage::default() }
+        Self { code, message: message.into(), detail: None, usage: Usage::default(), reference: None }
     }
 
     pub(crate) fn with_detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self
+    }
+
+    /// Keeps what the tool had written of its answer, and says where it is.
+    fn keeping(self, written: Text) -> Self {
+        let Self { code, mut message, detail, usage, .. } = self;
+        let (bytes, unkept) = (written.bytes(), written.unkept());
+        let reference = written.keep_unfinished().map(Box::new);
+        match reference.as_deref() {
+            Some(Reference { id, bytes, lines, .. }) => {
+                let lines = lines.unwrap_or(0);
+                let _ = write!(
+                    message,
+                    " What it had written is kept, {bytes} bytes in {lines} lines: read it with output.read \
+                     {{\"reference\":\"{id}\"}}."
+                );
+            }
+            None if bytes > 0 => message.push_str(" What it had written is lost."),
+            None => {}
+        }
+        if let Some(why) = unkept {
+            let _ = write!(message, " Not all of it could be kept: {why}.");
+        }
+        Self { code, message, detail, usage, reference }
     }
 }
 
@@ -59,6 +91,7 @@ pub(crate) struct Shaped {
     pub(crate) title: Option<String>,
     pub(crate) metadata: Option<Value>,
     pub(crate) message: String,
+    pub(crate) reference: Option<Reference>,
     pub(crate) usage: CallUsage,
 }
 
@@ -86,8 +119,16 @@ pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) 
         record.unparsed(&request);
     }
     let reply = reply(&record, &request, ended);
+    let kept = reply.reference.is_some();
     let reply = hooks::after(host, &record, &request, reply).await;
-    record.finish(reply)
+    let call = reply.id.clone();
+    let reply = record.finish(reply);
+    if kept && reply.reference.is_none() {
+        // The answer is withheld, and so is what was kept of it. What cannot be taken away stays the caller's own.
+        let outputs = host.outputs.clone();
+        let _ = blocking(move || outputs.withdraw(&call)).await;
+    }
+    reply
 }
 
 /// Answers a request that is not looked at, and records it.
@@ -114,7 +155,7 @@ async fn steps(host: &Arc<Inner>, request: &Request, record: &mut CallRecord) ->
     let failed = |rejection| (rejection, bytes_in);
     let instance = granted.instantiate(host, request).await.map_err(refused)?;
     let raw = instance.execute(host, request, record).await.map_err(failed)?;
-    raw.shape().map_err(failed)
+    raw.shape().await.map_err(failed)
 }
 
 fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, (Rejection, u64)>) -> Reply {
@@ -128,7 +169,7 @@ fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, (Rejectio
             title: shaped.title,
             metadata: shaped.metadata,
             message: shaped.message,
-            reference: None,
+            reference: shaped.reference,
             usage: shaped.usage,
         },
         Err((rejection, bytes_in)) => {
@@ -141,7 +182,7 @@ fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, (Rejectio
                 title: None,
                 metadata: None,
                 message: rejection.message,
-                reference: None,
+                reference: rejection.reference.map(|reference| *reference),
                 usage: CallUsage { run: rejection.usage, bytes_in, bytes_out: 0 },
             }
         }

@@ -5,7 +5,7 @@
 mod publisher;
 mod queue;
 
-pub(crate) use publisher::{Heading, Publisher};
+pub(crate) use publisher::{Ear, Heading, Publisher};
 
 use crate::reply::Outcome;
 use portcullis_sandbox::Progress;

@@ -3,10 +3,11 @@
 use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::audit::AuditLog;
 use crate::batch::{self, Batch};
-use crate::call::{self, Rejection};
-use crate::catalog::{Catalog, Loader, Plugin, Tool};
+use crate::call::{self, Reach, Rejection};
+use crate::catalog::{Catalog, Loader, Plugin, Seen, Tool};
 use crate::events::{Events, Publisher};
 use crate::explain::Explained;
+use crate::grants::{Bases, Own};
 use crate::hooks::Hook;
 use crate::inject::Injection;
 use crate::ledger::Ledger;
@@ -14,15 +15,17 @@ use crate::open::{HostBuilder, OpenError};
 use crate::outputs::Outputs;
 use crate::place::Places;
 use crate::places::State;
+use crate::reload::{self, ReloadError, Reloaded};
 use crate::reply::{CallUsage, Code, Reply};
 use crate::request::Request;
 use crate::stores::Stores;
+use crate::watch::Watch;
 use portcullis_policy::Policy;
 use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, Network, TimeSource};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Mutex, Semaphore, watch};
 
 /// A host. Clones share it.
 #[derive(Clone)]
@@ -31,8 +34,12 @@ pub struct Host(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     /// What calls find now. One that was found goes on with what it found.
     pub(crate) catalog: watch::Sender<Arc<Catalog>>,
+    /// The files that the catalog is from; whoever looks again holds this.
+    pub(crate) seen: Mutex<Seen>,
     pub(crate) policy: Policy,
     pub(crate) policy_sha256: String,
+    pub(crate) bases: Bases,
+    pub(crate) own: Own,
     /// What clients share; whoever listens here keeps its own address out of their reach.
     pub(crate) network: Network,
     pub(crate) stores: Stores,
@@ -97,6 +104,11 @@ impl Host {
         &self.0.approvals
     }
 
+    /// Whether an approver of the embedder's answers questions, where a request brings none of its own.
+    pub fn asks_its_own(&self) -> bool {
+        matches!(self.0.channel, Channel::Approver(_))
+    }
+
     /// Runs several calls at once, each as [`Host::call`] does. The replies stand in the order of the requests; the
     /// order in which they run is not promised. A tool that may change something, or says that it is sequential, runs
     /// alone among the calls of its batch. Dropping the future drops its calls.
@@ -130,6 +142,24 @@ impl Host {
         self.0.catalog.subscribe()
     }
 
+    /// Looks at the plugin directory again: files that are new, changed or gone change the catalog, all at once. A file
+    /// that cannot be loaded is in [`Catalog::refused`], and leaves the plugin that it was to replace. Calls that have
+    /// begun go on with what they found. Dropping the future leaves everything as it was.
+    ///
+    /// # Errors
+    /// The directory cannot be looked at, or the record not be written; the catalog is then what it was.
+    pub async fn reload(&self) -> Result<Reloaded, ReloadError> {
+        reload::reload(&self.0).await
+    }
+
+    /// Looks again each time the plugin directory changes, until the guard is dropped.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn watch(&self) -> Watch {
+        Watch::begin(&self.0)
+    }
+
     /// The outputs that were too large to be passed on whole.
     pub fn outputs(&self) -> &Outputs {
         &self.0.outputs
@@ -156,10 +186,22 @@ impl Host {
         call::missing_keys(plugin, tool).map(|(key, _)| key.to_string()).collect()
     }
 
+    /// The most that calls of a tool could do, as the policy stands.
+    pub fn reach(&self, plugin: &Plugin, tool: &Tool) -> Reach {
+        call::reach(plugin, tool)
+    }
+
     /// Keeps an address out of the reach of every plugin, whatever a policy grants: that of a server of the
     /// application's own, such as one that takes approvals.
     pub fn keep_unreachable(&self, address: SocketAddr) {
         self.0.network.forbid(address);
+    }
+
+    /// How many calls have begun and have not ended: those that wait for something count, and each is in the record
+    /// when it counts no more. For whoever stops, and would not leave any behind.
+    pub fn calls_under_way(&self) -> usize {
+        // A call holds on to who hears of it until it is recorded.
+        Arc::strong_count(&self.0.events).saturating_sub(1)
     }
 
     /// The record.

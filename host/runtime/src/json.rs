@@ -16,15 +16,20 @@ const EXACT_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// Why a text is not a document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum JsonError {
+pub enum JsonError {
+    /// It is no JSON, repeats a key, or nests too deep.
     #[error("{0}")]
     Syntax(String),
+    /// A number that would become another.
     #[error("the number {0} is too large to be represented exactly; pass it as a string")]
     Inexact(String),
 }
 
-/// Reads one document.
-pub(crate) fn parse(text: &str) -> Result<Value, JsonError> {
+/// Reads one document, strictly: a key that comes twice, or a number that would be rounded, is an error.
+///
+/// # Errors
+/// It is no document.
+pub fn parse(text: &str) -> Result<Value, JsonError> {
     check_numbers(text)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let syntax = |error: serde_json::Error| JsonError::Syntax(error.to_string());

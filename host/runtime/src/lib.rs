@@ -35,18 +35,23 @@ mod outputs;
 mod place;
 mod places;
 mod policy_source;
+mod reload;
 mod reply;
 mod request;
 mod schema;
+mod standard;
 mod steering;
 mod stores;
+mod stream;
 pub mod text;
 mod turn;
+mod watch;
 
 pub use approvals::{ApprovalError, Approvals, HeldAnswer, Listing, Onward, OpenQuestion};
 pub use approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scripted, Subject};
 pub use audit::{AuditError, AuditLog, Entry, Fault, Kind, Verified};
 pub use batch::{BATCH_CALLS_DEFAULT, BATCH_REQUESTS_MAX, Batch};
+pub use call::Reach;
 pub use catalog::{
     Catalog, DefinitionError, Dependency, FileError, LoadError, Observer, Plugin, RefusedPlugin, Silent, Tool, check,
 };
@@ -58,14 +63,18 @@ pub use hooks::{
 };
 pub use host::{Host, open_approvals, open_audit};
 pub use inject::{CallFacts, InjectError, Injector, Key, ProviderError, SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
+pub use json::{JsonError, parse as parse_json};
 pub use ledger::{LedgerError, Status};
 pub use open::{CALLS_DEFAULT, CALLS_MAX, HostBuilder, OpenError};
-pub use outputs::{KeptOutput, OutputError, Outputs, Reader, Reference};
+pub use outputs::{KeptOutput, OUTPUTS_BYTES_DEFAULT, OutputError, Outputs, Reader, Reference};
 pub use places::PlaceError;
+pub use reload::{ReloadError, Reloaded};
 pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
 pub use schema::{Mismatch, Schema, SchemaError};
 pub use steering::Steering;
+pub use stream::TextStream;
+pub use watch::Watch;
 
 pub use portcullis_policy as policy;
 pub use portcullis_policy::Hint;

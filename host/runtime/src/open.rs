@@ -3,15 +3,15 @@
 use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::approver::Approver;
 use crate::audit::{AuditError, AuditLog};
-use crate::catalog::{LoadError, Loader, Observer, Silent};
-use crate::grants::{self, Own};
+use crate::catalog::{LoadError, Loader, Observer, PluginDirectory, Silent};
+use crate::grants::{self, Opening, Own};
 use crate::hooks::Hook;
 use crate::host::{Host, Inner};
 use crate::inject::Injection;
 use crate::ledger::Ledger;
-use crate::outputs::Outputs;
+use crate::outputs::{OUTPUTS_BYTES_DEFAULT, OutputError, Outputs};
 use crate::place::{self, Places};
-use crate::places::{self, PlaceError, State};
+use crate::places::{PlaceError, State};
 use crate::policy_source::{self, PolicySources, Read, UserPolicy};
 use crate::stores::Stores;
 use portcullis_policy::{DeadRule, DependencyKey, Limits, PluginName, Policy, PolicyError, Unattended};
@@ -21,7 +21,7 @@ use portcullis_sandbox::{
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Mutex, Semaphore, watch};
 
 /// Calls that run at one time unless said otherwise. Each may take its whole memory limit, so this bounds the host's
 /// memory: 16 times 64 MiB is what a small machine can give.
@@ -145,6 +145,9 @@ pub enum OpenError {
     /// The ledger of approvals.
     #[error(transparent)]
     Approvals(#[from] ApprovalError),
+    /// The kept outputs.
+    #[error(transparent)]
+    Outputs(#[from] OutputError),
     /// The plugin directory cannot be listed, or a refusal not be recorded.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -165,6 +168,7 @@ pub struct HostBuilder {
     calls: u32,
     time: Option<Arc<dyn TimeSource>>,
     seed: Option<u64>,
+    outputs_bytes: u64,
     pub(crate) injection: Injection,
 }
 
@@ -181,6 +185,7 @@ impl HostBuilder {
             calls: CALLS_DEFAULT,
             time: None,
             seed: None,
+            outputs_bytes: OUTPUTS_BYTES_DEFAULT,
             injection: Injection::default(),
         }
     }
@@ -264,6 +269,14 @@ impl HostBuilder {
         self
     }
 
+    /// What all kept outputs of the state directory may take together, in bytes; [`OUTPUTS_BYTES_DEFAULT`] unless said.
+    /// A session has half of it at the most. The oldest make room.
+    #[must_use]
+    pub fn outputs_bytes(mut self, bytes: u64) -> Self {
+        self.outputs_bytes = bytes;
+        self
+    }
+
     /// Gives guests this time in place of the system's: for tests, and for what has to come out the same twice. Limits
     /// and the record keep the system's time.
     #[must_use]
@@ -289,10 +302,11 @@ impl HostBuilder {
             return Err(OpenError::Calls(self.calls));
         }
         let state = State::open(&self.state)?;
-        let plugins = places::open_plugins(&self.plugins)?;
+        let plugins = PluginDirectory::open(&self.plugins)?;
         let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);
         let ledger = Arc::new(Ledger::open(&state).map_err(ApprovalError::from)?);
         let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
+        let outputs = Outputs::open(&state, Arc::clone(&ledger), self.outputs_bytes)?;
         let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
         let Read { policy, sha256: policy_sha256, bases, files, untrusted } = self.policy.read(&approvals)?;
         audit.keep(policy.record().durable);
@@ -307,20 +321,25 @@ impl HostBuilder {
             audit: Arc::clone(&audit),
             observer: self.observer,
         };
-        let mut catalog = loader.load_all().await?;
+        let (mut catalog, seen) = loader.load_all().await?;
         grants::check_names(&policy, &catalog, &bases)?;
-        grants::check_services(&policy, &catalog, &self.injection)?;
-        let own = Own { plugins: &loader.plugins, state: &state, policies: files.iter().collect() };
+        catalog.plugins().try_for_each(|plugin| grants::check_services(&policy, plugin, &self.injection))?;
+        let own = Own { state, policies: files };
         let network = Network::new(policy.name_servers())?;
-        grants::bind(&policy, &mut catalog, &bases, &own, &network)?;
+        let plugins = loader.plugins.held();
+        Opening { policy: &policy, bases: &bases, own: &own, plugins: &plugins, network: &network }
+            .bind_all(&mut catalog)?;
         let channel = self.channel.unwrap_or(Channel::Nobody(policy.approvals().unattended));
         Ok(Host(Arc::new(Inner {
             catalog: watch::Sender::new(Arc::new(catalog)),
+            seen: Mutex::new(seen),
             policy,
             policy_sha256,
+            bases,
+            own,
             network,
             stores,
-            outputs: Outputs::new(),
+            outputs,
             injection: Arc::new(self.injection),
             time: self.time,
             seed: self.seed,

@@ -4,6 +4,7 @@ use crate::approvals::{ApprovalError, Approvals};
 use crate::grants::Bases;
 use crate::open::OpenError;
 use crate::places::PolicyFile;
+use crate::standard;
 use crate::text::sha256;
 use portcullis_policy::{Layer, Layers, Policy, Trust};
 use std::path::{Path, PathBuf};
@@ -63,7 +64,8 @@ impl PolicySources {
         };
         let built_in = self.built_in.as_deref();
         let texts = [built_in, user.as_ref().map(|user| &*user.text), project.as_ref().map(|project| &*project.text)];
-        let layers = Layers { built_in, user: texts[1], project: texts[2].map(|text| (text, trust)) };
+        let below = built_in.unwrap_or_default().to_owned() + standard::POLICY;
+        let layers = Layers { built_in: Some(&below), user: texts[1], project: texts[2].map(|text| (text, trust)) };
         let path_of = |layer| match layer {
             Layer::BuiltIn => PathBuf::from("the built-in policy"),
             Layer::User => user.as_ref().map(|user| user.path.clone()).unwrap_or_default(),

@@ -167,6 +167,7 @@ fn limit_code(kind: LimitKind) -> &'static str {
         LimitKind::Resources => "limit-resources",
         LimitKind::Random => "limit-random",
         LimitKind::Output => "limit-output",
+        LimitKind::KeptOutput => "limit-kept-output",
         LimitKind::Concurrency => "limit-concurrency",
     }
 }
@@ -233,7 +234,7 @@ impl Serialize for CallUsage {
 
 impl Serialize for Reply {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut reply = serializer.serialize_struct("reply", 9)?;
+        let mut reply = serializer.serialize_struct("reply", 10)?;
         reply.serialize_field("id", &self.id)?;
         reply.serialize_field("tool", &self.tool)?;
         reply.serialize_field("outcome", self.outcome().as_str())?;
@@ -242,6 +243,7 @@ impl Serialize for Reply {
         reply.serialize_field("title", &self.title)?;
         reply.serialize_field("metadata", &self.metadata)?;
         reply.serialize_field("message", &self.message)?;
+        reply.serialize_field("reference", &self.reference)?;
         reply.serialize_field("usage", &self.usage)?;
         reply.end()
     }

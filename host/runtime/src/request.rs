@@ -2,8 +2,10 @@
 
 use crate::approvals::Channel;
 use crate::approver::Approver;
+use crate::events::{Ear, Events};
 use crate::inject::Overrides;
 use crate::place::Place;
+use crate::stream::{Pieces, TextStream};
 use crate::turn::Turn;
 use portcullis_policy::{Caller, Principal};
 use portcullis_sandbox::Cancellation;
@@ -27,6 +29,10 @@ pub struct Request {
     pub(crate) overrides: Overrides,
     /// Who answers where the policy says ask, in place of the host's own channel.
     pub(crate) channel: Option<Channel>,
+    /// Who hears of this call alone.
+    pub(crate) ear: Option<Arc<Ear>>,
+    /// Who hears of its text as it comes.
+    pub(crate) pieces: Option<Pieces>,
 }
 
 /// Where a request comes from. Cheap to clone.
@@ -69,6 +75,8 @@ impl Request {
             turn: None,
             overrides: Overrides::default(),
             channel: None,
+            ear: None,
+            pieces: None,
         }
     }
 
@@ -130,6 +138,21 @@ impl Request {
         self
     }
 
+    /// Hears of the calls of this request alone, however many others the host runs. The subscription is over when
+    /// the request and its calls are.
+    pub fn watched(mut self) -> (Self, Events) {
+        let (ear, events) = Ear::new();
+        self.ear = Some(Arc::new(ear));
+        (self, events)
+    }
+
+    /// Hears the text of the answer while its tool writes it.
+    pub fn streamed(mut self) -> (Self, TextStream) {
+        let (pieces, stream) = Pieces::new();
+        self.pieces = Some(pieces);
+        (self, stream)
+    }
+
     /// The trace that the call is part of, for the record: a `traceparent` of W3C Trace Context level 1. Text of
     /// another form is left out.
     #[must_use]
@@ -161,6 +184,8 @@ impl Request {
             turn: self.turn.clone(),
             overrides: Overrides::default(),
             channel: self.channel.clone(),
+            ear: None,
+            pieces: None,
         }
     }
 

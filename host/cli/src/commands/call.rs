@@ -1,6 +1,7 @@
 //! `portcullis call`: one call, under the policy, recorded.
 
 use super::conduct::{INTERRUPTED, to_its_end};
+use super::streamed::Streamed;
 use super::{Context, reply, waiting};
 use crate::approver::TerminalApprover;
 use crate::arguments::{Ask, CallArguments, CallerArguments};
@@ -26,10 +27,26 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
             Ask::Auto | Ask::Pending | Ask::Deny => pending().await,
         }
     };
+    // A program gets the answer whole; a person sees it as it is written.
+    let (request, stream) = match !context.json && context.terminal.shows_results() {
+        true => {
+            let (request, stream) = request.streamed();
+            (request, Some(stream))
+        }
+        false => (request, None),
+    };
+    let mut streamed = Streamed::new(stream, &status, context);
     let call = host.call(request.cancellation(cancellation.clone()));
+    let beside = async {
+        tokio::select! {
+            never = beside => never,
+            never = streamed.follow() => never,
+        }
+    };
     let ended = to_its_end(&host, &status, &cancellation, call, beside).await?;
+    let shown = streamed.end()?;
     let Some(reply) = ended else { return super::fail(INTERRUPTED, Exit::ToolFailed, context) };
-    reply::show(&reply, context)?;
+    reply::show_after(&shown, &reply, context)?;
     remind_of_trust(&host, &reply, context);
     Ok(Exit::after(&reply))
 }

@@ -78,7 +78,11 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
     writeln!(text, "{}\n", Lines(plugin.description.trim_end()))?;
     let mut facts = Table::default();
     facts.row([Cell::new(Look::Quiet, "sha256"), Cell::plain(&plugin.sha256)]);
-    facts.row([Cell::new(Look::Quiet, "size"), Cell::plain(&view::size(plugin.bytes))]);
+    let size = match plugin.standard {
+        true => "none: it is the host's own".to_owned(),
+        false => view::size(plugin.bytes),
+    };
+    facts.row([Cell::new(Look::Quiet, "size"), Cell::plain(&size)]);
     for dependency in &plugin.dependencies {
         let need = if dependency.optional { " (optional)" } else { "" };
         let asked = format!("{} {}{need}: {}", view::kind(dependency.kind), dependency.key, dependency.reason);

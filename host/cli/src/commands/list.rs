@@ -67,10 +67,10 @@ fn text(host: &Host, context: &Context) -> String {
             Cell::plain(tool.description().lines().next().unwrap_or_default()),
         ]);
     }
-    let mut text = match catalog.tools().next() {
-        Some(_) => table.render(style, "", width),
-        None => "There are no tools: the plugin directory has no plugin that loads.\n".to_owned(),
-    };
+    let mut text = table.render(style, "", width);
+    if catalog.plugins().all(Plugin::is_standard) {
+        text.push_str("There are no tools but the host's own: the plugin directory has no plugin that loads.\n");
+    }
     let refused = refused(&catalog);
     if !refused.is_empty() {
         text.push('\n');

@@ -11,14 +11,34 @@ use std::io;
 const ID_DIGITS: usize = 8;
 
 pub(super) fn show(reply: &Reply, context: &Context) -> anyhow::Result<()> {
+    show_after("", reply, context)
+}
+
+/// Shows a reply of whose text the beginning is on the screen already.
+pub(super) fn show_after(shown: &str, reply: &Reply, context: &Context) -> anyhow::Result<()> {
     if context.json {
         return Ok(context.terminal.print(&json::line(reply)?)?);
     }
     match &reply.output {
-        Some(output) => show_output(output, reply, context)?,
-        None => show_failure(reply, context),
+        Some(output) => show_output(shown, output, reply, context)?,
+        None => {
+            if !shown.is_empty() && !shown.ends_with('\n') {
+                context.terminal.print("\n")?;
+            }
+            show_failure(reply, context);
+        }
     }
     Ok(())
+}
+
+/// What is left of a text of which so much was shown. A text that was cut before its shown part ends goes on with the
+/// notice, on a line of its own.
+fn rest(text: &str, shown: &str) -> String {
+    if let Some(rest) = text.strip_prefix(shown) {
+        return Lines(rest).to_string();
+    }
+    let same = text.bytes().zip(shown.bytes()).take_while(|(one, other)| one == other).count();
+    format!("\n{}", Lines(text[text.floor_char_boundary(same)..].trim_start_matches('\n')))
 }
 
 /// Whether a policy that allows more could have let the call run.
@@ -26,13 +46,14 @@ pub(super) fn wants_a_wider_policy(reply: &Reply) -> bool {
     matches!(reply.code, Code::PolicyDenied | Code::DependencyNotGranted)
 }
 
-fn show_output(output: &Output, reply: &Reply, context: &Context) -> io::Result<()> {
+fn show_output(shown: &str, output: &Output, reply: &Reply, context: &Context) -> io::Result<()> {
     let mut text = match output {
-        Output::Text(text) => Lines(text).to_string(),
+        Output::Text(text) => rest(text, shown),
         Output::Json(json) => Lines(&json::indent(json)).to_string(),
         Output::Parts(parts) => parts.iter().map(part).collect::<Vec<_>>().join("\n"),
     };
-    if !text.ends_with('\n') && !text.is_empty() {
+    let last = if text.is_empty() { shown } else { &text };
+    if !last.ends_with('\n') && !last.is_empty() {
         text.push('\n');
     }
     context.terminal.print(&text)?;
@@ -71,5 +92,20 @@ fn show_failure(reply: &Reply, context: &Context) {
     if terminal.has_reader() && outcome != Outcome::Invalid {
         let id = reply.id.get(..ID_DIGITS).unwrap_or(&reply.id);
         terminal.note(style.paint(Look::Quiet, format!("portcullis audit show --call {id}   has the details")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rest;
+
+    #[test]
+    fn nothing_is_shown_twice() {
+        assert_eq!(rest("all of it\n", ""), "all of it\n");
+        assert_eq!(rest("all of it\n", "all "), "of it\n");
+        assert_eq!(rest("all of it\n", "all of it\n"), "");
+        // More was shown than what was left when it was cut.
+        assert_eq!(rest("one\n\n[cut]", "one\ntwo"), "\n[cut]");
+        assert_eq!(rest("one\n[\u{1b}]", "one\n"), "[\\u{1b}]");
     }
 }

@@ -2,6 +2,7 @@
 //! policy and the same approver as the call itself.
 
 use super::Rejection;
+use super::answer::RunningAnswer;
 use super::authorize::verdict_text;
 use super::question::{self, Resource};
 use super::record::CallRecord;
@@ -12,7 +13,7 @@ use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, cut};
 use portcullis_policy::{Decision, Permission, RESOURCE_BYTES, ResourceQuestion};
-use portcullis_sandbox::{Ask, CallHost, Progress, Traffic};
+use portcullis_sandbox::{Ask, CallHost, Effects, OutputFull, Progress, Traffic};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub(super) struct Caller {
     record: CallRecord,
     request: Request,
     call: Arc<ValidCall>,
+    answer: Option<Arc<RunningAnswer>>,
 }
 
 impl CallHost for Caller {
@@ -34,14 +36,29 @@ impl CallHost for Caller {
         Box::pin(self.decide(asked))
     }
 
+    fn write_output(&self, piece: &[u8]) -> Result<(), OutputFull> {
+        // A review has no answer to write.
+        self.answer.as_ref().map_or(Err(OutputFull), |answer| answer.write(piece))
+    }
+
     fn traffic(&self, traffic: Traffic) {
         self.record.traffic(traffic);
+    }
+
+    fn effects(&self, effects: Effects) {
+        self.record.effects(effects);
     }
 }
 
 impl Caller {
-    pub(super) fn new(host: Arc<Inner>, record: CallRecord, request: &Request, call: Arc<ValidCall>) -> Self {
-        Self { host, record, request: request.without_arguments(), call }
+    pub(super) fn new(
+        host: Arc<Inner>,
+        record: CallRecord,
+        request: &Request,
+        call: Arc<ValidCall>,
+        answer: Option<Arc<RunningAnswer>>,
+    ) -> Self {
+        Self { host, record, request: request.without_arguments(), call, answer }
     }
 
     /// Lets other calls of the batch go on while a person is asked.

@@ -1,27 +1,44 @@
-//! Step 6: the guest runs, and either answers or is stopped.
+//! Step 6: the tool runs, and either answers or is stopped.
 
 use super::Rejection;
-use super::instantiate::ReadyCall;
+use super::answer::{Keeper, RunningAnswer, Text};
+use super::effects;
+use super::grant::GrantedCall;
+use super::instantiate::{ReadyCall, Runnable};
+use super::question;
 use super::record::CallRecord;
 use crate::catalog::Tool;
 use crate::host::Inner;
+use crate::ledger::OutputOrigin;
+use crate::place::Placed;
 use crate::reply::Code;
 use crate::request::Request;
+use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{Failure, LimitKind, Stop, Success, Usage};
+use portcullis_sandbox::{Answer, Code as PluginCode, Failure, LimitKind, Stop, Success, Usage};
 use std::sync::Arc;
 
 /// The longest text of a failing tool that a model is shown, in bytes.
 const FAILURE_BYTES_MAX: usize = 8 * 1024;
 
-/// What the guest answered, unchecked.
+/// What the tool answered, unchecked.
 pub(crate) struct RawOutcome {
     pub(super) tool: Arc<Tool>,
     pub(super) success: Success,
+    /// What it had written while it ran.
+    pub(super) written: Text,
     pub(super) usage: Usage,
     pub(super) bytes_in: u64,
     pub(super) output_bytes_max: usize,
+}
+
+/// How a run ended.
+struct Ran {
+    result: Result<Answer, Stop>,
+    usage: Usage,
+    /// What it did that lasts.
+    done: Option<String>,
 }
 
 impl ReadyCall {
@@ -31,36 +48,97 @@ impl ReadyCall {
         request: &Request,
         record: &mut CallRecord,
     ) -> Result<RawOutcome, Rejection> {
-        let granted = self.granted;
-        let context = record.context(host, request, &granted.call, &granted.limits);
-        record.running();
-        let ran = host
-            .loader
-            .engine
-            .execute(
-                &self.code,
-                granted.call.tool.name.tool.as_str(),
-                &granted.call.canonical,
-                &granted.limits,
-                granted.handles,
-                context,
-                request.cancellation.clone(),
-            )
-            .await;
-        record.printed(&ran.log);
-        record.traffic(ran.traffic);
+        let Self { granted, code, place } = self;
+        let (tool, limits) = (Arc::clone(&granted.call.tool), granted.limits);
         let bytes_in = granted.call.canonical.len() as u64;
+        let answer = running_answer(host, request, record, &granted);
+        record.running();
+        let ran = match code {
+            Runnable::Plugin(code) => {
+                let ran = run_plugin(&code, host, request, record, granted, &answer).await;
+                drop(place);
+                ran
+            }
+            Runnable::Standard(standard) => run_standard(standard, host, request, granted, place).await,
+        };
+        let (written, usage) = (answer.take(), ran.usage);
         let rejection = match ran.result {
             Ok(Ok(success)) => {
-                let output_bytes_max = granted.limits.output_bytes;
-                let tool = Arc::clone(&granted.call.tool);
-                return Ok(RawOutcome { tool, success, usage: ran.usage, bytes_in, output_bytes_max });
+                let output_bytes_max = limits.output_bytes;
+                return Ok(RawOutcome { tool, success, written, usage, bytes_in, output_bytes_max });
             }
             Ok(Err(failure)) => failed(&failure),
-            Err(stop) => stopped(stop, &granted.limits),
+            Err(stop) => stopped(stop, &limits),
         };
-        Err(Rejection { usage: ran.usage, ..rejection })
+        let rejection = Rejection { usage, ..rejection };
+        Err(match ran.done {
+            Some(done) if rejection.code != Code::Busy => {
+                Rejection { message: format!("{} {done}", rejection.message), ..rejection }
+            }
+            Some(_) | None => rejection,
+        }
+        .keeping(written))
     }
+}
+
+/// What takes the text that the tool writes while it runs.
+fn running_answer(
+    host: &Arc<Inner>,
+    request: &Request,
+    record: &CallRecord,
+    granted: &GrantedCall,
+) -> Arc<RunningAnswer> {
+    let tool = &granted.call.tool;
+    let origin = OutputOrigin {
+        session: question::session(&request.origin),
+        principal: request.origin.principal.to_string(),
+        call: record.id().to_owned(),
+        tool: tool.name.to_string(),
+    };
+    let keeper = Keeper { outputs: host.outputs.clone(), origin };
+    // What a hook may withhold is not shown before it was asked, nor text where JSON is promised.
+    let heard = host.hooks.is_empty() && tool.output_schema.is_none();
+    let pieces = request.pieces.clone().filter(|_| heard);
+    Arc::new(RunningAnswer::new(keeper, granted.limits.output_bytes, pieces))
+}
+
+async fn run_plugin(
+    code: &PluginCode,
+    host: &Arc<Inner>,
+    request: &Request,
+    record: &CallRecord,
+    granted: GrantedCall,
+    answer: &Arc<RunningAnswer>,
+) -> Ran {
+    let GrantedCall { call, limits, handles } = granted;
+    let context = record.context(host, request, &call, &limits, Some(Arc::clone(answer)));
+    let (tool, cancellation) = (call.tool.name.tool.as_str(), request.cancellation.clone());
+    let engine = &host.loader.engine;
+    let ran = engine.execute(code, tool, &call.canonical, &limits, handles, context, cancellation).await;
+    record.printed(&ran.log);
+    let done = effects::told(&ran.effects, &ran.traffic);
+    record.traffic(ran.traffic);
+    record.effects(ran.effects);
+    Ran { result: ran.result, usage: ran.usage, done }
+}
+
+async fn run_standard(
+    standard: Standard,
+    host: &Arc<Inner>,
+    request: &Request,
+    granted: GrantedCall,
+    place: Placed,
+) -> Ran {
+    let call = standard::Call {
+        outputs: host.outputs.clone(),
+        session: Arc::clone(&request.origin.session),
+        principal: request.origin.principal.clone(),
+        arguments: granted.call.arguments.clone(),
+        limits: granted.limits,
+        cancellation: request.cancellation.clone(),
+    };
+    let (result, usage) = standard::run(standard, call, place).await;
+    Ran { result, usage, done: None }
 }
 
 /// The guest's words, behind a label of ours and without anything that could pass for ours.
@@ -80,14 +158,15 @@ fn failed(failure: &Failure) -> Rejection {
 fn stopped(stop: Stop, limits: &Limits) -> Rejection {
     match stop {
         Stop::Limit(kind) => limit(kind, limits),
-        Stop::Trapped(detail) => {
-            Rejection::new(Code::Trapped, "The tool broke and was stopped. The same call will probably break again.")
-                .with_detail(OneLine(&detail).to_string())
-        }
-        Stop::Exited(status) => Rejection::new(Code::Exited, "The tool ended without an answer.")
+        Stop::Trapped(detail) => Rejection::new(
+            Code::Trapped,
+            "Error executing tool: it broke and was stopped. The same call will probably break again.",
+        )
+        .with_detail(OneLine(&detail).to_string()),
+        Stop::Exited(status) => Rejection::new(Code::Exited, "Error executing tool: it ended without an answer.")
             .with_detail(format!("it exited with status {status}")),
         Stop::Cancelled => Rejection::new(Code::Cancelled, "The call was cancelled."),
-        Stop::HostPanic => Rejection::new(Code::HostPanic, "The host failed while it served the tool.")
+        Stop::HostPanic => Rejection::new(Code::HostPanic, "Error executing tool: the host failed while it served it.")
             .with_detail("a panic was caught; its text is on stderr"),
     }
 }
@@ -97,15 +176,19 @@ fn limit(kind: LimitKind, limits: &Limits) -> Rejection {
         LimitKind::Time => format!("{:?} of time", limits.time),
         LimitKind::Memory => format!("{} bytes of memory", limits.memory_bytes),
         LimitKind::Output => format!("{} bytes of output", limits.output_bytes),
+        LimitKind::KeptOutput => format!("{} bytes of output, or what there was room for", limits.kept_output_bytes),
+        LimitKind::Transfer => format!(
+            "{} bytes passed on at once (an author whose tool answers with more writes to the output stream)",
+            limits.transfer_bytes
+        ),
         LimitKind::Concurrency => return Rejection::new(Code::Busy, "Too many calls are running. Try again later."),
         LimitKind::TableElements
         | LimitKind::Instances
         | LimitKind::Stack
-        | LimitKind::Transfer
         | LimitKind::Handles
         | LimitKind::Resources
         | LimitKind::Random => format!("its limit on {}", kind.name()),
     };
-    let message = format!("The tool was stopped because it reached {most}. Ask it for less at once.");
+    let message = format!("Error executing tool: it was stopped because it reached {most}. Ask it for less at once.");
     Rejection::new(Code::Limit(kind), message)
 }

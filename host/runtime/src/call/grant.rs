@@ -3,9 +3,12 @@
 
 mod describe;
 mod narrow;
+mod reach;
 
 pub(crate) use describe::{bound_lines, describe_handles};
 pub(crate) use narrow::unnamed_host;
+pub use reach::Reach;
+pub(crate) use reach::reach;
 
 use super::Rejection;
 use super::authorize::ApprovedCall;

@@ -45,7 +45,7 @@ pub(super) async fn after(host: &Inner, record: &CallRecord, request: &Request, 
         Err(rejection) => {
             record.note_detail(rejection.detail);
             let Rejection { code, message, .. } = rejection;
-            Reply { code, output: None, title: None, metadata: None, message, ..reply }
+            Reply { code, output: None, title: None, metadata: None, message, reference: None, ..reply }
         }
     }
 }

@@ -8,15 +8,13 @@ use crate::approver::{Question, Subject};
 use crate::catalog::Plugin;
 use crate::host::Inner;
 use crate::ledger;
+use crate::outputs::session_name;
 use crate::reply::Code;
 use crate::request::Origin;
-use crate::text::{new_id, sha256};
+use crate::text::new_id;
 use portcullis_policy::{Pattern, Payloads, Permission, Permissions};
 use portcullis_sandbox::Directory;
 use serde_json::{Map, Value};
-
-/// The longest session that stands in the ledger as it is, in bytes; a longer one stands as its digest.
-const SESSION_BYTES_MAX: usize = 128;
 
 /// What a running call asks for.
 pub(super) struct Resource {
@@ -87,10 +85,7 @@ pub(super) fn binding_of_call(host: &Inner, origin: &Origin, call: &ValidCall, s
 
 /// The session as the ledger knows it.
 pub(super) fn session(origin: &Origin) -> String {
-    if origin.session.len() <= SESSION_BYTES_MAX {
-        return origin.session.to_string();
-    }
-    format!("sha256:{}", sha256(origin.session.as_bytes()))
+    session_name(&origin.session)
 }
 
 /// What differs between the kinds of question.

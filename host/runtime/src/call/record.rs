@@ -5,12 +5,14 @@ mod payload;
 mod traffic;
 
 use super::Rejection;
+use super::answer::RunningAnswer;
 use super::caller::Caller;
+use super::effects::EffectsLine;
 use super::parse::ParsedCall;
 use super::validate::ValidCall;
 use crate::approvals::{Ticket, line::AnswerLine};
 use crate::audit::{AuditError, AuditLog, Kind};
-use crate::events::{CallState, Heading, Publisher};
+use crate::events::{CallState, Ear, Heading, Publisher};
 use crate::hooks::{Hooked, Stage};
 use crate::host::Inner;
 use crate::inject::Uses;
@@ -19,7 +21,7 @@ use crate::request::Request;
 use crate::text::{cut, new_id, sha256};
 use lines::{DecisionLine, Facts, HookLine, OutcomeLine};
 use portcullis_policy::{Decision, Layer, Limits, Payloads, Source, Verdict};
-use portcullis_sandbox::{CallContext, Log, Progress, Traffic, Verdict as Review};
+use portcullis_sandbox::{CallContext, Effects, Log, Progress, Traffic, Verdict as Review};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use traffic::TrafficLine;
 
@@ -43,6 +45,7 @@ pub(crate) struct CallRecord {
 struct Shared {
     audit: Arc<AuditLog>,
     events: Arc<Publisher>,
+    ear: Option<Arc<Ear>>,
     id: String,
     payloads: Payloads,
     facts: Mutex<Facts>,
@@ -65,7 +68,8 @@ impl CallRecord {
         };
         let (audit, events) = (Arc::clone(&host.audit), Arc::clone(&host.events));
         let (id, payloads) = (id.or_else(new_id).unwrap_or_default(), host.policy.record().payloads);
-        let shared = Shared { audit, events, id, payloads, facts: Mutex::new(facts), heading: OnceLock::new() };
+        let (facts, heading, ear) = (Mutex::new(facts), OnceLock::new(), request.ear.clone());
+        let shared = Shared { audit, events, ear, id, payloads, facts, heading };
         shared.publish(CallState::Pending);
         Self { shared: Arc::new(shared), call: None, _ticket: None, finished: false }
     }
@@ -173,7 +177,7 @@ impl CallRecord {
 
     /// The tool says how far it is.
     pub(super) fn progressed(&self, progress: Progress) {
-        self.shared.events.progress(|| self.shared.heading(), progress);
+        self.shared.events.progress(self.shared.ear.as_deref(), || self.shared.heading(), progress);
     }
 
     pub(super) fn printed(&self, log: &Log) {
@@ -189,6 +193,11 @@ impl CallRecord {
     /// What the tool did over the network.
     pub(super) fn traffic(&self, traffic: Traffic) {
         self.shared.note(|facts| facts.traffic = traffic);
+    }
+
+    /// What the tool did to its directories.
+    pub(super) fn effects(&self, effects: Effects) {
+        self.shared.note(|facts| facts.effects = effects);
     }
 
     /// What the tool makes of the application's services: it goes on counting while the tool runs.
@@ -221,7 +230,8 @@ impl CallRecord {
                     "The call ended as {}, but this could not be recorded, so its answer is withheld: {error}.",
                     reply.outcome().as_str()
                 );
-                Reply { code: Code::RecordUnavailable, output: None, title: None, metadata: None, message, ..reply }
+                let code = Code::RecordUnavailable;
+                Reply { code, output: None, title: None, metadata: None, message, reference: None, ..reply }
             }
         }
     }
@@ -233,6 +243,7 @@ impl CallRecord {
         request: &Request,
         call: &Arc<ValidCall>,
         limits: &Limits,
+        answer: Option<Arc<RunningAnswer>>,
     ) -> CallContext {
         let record = Self { shared: Arc::clone(&self.shared), call: None, _ticket: None, finished: true };
         CallContext {
@@ -240,7 +251,7 @@ impl CallRecord {
             session: Arc::clone(&request.origin.session),
             message: request.origin.message.clone(),
             agent: request.origin.agent.clone(),
-            host: Arc::new(Caller::new(Arc::clone(host), record, request, Arc::clone(call))),
+            host: Arc::new(Caller::new(Arc::clone(host), record, request, Arc::clone(call), answer)),
             approval_time: limits.approval_time,
         }
     }
@@ -262,7 +273,7 @@ impl Shared {
     }
 
     fn publish(&self, state: CallState) {
-        self.events.state(|| self.heading(), state);
+        self.events.state(self.ear.as_deref(), || self.heading(), state);
     }
 
     /// Publishes the end. A call that stays behind to be approved has none: it waits.
@@ -325,7 +336,9 @@ impl Shared {
             detail: facts.detail.as_deref().map(|detail| cut(detail, DETAIL_BYTES_MAX)),
             printed: facts.printed.as_deref(),
             http: TrafficLine::of(&facts.traffic),
+            files: EffectsLine::of(&facts.effects),
             services: facts.uses.as_ref().filter(|uses| !uses.is_empty()),
+            reference: reply.reference.as_ref().map(|reference| reference.id.as_str()),
             output: reply.output.as_ref().map(|output| payload::output(self.payloads, output)),
         };
         // What the call was is said again only where no decision was recorded.

@@ -1,11 +1,18 @@
-//! Step 7: the guest's answer to one of text, JSON or parts that keeps its definition's word and its size.
+//! Step 7: the guest's answer to one of text, JSON or parts that keeps its definition's word and its size. What is over
+//! the size is kept whole, and its beginning passed on.
 
+mod parts;
+
+use super::answer::{JSON, Keeper, TEXT, Text};
 use super::execute::RawOutcome;
 use super::{Rejection, Shaped};
 use crate::json;
+use crate::outputs::Reference;
 use crate::reply::{CallUsage, Code};
+use crate::schema::Schema;
 use crate::text::{OneLine, cut};
-use portcullis_sandbox::{Blob, LimitKind, Output, Part, Success};
+use portcullis_sandbox::{LimitKind, Output, Part, Success};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -15,66 +22,124 @@ const TITLE_BYTES_MAX: usize = 256;
 /// A tool's metadata, in bytes: facts about an answer, not the answer.
 const METADATA_BYTES_MAX: usize = 16 * 1024;
 
-/// Parts of one answer.
-const PARTS_MAX: usize = 64;
-
-/// A media type, in bytes; RFC 6838 allows 127 each for type and subtype.
-const MEDIA_TYPE_BYTES_MAX: usize = 255;
-
 /// Mismatches of an output that are told.
 const MISMATCHES_TOLD_MAX: usize = 3;
 
+/// What is passed on of an answer.
+struct Passed {
+    output: Output,
+    message: String,
+    reference: Option<Reference>,
+}
+
+impl Passed {
+    fn text(text: String, reference: Option<Reference>) -> Self {
+        Self { output: Output::Text(text.clone()), message: text, reference }
+    }
+}
+
 impl RawOutcome {
-    pub(super) fn shape(self) -> Result<Shaped, Rejection> {
+    pub(super) async fn shape(self) -> Result<Shaped, Rejection> {
+        if size(&self.success) <= self.output_bytes_max as u64 {
+            return self.shape_now();
+        }
+        // It goes to the disk.
+        let usage = self.usage;
+        let shaped = tokio::task::spawn_blocking(move || self.shape_now()).await;
+        shaped.unwrap_or_else(|error| {
+            let broken = Rejection::new(Code::HostPanic, "The host failed while it kept the tool's answer.");
+            Err(Rejection { usage, ..broken.with_detail(error.to_string()) })
+        })
+    }
+
+    fn shape_now(self) -> Result<Shaped, Rejection> {
         let usage = self.usage;
         self.checked().map_err(|rejection| Rejection { usage, ..rejection })
     }
 
     fn checked(self) -> Result<Shaped, Rejection> {
-        let bytes_out = size(&self.success);
-        let output_schema = self.tool.output_schema.as_ref();
-        let (output, message) = match self.success.output {
-            Output::Text(_) | Output::Parts(_) if output_schema.is_some() => {
-                return Err(broken("its definition promises JSON, and it answered with something else"));
-            }
-            Output::Text(text) => {
-                let text = cut_text(text, self.output_bytes_max);
-                (Output::Text(text.clone()), text)
-            }
-            Output::Json(text) => {
-                let text = check_json(&text, output_schema, self.output_bytes_max)?;
-                (Output::Json(text.clone()), text)
-            }
-            Output::Parts(parts) => {
-                check_parts(&parts, self.output_bytes_max)?;
-                let message = describe_parts(&parts);
-                (Output::Parts(parts), message)
-            }
+        let Self { tool, success: Success { title, output, metadata }, written, .. } = self;
+        let bytes_out = written.bytes() + output_size(&output) + metadata.as_ref().map_or(0, |text| text.len() as u64);
+        let metadata = match metadata.as_deref().map(check_metadata).transpose() {
+            Ok(metadata) => metadata,
+            Err(rejection) => return Err(rejection.keeping(written)),
         };
-        let metadata = self.success.metadata.as_deref().map(check_metadata).transpose()?;
-        let title = self.success.title.map(|title| cut(&title, TITLE_BYTES_MAX).to_owned());
+        let title = title.map(|title| cut(&title, TITLE_BYTES_MAX).to_owned());
+        let schema = tool.output_schema.as_ref();
+        let passed = pass(written, output, schema, self.output_bytes_max)?;
+        let Passed { output, message, reference } = passed;
         let usage = CallUsage { run: self.usage, bytes_in: self.bytes_in, bytes_out };
-        Ok(Shaped { output, title, metadata, message, usage })
+        Ok(Shaped { output, title, metadata, message, reference, usage })
     }
 }
 
-fn broken(why: impl std::fmt::Display) -> Rejection {
-    let message = format!("The tool's answer is not usable: {why}. The same call will probably fail again.");
+fn pass(written: Text, output: Output, schema: Option<&Schema>, bytes_max: usize) -> Result<Passed, Rejection> {
+    match output {
+        Output::Text(_) | Output::Parts(_) if schema.is_some() => {
+            Err(broken("its definition promises JSON, and it answered with something else").keeping(written))
+        }
+        Output::Json(_) | Output::Parts(_) if written.bytes() > 0 => {
+            let why = "it wrote text, and then returned something else than the end of that text";
+            Err(broken(why).keeping(written))
+        }
+        // What was written is all of the text, its end included.
+        Output::Text(_) if written.bytes() > 0 => Ok(shown(written, TEXT, bytes_max)),
+        Output::Text(text) => Ok(shown(Text::of(written.keeper().clone(), bytes_max, text), TEXT, bytes_max)),
+        Output::Json(text) => pass_json(written.keeper(), text, schema, bytes_max),
+        Output::Parts(parts) => parts::pass(written.keeper(), parts, bytes_max),
+    }
+}
+
+fn shown(text: Text, media_type: &str, bytes_max: usize) -> Passed {
+    let (text, reference) = text.end(media_type).shown(bytes_max);
+    Passed::text(text, reference)
+}
+
+fn pass_json(keeper: &Keeper, text: String, schema: Option<&Schema>, bytes_max: usize) -> Result<Passed, Rejection> {
+    if text.len() <= bytes_max {
+        check_json(&text, schema)?;
+        return Ok(Passed { output: Output::Json(text.clone()), message: text, reference: None });
+    }
+    // Looked at without a copy of it: what is over the size goes on as text.
+    let read = serde_json::from_str::<IgnoredAny>(&text);
+    read.map_err(|error| broken(format!("it is not JSON ({})", quoted(&error.to_string()))))?;
+    match schema {
+        None => Ok(shown(Text::of(keeper.clone(), bytes_max, text), JSON, bytes_max)),
+        Some(_) => Err(too_large(keeper, &text, bytes_max)),
+    }
+}
+
+pub(super) fn broken(why: impl std::fmt::Display) -> Rejection {
+    let message =
+        format!("Error executing tool: its answer is not usable: {why}. The same call will probably fail again.");
     Rejection::new(Code::InvalidOutput, message)
 }
 
-fn too_large(bytes: usize, most: usize) -> Rejection {
-    let message =
-        format!("The tool's answer has {bytes} bytes, more than the {most} that fit. Ask it for less at once.");
-    Rejection::new(Code::Limit(LimitKind::Output), message)
+/// JSON of a promised form that does not fit: a part of it would not have the form.
+fn too_large(keeper: &Keeper, text: &str, most: usize) -> Rejection {
+    let kept = keeper.keep(text.as_bytes(), JSON, true);
+    let mut message =
+        format!("Error executing tool: its answer has {} bytes, more than the {most} that fit.", text.len());
+    let _ = match &kept {
+        Ok(reference) => {
+            write!(message, " It is kept: read it with output.read {{\"reference\":\"{}\"}}, or ask", reference.id)
+        }
+        Err(error) => write!(message, " It could not be kept: {}. Ask", error.for_a_model()),
+    };
+    message.push_str(" for less at once.");
+    Rejection { reference: kept.ok().map(Box::new), ..Rejection::new(Code::Limit(LimitKind::Output), message) }
 }
 
 fn size(success: &Success) -> u64 {
-    let output = match &success.output {
+    output_size(&success.output) + success.metadata.as_ref().map_or(0, |text| text.len() as u64)
+}
+
+fn output_size(output: &Output) -> u64 {
+    let bytes = match output {
         Output::Text(text) | Output::Json(text) => text.len(),
         Output::Parts(parts) => parts.iter().map(part_bytes).sum(),
     };
-    (output + success.metadata.as_ref().map_or(0, String::len)) as u64
+    bytes as u64
 }
 
 fn part_bytes(part: &Part) -> usize {
@@ -84,76 +149,22 @@ fn part_bytes(part: &Part) -> usize {
     }
 }
 
-/// Cuts text that is too long after its last whole line, and says what is missing.
-fn cut_text(text: String, bytes_max: usize) -> String {
-    if text.len() <= bytes_max {
-        return text;
-    }
-    let kept = cut(&text, bytes_max);
-    let kept = kept.rfind('\n').map_or(kept, |end| &kept[..=end]);
-    let (bytes, lines) = (text.len() - kept.len(), text[kept.len()..].lines().count());
-    let mut shaped = kept.to_owned();
-    let _ = write!(
-        shaped,
-        "\n[Portcullis: the output was cut here. {bytes} bytes in {lines} lines are missing of {} bytes. Ask for less \
-         at once.]",
-        text.len()
-    );
-    shaped
-}
-
-fn check_json(text: &str, schema: Option<&crate::schema::Schema>, bytes_max: usize) -> Result<String, Rejection> {
-    if text.len() > bytes_max {
-        return Err(too_large(text.len(), bytes_max));
-    }
-    let value = json::parse(text).map_err(|error| broken(format!("it is not JSON ({})", shown(&error.to_string()))))?;
+fn check_json(text: &str, schema: Option<&Schema>) -> Result<(), Rejection> {
+    let value =
+        json::parse(text).map_err(|error| broken(format!("it is not JSON ({})", quoted(&error.to_string()))))?;
     let mismatches = schema.map(|schema| schema.mismatches(&value)).unwrap_or_default();
     if mismatches.is_empty() {
-        return Ok(text.to_owned());
+        return Ok(());
     }
     let mut why = "it does not match the tool's output schema".to_owned();
     for mismatch in mismatches.iter().take(MISMATCHES_TOLD_MAX) {
-        let _ = write!(why, "; {}: {}", shown(&mismatch.pointer), shown(&mismatch.message));
+        let _ = write!(why, "; {}: {}", quoted(&mismatch.pointer), quoted(&mismatch.message));
     }
     Err(broken(why))
 }
 
-fn shown(text: &str) -> OneLine<'_> {
+fn quoted(text: &str) -> OneLine<'_> {
     OneLine(cut(text, 200))
-}
-
-fn check_parts(parts: &[Part], bytes_max: usize) -> Result<(), Rejection> {
-    if parts.len() > PARTS_MAX {
-        return Err(broken(format!("it has more than {PARTS_MAX} parts")));
-    }
-    let bytes = parts.iter().map(part_bytes).sum();
-    if bytes > bytes_max {
-        return Err(too_large(bytes, bytes_max));
-    }
-    parts.iter().try_for_each(|part| match part {
-        Part::Text(_) => Ok(()),
-        Part::Image(blob) | Part::File(blob) => check_media_type(blob),
-    })
-}
-
-/// `type/subtype` of RFC 6838, parameters allowed, nothing that could end a header.
-fn check_media_type(blob: &Blob) -> Result<(), Rejection> {
-    let text = &blob.media_type;
-    let plain = |character: char| character.is_ascii_graphic() || character == ' ';
-    let formed = text.split_once('/').is_some_and(|(kind, subtype)| !kind.is_empty() && !subtype.is_empty());
-    if text.len() > MEDIA_TYPE_BYTES_MAX || !formed || !text.chars().all(plain) {
-        return Err(broken(format!("a part has the media type {:?}", cut(text, 80))));
-    }
-    Ok(())
-}
-
-fn describe_parts(parts: &[Part]) -> String {
-    let describe = |part: &Part| match part {
-        Part::Text(text) => text.clone(),
-        Part::Image(blob) => format!("[image, {}, {} bytes]", blob.media_type, blob.data.len()),
-        Part::File(blob) => format!("[file, {}, {} bytes]", blob.media_type, blob.data.len()),
-    };
-    parts.iter().map(describe).collect::<Vec<_>>().join("\n")
 }
 
 fn check_metadata(text: &str) -> Result<Value, Rejection> {
@@ -163,6 +174,6 @@ fn check_metadata(text: &str) -> Result<Value, Rejection> {
     match json::parse(text) {
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(_) => Err(broken("its metadata is not a JSON object")),
-        Err(error) => Err(broken(format!("its metadata is not JSON ({})", shown(&error.to_string())))),
+        Err(error) => Err(broken(format!("its metadata is not JSON ({})", quoted(&error.to_string())))),
     }
 }

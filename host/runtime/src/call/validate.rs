@@ -6,7 +6,7 @@ use crate::catalog::{Catalog, Plugin, Tool};
 use crate::reply::Code;
 use crate::schema::Mismatch;
 use crate::text::{OneLine, cut};
-use portcullis_policy::ToolName;
+use portcullis_policy::{LocalName, PluginName, ToolName};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) struct ValidCall {
 
 impl ParsedCall {
     pub(super) fn validate(self, catalog: &Catalog) -> Result<Arc<ValidCall>, Rejection> {
-        let name: Option<ToolName> = (self.tool.len() <= TOOL_BYTES_MAX).then(|| self.tool.parse().ok()).flatten();
+        let name: Option<ToolName> = (self.tool.len() <= TOOL_BYTES_MAX).then(|| name(&self.tool)).flatten();
         let found = name.as_ref().and_then(|name| catalog.find(name));
         let Some((plugin, tool)) = found else { return Err(unknown(&self.tool, catalog)) };
         let arguments = Value::Object(self.arguments);
@@ -38,6 +38,11 @@ impl ParsedCall {
         let (plugin, tool) = (Arc::clone(plugin), Arc::clone(tool));
         Ok(Arc::new(ValidCall { plugin, tool, arguments, canonical: self.canonical }))
     }
+}
+
+/// The full name that a text stands for: a tool that has its plugin's name is called by the one name.
+fn name(tool: &str) -> Option<ToolName> {
+    tool.parse().ok().or_else(|| Some(ToolName::new(PluginName::new(tool).ok()?, LocalName::new(tool).ok()?)))
 }
 
 fn unknown(tool: &str, catalog: &Catalog) -> Rejection {

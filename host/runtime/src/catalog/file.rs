@@ -1,18 +1,24 @@
 //! Reading a plugin file: once, whole, as the regular file that was opened, so that what is checked is what is
 //! compiled and what is run.
 
+use crate::standard;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, File, OpenOptions};
 use portcullis_policy::PluginName;
 use portcullis_sandbox::COMPONENT_BYTES_MAX;
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What the name of a plugin file ends with.
 pub(crate) const EXTENSION: &str = ".wasm";
 
 /// Files of a plugin directory that are looked at: far more than a model could be told of.
 const FILES_MAX: usize = 10_000;
+
+/// How coarse the times of a file may be: two writes within it can leave the same time. Some file systems count in
+/// steps of two seconds.
+const STAMP_GRAIN: Duration = Duration::from_secs(3);
 
 /// Why a file is no plugin.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +28,9 @@ pub enum FileError {
         "its name is not a plain one: rename it to lower-case letters, digits, `-` and `_`, such as `my-tool.wasm`"
     )]
     Name,
+    /// The name of the host's own tools.
+    #[error("its name is that of tools of the host itself: give the plugin another, and the file with it")]
+    Reserved,
     /// A link, a directory, a pipe, a device.
     #[error("it is not a regular file: put the file itself here, not a link to it, a directory or a pipe")]
     NotRegular,
@@ -40,6 +49,67 @@ pub enum FileError {
 pub(crate) struct PluginFile {
     pub(crate) bytes: Vec<u8>,
     pub(crate) sha256: [u8; 32],
+    pub(crate) sighting: Sighting,
+}
+
+/// What was seen of a file when it was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sighting {
+    stamp: Stamp,
+    pub(crate) sha256: [u8; 32],
+    /// Whether the file was old enough that its stamp is of these bytes and of no others.
+    settled: bool,
+}
+
+impl Sighting {
+    /// Whether a file with this stamp has the bytes that were seen.
+    pub(crate) fn holds(&self, stamp: Stamp) -> bool {
+        self.settled && self.stamp == stamp
+    }
+
+    /// Whether the same was seen, of a file that nobody has touched in between.
+    pub(crate) fn is_as(&self, other: &Self) -> bool {
+        (self.stamp, self.sha256) == (other.stamp, other.sha256)
+    }
+}
+
+/// What the system says of a file, so that one that is as it was need not be read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    /// Nobody can set this one.
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    fn of(stat: &rustix::fs::Stat) -> Self {
+        // The fields are as wide as the system has them, and narrower on some.
+        Self {
+            device: wide(stat.st_dev),
+            inode: wide(stat.st_ino),
+            size: wide(stat.st_size),
+            modified: (signed(stat.st_mtime), signed(stat.st_mtime_nsec)),
+            changed: (signed(stat.st_ctime), signed(stat.st_ctime_nsec)),
+        }
+    }
+
+    /// Whether a change that is made from now on must show in it.
+    fn is_settled(&self) -> bool {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let changed = Duration::from_secs(u64::try_from(self.changed.0).unwrap_or(u64::MAX));
+        changed.saturating_add(STAMP_GRAIN) <= now
+    }
+}
+
+fn wide(number: impl TryInto<u64>) -> u64 {
+    number.try_into().unwrap_or(u64::MAX)
+}
+
+fn signed(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
 }
 
 /// The files of a directory whose name says that they are plugins, sorted; others are no business of ours.
@@ -58,11 +128,37 @@ pub(crate) fn list(directory: &Dir) -> io::Result<Vec<String>> {
 /// The plugin a file name stands for.
 pub(crate) fn plugin_name(file: &str) -> Result<PluginName, FileError> {
     let stem = file.strip_suffix(EXTENSION).ok_or(FileError::Name)?;
-    PluginName::new(stem).map_err(|_| FileError::Name)
+    checked_name(stem)
+}
+
+/// A name that a plugin may have.
+pub(crate) fn checked_name(name: &str) -> Result<PluginName, FileError> {
+    let name = PluginName::new(name).map_err(|_| FileError::Name)?;
+    if standard::is_reserved(&name) { Err(FileError::Reserved) } else { Ok(name) }
+}
+
+/// What the system says of a file of a plugin directory.
+pub(crate) fn stamp(directory: &Dir, name: &str) -> Result<Stamp, FileError> {
+    plugin_name(name)?;
+    open(directory, name).map(|(_, stamp)| stamp)
 }
 
 /// Reads a file of a plugin directory.
 pub(crate) fn read(directory: &Dir, name: &str) -> Result<PluginFile, FileError> {
+    plugin_name(name)?;
+    // All that is said of the file is from before it is read: what is written meanwhile makes another stamp.
+    let (file, stamp) = open(directory, name)?;
+    let settled = stamp.is_settled();
+    let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0));
+    file.take(COMPONENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > COMPONENT_BYTES_MAX {
+        return Err(FileError::TooLarge);
+    }
+    let sha256 = Sha256::digest(&bytes).into();
+    Ok(PluginFile { bytes, sha256, sighting: Sighting { stamp, sha256, settled } })
+}
+
+fn open(directory: &Dir, name: &str) -> Result<(File, Stamp), FileError> {
     let mut options = OpenOptions::new();
     // Without following a link, and without waiting for the other end of a pipe.
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
@@ -77,14 +173,6 @@ pub(crate) fn read(directory: &Dir, name: &str) -> Result<PluginFile, FileError>
     if stat.st_mode & 0o002 != 0 {
         return Err(FileError::Exposed);
     }
-    let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
-    if size > COMPONENT_BYTES_MAX {
-        return Err(FileError::TooLarge);
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-    file.take(COMPONENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > COMPONENT_BYTES_MAX {
-        return Err(FileError::TooLarge);
-    }
-    Ok(PluginFile { sha256: Sha256::digest(&bytes).into(), bytes })
+    let stamp = Stamp::of(&stat);
+    if stamp.size > COMPONENT_BYTES_MAX { Err(FileError::TooLarge) } else { Ok((file, stamp)) }
 }

@@ -1,19 +1,21 @@
 //! Loading: from a file of the plugin directory to a plugin that can be called, or a reason why not.
 
 use super::definition::{self, DefinitionError};
-use super::file::{self, FileError, PluginFile};
+use super::directory::PluginDirectory;
+use super::file::{self, FileError, PluginFile, Sighting};
 use super::plugin::Plugin;
 use super::{Catalog, RefusedPlugin};
 use crate::audit::{AuditError, AuditLog, Kind};
 use crate::grants::Grants;
+use crate::open::OpenError;
 use crate::text::{OneLine, hex};
-use cap_std::fs::Dir;
 use portcullis_policy::{Limits, PluginName};
 use portcullis_sandbox::{
-    Ask, CallContext, CallHost, Code, CodeStore, CompileError, Compiler, Engine, Entry, Fetched, Manifest, Progress,
-    Refusal, Stop, Traffic, check_component, component_imports,
+    Ask, CallContext, CallHost, Code, CodeStore, CompileError, Compiler, Effects, Engine, Entry, Fetched, Manifest,
+    OutputFull, Progress, Refusal, Stop, Traffic, check_component, component_imports,
 };
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -56,9 +58,24 @@ pub enum LoadError {
     /// The file is another than at load.
     #[error("its file was changed since it was loaded")]
     Changed,
+    /// What the policy binds to it cannot be opened, or is not what it asks for. When a host opens, this is its error.
+    #[error("{0}")]
+    Grants(Box<OpenError>),
     /// The record.
     #[error(transparent)]
     Audit(#[from] AuditError),
+}
+
+impl LoadError {
+    /// Whether the same file could be loaded another time.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::File(_) | Self::Changed | Self::Grants(_) | Self::Audit(_) => true,
+            Self::Compile(CompileError::Worker(_)) => true,
+            Self::Compile(CompileError::Refused(_) | CompileError::Exhausted) | Self::Refused(_) => false,
+            Self::Describe(_) | Self::Unstable | Self::Definition(_) => false,
+        }
+    }
 }
 
 fn list(problems: &[DefinitionError]) -> String {
@@ -83,42 +100,53 @@ impl Observer for Silent {
     fn compiled(&self, _: &PluginName) {}
 }
 
+/// The files that were read, by name: what was seen of each then.
+pub(crate) type Seen = BTreeMap<String, Sighting>;
+
 /// Everything that loading needs.
 pub(crate) struct Loader {
     pub(crate) engine: Engine,
     pub(crate) compiler: Compiler,
     pub(crate) store: CodeStore,
-    pub(crate) plugins: Dir,
+    pub(crate) plugins: PluginDirectory,
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) observer: Arc<dyn Observer>,
 }
 
 impl Loader {
     /// Loads every plugin of the directory. One that is refused keeps no other from loading.
-    pub(crate) async fn load_all(&self) -> Result<Catalog, LoadError> {
-        let mut catalog = Catalog::default();
-        for file in file::list(&self.plugins).map_err(FileError::Io)? {
-            match self.load(&file).await {
+    pub(crate) async fn load_all(&self) -> Result<(Catalog, Seen), LoadError> {
+        let (mut catalog, mut seen) = (Catalog::default(), Seen::new());
+        let directory = self.plugins.held();
+        for file in file::list(&directory).map_err(FileError::Io)? {
+            let loaded = match file::read(&directory, &file) {
+                Ok(content) => {
+                    seen.insert(file.clone(), content.sighting);
+                    self.load(&file, &content).await
+                }
+                Err(error) => Err(error.into()),
+            };
+            match loaded {
                 Ok(plugin) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin))),
                 Err(error) => catalog.refused.push(RefusedPlugin { file, error: Arc::new(error) }),
             }
         }
-        Ok(catalog)
+        Ok((catalog, seen))
     }
 
-    async fn load(&self, file: &str) -> Result<Plugin, LoadError> {
+    /// Loads a plugin, without its grants.
+    pub(crate) async fn load(&self, file: &str, content: &PluginFile) -> Result<Plugin, LoadError> {
         let name = file::plugin_name(file)?;
-        let content = file::read(&self.plugins, file)?;
         check_component(&content.bytes)?;
         let code = OnceCell::new();
-        let manifest = match self.cached_manifest(&name, &content)? {
+        let manifest = match self.cached_manifest(&name, content)? {
             Some(manifest) => manifest,
             None => {
-                let mapped = self.map(&name, &content).await?;
+                let mapped = self.map(&name, content).await?;
                 let manifest = describe(&self.engine, &mapped).await?;
                 // Checked before it is kept, so that a refused description is never a cached one.
                 definition::check(&name, &manifest).map_err(LoadError::Definition)?;
-                self.keep_manifest(&content, &manifest);
+                self.keep_manifest(content, &manifest);
                 // It is the first to be set, so it cannot fail.
                 let _ = code.set(mapped);
                 manifest
@@ -146,11 +174,12 @@ impl Loader {
         plugin.code.get_or_try_init(|| self.map_again(plugin)).await
     }
 
+    /// Whoever found a plugin before its file was replaced still gets its code: the cache knows it by its hash.
     async fn map_again(&self, plugin: &Plugin) -> Result<Code, LoadError> {
         if let Some(code) = self.cached_code(&plugin.name, &plugin.sha256)? {
             return Ok(code);
         }
-        let content = file::read(&self.plugins, &plugin.file)?;
+        let content = file::read(&self.plugins.held(), &plugin.file)?;
         if content.sha256 != plugin.sha256 {
             return Err(LoadError::Changed);
         }
@@ -232,7 +261,7 @@ impl Loader {
 /// # Errors
 /// Why it would not.
 pub async fn check(name: &str, bytes: &[u8], engine: &Engine, compiler: &Compiler) -> Result<Manifest, LoadError> {
-    let name = PluginName::new(name).map_err(|_| FileError::Name)?;
+    let name = file::checked_name(name)?;
     check_component(bytes)?;
     let artefact = compiler.compile(bytes).await?;
     let manifest = describe(engine, &Code::load(engine, &artefact)?).await?;
@@ -281,7 +310,11 @@ fn nobody() -> CallContext {
         fn ask(&self, _: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
             Box::pin(std::future::ready(Err("a plugin that describes itself has nobody to ask".to_owned())))
         }
+        fn write_output(&self, _: &[u8]) -> Result<(), OutputFull> {
+            Err(OutputFull)
+        }
         fn traffic(&self, _: Traffic) {}
+        fn effects(&self, _: Effects) {}
     }
     CallContext {
         id: Arc::from(""),

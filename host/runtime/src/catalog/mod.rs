@@ -1,34 +1,45 @@
 //! The plugins of a directory: which were loaded, with their tools, and which were refused, each with its reason.
 
 mod definition;
-mod file;
+mod directory;
+pub(crate) mod file;
 mod load;
 mod plugin;
 
 pub use definition::DefinitionError;
+pub(crate) use directory::PluginDirectory;
 pub use file::FileError;
-pub(crate) use load::Loader;
 pub use load::{LoadError, Observer, Silent, check};
+pub(crate) use load::{Loader, Seen};
 pub use plugin::{Dependency, Plugin, Tool};
 
+use crate::standard;
 use portcullis_policy::{PluginName, ToolName};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The plugins of a directory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Catalog {
     pub(crate) plugins: BTreeMap<PluginName, Arc<Plugin>>,
     pub(crate) refused: Vec<RefusedPlugin>,
 }
 
 /// A file that could not be loaded.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RefusedPlugin {
     /// The name of the file; untrusted text.
     pub file: String,
     /// Why.
     pub error: Arc<LoadError>,
+}
+
+impl Default for Catalog {
+    /// The host's own tools alone.
+    fn default() -> Self {
+        let plugins = standard::plugins().iter().map(|plugin| (plugin.name.clone(), Arc::clone(plugin))).collect();
+        Self { plugins, refused: Vec::new() }
+    }
 }
 
 impl Catalog {
@@ -47,6 +58,11 @@ impl Catalog {
         self.plugins().flat_map(|plugin| plugin.tools().map(move |tool| (plugin, tool)))
     }
 
+    /// Every tool, by full name, to be held on to after the catalog has changed.
+    pub fn shared_tools(&self) -> impl Iterator<Item = (&Arc<Plugin>, &Arc<Tool>)> {
+        self.plugins.values().flat_map(|plugin| plugin.tools.values().map(move |tool| (plugin, tool)))
+    }
+
     /// A plugin.
     pub fn plugin(&self, name: &str) -> Option<&Plugin> {
         PluginName::new(name).ok().and_then(|name| self.plugins.get(&name)).map(|plugin| &**plugin)
@@ -55,6 +71,11 @@ impl Catalog {
     /// The refusal of a plugin, by the name it would have had.
     pub fn refusal(&self, plugin: &str) -> Option<&RefusedPlugin> {
         self.refused.iter().find(|refused| refused.file.strip_suffix(file::EXTENSION) == Some(plugin))
+    }
+
+    /// The refusal of a file.
+    pub(crate) fn refusal_of(&self, file: &str) -> Option<&RefusedPlugin> {
+        self.refused.iter().find(|refused| refused.file == file)
     }
 
     pub(crate) fn find(&self, name: &ToolName) -> Option<(&Arc<Plugin>, &Arc<Tool>)> {

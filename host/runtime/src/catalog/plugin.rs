@@ -1,9 +1,13 @@
 //! A loaded plugin and its tools: what was checked at load, and stays as it was.
 
+use super::definition;
 use crate::grants::Grants;
 use crate::schema::Schema;
+use crate::standard;
+use crate::text::hex;
 use portcullis_policy::{DependencyKey, Hint, LocalName, Permissions, PluginName, ToolName};
-use portcullis_sandbox::{Code, DependencyKind};
+use portcullis_sandbox::{Code, DependencyKind, Manifest};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -59,6 +63,33 @@ impl std::fmt::Debug for Plugin {
 }
 
 impl Plugin {
+    /// A plugin of the host's own, which has no file: what it is, is what it says. Nothing where its description would
+    /// be refused.
+    pub(crate) fn standard(manifest: Manifest) -> Option<Self> {
+        let name = PluginName::new(&manifest.name).ok()?;
+        let checked = definition::check(&name, &manifest).ok()?;
+        let sha256: [u8; 32] = Sha256::digest(serde_json::to_vec(&manifest).ok()?).into();
+        Some(Self {
+            name,
+            file: String::new(),
+            sha256,
+            sha256_hex: Arc::from(hex(&sha256)),
+            bytes: 0,
+            imports: Vec::new(),
+            version: manifest.version,
+            description: manifest.description,
+            tools: checked.tools,
+            dependencies: checked.dependencies,
+            grants: Grants::default(),
+            code: OnceCell::new(),
+        })
+    }
+
+    /// Whether it is the host's own: it has no file, and its tools need no sandbox.
+    pub fn is_standard(&self) -> bool {
+        standard::is_reserved(&self.name)
+    }
+
     /// The name.
     pub fn name(&self) -> &PluginName {
         &self.name

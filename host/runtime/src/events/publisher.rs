@@ -4,7 +4,7 @@ use super::queue::Queue;
 use super::{CallState, Event, EventKind, Events};
 use portcullis_sandbox::Progress;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
 /// What every event says of its call.
@@ -13,6 +13,24 @@ pub(crate) struct Heading {
     pub(crate) call: Arc<str>,
     pub(crate) session: Arc<str>,
     pub(crate) tool: Arc<str>,
+}
+
+/// Where one who hears of one call alone hears of it. It is over when the last call that speaks to it is.
+#[derive(Debug)]
+pub(crate) struct Ear(Arc<Queue>);
+
+impl Ear {
+    /// A new one, with the subscription that hears.
+    pub(crate) fn new() -> (Self, Events) {
+        let queue = Arc::new(Queue::default());
+        (Self(Arc::clone(&queue)), Events { queue, publisher: Weak::new() })
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 /// Publishes the events of one host.
@@ -35,16 +53,16 @@ impl Publisher {
     }
 
     /// Publishes a state. With nobody there this is one look at a number: the heading is not even made.
-    pub(crate) fn state<'a>(&self, heading: impl FnOnce() -> &'a Heading, state: CallState) {
-        if self.is_heard() {
-            self.publish(heading(), EventKind::State(state));
+    pub(crate) fn state<'a>(&self, own: Option<&Ear>, heading: impl FnOnce() -> &'a Heading, state: CallState) {
+        if own.is_some() || self.is_heard() {
+            self.publish(own, heading(), EventKind::State(state));
         }
     }
 
     /// Publishes progress, at the same cost.
-    pub(crate) fn progress<'a>(&self, heading: impl FnOnce() -> &'a Heading, progress: Progress) {
-        if self.is_heard() {
-            self.publish(heading(), EventKind::Progress(Arc::new(progress)));
+    pub(crate) fn progress<'a>(&self, own: Option<&Ear>, heading: impl FnOnce() -> &'a Heading, progress: Progress) {
+        if own.is_some() || self.is_heard() {
+            self.publish(own, heading(), EventKind::Progress(Arc::new(progress)));
         }
     }
 
@@ -52,9 +70,12 @@ impl Publisher {
         self.subscribers.load(Ordering::Acquire) > 0
     }
 
-    fn publish(&self, heading: &Heading, kind: EventKind) {
+    fn publish(&self, own: Option<&Ear>, heading: &Heading, kind: EventKind) {
         let Heading { call, session, tool } = heading.clone();
         let event = Event { call, session, tool, at: SystemTime::now(), kind };
+        if let Some(Ear(queue)) = own {
+            queue.put(event.clone());
+        }
         let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         for queue in queues.iter() {
             queue.put(event.clone());

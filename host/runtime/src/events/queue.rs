@@ -14,14 +14,14 @@ const PROGRESS_QUEUED_MAX: usize = 256;
 const STATES_QUEUED_MAX: usize = 100_000;
 
 /// The queue of one subscriber.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
     changed: Notify,
 }
 
 /// States and progress apart, so that one can be dropped without a search; their numbers say in which order they came.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Waiting {
     states: VecDeque<(u64, Event)>,
     progress: VecDeque<(u64, Event)>,

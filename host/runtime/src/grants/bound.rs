@@ -5,11 +5,13 @@ use crate::audit::AuditError;
 use crate::catalog::{Catalog, Plugin};
 use crate::open::OpenError;
 use crate::places;
+use cap_std::fs::Dir;
 use portcullis_policy::{
     Binding, ClockResolution, DependencyKey, HttpBinding, PluginName, Pointer, Policy, ServiceBinding, StoreBinding,
 };
 use portcullis_sandbox::{Client, Directory, Network};
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 /// What one plugin is given.
@@ -57,6 +59,17 @@ impl Grants {
         }
     }
 
+    /// The first key whose directory overlaps with this one.
+    pub(crate) fn overlap(&self, other: &Dir) -> io::Result<Option<&DependencyKey>> {
+        for (key, grant) in &self.keys {
+            match grant {
+                Grant::Directory(bound) if bound.directory.overlaps(other)? => return Ok(Some(key)),
+                Grant::Directory(_) | Grant::Client(_) | Grant::Store(_) | Grant::Service(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
     /// The client that is bound to a key.
     pub(crate) fn client(&self, key: &DependencyKey) -> Option<&Client> {
         match self.get(key)? {
@@ -66,41 +79,43 @@ impl Grants {
     }
 }
 
-/// Makes ready everything that the policy binds to the plugins of a catalog that nobody else holds yet.
-pub(crate) fn bind(
-    policy: &Policy,
-    catalog: &mut Catalog,
-    bases: &Bases,
-    own: &Own<'_>,
-    network: &Network,
-) -> Result<(), OpenError> {
-    // A plugin that somebody holds was bound when it was loaded, and keeps what it has.
-    for plugin in catalog.plugins.values_mut().filter_map(Arc::get_mut) {
-        plugin.grants = grants(policy, plugin, bases, own, network)?;
-    }
-    Ok(())
+/// Everything that opening a grant needs.
+pub(crate) struct Opening<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) bases: &'a Bases,
+    pub(crate) own: &'a Own,
+    pub(crate) plugins: &'a Dir,
+    pub(crate) network: &'a Network,
 }
 
-fn grants(
-    policy: &Policy,
-    plugin: &Plugin,
-    bases: &Bases,
-    own: &Own<'_>,
-    network: &Network,
-) -> Result<Grants, OpenError> {
-    let plugin = &plugin.name;
-    let mut keys = BTreeMap::new();
-    for (key, binding) in policy.bindings(plugin) {
-        let place = Place { plugin, key, base: bases.of(policy.binding_layer(plugin, key)) };
-        let grant = match binding {
-            Binding::Directory(binding) => Grant::Directory(place.directory(binding, own)?),
-            Binding::Http(binding) => Grant::Client(place.client(binding, network)?),
-            Binding::Store(binding) => Grant::Store(*binding),
-            Binding::Service(binding) => Grant::Service(binding.clone()),
-        };
-        keys.insert(key.clone(), grant);
+impl Opening<'_> {
+    /// Makes ready everything that the policy binds to the plugins of a catalog that nobody else holds yet.
+    pub(crate) fn bind_all(&self, catalog: &mut Catalog) -> Result<(), OpenError> {
+        // A plugin that somebody holds was bound when it was loaded, and keeps what it has.
+        catalog.plugins.values_mut().filter_map(Arc::get_mut).try_for_each(|plugin| self.bind(plugin))
     }
-    Ok(Grants { keys, config: Arc::new(policy.config(plugin).clone()), clock: policy.clock(plugin) })
+
+    /// Makes ready everything that the policy binds to a plugin.
+    pub(crate) fn bind(&self, plugin: &mut Plugin) -> Result<(), OpenError> {
+        plugin.grants = self.grants(&plugin.name)?;
+        Ok(())
+    }
+
+    fn grants(&self, plugin: &PluginName) -> Result<Grants, OpenError> {
+        let policy = self.policy;
+        let mut keys = BTreeMap::new();
+        for (key, binding) in policy.bindings(plugin) {
+            let place = Place { plugin, key, base: self.bases.of(policy.binding_layer(plugin, key)) };
+            let grant = match binding {
+                Binding::Directory(binding) => Grant::Directory(place.directory(binding, self)?),
+                Binding::Http(binding) => Grant::Client(place.client(binding, self.network)?),
+                Binding::Store(binding) => Grant::Store(*binding),
+                Binding::Service(binding) => Grant::Service(binding.clone()),
+            };
+            keys.insert(key.clone(), grant);
+        }
+        Ok(Grants { keys, config: Arc::new(policy.config(plugin).clone()), clock: policy.clock(plugin) })
+    }
 }
 
 /// One binding of one plugin, and where its relative paths start.
@@ -114,7 +129,7 @@ impl Place<'_> {
     fn directory(
         &self,
         binding: &portcullis_policy::DirectoryBinding,
-        own: &Own<'_>,
+        opening: &Opening<'_>,
     ) -> Result<BoundDirectory, OpenError> {
         let path = self.base.join(&binding.path);
         let directory = Directory::open(&path, binding.access).map_err(|error| OpenError::Grant {
@@ -122,7 +137,7 @@ impl Place<'_> {
             key: self.key.clone(),
             error,
         })?;
-        if let Some(what) = own.covered_by(&directory).map_err(AuditError::Io)? {
+        if let Some(what) = opening.own.covered_by(&directory, opening.plugins).map_err(AuditError::Io)? {
             let (plugin, key, path) = (self.plugin.clone(), self.key.clone(), binding.path.clone());
             return Err(OpenError::Covers { plugin, key, path, what });
         }

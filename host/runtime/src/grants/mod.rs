@@ -2,12 +2,13 @@
 
 mod bound;
 
-pub(crate) use bound::{BoundDirectory, Grant, Grants, bind};
+pub(crate) use bound::{BoundDirectory, Grant, Grants, Opening};
 
 use crate::catalog::{Catalog, Plugin};
 use crate::inject::Injection;
 use crate::open::OpenError;
 use crate::places::{PolicyFile, State};
+use cap_std::fs::Dir;
 use portcullis_policy::{Binding, DependencyKey, KnownTool, Layer, PluginName, Pointer, Policy};
 use portcullis_sandbox::{DependencyKind, Directory};
 use std::path::{Path, PathBuf};
@@ -15,44 +16,47 @@ use std::path::{Path, PathBuf};
 /// Refuses a policy that names a plugin or a key that is not there: what is misspelt would silently not hold.
 pub(crate) fn check_names(policy: &Policy, catalog: &Catalog, files: &Bases) -> Result<(), OpenError> {
     for plugin in policy.plugins() {
-        let Some(loaded) = catalog.plugins.get(plugin) else {
+        match catalog.plugins.get(plugin) {
+            Some(loaded) => check_keys(policy, loaded)?,
             // A plugin that is there and was refused is known; its grants wait for it.
-            if catalog.refusal(plugin.as_str()).is_some() {
-                continue;
-            }
-            return Err(OpenError::UnknownPlugin(plugin.clone()));
-        };
-        for (key, binding) in policy.bindings(plugin) {
-            let asked = loaded.dependencies.get(key).map(|dependency| dependency.kind);
-            let fits = match (binding, asked) {
-                (Binding::Directory(_), Some(DependencyKind::Directory)) => true,
-                (Binding::Http(_), Some(DependencyKind::Http)) => true,
-                (Binding::Store(_), Some(DependencyKind::Store)) => true,
-                (Binding::Service(_), Some(DependencyKind::Service)) => true,
-                (Binding::Directory(_) | Binding::Http(_) | Binding::Store(_) | Binding::Service(_), _) => false,
-            };
-            if !fits {
-                let asks: Vec<String> = loaded.dependencies.keys().map(|key| format!("`{key}`")).collect();
-                let asks = if asks.is_empty() { "nothing".to_owned() } else { asks.join(", ") };
-                return Err(OpenError::UnknownKey { plugin: plugin.clone(), key: key.clone(), asks });
-            }
-            check_narrow(loaded, plugin, key, binding)?;
+            None if catalog.refusal(plugin.as_str()).is_some() => {}
+            None => return Err(OpenError::UnknownPlugin(plugin.clone())),
         }
     }
     check_rules(policy, catalog, files)
 }
 
+/// Refuses a policy that binds what a plugin does not ask for.
+pub(crate) fn check_keys(policy: &Policy, loaded: &Plugin) -> Result<(), OpenError> {
+    let plugin = &loaded.name;
+    for (key, binding) in policy.bindings(plugin) {
+        let asked = loaded.dependencies.get(key).map(|dependency| dependency.kind);
+        let fits = match (binding, asked) {
+            (Binding::Directory(_), Some(DependencyKind::Directory)) => true,
+            (Binding::Http(_), Some(DependencyKind::Http)) => true,
+            (Binding::Store(_), Some(DependencyKind::Store)) => true,
+            (Binding::Service(_), Some(DependencyKind::Service)) => true,
+            (Binding::Directory(_) | Binding::Http(_) | Binding::Store(_) | Binding::Service(_), _) => false,
+        };
+        if !fits {
+            let asks: Vec<String> = loaded.dependencies.keys().map(|key| format!("`{key}`")).collect();
+            let asks = if asks.is_empty() { "nothing".to_owned() } else { asks.join(", ") };
+            return Err(OpenError::UnknownKey { plugin: plugin.clone(), key: key.clone(), asks });
+        }
+        check_narrow(loaded, plugin, key, binding)?;
+    }
+    Ok(())
+}
+
 /// Refuses a policy that binds a key of a loaded plugin to a service that the application does not have.
-pub(crate) fn check_services(policy: &Policy, catalog: &Catalog, injection: &Injection) -> Result<(), OpenError> {
-    for plugin in catalog.plugins.keys() {
-        for (key, binding) in policy.bindings(plugin) {
-            let Binding::Service(binding) = binding else { continue };
-            if !injection.knows(&binding.name) {
-                let names: Vec<String> = injection.names().map(|name| format!("`{name}`")).collect();
-                let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                let (plugin, key, service) = (plugin.clone(), key.clone(), binding.name.clone());
-                return Err(OpenError::UnknownService { plugin, key, service, has });
-            }
+pub(crate) fn check_services(policy: &Policy, loaded: &Plugin, injection: &Injection) -> Result<(), OpenError> {
+    for (key, binding) in policy.bindings(&loaded.name) {
+        let Binding::Service(binding) = binding else { continue };
+        if !injection.knows(&binding.name) {
+            let names: Vec<String> = injection.names().map(|name| format!("`{name}`")).collect();
+            let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            let (plugin, key, service) = (loaded.name.clone(), key.clone(), binding.name.clone());
+            return Err(OpenError::UnknownService { plugin, key, service, has });
         }
     }
     Ok(())
@@ -87,22 +91,21 @@ fn check_rules(policy: &Policy, catalog: &Catalog, files: &Bases) -> Result<(), 
     }
 }
 
-/// What no grant may cover.
-pub(crate) struct Own<'a> {
-    pub(crate) plugins: &'a cap_std::fs::Dir,
-    pub(crate) state: &'a State,
-    pub(crate) policies: Vec<&'a PolicyFile>,
+/// What no grant may cover, beside the plugin directory.
+pub(crate) struct Own {
+    pub(crate) state: State,
+    pub(crate) policies: Vec<PolicyFile>,
 }
 
-impl Own<'_> {
-    fn covered_by(&self, directory: &Directory) -> std::io::Result<Option<&'static str>> {
+impl Own {
+    fn covered_by(&self, directory: &Directory, plugins: &Dir) -> std::io::Result<Option<&'static str>> {
         if directory.overlaps(&self.state.directory)? {
             return Ok(Some("the state directory"));
         }
         if directory.overlaps(&self.state.cache)? {
             return Ok(Some("the cache directory"));
         }
-        if directory.overlaps(self.plugins)? {
+        if directory.overlaps(plugins)? {
             return Ok(Some("the plugin directory"));
         }
         for policy in &self.policies {

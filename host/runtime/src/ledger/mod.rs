@@ -1,11 +1,13 @@
 //! The ledger: what has to survive the process and be the same for every process of a state directory. Questions that
-//! wait for a person, answers that hold on, sessions, the files a person trusts, and the stores of plugins.
+//! wait for a person, answers that hold on, sessions, the files a person trusts, the stores of plugins, and which
+//! outputs are kept.
 //!
 //! It is one SQLite file beside the record. The record says what happened and is never changed; the ledger says how
 //! things stand. Rows that give a right carry a seal under the host's key, so that a row nobody answered is no answer.
 //! It must not know what a call is or who is asked.
 
 mod answers;
+mod output;
 mod owner;
 mod questions;
 #[cfg(test)]
@@ -16,6 +18,7 @@ mod store;
 mod trusted;
 
 pub(crate) use answers::{AnswerRow, Held};
+pub(crate) use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};
 pub(crate) use owner::Owner;
 pub(crate) use questions::{Conflict, QuestionRow, Subject};
 pub use status::Status;
@@ -38,7 +41,7 @@ const LEDGER_FILE: &str = "ledger.sqlite";
 const APPLICATION_ID: i32 = 0x506f_7274;
 
 /// The steps from nothing to the newest schema; the version of a file is how many of them it has been through.
-const MIGRATIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("schema-2.sql")];
+const MIGRATIONS: [&str; 3] = [include_str!("schema.sql"), include_str!("schema-2.sql"), include_str!("schema-3.sql")];
 
 /// How long a process waits for another that writes. A transaction here takes a few milliseconds.
 const BUSY_TIME: Duration = Duration::from_secs(10);

@@ -2,9 +2,10 @@
 
 use super::payload::KeptOutput;
 use super::traffic::TrafficLine;
+use crate::call::effects::EffectsLine;
 use crate::inject::Uses;
 use portcullis_policy::Layer;
-use portcullis_sandbox::Traffic;
+use portcullis_sandbox::{Effects, Traffic};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
@@ -40,6 +41,8 @@ pub(super) struct Facts {
     pub(super) printed: Option<String>,
     #[serde(skip)]
     pub(super) traffic: Traffic,
+    #[serde(skip)]
+    pub(super) effects: Effects,
     #[serde(skip)]
     pub(super) uses: Option<Uses>,
 }
@@ -92,8 +95,14 @@ pub(super) struct OutcomeLine<'a> {
     pub(super) printed: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) http: Option<TrafficLine>,
+    /// What it did to its directories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) files: Option<EffectsLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) services: Option<&'a Uses>,
+    /// Where the whole of the answer is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reference: Option<&'a str>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(super) output: Option<KeptOutput>,
 }

@@ -1,0 +1,51 @@
+//! The text of an answer on the terminal while its tool writes it.
+
+use super::Context;
+use crate::progress::StatusLine;
+use portcullis::TextStream;
+use portcullis::text::Lines;
+use std::convert::Infallible;
+use std::future::pending;
+use std::io;
+
+/// What of an answer is on the screen already.
+pub(super) struct Streamed<'a> {
+    stream: Option<TextStream>,
+    shown: String,
+    failed: Option<io::Error>,
+    status: &'a StatusLine,
+    context: &'a Context,
+}
+
+impl<'a> Streamed<'a> {
+    /// Nothing yet; nothing ever without a stream.
+    pub(super) fn new(stream: Option<TextStream>, status: &'a StatusLine, context: &'a Context) -> Self {
+        Self { stream, shown: String::new(), failed: None, status, context }
+    }
+
+    /// Shows each piece as it comes, for as long as this is polled.
+    pub(super) async fn follow(&mut self) -> Infallible {
+        while let Some(stream) = &mut self.stream
+            && let Some(piece) = stream.next().await
+        {
+            self.show(&piece);
+        }
+        pending().await
+    }
+
+    /// Shows what had come and was not shown yet. Returns all that was shown, as the tool wrote it.
+    pub(super) fn end(mut self) -> io::Result<String> {
+        while let Some(piece) = self.stream.as_mut().and_then(TextStream::try_next) {
+            self.show(&piece);
+        }
+        self.failed.map_or(Ok(self.shown), Err)
+    }
+
+    fn show(&mut self, piece: &str) {
+        self.status.clear();
+        if self.failed.is_none() {
+            self.failed = self.context.terminal.print(&Lines(piece).to_string()).err();
+        }
+        self.shown.push_str(piece);
+    }
+}

@@ -1,0 +1,225 @@
+//! The text of an answer while it is made: its beginning in memory, and the whole in the kept outputs from the moment
+//! on that it is over what may be passed on.
+
+use crate::ledger::OutputOrigin;
+use crate::outputs::{KeepError, Outputs, Reference, Writing};
+use crate::stream::Pieces;
+use crate::text::cut;
+use portcullis_sandbox::OutputFull;
+use std::sync::{Mutex, PoisonError};
+
+/// The media type of text.
+pub(super) const TEXT: &str = "text/plain";
+
+/// The media type of JSON.
+pub(super) const JSON: &str = "application/json";
+
+/// Where the answers of one call are kept.
+#[derive(Clone)]
+pub(super) struct Keeper {
+    pub(super) outputs: Outputs,
+    pub(super) origin: OutputOrigin,
+}
+
+impl Keeper {
+    /// Keeps bytes whole.
+    pub(super) fn keep(&self, bytes: &[u8], media_type: &str, is_text: bool) -> Result<Reference, KeepError> {
+        let mut writing = self.outputs.begin(&self.origin)?;
+        writing.reserve(bytes.len() as u64)?;
+        writing.write(bytes)?;
+        writing.finish(media_type, is_text, true)
+    }
+}
+
+/// The text that a running tool writes, piece by piece.
+pub(crate) struct RunningAnswer(Mutex<Text>);
+
+/// A text, as much of it as there is.
+pub(super) struct Text {
+    keeper: Keeper,
+    /// Who hears of it as it comes.
+    pieces: Option<Pieces>,
+    shown_max: usize,
+    /// The beginning, `shown_max` bytes at the most.
+    head: String,
+    bytes: u64,
+    writing: Option<Writing>,
+    /// Why the whole is not kept, where it had to be.
+    unkept: Option<&'static str>,
+}
+
+impl RunningAnswer {
+    pub(super) fn new(keeper: Keeper, shown_max: usize, pieces: Option<Pieces>) -> Self {
+        let (head, writing, unkept) = (String::new(), None, None);
+        Self(Mutex::new(Text { keeper, pieces, shown_max, head, bytes: 0, writing, unkept }))
+    }
+
+    /// Takes the next piece.
+    pub(super) fn write(&self, piece: &[u8]) -> Result<(), OutputFull> {
+        let mut text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        text.push(&String::from_utf8_lossy(piece));
+        // What cannot be kept must not go on: the tool would do its work for nobody.
+        if text.unkept.is_some() { Err(OutputFull) } else { Ok(()) }
+    }
+
+    /// What was written. More comes to nobody.
+    pub(super) fn take(&self) -> Text {
+        let mut text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (keeper, shown_max) = (text.keeper.clone(), text.shown_max);
+        let empty =
+            Text { keeper, pieces: None, shown_max, head: String::new(), bytes: 0, writing: None, unkept: None };
+        std::mem::replace(&mut *text, empty)
+    }
+}
+
+impl Text {
+    /// A text that was returned whole.
+    pub(super) fn of(keeper: Keeper, shown_max: usize, text: String) -> Self {
+        let bytes = text.len() as u64;
+        if text.len() <= shown_max {
+            return Self { keeper, pieces: None, shown_max, head: text, bytes, writing: None, unkept: None };
+        }
+        let head = cut(&text, shown_max).to_owned();
+        let mut whole = Self { keeper, pieces: None, shown_max, head, bytes, writing: None, unkept: None };
+        whole.keep(bytes, text.as_bytes());
+        whole
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn keeper(&self) -> &Keeper {
+        &self.keeper
+    }
+
+    /// Why the whole is not kept, where it had to be.
+    pub(super) fn unkept(&self) -> Option<&'static str> {
+        self.unkept
+    }
+
+    /// The beginning, and where the whole is kept: nowhere where the beginning is the whole, or it could not be kept.
+    pub(super) fn end(self, media_type: &str) -> Ended {
+        let Self { head, bytes, writing, mut unkept, .. } = self;
+        let reference = match writing.map(|writing| writing.finish(media_type, true, unkept.is_none())).transpose() {
+            Ok(reference) => reference,
+            Err(error) => {
+                unkept = Some(error.for_a_model());
+                None
+            }
+        };
+        Ended { head, bytes, reference, unkept }
+    }
+
+    /// Keeps what a tool had written that was stopped, however little it is.
+    pub(super) fn keep_unfinished(mut self) -> Option<Reference> {
+        if self.bytes == 0 {
+            return None;
+        }
+        if self.writing.is_none() && self.unkept.is_none() {
+            let head = std::mem::take(&mut self.head);
+            self.keep(head.len() as u64, head.as_bytes());
+        }
+        // Whether or not the last piece could be kept, those before it are.
+        self.writing.take()?.finish(TEXT, true, false).ok()
+    }
+
+    fn push(&mut self, piece: &str) {
+        if self.unkept.is_some() {
+            return;
+        }
+        let before = self.bytes;
+        self.bytes += piece.len() as u64;
+        if self.bytes <= self.shown_max as u64 {
+            self.head.push_str(piece);
+            if let Some(pieces) = &self.pieces {
+                pieces.put(piece);
+            }
+            return;
+        }
+        if self.writing.is_none() {
+            let head = std::mem::take(&mut self.head);
+            self.keep(before, head.as_bytes());
+            self.head = head;
+        }
+        if before == self.head.len() as u64 {
+            let fits = cut(piece, self.shown_max.saturating_sub(self.head.len()));
+            // Who listens hears the rest with the reply, which is cut after its last whole line.
+            let told = fits.rfind('\n').map_or(if self.head.contains('\n') { "" } else { fits }, |end| &fits[..=end]);
+            if let Some(pieces) = self.pieces.take().filter(|_| !told.is_empty()) {
+                pieces.put(told);
+            }
+            self.head.push_str(fits);
+        }
+        if let Some(writing) = &mut self.writing
+            && let Err(error) = writing.write(piece.as_bytes())
+        {
+            self.unkept = Some(error.for_a_model());
+        }
+    }
+
+    /// Begins to keep the text, with what there is of it.
+    fn keep(&mut self, reserved: u64, bytes: &[u8]) {
+        let begin = || {
+            let mut writing = self.keeper.outputs.begin(&self.keeper.origin)?;
+            writing.reserve(reserved)?;
+            writing.write(bytes)?;
+            Ok::<_, KeepError>(writing)
+        };
+        match begin() {
+            Ok(writing) => self.writing = Some(writing),
+            Err(error) => self.unkept = Some(error.for_a_model()),
+        }
+    }
+}
+
+/// A text that has ended.
+pub(super) struct Ended {
+    pub(super) head: String,
+    pub(super) bytes: u64,
+    pub(super) reference: Option<Reference>,
+    /// Why the whole is not kept, where it had to be.
+    pub(super) unkept: Option<&'static str>,
+}
+
+impl Ended {
+    /// What is passed on: the whole, or its beginning up to the last whole line with a notice of what is missing.
+    pub(super) fn shown(mut self, shown_max: usize) -> (String, Option<Reference>) {
+        if self.bytes <= shown_max as u64 && self.reference.is_none() {
+            return (self.head, None);
+        }
+        self.head.truncate(self.head.floor_char_boundary(shown_max));
+        if let Some(end) = self.head.rfind('\n') {
+            self.head.truncate(end + 1);
+        }
+        let notice = self.notice();
+        (format!("{}\n{notice}", self.head), self.reference)
+    }
+
+    fn notice(&self) -> String {
+        let missing = self.bytes.saturating_sub(self.head.len() as u64);
+        let shown_lines = self.head.bytes().filter(|byte| *byte == b'\n').count() as u64;
+        let Some(reference) = &self.reference else {
+            let why = self.unkept.unwrap_or("it was not kept");
+            return format!(
+                "[Portcullis: the output was cut here. {missing} bytes are missing of {}, and they are lost: {why}. Ask \
+                 for less at once.]",
+                self.bytes
+            );
+        };
+        let lines = reference.lines.unwrap_or(0);
+        let column = match self.head.rsplit('\n').next() {
+            Some(begun) if !begun.is_empty() => format!(",\"column\":{}", begun.len() + 1),
+            Some(_) | None => String::new(),
+        };
+        format!(
+            "[Portcullis: the output was cut here. {missing} bytes in {} lines are missing of {} bytes in {lines} lines. \
+             The whole is kept: read on with output.read {{\"reference\":\"{}\",\"offset\":{}{column}}}, or search it \
+             with output.grep.]",
+            lines.saturating_sub(shown_lines),
+            self.bytes,
+            reference.id,
+            shown_lines + 1,
+        )
+    }
+}

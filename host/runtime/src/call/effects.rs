@@ -1,0 +1,116 @@
+//! What a call had done before it ended without an answer, in words for the model and as a line of the record.
+
+use crate::text::{OneLine, cut, is_zero};
+use portcullis_sandbox::{Effects, Traffic};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Hosts that are named to a model, each with its requests.
+const HOSTS_TOLD_MAX: usize = 5;
+
+/// The longest name of a host that is told, in bytes: that of the longest name there is.
+const HOST_BYTES_MAX: usize = 253;
+
+/// What a call did to its directories, as the record keeps it.
+#[derive(Serialize)]
+pub(super) struct EffectsLine {
+    #[serde(skip_serializing_if = "is_zero")]
+    created: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    changed: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    removed: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    renamed: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    directories: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    written_bytes: u64,
+}
+
+impl EffectsLine {
+    /// The line of a call that did something; nothing for one that did not.
+    pub(super) fn of(effects: &Effects) -> Option<Self> {
+        let Effects { created, changed, removed, renamed, directories, written_bytes } = *effects;
+        let line = Self { created, changed, removed, renamed, directories, written_bytes };
+        (!effects.is_empty()).then_some(line)
+    }
+}
+
+/// One sentence; nothing where nothing was done that lasts.
+pub(super) fn told(effects: &Effects, traffic: &Traffic) -> Option<String> {
+    let mut done = files(effects);
+    done.extend(requests(traffic));
+    (!done.is_empty()).then(|| format!("Before it stopped it had: {}.", done.join(", ")))
+}
+
+fn files(effects: &Effects) -> Vec<String> {
+    let Effects { created, changed, removed, renamed, directories, written_bytes } = *effects;
+    let mut done: Vec<String> = [
+        ("created", created, "file", "files"),
+        ("changed", changed, "file", "files"),
+        ("made", directories, "directory", "directories"),
+        ("renamed", renamed, "name", "names"),
+        ("removed", removed, "file or directory", "files or directories"),
+    ]
+    .into_iter()
+    .filter(|(_, count, ..)| *count > 0)
+    .map(|(verb, count, one, many)| format!("{verb} {count} {}", if count == 1 { one } else { many }))
+    .collect();
+    if written_bytes > 0 {
+        done.push(format!("written {written_bytes} bytes to files"));
+    }
+    done
+}
+
+/// The requests that went out, by host.
+fn requests(traffic: &Traffic) -> Vec<String> {
+    let mut hosts: BTreeMap<&str, u64> = BTreeMap::new();
+    let sent = traffic.exchanges.iter().filter(|exchange| exchange.status.is_some() || exchange.sent_bytes > 0);
+    for exchange in sent {
+        *hosts.entry(host(&exchange.url)).or_default() += 1;
+    }
+    let others: u64 = hosts.values().skip(HOSTS_TOLD_MAX).sum::<u64>() + traffic.more;
+    let mut done: Vec<String> = hosts
+        .iter()
+        .take(HOSTS_TOLD_MAX)
+        .map(|(host, count)| {
+            let requests = if *count == 1 { "request" } else { "requests" };
+            format!("sent {count} {requests} to {}", OneLine(cut(host, HOST_BYTES_MAX)))
+        })
+        .collect();
+    if others > 0 {
+        done.push(format!("made {others} further requests"));
+    }
+    done
+}
+
+/// The host of a URL, with its port where it has one.
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_sandbox::Exchange;
+
+    fn exchange(url: &str, status: Option<u16>) -> Exchange {
+        let (method, error) = ("GET".to_owned(), None);
+        Exchange { method, url: url.to_owned(), status, error, sent_bytes: 0, received_bytes: 0 }
+    }
+
+    #[test]
+    fn what_was_done_is_told_in_one_sentence() {
+        let effects = Effects { created: 2, written_bytes: 1024, ..Effects::default() };
+        let one = exchange("https://api.test/x?y", Some(200));
+        let refused = exchange("https://no.test/", None);
+        let traffic = Traffic { exchanges: vec![one, refused], more: 0, redactions: 0 };
+        let told = told(&effects, &traffic).unwrap();
+        let expected =
+            "Before it stopped it had: created 2 files, written 1024 bytes to files, sent 1 request to api.test.";
+        assert_eq!(told, expected);
+        assert_eq!(super::told(&Effects::default(), &Traffic::default()), None);
+    }
+}

@@ -1,0 +1,41 @@
+//! What a tool can reach at all, as the policy stands: the most that any of its calls could do.
+
+use super::{given, narrow};
+use crate::catalog::{Plugin, Tool};
+use crate::grants::Grant;
+use portcullis_policy::Access;
+
+/// Methods of HTTP that only look. RFC 9110 section 9.2.1.
+const SAFE_METHODS: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
+
+/// What the handles of a tool's calls let it do. What its author claims plays no part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// It can change something: a directory, a store, something behind a network, or whatever a service changes.
+    pub writes: bool,
+    /// It can reach something outside of this machine's files and the host's own stores.
+    pub leaves: bool,
+}
+
+/// What a tool of a plugin can reach.
+pub(crate) fn reach(plugin: &Plugin, tool: &Tool) -> Reach {
+    let granted = plugin.dependencies.iter().filter_map(|(key, asked)| given(plugin, tool, key, asked.kind));
+    granted
+        .map(|grant| of(grant, tool))
+        .fold(Reach::default(), |all, one| Reach { writes: all.writes || one.writes, leaves: all.leaves || one.leaves })
+}
+
+fn of(grant: &Grant, tool: &Tool) -> Reach {
+    match grant {
+        Grant::Directory(bound) => {
+            Reach { writes: narrow::permitted(bound, tool).access() == Access::ReadWrite, leaves: false }
+        }
+        Grant::Client(client) => {
+            let looks = |method: &String| SAFE_METHODS.contains(&method.as_str());
+            Reach { writes: !client.binding().methods.iter().all(looks), leaves: true }
+        }
+        Grant::Store(_) => Reach { writes: true, leaves: false },
+        // The application's own code: nothing holds it to less.
+        Grant::Service(_) => Reach { writes: true, leaves: true },
+    }
+}

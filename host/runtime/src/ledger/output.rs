@@ -1,0 +1,202 @@
+//! Kept outputs: what there is, whose it is, and how much room it takes. Where the bytes lie is not known here.
+
+use super::{Change, LedgerError, owner};
+use rusqlite::{OptionalExtension, Row, params};
+use std::collections::BTreeSet;
+
+/// A kept output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OutputRow {
+    pub(crate) id: String,
+    pub(crate) call: String,
+    pub(crate) tool: String,
+    pub(crate) media_type: String,
+    pub(crate) bytes: i64,
+    pub(crate) lines: Option<i64>,
+    pub(crate) complete: bool,
+    pub(crate) marks: Vec<u8>,
+    pub(crate) kept_at: i64,
+}
+
+/// Whose an output is, and what it answers.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputOrigin {
+    pub(crate) session: String,
+    pub(crate) principal: String,
+    pub(crate) call: String,
+    pub(crate) tool: String,
+}
+
+/// What all outputs together may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputRoom {
+    /// Bytes in all.
+    pub(crate) bytes: i64,
+    /// Bytes of one session.
+    pub(crate) session_bytes: i64,
+    /// Outputs in all.
+    pub(crate) outputs: i64,
+}
+
+/// What an output has come to.
+pub(crate) struct FinishedOutput<'a> {
+    pub(crate) media_type: &'a str,
+    pub(crate) bytes: i64,
+    pub(crate) lines: Option<i64>,
+    pub(crate) complete: bool,
+    pub(crate) marks: &'a [u8],
+}
+
+/// What outputs take, the one that asks left out.
+struct Taken {
+    bytes: i64,
+    outputs: i64,
+}
+
+const COLUMNS: &str = "id, call, tool, media_type, bytes, lines, complete, marks, kept_at";
+
+impl Change<'_> {
+    /// Begins an output that this process writes.
+    pub(crate) fn begin_output(
+        &self,
+        id: &str,
+        origin: &OutputOrigin,
+        owner: &str,
+        now: i64,
+    ) -> Result<(), LedgerError> {
+        let insert = "INSERT INTO output \
+                      (id, session, principal, call, tool, media_type, bytes, lines, complete, marks, kept_at, owner) \
+                      VALUES (?1, ?2, ?3, ?4, ?5, '', 0, NULL, 0, x'', ?6, ?7)";
+        let OutputOrigin { session, principal, call, tool } = origin;
+        self.apply(insert, params![id, session, principal, call, tool, now, owner])
+    }
+
+    /// Makes room for so many bytes of an output, and forgets the oldest others for it: those of its session first,
+    /// where that has too much, and never one that is written to. Returns which; nothing where there is no room, and
+    /// nothing is then to be changed.
+    pub(crate) fn claim_output(
+        &self,
+        id: &str,
+        bytes: i64,
+        room: OutputRoom,
+    ) -> Result<Option<Vec<String>>, LedgerError> {
+        let mut forgotten = Vec::new();
+        for (session, bytes_max) in [(true, room.session_bytes), (false, room.bytes)] {
+            let mut taken = self.taken(id, session)?;
+            let is_over = |taken: &Taken| {
+                taken.bytes.saturating_add(bytes) > bytes_max || (!session && taken.outputs >= room.outputs)
+            };
+            while is_over(&taken) {
+                let Some((oldest, freed)) = self.oldest(id, session)? else { return Ok(None) };
+                self.forget_output(&oldest)?;
+                forgotten.push(oldest);
+                taken = Taken { bytes: taken.bytes - freed, outputs: taken.outputs - 1 };
+            }
+        }
+        self.apply("UPDATE output SET bytes = ?2 WHERE id = ?1", params![id, bytes])?;
+        Ok(Some(forgotten))
+    }
+
+    /// Notes that an output is there as it will stay.
+    pub(crate) fn finish_output(&self, id: &str, finished: &FinishedOutput<'_>) -> Result<(), LedgerError> {
+        let update = "UPDATE output SET media_type = ?2, bytes = ?3, lines = ?4, complete = ?5, marks = ?6, \
+                      owner = NULL WHERE id = ?1";
+        let FinishedOutput { media_type, bytes, lines, complete, marks } = finished;
+        self.apply(update, params![id, media_type, bytes, lines, complete, marks])
+    }
+
+    /// An output that a session of a principal may read.
+    pub(crate) fn output(&self, session: &str, principal: &str, id: &str) -> Result<Option<OutputRow>, LedgerError> {
+        let select =
+            format!("SELECT {COLUMNS} FROM output WHERE id = ?3 AND session = ?1 AND principal = ?2 AND owner IS NULL");
+        let mut select = self.transaction.prepare_cached(&select)?;
+        Ok(select.query_row(params![session, principal, id], read).optional()?)
+    }
+
+    /// All outputs that a session of a principal may read, the newest first.
+    pub(crate) fn outputs(&self, session: &str, principal: &str) -> Result<Vec<OutputRow>, LedgerError> {
+        let select = format!(
+            "SELECT {COLUMNS} FROM output WHERE session = ?1 AND principal = ?2 AND owner IS NULL \
+             ORDER BY kept_at DESC, rowid DESC"
+        );
+        let mut select = self.transaction.prepare_cached(&select)?;
+        let rows = select.query_map(params![session, principal], read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Forgets an output.
+    pub(crate) fn forget_output(&self, id: &str) -> Result<(), LedgerError> {
+        self.apply("DELETE FROM output WHERE id = ?1", [&id])
+    }
+
+    /// The outputs that a call has left.
+    pub(crate) fn outputs_of_call(&self, call: &str) -> Result<Vec<String>, LedgerError> {
+        let mut select = self.transaction.prepare_cached("SELECT id FROM output WHERE call = ?1")?;
+        let rows = select.query_map([call], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The outputs that hold on: those that are written by a process that is there, and of the others those that have
+    /// one of these files and were kept since a moment. The second is what does not.
+    pub(crate) fn sort_outputs(
+        &self,
+        files: &BTreeSet<String>,
+        since: i64,
+    ) -> Result<(BTreeSet<String>, Vec<String>), LedgerError> {
+        let mut select = self.transaction.prepare_cached("SELECT id, owner, kept_at FROM output")?;
+        let mut rows = select.query([])?;
+        let (mut holding, mut dead) = (BTreeSet::new(), Vec::new());
+        while let Some(row) = rows.next()? {
+            let (id, owner, kept_at): (String, Option<String>, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let holds = match owner {
+                Some(owner) => owner::is_alive(self.owners, &owner),
+                None => files.contains(&id) && kept_at >= since,
+            };
+            if holds {
+                holding.insert(id);
+            } else {
+                dead.push(id);
+            }
+        }
+        Ok((holding, dead))
+    }
+
+    fn taken(&self, id: &str, session: bool) -> Result<Taken, LedgerError> {
+        let select = format!("SELECT coalesce(sum(bytes), 0), count(*) FROM output WHERE id <> ?1 AND {}", of(session));
+        let read = |row: &Row<'_>| Ok(Taken { bytes: row.get(0)?, outputs: row.get(1)? });
+        Ok(self.transaction.prepare_cached(&select)?.query_row([id], read)?)
+    }
+
+    fn oldest(&self, id: &str, session: bool) -> Result<Option<(String, i64)>, LedgerError> {
+        let select = format!(
+            "SELECT id, bytes FROM output WHERE id <> ?1 AND owner IS NULL AND {} ORDER BY kept_at, rowid LIMIT 1",
+            of(session)
+        );
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        Ok(self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?)
+    }
+
+    fn apply(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), LedgerError> {
+        self.transaction.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+}
+
+/// The outputs of the session of the one that asks, or all.
+fn of(session: bool) -> &'static str {
+    if session { "session = (SELECT session FROM output WHERE id = ?1)" } else { "true" }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<OutputRow> {
+    Ok(OutputRow {
+        id: row.get(0)?,
+        call: row.get(1)?,
+        tool: row.get(2)?,
+        media_type: row.get(3)?,
+        bytes: row.get(4)?,
+        lines: row.get(5)?,
+        complete: row.get(6)?,
+        marks: row.get(7)?,
+        kept_at: row.get(8)?,
+    })
+}

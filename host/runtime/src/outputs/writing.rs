@@ -1,0 +1,187 @@
+//! An output on its way to the disk: piece by piece, with room made for it before it is written.
+
+use super::cursor::MARK_BYTES;
+use super::{Outputs, Reference, new_id};
+use crate::ledger::{FinishedOutput, LedgerError, OutputOrigin, Owner, now};
+use cap_std::fs::{File, OpenOptions, OpenOptionsExt};
+use rusqlite::ErrorCode;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// The most room that is made ahead of what is written, in bytes: an output that grows asks for a quarter more than it
+/// has, so that it asks seldom, and others are not forgotten for what it never comes to.
+const AHEAD_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Why an output is not kept.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KeepError {
+    /// It alone is larger than all outputs together may be, or others that are written to take the room.
+    #[error("there is no room for it among the kept outputs")]
+    NoRoom,
+    /// The ledger.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The file.
+    #[error("the output cannot be kept: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl KeepError {
+    /// Why, for a model: nothing of where things are.
+    pub(crate) fn for_a_model(&self) -> &'static str {
+        match self {
+            Self::NoRoom => "there is no room for it among the kept outputs",
+            Self::Io(error) if error.kind() == io::ErrorKind::StorageFull => "the host's disk is full",
+            Self::Ledger(LedgerError::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
+                "the host's disk is full"
+            }
+            Self::Ledger(_) | Self::Io(_) => "the host could not write it",
+        }
+    }
+}
+
+/// An output that is written. Dropped before it is finished, it was never there.
+pub(crate) struct Writing {
+    outputs: Outputs,
+    id: String,
+    file: File,
+    /// Tells other processes that this one is there.
+    _owner: Arc<Owner>,
+    bytes: u64,
+    claimed: u64,
+    breaks: u64,
+    ends_a_line: bool,
+    /// The line breaks before each piece of [`MARK_BYTES`], as they stand in the ledger.
+    marks: Vec<u8>,
+    finished: bool,
+}
+
+impl Outputs {
+    /// Begins an output.
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    pub(crate) fn begin(&self, origin: &OutputOrigin) -> Result<Writing, KeepError> {
+        let (id, owner) = (new_id()?, self.owner()?);
+        self.change(|change| change.begin_output(&id, origin, owner.id(), now()))?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let file = match self.0.directory.open_with(&id, &options) {
+            Ok(file) => file,
+            Err(error) => {
+                let _ = self.change(|change| change.forget_output(&id));
+                return Err(error.into());
+            }
+        };
+        Ok(Writing {
+            outputs: self.clone(),
+            id,
+            file,
+            _owner: owner,
+            bytes: 0,
+            claimed: 0,
+            breaks: 0,
+            ends_a_line: true,
+            marks: Vec::new(),
+            finished: false,
+        })
+    }
+}
+
+impl Writing {
+    /// Writes the next piece. What was written before it stays, whatever comes of it.
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    pub(crate) fn write(&mut self, piece: &[u8]) -> Result<(), KeepError> {
+        let after = self.bytes.saturating_add(piece.len() as u64);
+        if after > self.claimed {
+            self.claim(after)?;
+        }
+        let written = self.file.write_all(piece);
+        if written.is_err() {
+            // Part of the piece may be there: the file ends where what was counted does.
+            self.file.set_len(self.bytes)?;
+        }
+        written?;
+        self.count(piece);
+        Ok(())
+    }
+
+    /// Makes it readable.
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    pub(crate) fn finish(mut self, media_type: &str, is_text: bool, complete: bool) -> Result<Reference, KeepError> {
+        let lines = is_text.then(|| self.lines());
+        let finished = FinishedOutput {
+            media_type,
+            bytes: super::signed(self.bytes),
+            lines: lines.map(super::signed),
+            complete,
+            marks: &self.marks,
+        };
+        self.outputs.change(|change| change.finish_output(&self.id, &finished))?;
+        self.finished = true;
+        let (id, bytes) = (std::mem::take(&mut self.id), self.bytes);
+        Ok(Reference { id, bytes, lines, media_type: media_type.to_owned(), complete })
+    }
+
+    /// The lines so far; what follows the last line break is one, unless nothing does.
+    fn lines(&self) -> u64 {
+        self.breaks + u64::from(!self.ends_a_line)
+    }
+
+    fn claim(&mut self, needed: u64) -> Result<(), KeepError> {
+        let ahead = needed.saturating_add((needed / 4).min(AHEAD_BYTES_MAX));
+        match self.reserve(ahead) {
+            Err(KeepError::NoRoom) => self.reserve(needed),
+            claimed => claimed,
+        }
+    }
+
+    /// Makes room for an output of this size.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn reserve(&mut self, bytes: u64) -> Result<(), KeepError> {
+        let (id, room, claimed) = (&self.id, self.outputs.0.room, super::signed(bytes));
+        let forgotten = self.outputs.change(|change| {
+            // An error takes back what was forgotten for it.
+            change.claim_output(id, claimed, room)?.ok_or(KeepError::NoRoom)
+        })?;
+        self.outputs.remove(&forgotten);
+        self.claimed = bytes;
+        Ok(())
+    }
+
+    fn count(&mut self, piece: &[u8]) {
+        let mut rest = piece;
+        while let Some(last) = rest.last() {
+            if self.bytes.is_multiple_of(MARK_BYTES) {
+                self.marks.extend_from_slice(&self.breaks.to_le_bytes());
+            }
+            let to_mark = usize::try_from(MARK_BYTES - self.bytes % MARK_BYTES).unwrap_or(usize::MAX);
+            self.ends_a_line = *last == b'\n';
+            let (counted, after) = rest.split_at(to_mark.min(rest.len()));
+            self.breaks += breaks(counted);
+            self.bytes += counted.len() as u64;
+            rest = after;
+        }
+    }
+}
+
+/// The line breaks in a piece.
+fn breaks(piece: &[u8]) -> u64 {
+    piece.iter().map(|byte| u64::from(*byte == b'\n')).sum()
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        if !self.finished {
+            // What cannot be taken away now is swept when the next host opens.
+            let _ = self.outputs.change(|change| change.forget_output(&self.id));
+            self.outputs.remove(std::slice::from_ref(&self.id));
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Looking at the plugin directory again while calls go on: what is new is loaded and gets its grants exactly as when
+//! the host opened, and then the whole catalog is another at once. What cannot be loaded leaves what was there.
+
+mod change;
+
+use crate::audit::AuditError;
+use crate::catalog::file::{self, FileError, PluginFile, Stamp};
+use crate::catalog::{Catalog, LoadError, Plugin, RefusedPlugin, Seen};
+use crate::grants::{self, Opening};
+use crate::host::Inner;
+use crate::open::OpenError;
+use crate::places::PlaceError;
+use cap_std::fs::Dir;
+use change::{Change, What};
+use portcullis_policy::{DependencyKey, PluginName};
+use std::io;
+use std::sync::Arc;
+use tokio::task::spawn_blocking;
+
+/// What a look at the plugin directory changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reloaded {
+    /// Plugins that were not there before.
+    pub added: Vec<PluginName>,
+    /// Plugins whose file is another. What was approved for the one before does not hold for them.
+    pub replaced: Vec<PluginName>,
+    /// Plugins whose file is gone.
+    pub removed: Vec<PluginName>,
+    /// Files that are refused from now on, or for another reason than before; untrusted text. A plugin that such a file
+    /// was to replace goes on.
+    pub refused: Vec<String>,
+    /// Files that were refused and are gone, or are again what is loaded; untrusted text.
+    pub cleared: Vec<String>,
+}
+
+impl Reloaded {
+    /// Whether everything is as it was.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Why the plugin directory cannot be looked at again. Everything is then as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum ReloadError {
+    /// The directory.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// Another directory lies where the plugins were, and a plugin can reach it.
+    #[error(
+        "the grant {plugin}.{key} covers the directory that now is the plugin directory: a plugin could change its own \
+         rights there. Grant another directory, or put the plugins elsewhere"
+    )]
+    Covered {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+    },
+    /// A change cannot be recorded.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+}
+
+/// Looks again. One at a time, and each begins with what the one before left.
+pub(crate) async fn reload(host: &Inner) -> Result<Reloaded, ReloadError> {
+    let mut seen = host.seen.lock().await;
+    let directory = directory(host)?;
+    let files = list(&directory).await.map_err(|error| host.loader.plugins.failed(error))?;
+    let before = host.catalog();
+    let mut look = Look {
+        host,
+        directory,
+        next: Catalog::clone(&before),
+        before,
+        earlier: &seen,
+        seen: seen.clone(),
+        changes: Vec::new(),
+    };
+    look.without(&files);
+    for (file, stamp) in files {
+        look.at(file, stamp).await?;
+    }
+    let (reloaded, now) = look.take_effect()?;
+    *seen = now;
+    Ok(reloaded)
+}
+
+/// The directory to look at: the one that is held, or the one that was put in its place, where no plugin reaches it.
+fn directory(host: &Inner) -> Result<Arc<Dir>, ReloadError> {
+    let Some(another) = host.loader.plugins.another()? else { return Ok(host.loader.plugins.held()) };
+    for plugin in host.catalog().plugins() {
+        let overlap = plugin.grants.overlap(&another).map_err(|error| host.loader.plugins.failed(error))?;
+        if let Some(key) = overlap {
+            return Err(ReloadError::Covered { plugin: plugin.name.clone(), key: key.clone() });
+        }
+    }
+    Ok(another)
+}
+
+/// The files of a directory, each as the system describes it; none of one that was removed.
+async fn list(directory: &Arc<Dir>) -> io::Result<Vec<(String, Result<Stamp, FileError>)>> {
+    let directory = Arc::clone(directory);
+    let list = move || {
+        let files = match file::list(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            files => files?,
+        };
+        let stamped = files.into_iter().map(|file| {
+            let stamp = file::stamp(&directory, &file);
+            (file, stamp)
+        });
+        Ok(stamped.filter(|(_, stamp)| !stamp.as_ref().is_err_and(is_gone)).collect())
+    };
+    spawn_blocking(list).await.map_err(io::Error::other)?
+}
+
+fn is_gone(error: &FileError) -> bool {
+    matches!(error, FileError::Io(error) if error.kind() == io::ErrorKind::NotFound)
+}
+
+/// One look, which takes effect as a whole or not at all.
+struct Look<'a> {
+    host: &'a Inner,
+    directory: Arc<Dir>,
+    before: Arc<Catalog>,
+    next: Catalog,
+    earlier: &'a Seen,
+    seen: Seen,
+    changes: Vec<Change>,
+}
+
+impl Look<'_> {
+    /// Takes out what is no longer among the files.
+    fn without(&mut self, files: &[(String, Result<Stamp, FileError>)]) {
+        let loaded = self.before.plugins().filter(|plugin| !plugin.is_standard()).map(|plugin| &plugin.file);
+        let refused = self.before.refused().iter().map(|refused| &refused.file);
+        let mut gone: Vec<String> =
+            loaded.chain(refused).filter(|known| files.iter().all(|(file, _)| file != *known)).cloned().collect();
+        gone.sort();
+        gone.dedup();
+        gone.into_iter().for_each(|file| self.remove(file));
+    }
+
+    fn remove(&mut self, file: String) {
+        let sha256 = self.seen.remove(&file).map(|sighting| sighting.sha256);
+        let plugin = file::plugin_name(&file).ok().and_then(|name| self.next.plugins.remove(&name));
+        let refused = self.take_refusal(&file);
+        match plugin {
+            Some(plugin) => {
+                let (what, sha256) = (What::Removed(plugin.name.clone()), Some(plugin.sha256));
+                self.changes.push(Change { what, file, sha256, previous: None, reason: None });
+            }
+            None if refused => {
+                self.changes.push(Change { what: What::Cleared, file, sha256, previous: None, reason: None });
+            }
+            None => {}
+        }
+    }
+
+    /// Looks at one file, and reads it unless it must be as it was.
+    async fn at(&mut self, file: String, stamp: Result<Stamp, FileError>) -> Result<(), ReloadError> {
+        let stamp = match stamp {
+            Ok(stamp) => stamp,
+            Err(error) => return self.refuse(file, None, error.into()),
+        };
+        let last = self.earlier.get(&file).copied();
+        let refusal = self.before.refusal_of(&file);
+        let may_pass = refusal.is_some_and(|refused| refused.error.may_pass());
+        if !may_pass && last.is_some_and(|last| last.holds(stamp)) {
+            return Ok(());
+        }
+        let content = match self.read(&file).await {
+            Ok(content) => content,
+            Err(error) if is_gone(&error) => {
+                self.remove(file);
+                return Ok(());
+            }
+            Err(error) => return self.refuse(file, None, error.into()),
+        };
+        self.seen.insert(file.clone(), content.sighting);
+        if self.serves(&file, &content) {
+            self.clear(file, content.sha256);
+            return Ok(());
+        }
+        // Whoever touches a file that was refused has it tried again.
+        let untouched = last.is_some_and(|last| last.is_as(&content.sighting));
+        if refusal.is_some() && untouched && !may_pass {
+            return Ok(());
+        }
+        match self.load(&file, &content).await {
+            Ok(plugin) => self.put(file, plugin),
+            Err(error) => return self.refuse(file, Some(content.sha256), error),
+        }
+        Ok(())
+    }
+
+    async fn read(&self, file: &str) -> Result<PluginFile, FileError> {
+        let (directory, file) = (Arc::clone(&self.directory), file.to_owned());
+        match spawn_blocking(move || file::read(&directory, &file)).await {
+            Ok(read) => read,
+            Err(error) => Err(io::Error::other(error).into()),
+        }
+    }
+
+    /// Whether these bytes are those of the plugin that is loaded.
+    fn serves(&self, file: &str, content: &PluginFile) -> bool {
+        let plugin = file::plugin_name(file).ok().and_then(|name| self.before.plugins.get(&name));
+        plugin.is_some_and(|plugin| plugin.sha256 == content.sha256)
+    }
+
+    /// Loads a plugin, with its grants.
+    async fn load(&self, file: &str, content: &PluginFile) -> Result<Plugin, LoadError> {
+        let host = self.host;
+        let mut plugin = host.loader.load(file, content).await?;
+        let ungranted = |error: OpenError| LoadError::Grants(Box::new(error));
+        grants::check_keys(&host.policy, &plugin).map_err(ungranted)?;
+        grants::check_services(&host.policy, &plugin, &host.injection).map_err(ungranted)?;
+        let opening = Opening {
+            policy: &host.policy,
+            bases: &host.bases,
+            own: &host.own,
+            plugins: &self.directory,
+            network: &host.network,
+        };
+        opening.bind(&mut plugin).map_err(ungranted)?;
+        Ok(plugin)
+    }
+
+    fn put(&mut self, file: String, plugin: Plugin) {
+        self.take_refusal(&file);
+        let (name, sha256) = (plugin.name.clone(), Some(plugin.sha256));
+        let previous = self.next.plugins.insert(name.clone(), Arc::new(plugin));
+        let previous = previous.map(|plugin| Arc::clone(&plugin.sha256_hex));
+        let what = if previous.is_some() { What::Replaced(name) } else { What::Added(name) };
+        self.changes.push(Change { what, file, sha256, previous, reason: None });
+    }
+
+    /// A record that cannot be written is no fault of the file.
+    fn refuse(&mut self, file: String, sha256: Option<[u8; 32]>, error: LoadError) -> Result<(), ReloadError> {
+        let error = match error {
+            LoadError::Audit(error) => return Err(error.into()),
+            error => error,
+        };
+        if sha256.is_none() {
+            self.seen.remove(&file);
+        }
+        let reason = error.to_string();
+        let same = |known: &RefusedPlugin| known.error.to_string() == reason;
+        let last = self.earlier.get(&file).map(|last| last.sha256);
+        if last == sha256 && self.before.refusal_of(&file).is_some_and(same) {
+            return Ok(());
+        }
+        self.take_refusal(&file);
+        self.next.refused.push(RefusedPlugin { file: file.clone(), error: Arc::new(error) });
+        self.changes.push(Change { what: What::Refused, file, sha256, previous: None, reason: Some(reason) });
+        Ok(())
+    }
+
+    fn clear(&mut self, file: String, sha256: [u8; 32]) {
+        if self.take_refusal(&file) {
+            let sha256 = Some(sha256);
+            self.changes.push(Change { what: What::Cleared, file, sha256, previous: None, reason: None });
+        }
+    }
+
+    fn take_refusal(&mut self, file: &str) -> bool {
+        let before = self.next.refused.len();
+        self.next.refused.retain(|refused| refused.file != file);
+        self.next.refused.len() < before
+    }
+
+    /// Records what changes, and then changes it. Nothing here can be left halfway.
+    fn take_effect(mut self) -> Result<(Reloaded, Seen), ReloadError> {
+        for change in &self.changes {
+            change.record(self.host)?;
+        }
+        self.host.loader.plugins.hold(self.directory);
+        if !self.changes.is_empty() {
+            self.next.refused.sort_by(|one, other| one.file.cmp(&other.file));
+            self.host.catalog.send_replace(Arc::new(self.next));
+        }
+        let reloaded = change::summed_up(self.changes);
+        Ok((reloaded, self.seen))
+    }
+}

@@ -1,0 +1,83 @@
+//! What the host's own tools say of themselves, checked as the manifest of a plugin is.
+
+use crate::catalog::Plugin;
+use portcullis_policy::{Hint, Permissions, PluginName};
+use portcullis_sandbox::{Definition, Manifest};
+use std::sync::{Arc, LazyLock};
+
+/// The names that no plugin may have.
+const RESERVED: [&str; 2] = ["done", "output"];
+
+/// The schema of `output.read`.
+const READ_SCHEMA: &str = include_str!("read.schema.json");
+
+/// The schema of `output.grep`.
+const GREP_SCHEMA: &str = include_str!("grep.schema.json");
+
+/// The schema of `done`.
+const DONE_SCHEMA: &str = include_str!("done.schema.json");
+
+/// Whether a name is the host's own.
+pub(crate) fn is_reserved(name: &PluginName) -> bool {
+    RESERVED.contains(&name.as_str())
+}
+
+/// The plugins that hold the host's own tools.
+pub(crate) fn plugins() -> &'static [Arc<Plugin>] {
+    static PLUGINS: LazyLock<Vec<Arc<Plugin>>> =
+        LazyLock::new(|| [output(), done()].into_iter().filter_map(Plugin::standard).map(Arc::new).collect());
+    &PLUGINS
+}
+
+fn output() -> Manifest {
+    let read = "Reads an output that was too large to be shown whole, by its reference, with line numbers. It shows as \
+                many lines as fit and says how to go on.";
+    let grep = "Searches an output that was too large to be shown whole, by its reference, for lines that match a \
+                regular expression, and shows them with line numbers and the lines around them.";
+    let description = "Reads and searches what earlier calls of this session left that was too large to be shown.";
+    manifest("output", description, vec![tool("read", read, READ_SCHEMA), tool("grep", grep, GREP_SCHEMA)])
+}
+
+fn done() -> Manifest {
+    let description = "Says that the work is done. Call it once, last, with the result for whoever asked.";
+    manifest("done", "Ends the work.", vec![tool("done", description, DONE_SCHEMA)])
+}
+
+fn manifest(name: &str, description: &str, tools: Vec<Definition>) -> Manifest {
+    Manifest {
+        name: name.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        description: description.to_owned(),
+        tools,
+        dependencies: Vec::new(),
+    }
+}
+
+fn tool(name: &str, description: &str, schema: &str) -> Definition {
+    Definition {
+        name: name.to_owned(),
+        title: None,
+        description: description.to_owned(),
+        schema: schema.to_owned(),
+        output_schema: None,
+        required: Permissions::default(),
+        optional: Permissions::default(),
+        hints: vec![Hint::ReadOnly, Hint::Idempotent],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::standard::Standard;
+
+    #[test]
+    fn every_tool_of_the_host_is_one_that_a_catalog_takes() {
+        let names: Vec<&str> = plugins().iter().map(|plugin| plugin.name().as_str()).collect();
+        assert_eq!(names, ["output", "done"]);
+        assert!(plugins().iter().all(|plugin| is_reserved(plugin.name())));
+        let tools = plugins().iter().flat_map(|plugin| plugin.tools());
+        let named: Vec<_> = tools.map(|tool| Standard::named(tool.name())).collect();
+        assert_eq!(named, [Some(Standard::Grep), Some(Standard::Read), Some(Standard::Done)]);
+    }
+}

@@ -1,0 +1,104 @@
+//! `output.read`: the lines of a kept output, numbered, as many as one answer holds.
+
+use super::{Call, Stopping, Trouble, answer};
+use crate::outputs::{KeptOutput, Piece};
+use portcullis_sandbox::Success;
+use std::fmt::Write;
+
+/// Lines that are shown unless said otherwise.
+const LINES_DEFAULT: u64 = 2000;
+
+/// Columns of a line's number, as `cat -n` has them.
+const NUMBER_COLUMNS: usize = 6;
+
+pub(super) fn read(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
+    let (kept, mut lines) = call.outputs.lines(call.reader(), call.text("reference"))?;
+    if kept.reference.lines.is_none() {
+        return Ok(answer(not_text(&kept)));
+    }
+    let offset = call.number("offset").unwrap_or(1);
+    let column = call.number("column").unwrap_or(1);
+    lines.go_to(offset, || stop.check())?;
+    if lines.line() == offset {
+        lines.skip(column - 1, || stop.check())?;
+    }
+    let (mut page, mut shown) = (String::new(), 0);
+    let limit = call.number("limit").unwrap_or(LINES_DEFAULT);
+    let page_bytes = call.page_bytes();
+    let mut next = None;
+    while lines.line() >= offset {
+        stop.check()?;
+        let (number, from) = (lines.line(), lines.column());
+        // A line needs room for its number, and for a character at least.
+        let room = page_bytes.saturating_sub(page.len() + NUMBER_COLUMNS + 24);
+        let is_full = shown == limit || room < 8;
+        let mut bytes = Vec::new();
+        let Some(piece) = lines.next(if is_full { 0 } else { room }, &mut bytes)? else { break };
+        if is_full {
+            next = Some((number, from));
+            break;
+        }
+        // A line that does not fit begins the next page, unless it would fit none.
+        if piece == Piece::Unfinished && shown > 0 {
+            next = Some((number, from));
+            break;
+        }
+        shown += 1;
+        let whole = whole_characters(&bytes, piece);
+        let text = String::from_utf8_lossy(&bytes[..whole]);
+        // What is no text has become longer.
+        let text = crate::text::cut(&text, room);
+        let _ = writeln!(page, "{number:>NUMBER_COLUMNS$}\t{text}");
+        if piece == Piece::Unfinished {
+            next = Some((number, from + whole as u64));
+            break;
+        }
+    }
+    if shown == 0 {
+        let _ = writeln!(page, "[There is no line {offset}{}.]", beyond(&kept, column));
+    }
+    page.push_str(&notice(&kept, next));
+    Ok(answer(page))
+}
+
+/// How much of the beginning of a line's bytes is whole characters, where the rest is yet to come.
+fn whole_characters(bytes: &[u8], piece: Piece) -> usize {
+    if piece == Piece::LineEnd {
+        return bytes.len();
+    }
+    match std::str::from_utf8(bytes) {
+        // Only a character that is not finished: one that is wrong is passed on as it is.
+        Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => error.valid_up_to(),
+        Ok(_) | Err(_) => bytes.len(),
+    }
+}
+
+fn not_text(kept: &KeptOutput) -> String {
+    let reference = &kept.reference;
+    format!("[{} of {} bytes: it is no text, so there are no lines to show.]\n", reference.media_type, reference.bytes)
+}
+
+fn beyond(kept: &KeptOutput, column: u64) -> String {
+    let lines = kept.reference.lines.unwrap_or(0);
+    let column = if column > 1 { format!(" from byte {column} on") } else { String::new() };
+    format!("{column}: the output has {lines} lines")
+}
+
+fn notice(kept: &KeptOutput, next: Option<(u64, u64)>) -> String {
+    let reference = &kept.reference;
+    let lines = reference.lines.unwrap_or(0);
+    match next {
+        Some((line, from)) => {
+            let column = if from > 0 { format!(",\"column\":{}", from + 1) } else { String::new() };
+            format!(
+                "[Portcullis: there is more, {lines} lines and {} bytes in all. Go on with output.read \
+                 {{\"reference\":\"{}\",\"offset\":{line}{column}}}.]\n",
+                reference.bytes, reference.id
+            )
+        }
+        None if !reference.complete => {
+            format!("[Portcullis: this is all that was kept, {lines} lines. The tool was stopped while it wrote.]\n")
+        }
+        None => format!("[Portcullis: this is the end, of {lines} lines.]\n"),
+    }
+}

@@ -1,0 +1,107 @@
+//! Watching the plugin directory: a task that looks again when something in it changes.
+//!
+//! On Linux the system tells of changes, of the very directory that is held: no path is followed. Where it does not,
+//! and for what it does not tell of, such as another directory under the path, the task looks by the clock.
+
+mod signal;
+
+use crate::audit::Kind;
+use crate::host::Inner;
+use crate::reload::{self, ReloadError};
+use serde::Serialize;
+use signal::Signal;
+use std::pin::pin;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+/// How long a directory has to be quiet before it is looked at: whoever copies several files makes one change.
+const QUIET: Duration = Duration::from_millis(200);
+
+/// The longest that a directory which is never quiet is left alone.
+const UNQUIET_MAX: Duration = Duration::from_secs(2);
+
+/// How often to look where nobody tells of changes, after a look that failed, and while no directory is there.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+
+/// How often to look although nobody has told of a change: for what nobody tells of.
+const IDLE_INTERVAL: Duration = Duration::from_secs(30);
+
+/// Watches the plugin directory until it is dropped.
+#[derive(Debug)]
+#[must_use = "the directory is watched only as long as this is held"]
+pub struct Watch(JoinHandle<()>);
+
+impl Watch {
+    pub(crate) fn begin(host: &Arc<Inner>) -> Self {
+        Self(tokio::spawn(watch(Arc::downgrade(host))))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Looks again and again, as long as somebody has the host.
+async fn watch(host: Weak<Inner>) {
+    let (mut watched, mut failure) = (None, None);
+    while let Some(host) = host.upgrade() {
+        let directory = host.loader.plugins.held();
+        // The signal is there before the look, so that nothing falls in between.
+        let signal = match watched.take() {
+            Some((known, signal)) if Arc::ptr_eq(&known, &directory) => Some(signal),
+            Some(_) | None => Signal::of(&directory).ok(),
+        };
+        let looked = reload::reload(&host).await;
+        let moved = !Arc::ptr_eq(&directory, &host.loader.plugins.held());
+        tell(&host, &mut failure, looked.as_ref().err());
+        let in_place = host.loader.plugins.is_in_place();
+        drop(host);
+        if moved {
+            continue;
+        }
+        match signal {
+            Some(mut signal) if looked.is_ok() && in_place => {
+                // A signal that is lost is made anew.
+                if wait(&mut signal).await.is_ok() {
+                    watched = Some((directory, signal));
+                }
+            }
+            Some(_) | None => sleep(POLL_INTERVAL).await,
+        }
+    }
+}
+
+/// Puts why the directory cannot be looked at into the record, once: there is nobody else to tell.
+fn tell(host: &Inner, told: &mut Option<String>, error: Option<&ReloadError>) {
+    #[derive(Serialize)]
+    struct Failed<'a> {
+        plugin: &'a str,
+        event: &'a str,
+        reason: &'a str,
+    }
+    let reason = error.map(ToString::to_string);
+    if let Some(reason) = reason.as_deref().filter(|_| reason != *told) {
+        let line = Failed { plugin: "", event: "the plugin directory cannot be looked at", reason };
+        // Where the record is what fails, the next look says so again.
+        let _ = host.audit.append(Kind::Plugin, None::<&()>, &line);
+    }
+    *told = reason;
+}
+
+/// Waits until something has changed and it is quiet again, or until it is time to look anyway.
+async fn wait(signal: &mut Signal) -> std::io::Result<()> {
+    let Ok(changed) = timeout(IDLE_INTERVAL, signal.changed()).await else { return Ok(()) };
+    changed?;
+    let mut unquiet = pin!(sleep(UNQUIET_MAX));
+    loop {
+        tokio::select! {
+            changed = signal.changed() => changed?,
+            () = sleep(QUIET) => return Ok(()),
+            () = &mut unquiet => return Ok(()),
+        }
+    }
+}

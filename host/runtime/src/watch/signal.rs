@@ -1,0 +1,106 @@
+//! What the system says of changes in a directory.
+
+#[cfg(target_os = "linux")]
+pub(super) use linux::Signal;
+#[cfg(not(target_os = "linux"))]
+pub(super) use nothing::Signal;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use crate::catalog::file;
+    use cap_std::fs::Dir;
+    use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+    use rustix::io::Errno;
+    use std::ffi::CStr;
+    use std::io;
+    use std::mem::MaybeUninit;
+    use std::os::fd::{AsRawFd, OwnedFd};
+    use tokio::io::unix::AsyncFd;
+
+    /// Bytes of the changes that are taken at once: a dozen of the longest file names.
+    const TAKEN_BYTES: usize = 4096;
+
+    /// The signal of a directory.
+    pub(in crate::watch) struct Signal(AsyncFd<OwnedFd>);
+
+    impl Signal {
+        /// The signal of this directory, whatever its name.
+        ///
+        /// # Errors
+        /// The system cannot watch it, or watches too much already.
+        pub(in crate::watch) fn of(directory: &Dir) -> io::Result<Self> {
+            let watcher = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
+            // Not every write: a file is looked at when whoever writes it closes it. Rights count: they refuse a file.
+            let what = WatchFlags::CLOSE_WRITE
+                | WatchFlags::CREATE
+                | WatchFlags::DELETE
+                | WatchFlags::MOVE
+                | WatchFlags::ATTRIB
+                | WatchFlags::DELETE_SELF
+                | WatchFlags::MOVE_SELF
+                | WatchFlags::ONLYDIR;
+            inotify::add_watch(&watcher, format!("/proc/self/fd/{}", directory.as_raw_fd()), what)?;
+            #[expect(deprecated, reason = "an owned descriptor stays open and the same, and its successor is unsafe")]
+            let watcher = AsyncFd::new(watcher)?;
+            Ok(Self(watcher))
+        }
+
+        /// Comes back when something has changed that may be a plugin.
+        ///
+        /// # Errors
+        /// The signal is lost.
+        pub(in crate::watch) async fn changed(&mut self) -> io::Result<()> {
+            loop {
+                let mut ready = self.0.readable().await?;
+                // Where nothing is ready after all, it waits again.
+                if let Ok(taken) = ready.try_io(|watcher| take(watcher.get_ref()))
+                    && taken?
+                {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Takes every change there is; whether one of them may be of a plugin.
+    fn take(watcher: &OwnedFd) -> io::Result<bool> {
+        let mut buffer = [MaybeUninit::uninit(); TAKEN_BYTES];
+        let mut changes = Reader::new(watcher, &mut buffer);
+        let mut any = false;
+        loop {
+            match changes.next() {
+                // It ends with the directory.
+                Ok(change) if change.events().contains(ReadFlags::IGNORED) => {
+                    return Err(io::ErrorKind::NotFound.into());
+                }
+                Ok(change) => any |= change.file_name().is_none_or(is_plugin),
+                Err(Errno::INTR) => {}
+                Err(Errno::WOULDBLOCK) if any => return Ok(true),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn is_plugin(name: &CStr) -> bool {
+        name.to_string_lossy().to_ascii_lowercase().ends_with(file::EXTENSION)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod nothing {
+    use cap_std::fs::Dir;
+    use std::io;
+
+    /// No system to tell of changes.
+    pub(in crate::watch) enum Signal {}
+
+    impl Signal {
+        pub(in crate::watch) fn of(_: &Dir) -> io::Result<Self> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        pub(in crate::watch) async fn changed(&mut self) -> io::Result<()> {
+            match *self {}
+        }
+    }
+}
