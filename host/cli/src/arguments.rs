@@ -1,5 +1,9 @@
 //! The command line as typed. It knows words and options, not what they default to or do.
 
+mod serve;
+
+pub(crate) use serve::{Answers, HttpArguments, Names, ServeArguments};
+
 use crate::exit_code::Exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use portcullis::policy::{Principal, PrincipalError};
@@ -43,6 +47,8 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Call a tool, once, under the policy
     Call(CallArguments),
+    /// Serve the tools to agents, over MCP, until it is stopped
+    Serve(ServeArguments),
     /// What would happen to a call, by which rule, with which handles; runs nothing
     Explain(ExplainArguments),
     /// What waits for you, and what you have answered

@@ -36,6 +36,20 @@ pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open_with(context: &Context, status: &Arc<StatusLine>, channel: &Channel) -> anyhow::Result<Host> {
+    // One process makes one call.
+    open_for(context, status, channel, 1).await
+}
+
+/// Opens the host of a server, which makes so many calls at one time. Whoever answers does so with `portcullis
+/// approvals`, or as the server says.
+///
+/// # Errors
+/// The host cannot open.
+pub(crate) async fn open_serving(context: &Context, calls: u32) -> anyhow::Result<Host> {
+    open_for(context, &StatusLine::new(context.terminal), &Channel::Elsewhere, calls).await
+}
+
+async fn open_for(context: &Context, status: &Arc<StatusLine>, channel: &Channel, calls: u32) -> anyhow::Result<Host> {
     let environment = &context.environment;
     let builder = Host::builder(&environment.plugins, environment.state()?, environment.compiler.clone());
     let builder = with_policies(builder, &environment.policy);
@@ -45,8 +59,7 @@ pub(crate) async fn open_with(context: &Context, status: &Arc<StatusLine>, chann
         Channel::Nobody(unattended) => builder.unattended(*unattended),
         Channel::AsPolicySays => builder,
     };
-    // One process makes one call.
-    let host = builder.observer(Arc::new(CompileProgress::new(status))).calls(1).open().await?;
+    let host = builder.observer(Arc::new(CompileProgress::new(status))).calls(calls).open().await?;
     if let Channel::Terminal(approver) = channel {
         approver.stand_before(&host);
     }

@@ -3,6 +3,27 @@
 //! It translates and decides nothing: what may run is the host's business, and what a client says of itself, or answers
 //! for its user, counts as much as the operator said it does.
 
+mod annotations;
+mod approval;
+mod call;
+mod caller;
+mod cursor;
+mod error;
+mod handler;
+pub mod http;
+mod identity;
+mod names;
 mod options;
+mod progress;
+mod resources;
+mod result;
+mod server;
+mod stdio;
+mod subscriptions;
+mod tasks;
+mod tools;
 
+pub use error::ServerError;
 pub use options::{ClientAnswers, ServerOptions, ToolNames};
+pub use server::Server;
+pub use stdio::serve_stdio;

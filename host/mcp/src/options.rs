@@ -14,6 +14,8 @@ pub struct ServerOptions {
     pub client_answers: ClientAnswers,
     /// How tools are named.
     pub tool_names: ToolNames,
+    /// Whether a result links to the kept output that it is cut from. Some clients cannot read a link.
+    pub resource_links: bool,
     /// How long a call may run before a client that can wait for a task is given one.
     pub task_after: Duration,
 }
@@ -35,7 +37,7 @@ pub enum ToolNames {
     /// `plugin__tool`: letters, digits, `_` and `-`, which every provider takes.
     #[default]
     Full,
-    /// `tool` alone. The server does not start where two plugins have a tool of one name.
+    /// `tool` alone, but for the host's own tools. The server does not start where two plugins have a tool of one name.
     Short,
 }
 
@@ -46,6 +48,7 @@ impl Default for ServerOptions {
             session: None,
             client_answers: ClientAnswers::default(),
             tool_names: ToolNames::default(),
+            resource_links: true,
             task_after: Duration::from_secs(10),
         }
     }

@@ -32,7 +32,7 @@ pub(super) async fn to_its_end<T>(
 }
 
 /// What a person or a supervisor sends to end a call.
-struct Interrupts {
+pub(super) struct Interrupts {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
@@ -40,7 +40,7 @@ struct Interrupts {
 
 impl Interrupts {
     /// From here on these signals do not end the process.
-    fn listen() -> io::Result<Self> {
+    pub(super) fn listen() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
@@ -48,7 +48,8 @@ impl Interrupts {
         })
     }
 
-    async fn next(&mut self) {
+    /// Waits for the next of them.
+    pub(super) async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

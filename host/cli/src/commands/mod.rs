@@ -9,6 +9,8 @@ mod explain;
 mod inspect;
 mod list;
 mod reply;
+mod serve;
+mod streamed;
 mod trust;
 mod waiting;
 
@@ -40,6 +42,7 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Inspect(arguments) => inspect::run(&arguments, context).await,
         Command::Check(arguments) => check::run(&arguments, context).await,
         Command::Call(arguments) => call::run(arguments, context).await,
+        Command::Serve(arguments) => serve::run(arguments, context).await,
         Command::Explain(arguments) => explain::run(arguments, context).await,
         Command::Approvals(command) => approvals::run(command, context).await,
         Command::Trust(arguments) => trust::run(&arguments, context).await,

@@ -1,0 +1,112 @@
+//! What `portcullis serve` takes.
+
+use super::principal;
+use clap::{Args, ValueEnum};
+use portcullis::policy::Principal;
+use portcullis::{CALLS_DEFAULT, CALLS_MAX};
+use portcullis_mcp::http::{AllowedHost, AllowedOrigin, SettingError};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// How long a call runs before a client that can wait for a task is given one, in seconds.
+const TASK_AFTER_SECONDS: &str = "10";
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    #[command(flatten)]
+    pub(crate) transport: TransportArguments,
+    /// The session that calls belong to [default: one for each session of a client]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+    /// On whose behalf clients call that need not say who they are [default: local]
+    #[arg(long, value_name = "NAME", value_parser = principal)]
+    pub(crate) principal: Option<Principal>,
+    /// How tools are named
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Names::Full)]
+    pub(crate) tool_names: Names,
+    /// Whether an answer that comes through the client counts as a person's
+    #[arg(long, value_enum, value_name = "WHO", default_value_t = Answers::Nobody)]
+    pub(crate) client_answers: Answers,
+    /// After how many seconds a call becomes a task, for clients that can wait for one, such as 0.5
+    #[arg(long, value_name = "SECONDS", default_value = TASK_AFTER_SECONDS, value_parser = seconds)]
+    pub(crate) task_after: Duration,
+    /// How many calls run at one time; more wait
+    #[arg(long, value_name = "N", default_value_t = CALLS_DEFAULT, value_parser = clap::value_parser!(u32).range(1..=i64::from(CALLS_MAX)))]
+    pub(crate) calls: u32,
+    /// Leave links to kept outputs out of results, for clients that cannot read them
+    #[arg(long)]
+    pub(crate) no_resource_links: bool,
+    #[command(flatten)]
+    pub(crate) http: HttpArguments,
+}
+
+/// Exactly one way in.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct TransportArguments {
+    /// Serve the program that started this one, over stdin and stdout
+    #[arg(long)]
+    pub(crate) stdio: bool,
+    /// Serve at http://ADDRESS/mcp, such as 127.0.0.1:8080; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) http: Option<SocketAddr>,
+}
+
+/// How tools are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Names {
+    /// plugin__tool
+    Full,
+    /// tool, where no two plugins have one of the same name
+    Short,
+}
+
+/// Whose an answer is that comes through the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Answers {
+    /// Nobody's: questions wait for `portcullis approvals`
+    Nobody,
+    /// A person's: you know that the client asks one
+    Person,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of --http")]
+pub(crate) struct HttpArguments {
+    /// Let other machines reach it; nothing is encrypted, so put something in front that speaks TLS
+    #[arg(long, conflicts_with = "stdio")]
+    pub(crate) allow_remote: bool,
+    /// A name that clients may call this server by, beside localhost and its address
+    #[arg(long, value_name = "HOST[:PORT]", conflicts_with = "stdio", value_parser = setting::<AllowedHost>)]
+    pub(crate) allow_host: Vec<AllowedHost>,
+    /// An origin whose pages may call, beside those of this machine; port `*` is any
+    #[arg(long, value_name = "ORIGIN", conflicts_with = "stdio", value_parser = setting::<AllowedOrigin>)]
+    pub(crate) allow_origin: Vec<AllowedOrigin>,
+    /// The tokens that clients may show: by line one, or NAME:TOKEN for the principal mcp.NAME [default: one of its
+    /// own, made at the first start, in mcp-token in the state directory]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["stdio", "no_auth", "oauth_issuer"])]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Take calls without a token, from every user and container of this machine
+    #[arg(long, conflicts_with_all = ["stdio", "oauth_issuer"])]
+    pub(crate) no_auth: bool,
+    /// Take tokens of this authorization server, each for the principal mcp.SUBJECT
+    #[arg(long, value_name = "URL", conflicts_with = "stdio", requires_all = ["oauth_audience", "oauth_keys"])]
+    pub(crate) oauth_issuer: Option<String>,
+    /// The address of this server as tokens and clients know it
+    #[arg(long, value_name = "URL", requires = "oauth_issuer")]
+    pub(crate) oauth_audience: Option<String>,
+    /// The authorization server's keys, as a JSON Web Key Set
+    #[arg(long, value_name = "FILE", requires = "oauth_issuer")]
+    pub(crate) oauth_keys: Option<PathBuf>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map_err(|_| "write a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn setting<T: FromStr<Err = SettingError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: SettingError| error.to_string())
+}

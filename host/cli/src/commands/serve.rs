@@ -1,0 +1,112 @@
+//! `portcullis serve`: the tools of the plugin directory for agents, over MCP, until it is stopped.
+
+mod access;
+mod token;
+
+use super::Context;
+use super::conduct::Interrupts;
+use crate::arguments::{Answers, HttpArguments, Names, ServeArguments};
+use crate::exit_code::Exit;
+use crate::json;
+use crate::opening;
+use crate::style::Look;
+use portcullis::Host;
+use portcullis::policy::Principal;
+use portcullis_mcp::http::{self, HttpOptions, Reach};
+use portcullis_mcp::{ClientAnswers, Server, ServerOptions, ToolNames, serve_stdio};
+use std::net::SocketAddr;
+
+pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow::Result<Exit> {
+    // From here on a signal ends what is served, and not the process in the middle of a call.
+    let mut interrupts = Interrupts::listen()?;
+    let host = opening::open_serving(context, arguments.calls).await?;
+    let options = options(&arguments);
+    let operator = options.principal.clone();
+    let server = Server::new(host.clone(), options)?;
+    let _watch = host.watch();
+    match arguments.transport.http {
+        Some(address) => {
+            over_http(server, &host, address, &arguments.http, &operator, &mut interrupts, context).await?
+        }
+        None => over_stdio(server, &host, &mut interrupts, context).await?,
+    }
+    Ok(Exit::Completed)
+}
+
+fn options(arguments: &ServeArguments) -> ServerOptions {
+    ServerOptions {
+        principal: arguments.principal.clone().unwrap_or_default(),
+        session: arguments.session.clone(),
+        client_answers: match arguments.client_answers {
+            Answers::Nobody => ClientAnswers::Nobody,
+            Answers::Person => ClientAnswers::Person,
+        },
+        tool_names: match arguments.tool_names {
+            Names::Full => ToolNames::Full,
+            Names::Short => ToolNames::Short,
+        },
+        resource_links: !arguments.no_resource_links,
+        task_after: arguments.task_after,
+    }
+}
+
+async fn over_stdio(server: Server, host: &Host, interrupts: &mut Interrupts, context: &Context) -> anyhow::Result<()> {
+    context.terminal.note(format_args!("serving {} over stdin and stdout", contents(host)));
+    let served = tokio::select! {
+        served = serve_stdio(server) => served,
+        () = interrupts.next() => Ok(()),
+    };
+    tokio::select! {
+        _ = http::settled(host) => {}
+        () = interrupts.next() => {}
+    }
+    Ok(served?)
+}
+
+async fn over_http(
+    server: Server,
+    host: &Host,
+    address: SocketAddr,
+    arguments: &HttpArguments,
+    operator: &Principal,
+    interrupts: &mut Interrupts,
+    context: &Context,
+) -> anyhow::Result<()> {
+    let told = access::of(arguments, operator, context)?;
+    let mut options = HttpOptions::new(address, told.access);
+    options.reach = if arguments.allow_remote { Reach::Remote } else { Reach::Loopback };
+    options.hosts.clone_from(&arguments.allow_host);
+    options.origins.clone_from(&arguments.allow_origin);
+    let running = http::serve(server, options).await?;
+    let url = running.url();
+    context.terminal.note(format_args!("serving {} at {url}", contents(host)));
+    context.terminal.note(context.terminal.note_style().paint(told.look, told.line));
+    if !running.address().ip().is_loopback() {
+        let line = "other machines can reach it, and nothing is encrypted: put something in front that speaks TLS";
+        context.terminal.note(context.terminal.note_style().paint(Look::Doubtful, line));
+    }
+    if context.json {
+        context.terminal.print(&json::line(&serde_json::json!({ "url": url }))?)?;
+    }
+    interrupts.next().await;
+    tokio::select! {
+        () = running.stop() => {}
+        () = interrupts.next() => {}
+    }
+    Ok(())
+}
+
+/// How much there is, and what is missing.
+fn contents(host: &Host) -> String {
+    let catalog = host.catalog();
+    let (tools, plugins) = (catalog.tools().count(), catalog.plugins().count());
+    let counted = |count: usize, one: &str| match count {
+        1 => format!("1 {one}"),
+        many => format!("{many} {one}s"),
+    };
+    let contents = format!("{} of {}", counted(tools, "tool"), counted(plugins, "plugin"));
+    match catalog.refused().len() {
+        0 => contents,
+        refused => format!("{contents} ({} refused: `portcullis list` says why)", counted(refused, "plugin")),
+    }
+}

@@ -1,0 +1,82 @@
+//! Who may call a server, as the command line says it.
+
+use super::token;
+use crate::arguments::HttpArguments;
+use crate::commands::Context;
+use crate::environment;
+use crate::style::Look;
+use anyhow::{Context as _, ensure};
+use portcullis::policy::Principal;
+use portcullis::text::OneLine;
+use portcullis_mcp::http::{Access, OAuth, Tokens};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// The most that is read of a file of tokens or keys, in bytes.
+const FILE_BYTES_MAX: u64 = 256 * 1024;
+/// Nobody but its user may write to it: who could, could let himself in.
+const OTHERS_WRITE: u32 = 0o022;
+/// Nobody but its user should read tokens.
+const OTHERS_READ: u32 = 0o044;
+
+/// Who may call, and how that is told to the person.
+pub(super) struct Told {
+    pub(super) access: Access,
+    pub(super) line: String,
+    pub(super) look: Look,
+}
+
+/// Who may call.
+///
+/// # Errors
+/// A file cannot be read, or does not hold what it should.
+pub(super) fn of(arguments: &HttpArguments, operator: &Principal, context: &Context) -> anyhow::Result<Told> {
+    if arguments.no_auth {
+        let line = "anybody who can connect may call, every user and container of this machine included".to_owned();
+        return Ok(Told { access: Access::Everyone, line, look: Look::Doubtful });
+    }
+    if let (Some(issuer), Some(audience), Some(keys)) =
+        (&arguments.oauth_issuer, &arguments.oauth_audience, &arguments.oauth_keys)
+    {
+        let text = read(keys, Secrecy::Public, context)?;
+        let oauth = OAuth::new(issuer, audience, text.as_bytes()).with_context(|| keys.display().to_string())?;
+        let line = format!("clients need a token of {} for {}", OneLine(issuer), OneLine(audience));
+        return Ok(Told { access: Access::OAuth(Box::new(oauth)), line, look: Look::Quiet });
+    }
+    let (path, text) = match &arguments.token_file {
+        Some(path) => (path.clone(), read(path, Secrecy::Secret, context)?),
+        None => {
+            let kept = token::of_state(context.environment.state()?)?;
+            (kept.path, kept.text)
+        }
+    };
+    let shown = path.display().to_string();
+    let tokens = Tokens::parse(&text, operator).with_context(|| shown.clone())?;
+    let line = format!("clients need the token in {}, as `Authorization: Bearer`", OneLine(&shown));
+    Ok(Told { access: Access::Tokens(tokens), line, look: Look::Quiet })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Secrecy {
+    Secret,
+    Public,
+}
+
+fn read(path: &Path, secrecy: Secrecy, context: &Context) -> anyhow::Result<String> {
+    let shown = || path.display().to_string();
+    let file = environment::open_named(path).with_context(shown)?;
+    let metadata = file.metadata().with_context(shown)?;
+    ensure!(metadata.is_file(), "{} is not a regular file", shown());
+    let mode = metadata.permissions().mode();
+    ensure!(mode & OTHERS_WRITE == 0, "others may write to {}: take the right away with `chmod go-w`", shown());
+    if secrecy == Secrecy::Secret && mode & OTHERS_READ != 0 {
+        let style = context.terminal.note_style();
+        let note = format!("others may read {}: better `chmod go-r`", OneLine(&shown()));
+        context.terminal.note(style.paint(Look::Doubtful, note));
+    }
+    let mut text = String::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).with_context(shown)?;
+    ensure!(text.len() as u64 <= FILE_BYTES_MAX, "{} is longer than {FILE_BYTES_MAX} bytes", shown());
+    Ok(text)
+}

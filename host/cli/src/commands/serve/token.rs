@@ -1,0 +1,86 @@
+//! The token of a server that was given none: made once, kept in the state directory, and readable by its user alone.
+
+use anyhow::{Context as _, bail, ensure};
+use portcullis_mcp::http::Tokens;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, fsync, linkat, openat, unlinkat};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// The file, in the state directory.
+const FILE: &str = "mcp-token";
+/// The most that is read of it, in bytes.
+const FILE_BYTES_MAX: u64 = 4096;
+/// What nobody but its user may do with it.
+const OTHERS: u32 = 0o077;
+
+/// A token and where it lies.
+pub(super) struct KeptToken {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+}
+
+/// The token of a state directory that is there. The first to ask for it makes it.
+///
+/// # Errors
+/// It cannot be made or read, or others could have read it.
+pub(super) fn of_state(state: &Path) -> anyhow::Result<KeptToken> {
+    let path = state.join(FILE);
+    let shown = || path.display().to_string();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory = openat(CWD, state, flags, Mode::empty()).with_context(|| state.display().to_string())?;
+    let text = match read(&directory).with_context(shown)? {
+        Some(text) => text,
+        None => {
+            make(&directory).with_context(shown)?;
+            read(&directory).with_context(shown)?.with_context(shown)?
+        }
+    };
+    Ok(KeptToken { path, text })
+}
+
+/// What the file holds, where there is one.
+fn read(directory: &OwnedFd) -> anyhow::Result<Option<String>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match openat(directory, FILE, flags, Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    check(&file)?;
+    let mut text = String::new();
+    File::from(file).take(FILE_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(Some(text))
+}
+
+fn check(file: &OwnedFd) -> anyhow::Result<()> {
+    let stat = fstat(file)?;
+    ensure!(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile, "it is not a regular file");
+    ensure!(stat.st_uid == rustix::process::geteuid().as_raw(), "it belongs to another user");
+    if stat.st_mode & OTHERS != 0 {
+        bail!("others may read it, so it is no secret any more: remove it, and a new one is made");
+    }
+    Ok(())
+}
+
+/// Makes the file, whole or not at all. Where another process was faster, its token it is.
+fn make(directory: &OwnedFd) -> anyhow::Result<()> {
+    let token = Tokens::generate().context("the system gives no randomness")?;
+    let temporary = format!("{FILE}.{}", std::process::id());
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // What a process of this number left behind when it was killed.
+    let _ = unlinkat(directory, &temporary, AtFlags::empty());
+    let mut file = File::from(openat(directory, &temporary, flags, Mode::RUSR | Mode::WUSR)?);
+    let written = file.write_all(format!("{token}\n").as_bytes()).map_err(anyhow::Error::from);
+    let linked = written.and_then(|()| {
+        fsync(file.as_fd())?;
+        match linkat(directory, &temporary, directory, FILE, AtFlags::empty()) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    });
+    let removed = unlinkat(directory, &temporary, AtFlags::empty());
+    linked.and_then(|()| Ok(removed?))
+}

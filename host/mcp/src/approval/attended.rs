@@ -1,0 +1,95 @@
+//! A call that its request waits for. A client that can be asked back is asked within it.
+
+use super::announce::Announcer;
+use super::follow::Spoken;
+use super::running::{At, Stage};
+use super::{answer, form};
+use portcullis::{Answer, Question, Reply, Request};
+use rmcp::RoleServer;
+use rmcp::model::{ClientResult, ElicitRequest, ServerRequest};
+use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
+use std::future::{Future, pending};
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// What is done about a question while the call waits.
+type Asking<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// Calls a tool. The client is asked in the task of its request, because the protocol ties the one to the other there.
+pub(super) async fn call(spoken: &Spoken<'_>, request: Request, announced: bool) -> Reply {
+    let host = &spoken.server.inner().host;
+    if !announced {
+        return host.call(request).await;
+    }
+    let (sender, mut stage) = watch::channel(Stage::now(At::Work));
+    let mut call = std::pin::pin!(host.call(request.approver(Arc::new(Announcer::new(sender)))));
+    let mut asking: Option<Asking<'_>> = None;
+    loop {
+        tokio::select! {
+            biased;
+            reply = &mut call => return reply,
+            Ok(()) = stage.changed() => {
+                let at = stage.borrow_and_update().at.clone();
+                // What was asked before is dropped: it was answered.
+                asking = match at {
+                    At::Asking(question) => Some(Box::pin(ask(spoken, question))),
+                    At::Work | At::Over(_) => None,
+                };
+            }
+            () = until(&mut asking) => asking = None,
+        }
+    }
+}
+
+async fn until(asking: &mut Option<Asking<'_>>) {
+    match asking {
+        Some(asking) => asking.await,
+        None => pending().await,
+    }
+}
+
+/// Asks the client and gives its answer, or tells it that others are asked.
+async fn ask(spoken: &Spoken<'_>, question: Arc<Question>) {
+    if !spoken.client.is_asked(&question) {
+        return spoken.say(&form::waits_elsewhere(&question)).await;
+    }
+    let answer = elicit(spoken, &question).await;
+    // Where the answer cannot be kept it has no effect, and the call goes on waiting.
+    let _ = answer::give(spoken.server, &spoken.named.caller.principal, &question, answer).await;
+}
+
+/// What the client says that its user answers. A client that fails to ask has a no for an answer.
+async fn elicit(spoken: &Spoken<'_>, question: &Question) -> Answer {
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(form::params(question)));
+    let sent = spoken.cx.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+    let answered = match sent {
+        Ok(handle) => Open(Some(handle)).answer().await,
+        Err(error) => Err(error),
+    };
+    match answered {
+        Ok(ClientResult::ElicitResult(result)) => answer::of(&result),
+        Ok(_) | Err(_) => Answer::No { note: Some("the client could not ask its user".to_owned()) },
+    }
+}
+
+/// A form that is open at the client. Dropped before it is answered, the client is told to close it.
+struct Open(Option<RequestHandle<RoleServer>>);
+
+impl Open {
+    async fn answer(mut self) -> Result<ClientResult, ServiceError> {
+        let Some(handle) = &mut self.0 else { return Err(ServiceError::UnexpectedResponse) };
+        let answered = (&mut handle.rx).await;
+        self.0 = None;
+        answered.unwrap_or(Err(ServiceError::TransportClosed))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
+            let close = handle.cancel(Some("it was answered elsewhere, or nobody waits for it any more".to_owned()));
+            drop(runtime.spawn(close));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! A call that may go on without its request: followed until it is over, or until its client is sent away to come back.
+
+use super::form::waits_elsewhere;
+use super::running::{Heard, Running};
+use super::{Called, Client, rounds};
+use crate::call::Named;
+use crate::server::Server;
+use crate::tasks;
+use portcullis::Question;
+use rmcp::model::CallToolRequestParams;
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// One `tools/call`, as it was made.
+#[derive(Clone, Copy)]
+pub(super) struct Spoken<'a> {
+    pub(super) server: &'a Server,
+    pub(super) named: &'a Named,
+    pub(super) params: &'a CallToolRequestParams,
+    pub(super) cx: &'a RequestContext<RoleServer>,
+    pub(super) client: Client,
+}
+
+impl Spoken<'_> {
+    /// Follows a call. A client that can wait for a task is given one when the call waits for somebody else, or runs
+    /// long; one that can be asked by a result is asked. Where there is no room for more of either, it goes on waiting
+    /// here. `answered` is the question that this request has answered.
+    pub(super) async fn follow(&self, mut running: Running, answered: Option<&Question>) -> Result<Called, ErrorData> {
+        if let Some(question) = answered {
+            running.settle(question);
+        }
+        let mut late = self.client.tasks.then(|| Instant::now() + self.server.inner().options.task_after);
+        let mut unwanted = Some(&self.cx.ct);
+        loop {
+            match running.hear(late, unwanted).await {
+                Heard::Over(reply) => return Ok(Called::Reply(Arc::unwrap_or_clone(reply))),
+                Heard::Asks(question) if self.client.modern && self.client.is_asked(&question) => {
+                    running = match rounds::ask(self, running, &question) {
+                        Ok(required) => return Ok(Called::InputRequired(required)),
+                        Err(running) => self.leave(running, &question).await,
+                    }
+                }
+                Heard::Asks(question) => match self.make_task(running) {
+                    Ok(called) => return Ok(called),
+                    Err(back) => running = self.leave(back, &question).await,
+                },
+                Heard::Late => match self.make_task(running) {
+                    Ok(called) => return Ok(called),
+                    Err(back) => (running, late) = (back, None),
+                },
+                Heard::Unwanted => {
+                    running.cancel();
+                    unwanted = None;
+                }
+                Heard::Lost => return Err(ErrorData::internal_error("the call broke", None)),
+            }
+        }
+    }
+
+    fn make_task(&self, running: Running) -> Result<Called, Running> {
+        if !self.client.tasks {
+            return Err(running);
+        }
+        tasks::begin(self.server, self.named, running).map(Called::Task)
+    }
+
+    /// Leaves a question to whoever else answers it, and says so.
+    async fn leave(&self, running: Running, question: &Question) -> Running {
+        running.settle(question);
+        self.say(&waits_elsewhere(question)).await;
+        running
+    }
+
+    /// Tells the client something by progress, where it wants to hear any.
+    pub(super) async fn say(&self, text: &str) {
+        if let Some(voice) = &self.named.voice {
+            voice.say(text).await;
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The form in which a client shows a question to its user. Every text goes through the encoder, nothing is longer than
+//! it may be, and what is left out is said to be.
+
+use portcullis::text::OneLine;
+use portcullis::{Question, Subject};
+use rmcp::model::{
+    ElicitRequest, ElicitRequestParams, ElicitationSchema, EnumSchema, InputRequest, PrimitiveSchemaDefinition,
+    StringSchema,
+};
+use std::fmt::Write as _;
+
+/// The longest text that a person says yes to and a form can show, in bytes as it is shown: about a screen. What is
+/// longer is not asked for by a form, because a yes to what was not seen is none.
+const SUBJECT_BYTES_MAX: usize = 4096;
+
+/// The longest text beside that, in bytes as it is shown.
+const BESIDE_BYTES_MAX: usize = 512;
+
+/// The most handles that a form lists.
+const HANDLES_MAX: usize = 8;
+
+/// The most lines of a difference that a form shows.
+const DIFFERENCE_LINES_MAX: usize = 40;
+
+/// The longest note of a person, in characters: that of the host, which cuts it at 1024 bytes.
+pub(super) const NOTE_CHARACTERS_MAX: usize = 1024;
+
+/// The field that says for how long a yes holds, and its words.
+pub(super) const REMEMBER: &str = "remember";
+pub(super) const ONCE: &str = "once";
+pub(super) const SESSION: &str = "session";
+pub(super) const ALWAYS: &str = "always";
+
+/// The field for what the model should know.
+pub(super) const NOTE: &str = "note";
+
+/// Whether what the question is about can be shown whole.
+pub(super) fn fits(question: &Question) -> bool {
+    let mut bytes = OneLine(&question.arguments).to_string().len();
+    if let Subject::Resource { resource, reason, .. } = &question.subject {
+        bytes += OneLine(resource).to_string().len() + OneLine(reason).to_string().len();
+    }
+    bytes <= SUBJECT_BYTES_MAX
+}
+
+/// What a client is told of a question that others answer.
+pub(crate) fn waits_elsewhere(question: &Question) -> String {
+    format!("waits for a person: `portcullis approvals approve {}` lets it go on", question.id)
+}
+
+/// The request to show the question to the client's user.
+pub(crate) fn form(question: &Question) -> InputRequest {
+    InputRequest::Elicitation(ElicitRequest::new(params(question)))
+}
+
+/// What is asked of the client.
+pub(super) fn params(question: &Question) -> ElicitRequestParams {
+    let words = [ONCE, SESSION, ALWAYS].map(str::to_owned).to_vec();
+    let remember = EnumSchema::builder(words)
+        .untitled()
+        .title("How long a yes holds")
+        .description("once: this call; session: the same again in this session; always: the same again in every one")
+        .build();
+    let note = StringSchema::new()
+        .title("Note")
+        .description("What the model should know, if you decline")
+        .max_length(u32::try_from(NOTE_CHARACTERS_MAX).unwrap_or(u32::MAX));
+    let requested_schema = ElicitationSchema::builder()
+        .property(REMEMBER, PrimitiveSchemaDefinition::Enum(remember))
+        .property(NOTE, PrimitiveSchemaDefinition::String(note))
+        .build_unchecked();
+    ElicitRequestParams::FormElicitationParams { meta: None, message: message(question), requested_schema }
+}
+
+/// The question in words.
+fn message(question: &Question) -> String {
+    let mut sheet = Sheet(String::new());
+    match &question.subject {
+        Subject::Call => sheet.line(&format!("May {} run?", question.tool)),
+        Subject::Repeat => sheet.line(&format!("{} has run again and again. May it run once more?", question.tool)),
+        Subject::Resource { permission, resource, reason } => {
+            sheet.line(&format!("{} is running and asks for one more thing. May it?", question.tool));
+            sheet.whole("It asks for", &format!("{permission}: {resource}"));
+            sheet.whole("The tool says", reason);
+        }
+    }
+    sheet.whole("Arguments", &question.arguments);
+    sheet.beside("Why you are asked", &question.reason);
+    sheet.beside("On behalf of", &format!("{} ({})", question.principal, question.origin));
+    sheet.handles(&question.handles);
+    if let Some(changed) = &question.changed {
+        sheet.beside("Changed since the last yes", changed);
+    }
+    if let Some(difference) = &question.difference {
+        sheet.difference(difference);
+    }
+    sheet.line("A yes for longer covers exactly these arguments.");
+    sheet.0
+}
+
+/// Lines of text.
+struct Sheet(String);
+
+impl Sheet {
+    /// A line of the host's own.
+    fn line(&mut self, text: &str) {
+        if !self.0.is_empty() {
+            self.0.push('\n');
+        }
+        self.0.push_str(text);
+    }
+
+    /// A text that is shown whole: [`fits`] has seen to its length.
+    fn whole(&mut self, label: &str, text: &str) {
+        self.line(&format!("{label}: {}", OneLine(text)));
+    }
+
+    /// A text that is cut.
+    fn beside(&mut self, label: &str, text: &str) {
+        self.line(&format!("{label}: {}", cut(text)));
+    }
+
+    fn handles(&mut self, handles: &[String]) {
+        if handles.is_empty() {
+            return self.line("It gets: nothing but its arguments");
+        }
+        for handle in handles.iter().take(HANDLES_MAX) {
+            self.beside("It gets", handle);
+        }
+        if handles.len() > HANDLES_MAX {
+            self.line(&format!("It gets: {} more that are not shown", handles.len() - HANDLES_MAX));
+        }
+    }
+
+    fn difference(&mut self, difference: &str) {
+        self.line("It would change:");
+        for line in difference.lines().take(DIFFERENCE_LINES_MAX) {
+            self.line(&format!("    {}", cut(line)));
+        }
+        let left = difference.lines().count().saturating_sub(DIFFERENCE_LINES_MAX);
+        if left > 0 {
+            self.line(&format!("    ({left} more lines are not shown)"));
+        }
+    }
+}
+
+/// A text beside the subject, encoded and cut.
+fn cut(text: &str) -> String {
+    let shown = OneLine(text).to_string();
+    if shown.len() <= BESIDE_BYTES_MAX {
+        return shown;
+    }
+    let kept = shown.floor_char_boundary(BESIDE_BYTES_MAX);
+    let mut cut = shown[..kept].to_owned();
+    // Writing to a string cannot fail.
+    let _ = write!(cut, " ({} bytes are not shown)", shown.len() - kept);
+    cut
+}

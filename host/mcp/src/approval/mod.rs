@@ -1,0 +1,120 @@
+//! Calls and the questions that they ask: who answers them, and how a client that cannot be asked back comes by its
+//! answer.
+//!
+//! A question always stands in the host's ledger, and an answer always goes there, whoever gives it: the first one
+//! counts. This decides only by which way the client of a call is asked, if it may answer at all. It must not know what
+//! an answer permits.
+
+mod announce;
+mod answer;
+mod attended;
+mod follow;
+mod form;
+mod rounds;
+mod running;
+mod shelf;
+
+pub(crate) use answer::{give, read};
+pub(crate) use form::{form, waits_elsewhere};
+pub(crate) use rounds::Waiting;
+pub(crate) use running::{At, Running};
+pub(crate) use shelf::Shelf;
+
+use crate::call::Named;
+use crate::options::ClientAnswers;
+use crate::server::Server;
+use portcullis::policy::Unattended;
+use portcullis::{Question, Reply, Request};
+use rmcp::model::{CallToolRequestParams, CreateTaskResult, ElicitationCapability, InputRequiredResult};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use std::time::Duration;
+
+/// How long the result of a call is kept for a client that was sent away and has not come back, counted from the
+/// latest time at which the call can end: a client polls every second, and a person's coffee is shorter.
+const RESULT_KEPT: Duration = Duration::from_secs(300);
+
+/// How far a call came.
+pub(crate) enum Called {
+    /// It is over.
+    Reply(Reply),
+    /// The client's user is asked.
+    InputRequired(InputRequiredResult),
+    /// It goes on as a task.
+    Task(CreateTaskResult),
+}
+
+/// What the client of one request can do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Client {
+    /// Its answers count, and it can ask its user by a form.
+    pub(crate) answers: bool,
+    /// It can wait for a task.
+    pub(crate) tasks: bool,
+    /// It speaks the protocol without a handshake, in which nobody asks it anything but by a result.
+    pub(crate) modern: bool,
+}
+
+impl Client {
+    /// What the client of this request can do: what it says of itself, as far as the operator lets that count.
+    pub(crate) fn of(server: &Server, cx: &RequestContext<RoleServer>) -> Self {
+        let capabilities = cx.client_capabilities().unwrap_or_default();
+        let counts = match server.inner().options.client_answers {
+            ClientAnswers::Person => true,
+            ClientAnswers::Nobody => false,
+        };
+        Self {
+            answers: counts && capabilities.elicitation.as_ref().is_some_and(has_forms),
+            tasks: capabilities.supports_tasks(),
+            modern: cx.protocol_version().is_some_and(|version| !version.has_initialize()),
+        }
+    }
+
+    /// Whether it is asked this question: it can be, and what it is about can be shown whole.
+    pub(crate) fn is_asked(self, question: &Question) -> bool {
+        self.answers && form::fits(question)
+    }
+}
+
+/// A capability without a mode means forms, as it did before there were modes.
+fn has_forms(capability: &ElicitationCapability) -> bool {
+    capability.form.is_some() || capability.url.is_none()
+}
+
+/// Calls a tool, or goes on with a call whose question this request answers.
+///
+/// # Errors
+/// The request goes on with a call that does not wait for it.
+pub(crate) async fn call(
+    server: &Server,
+    request: Request,
+    named: &Named,
+    params: &CallToolRequestParams,
+    cx: &RequestContext<RoleServer>,
+) -> Result<Called, ErrorData> {
+    let client = Client::of(server, cx);
+    let spoken = follow::Spoken { server, named, params, cx, client };
+    if client.modern && params.request_state.is_some() {
+        return rounds::resume(&spoken).await;
+    }
+    let announced = is_announced(server, client);
+    if client.tasks || (client.modern && client.answers) {
+        return spoken.follow(Running::start(server, request, announced), None).await;
+    }
+    Ok(Called::Reply(attended::call(&spoken, request, announced).await))
+}
+
+/// Whether the questions of a call come here first. Otherwise the host's own channel answers them: there is somebody
+/// whom the embedder asks, or nobody, and the policy says no to what nobody attends to.
+fn is_announced(server: &Server, client: Client) -> bool {
+    let host = &server.inner().host;
+    let unattended = host.policy().approvals().unattended == Unattended::Deny;
+    client.answers || !(unattended || host.asks_its_own())
+}
+
+/// The longest that a call of this tool can last from now on, waiting for a person included, and a while to fetch what
+/// came of it.
+pub(crate) fn lifetime(server: &Server, named: &Named) -> Duration {
+    let limits = server.inner().host.policy().limits(named.plugin.name());
+    limits.approval_time.saturating_add(limits.time).saturating_add(RESULT_KEPT)
+}

@@ -1,0 +1,115 @@
+//! One `tools/call`: from what the client sent to what it gets.
+
+use crate::approval::{self, Called};
+use crate::caller::Caller;
+use crate::progress::{self, Voice};
+use crate::result;
+use crate::server::Server;
+use portcullis::{Cancellation, Plugin, Request, Tool};
+use rmcp::model::{CallToolRequestParams, CallToolResponse};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use std::pin::pin;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// A tool that was named, and who named it.
+#[derive(Clone)]
+pub(crate) struct Named {
+    /// The plugin, kept while the call lasts.
+    pub(crate) plugin: Arc<Plugin>,
+    /// The tool.
+    pub(crate) tool: Arc<Tool>,
+    /// Who calls.
+    pub(crate) caller: Caller,
+    /// To say how far the call is, where the client wants to hear it.
+    pub(crate) voice: Option<Arc<Voice>>,
+}
+
+impl Named {
+    /// Finds a tool by the name that clients know it by, or by its full one.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn find(server: &Server, name: &str, cx: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
+        let listing = server.listing();
+        let Some(listed) = listing.find(name) else {
+            return Err(ErrorData::invalid_params("there is no such tool; ask for tools/list", None));
+        };
+        let (plugin, tool) = (Arc::clone(&listed.plugin), Arc::clone(&listed.tool));
+        Ok(Self { plugin, tool, caller: Caller::of(server, cx), voice: Voice::of(cx).map(Arc::new) })
+    }
+
+    /// The request to the host.
+    pub(crate) fn request(&self, params: &CallToolRequestParams, cx: &RequestContext<RoleServer>) -> Request {
+        // A map of JSON values cannot fail to be written; were it to, the host would refuse no arguments.
+        let arguments = params.arguments.as_ref().map(|arguments| serde_json::to_vec(arguments).unwrap_or_default());
+        let mut request = Request::new(self.tool.name().to_string(), arguments.unwrap_or_else(|| b"{}".to_vec()))
+            .principal(self.caller.principal.clone())
+            .session(&self.caller.session);
+        if let Some(trace) = cx.meta.get_traceparent() {
+            request = request.trace(trace);
+        }
+        if let Some(client) = cx.client_info() {
+            request = request.agent(&client.name);
+        }
+        request
+    }
+}
+
+/// Calls a tool.
+///
+/// # Errors
+/// There is no such tool, or the call goes on with one that does not wait for it.
+pub(crate) async fn call(
+    server: &Server,
+    params: CallToolRequestParams,
+    cx: RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let named = Named::find(server, &params.name, &cx)?;
+    let request = named.request(&params, &cx);
+    let called = match &named.voice {
+        None => until_unwanted(server, request, &named, &params, &cx).await,
+        Some(voice) => {
+            let (request, events) = request.watched();
+            let over = CancellationToken::new();
+            let call = async {
+                let called = until_unwanted(server, request, &named, &params, &cx).await;
+                over.cancel();
+                called
+            };
+            // Told to its end, for nothing may be said of a call that is over.
+            let (called, ()) = tokio::join!(call, progress::follow(voice, events, &over));
+            called
+        }
+    };
+    Ok(match called? {
+        Called::Reply(reply) => {
+            let shape = result::Shape::of(server, cx.protocol_version().as_ref());
+            CallToolResponse::Complete(result::of(&reply, Some(&named.tool), shape))
+        }
+        Called::InputRequired(required) => CallToolResponse::InputRequired(required),
+        Called::Task(task) => CallToolResponse::Task(task),
+    })
+}
+
+/// Makes a call, and cancels it when its client says so or is gone. It is waited for all the same: what it did until
+/// then is in the record before its request is forgotten.
+async fn until_unwanted(
+    server: &Server,
+    request: Request,
+    named: &Named,
+    params: &CallToolRequestParams,
+    cx: &RequestContext<RoleServer>,
+) -> Result<Called, ErrorData> {
+    let cancellation = Cancellation::new();
+    let request = request.cancellation(cancellation.clone());
+    let mut called = pin!(approval::call(server, request, named, params, cx));
+    tokio::select! {
+        called = &mut called => called,
+        () = cx.ct.cancelled() => {
+            cancellation.cancel_at_once();
+            called.await
+        }
+    }
+}

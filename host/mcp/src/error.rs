@@ -1,0 +1,28 @@
+//! Why a server cannot be started or go on.
+
+use std::io;
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// Two tools would have one name.
+    #[error("{first} and {second} would both be called `{name}`: name tools in full, or take one plugin away")]
+    NameCollision {
+        /// The name.
+        name: String,
+        /// One tool.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// The system gives no randomness, and what has to be unguessable could be guessed.
+    #[error("the system gives no randomness")]
+    NoRandomness,
+    /// The streams.
+    #[error("the standard streams cannot be used: {0}")]
+    Streams(#[from] io::Error),
+    /// Serving broke off.
+    #[error("the session broke off: {0}")]
+    Broken(String),
+}

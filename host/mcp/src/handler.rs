@@ -1,0 +1,175 @@
+//! The methods of the protocol. What is not served says so, where the library would answer as if it were empty.
+
+use crate::server::Server;
+use crate::{call, caller::Caller, resources, subscriptions, tasks, tools};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, ConstString, CustomRequest, CustomResult, ErrorCode, GetTaskParams, GetTaskResult, Implementation,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use std::borrow::Cow;
+
+/// The versions that are spoken, the newest last. Before them, the protocol had no Streamable HTTP and no structured
+/// content, and its clients are gone.
+const VERSIONS: &[ProtocolVersion] = &[
+    ProtocolVersion::V_2025_03_26,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
+
+/// What a model is told of the server.
+const INSTRUCTIONS: &str = "Each tool runs in a sandbox of its own, with only the rights that its operator granted. \
+    A call may be denied, or wait for a person to approve it: the answer says so, and what to do. \
+    An answer that is too large is cut, and says how the rest can be read.";
+
+/// Methods that are served: a request for one of them that is not understood has wrong parameters.
+const METHODS: &[&str] = &[
+    "initialize",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "server/discover",
+    "subscriptions/listen",
+    "tasks/cancel",
+    "tasks/get",
+    "tasks/update",
+    "tools/call",
+    "tools/list",
+];
+
+fn is_legacy(cx: &RequestContext<RoleServer>) -> bool {
+    cx.protocol_version().is_none_or(|version| version.has_initialize())
+}
+
+fn not_found<M: ConstString, T>() -> Result<T, ErrorData> {
+    Err(ErrorData::method_not_found::<M>())
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_tasks()
+            .build();
+        let implementation = Implementation::new("portcullis", env!("CARGO_PKG_VERSION")).with_title("Portcullis");
+        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(INSTRUCTIONS)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(VERSIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        tools::list(&self.listing(), cursor.as_deref(), is_legacy(&cx))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.listing().find(name).map(|listed| listed.definition.clone())
+    }
+
+    async fn call_tool(
+        &self,
+        params: CallToolRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        call::call(self, params, cx).await
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        resources::list(self, Caller::of(self, &cx), cursor.as_deref()).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        resources::read(self, Caller::of(self, &cx), &request.uri).await.map(ReadResourceResponse::from)
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(subscriptions::accepted(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        subscriptions::listen(self, &context).await
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        subscriptions::follow(self, context.peer);
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        tasks::get(self, &request, &cx)
+    }
+
+    async fn update_task(&self, request: UpdateTaskParams, cx: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        tasks::update(self, request, &cx).await
+    }
+
+    async fn cancel_task(&self, request: CancelTaskParams, cx: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        tasks::cancel(self, &request, &cx)
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        not_found::<ListPromptsRequestMethod, _>()
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        not_found::<CompleteRequestMethod, _>()
+    }
+
+    /// A request that the library did not recognise: of an unknown method, or with parameters of another form.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        // The modern era has no handshake.
+        if METHODS.contains(&method.as_str()) && (method != "initialize" || is_legacy(&cx)) {
+            return Err(ErrorData::invalid_params(
+                format!("the parameters of {method} are not as it wants them"),
+                None,
+            ));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there is no such method", None))
+    }
+}

@@ -1,0 +1,105 @@
+//! The connections: how many there are, how fast they have to speak, and how they end.
+
+use super::options::{HttpLimits, STOP_TIME};
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// How long to wait after the system could give no connection, as without descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// The most bytes of the line and the headers of a request together: a token and what clients send beside it.
+const HEADERS_BYTES_MAX: usize = 64 * 1024;
+/// The most headers of a request.
+const HEADERS_MAX: usize = 64;
+
+/// Serves connections until the server stops; then those that are there may finish what they are at.
+pub(super) async fn serve(listener: TcpListener, router: Router, limits: HttpLimits, stopping: CancellationToken) {
+    let room = Arc::new(Semaphore::new(limits.connections));
+    let mut connections = JoinSet::new();
+    while let Some(Some((stream, permit))) = stopping.run_until_cancelled(accept(&listener, &room)).await {
+        while connections.try_join_next().is_some() {}
+        connections.spawn(one(stream, router.clone(), limits, stopping.clone(), permit));
+    }
+    drop(listener);
+    let finished = async { while connections.join_next().await.is_some() {} };
+    // Who has not finished by then is cut off with the set.
+    drop(timeout(STOP_TIME, finished).await);
+}
+
+/// The next connection, once there is room for one.
+async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+    let permit = Arc::clone(room).acquire_owned().await.ok()?;
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) if prepare(&stream).is_ok() => return Some((stream, permit)),
+            // It is gone already.
+            Ok(_) => {}
+            Err(_) => sleep(ACCEPT_PAUSE).await,
+        }
+    }
+}
+
+/// Has each message go out at once. Otherwise the system keeps the end of an answer back until the client has
+/// confirmed its beginning, which costs 40 ms a call.
+fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)
+}
+
+async fn one(
+    stream: TcpStream,
+    router: Router,
+    limits: HttpLimits,
+    stopping: CancellationToken,
+    _permit: OwnedSemaphorePermit,
+) {
+    let asked = CancellationToken::new();
+    let (routed, first) = (TowerToHyperService::new(router), asked.clone());
+    let service = service_fn(move |request| {
+        first.cancel();
+        routed.call(request)
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(limits.headers_time);
+    builder.max_headers(HEADERS_MAX).max_buf_size(HEADERS_BYTES_MAX);
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    tokio::select! {
+        // A request that is there is served, however late it was looked at.
+        biased;
+        // A client that breaks off or speaks something else is no concern of anybody else's.
+        ended = &mut connection => return drop(ended),
+        () = sleep(limits.first_headers_time) => return,
+        () = stopping.cancelled() => {}
+        () = asked.cancelled() => {}
+    }
+    tokio::select! {
+        ended = &mut connection => return drop(ended),
+        () = stopping.cancelled() => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    drop(connection.await);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    #[expect(clippy::disallowed_methods, reason = "the test is the client")]
+    async fn a_connection_sends_each_message_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (stream, _permit) = accept(&listener, &Arc::new(Semaphore::new(1))).await.unwrap();
+        assert!(stream.nodelay().unwrap());
+    }
+}

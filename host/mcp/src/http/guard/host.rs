@@ -1,0 +1,150 @@
+//! The name that a client called this server by. A page that had its own name point here (DNS rebinding) gives itself
+//! away by it.
+
+use crate::http::error::SettingError;
+use crate::http::refusal::Refusal;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use http::header::HOST;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// The port of `http` where none is written.
+const HTTP_PORT: u16 = 80;
+
+/// A name of this server, with the port that it is reached at or with any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowedHost {
+    name: String,
+    port: Option<u16>,
+}
+
+impl FromStr for AllowedHost {
+    type Err = SettingError;
+
+    fn from_str(text: &str) -> Result<Self, SettingError> {
+        let (name, port) = split(text).ok_or(SettingError::Host)?;
+        Ok(Self { name, port })
+    }
+}
+
+/// The names of this server.
+#[derive(Debug)]
+pub(crate) struct Hosts(Vec<AllowedHost>);
+
+impl Hosts {
+    /// The loopback names with the port that was bound, the address itself where it is one, and what the operator adds.
+    pub(crate) fn new(bound: SocketAddr, added: &[AllowedHost]) -> Self {
+        let named = |name: String| AllowedHost { name, port: Some(bound.port()) };
+        let loopback = ["localhost", "127.0.0.1", "[::1]"].map(|name| named(name.to_owned()));
+        let own = Some(bound.ip()).filter(|address| !address.is_unspecified()).map(|address| named(written(address)));
+        Self(loopback.into_iter().chain(own).chain(added.iter().cloned()).collect())
+    }
+
+    fn have(&self, text: &str) -> bool {
+        let Some((name, port)) = split(text) else { return false };
+        let port = port.unwrap_or(HTTP_PORT);
+        self.0.iter().any(|own| own.name == name && own.port.is_none_or(|own| own == port))
+    }
+}
+
+/// An address as a host header has it.
+fn written(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    }
+}
+
+/// A host and its port, in small letters. Not what a URL may have beside them: no user, no escapes, no closing dot.
+pub(super) fn split(text: &str) -> Option<(String, Option<u16>)> {
+    let (name, port) = match text.rsplit_once(':') {
+        Some((name, port)) if !port.contains(']') => (name, Some(port)),
+        Some(_) | None => (text, None),
+    };
+    let digits = |port: &str| (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
+    let port = match port {
+        Some(port) => Some(port.parse().ok().filter(|_| digits(port))?),
+        None => None,
+    };
+    is_host(name).then(|| (name.to_ascii_lowercase(), port))
+}
+
+fn is_host(name: &str) -> bool {
+    if let Some(address) = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+        return matches!(address.parse(), Ok(IpAddr::V6(_)));
+    }
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    name.len() <= 253 && name.split('.').all(|label| !label.is_empty() && label.bytes().all(letter))
+}
+
+/// Lets requests through that call this server by one of its names: exactly one `Host`, and no other in the target.
+pub(crate) async fn known_host(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
+    let mut written = request.headers().get_all(HOST).iter();
+    let one = written.next().filter(|_| written.next().is_none()).and_then(|host| host.to_str().ok());
+    let target = request.uri().authority().is_none_or(|authority| hosts.have(authority.as_str()));
+    if target && one.is_some_and(|host| hosts.have(host)) {
+        return next.run(request).await;
+    }
+    let message = "Forbidden: the Host header is missing, or is not a name that this server was told it has";
+    Refusal::new(StatusCode::FORBIDDEN, message).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_names_of_the_server_at_its_port_are_its_own() {
+        let hosts = Hosts::new("127.0.0.1:8080".parse().unwrap(), &["a.example".parse().unwrap()]);
+        for own in ["localhost:8080", "LocalHost:8080", "127.0.0.1:8080", "[::1]:8080", "a.example", "a.example:1"] {
+            assert!(hosts.have(own), "{own}");
+        }
+        let foreign = [
+            "",
+            ":8080",
+            "localhost",
+            "localhost:8081",
+            "localhost:08080 ",
+            "localhost:+8080",
+            "localhost.:8080",
+            "127.0.0.1.evil.com:8080",
+            "evil.com",
+            "evil.com:8080",
+            "user@localhost:8080",
+            "localhost:8080@evil.com",
+            "localhost:8080/",
+            "[::1]",
+            "::1:8080",
+            "[::2]:8080",
+            "127.1:8080",
+            "0.0.0.0:8080",
+            "2130706433:8080",
+            "localhost:808080",
+            "localhost:",
+            "a.example.evil.com",
+            "b.a.example",
+            "localhost:8080,evil.com",
+        ];
+        for foreign in foreign {
+            assert!(!hosts.have(foreign), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn a_server_at_every_address_has_no_name_for_it() {
+        assert!(!Hosts::new("0.0.0.0:80".parse().unwrap(), &[]).have("0.0.0.0"));
+        assert!(Hosts::new("192.0.2.1:80".parse().unwrap(), &[]).have("192.0.2.1"));
+        assert!(Hosts::new("192.0.2.1:80".parse().unwrap(), &[]).have("localhost"));
+    }
+
+    #[test]
+    fn a_setting_that_is_no_name_is_refused() {
+        for text in ["", "*", "a b", "http://a", "a/b", "a:b", "a:0x1", "[1]", "a..b"] {
+            assert_eq!(text.parse::<AllowedHost>(), Err(SettingError::Host), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What every request passes before the protocol sees it, in this order. One file per guard.
+
+mod answer;
+mod body;
+mod host;
+mod load;
+mod origin;
+mod query;
+mod rate;
+mod session;
+mod token;
+
+pub(super) use answer::seal;
+pub(super) use body::{BodyRules, read_body};
+pub(super) use host::{Hosts, known_host};
+pub(super) use load::within_load;
+pub(super) use origin::{Origins, known_origin};
+pub(super) use query::no_query;
+pub(super) use rate::within_rate;
+pub(super) use session::own_session;
+pub(super) use token::{Guard, authorized};
+
+pub use host::AllowedHost;
+pub use origin::AllowedOrigin;

@@ -1,0 +1,42 @@
+//! How often one principal calls tools.
+
+use super::body::Asks;
+use super::load::too_much_open;
+use crate::http::carried::carry;
+use crate::http::refusal::Refusal;
+use crate::http::usage::{Slot, Usage};
+use crate::identity::Identity;
+use axum::extract::{Extension, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Lets calls through as often as their principal may make them, and streams that stay as many as it may have.
+pub(crate) async fn within_rate(
+    State(usage): State<Arc<Usage>>,
+    Extension(identity): Extension<Identity>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let asks = request.extensions().get::<Asks>().copied();
+    if matches!(asks, Some(Asks::Call | Asks::Unclear))
+        && let Err(wait) = usage.call(&identity.principal)
+    {
+        return too_often(wait).into_response();
+    }
+    if asks != Some(Asks::Listen) {
+        return next.run(request).await;
+    }
+    match usage.hold(&identity.principal, Slot::Stream) {
+        Ok(held) => carry(next.run(request).await, held),
+        Err(_) => too_much_open().into_response(),
+    }
+}
+
+fn too_often(wait: Duration) -> Refusal {
+    // Rounded up: a client that waits as long as it is told gets through.
+    let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
+    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "Too Many Requests: tools are called too often").after(seconds)
+}

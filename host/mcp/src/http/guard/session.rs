@@ -1,0 +1,92 @@
+//! The session of a request: it is the principal's own, or as good as none.
+
+use super::body::Asks;
+use crate::http::carried::carry;
+use crate::http::refusal::Refusal;
+use crate::http::sessions::{Full, Sessions, Use};
+use crate::identity::Identity;
+use axum::extract::{Extension, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, Method, StatusCode};
+use portcullis::policy::Principal;
+use std::sync::Arc;
+
+const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
+/// The first version without sessions. Versions are dates, and compare as text.
+const WITHOUT_SESSIONS: &str = "2026-07-28";
+/// After how many seconds a client for whom there was no session may try again.
+const RETRY_SECONDS: u32 = 5;
+
+/// Lets requests through that have no session or one of their principal's, and keeps count of those that begin. The
+/// session of another is not there, as one that never was.
+pub(crate) async fn own_session(
+    State(sessions): State<Arc<Sessions>>,
+    Extension(identity): Extension<Identity>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if is_without_sessions(request.headers()) {
+        request.headers_mut().remove(SESSION);
+    }
+    let mut written = request.headers().get_all(SESSION).iter();
+    match (written.next(), written.next()) {
+        (None, _) => match request.extensions().get::<Asks>() {
+            Some(Asks::Initialize | Asks::Unclear) => begin(&sessions, &identity.principal, request, next).await,
+            Some(Asks::Call | Asks::Listen | Asks::Other) | None => next.run(request).await,
+        },
+        (Some(id), None) => match id.to_str().map(str::to_owned) {
+            Ok(id) => go_on(&sessions, &identity.principal, &id, request, next).await,
+            Err(_) => not_found().into_response(),
+        },
+        (Some(_), Some(_)) => {
+            Refusal::new(StatusCode::BAD_REQUEST, "Bad Request: a request is of one session").into_response()
+        }
+    }
+}
+
+async fn begin(sessions: &Arc<Sessions>, principal: &Principal, request: Request, next: Next) -> Response {
+    let place = match sessions.begin(principal).await {
+        Ok(place) => place,
+        Err(full) => return no_room(full).into_response(),
+    };
+    let response = next.run(request).await;
+    // Until here nobody knows the id, and from here on it is this principal's.
+    if let Some(id) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
+        place.began(id);
+    }
+    response
+}
+
+async fn go_on(sessions: &Arc<Sessions>, principal: &Principal, id: &str, request: Request, next: Next) -> Response {
+    let (what, ends) = match *request.method() {
+        Method::GET => (Use::Stream, false),
+        Method::DELETE => (Use::Request, true),
+        _ => (Use::Request, false),
+    };
+    let Some(using) = sessions.open(id, principal, what) else { return not_found().into_response() };
+    let response = next.run(request).await;
+    if ends && response.status().is_success() {
+        sessions.forget(id);
+    }
+    carry(response, using)
+}
+
+fn is_without_sessions(headers: &HeaderMap) -> bool {
+    let version = headers.get(VERSION).and_then(|version| version.to_str().ok());
+    version.is_some_and(|version| version >= WITHOUT_SESSIONS)
+}
+
+/// The words are the same for a session that ended, for one of somebody else, and for one that never was.
+fn not_found() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "Not Found: Session not found")
+}
+
+fn no_room(full: Full) -> Refusal {
+    let (status, message) = match full {
+        Full::Own => (StatusCode::TOO_MANY_REQUESTS, "Too Many Requests: each of your sessions is in use"),
+        Full::All => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable: there are too many sessions"),
+    };
+    Refusal::new(status, message).after(RETRY_SECONDS)
+}

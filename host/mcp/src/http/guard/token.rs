@@ -1,0 +1,99 @@
+//! Who calls: the bearer of a token, which goes no further than here.
+
+use crate::http::oauth::{OAuth, Verdict};
+use crate::http::options::Access;
+use crate::http::refusal::Refusal;
+use crate::identity::Identity;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use portcullis::policy::Principal;
+use std::sync::Arc;
+
+/// The challenge to one without a token of the operator's.
+const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"portcullis\"");
+/// The challenge to one with a token that is none of them.
+const CHALLENGE_WRONG: HeaderValue = HeaderValue::from_static("Bearer realm=\"portcullis\", error=\"invalid_token\"");
+
+/// Who may call, and for whom one calls who need not say it.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    pub(crate) access: Access,
+    pub(crate) operator: Principal,
+}
+
+impl Guard {
+    /// On whose behalf a request is made.
+    fn principal(&self, headers: &HeaderMap) -> Result<Principal, Refusal> {
+        match &self.access {
+            Access::Everyone => Ok(self.operator.clone()),
+            Access::Tokens(tokens) => match bearer(headers) {
+                Some(token) => tokens.principal(token).cloned().ok_or_else(|| unauthorized(CHALLENGE_WRONG)),
+                None => Err(unauthorized(CHALLENGE)),
+            },
+            Access::OAuth(oauth) => of_server(oauth, bearer(headers)),
+        }
+    }
+}
+
+fn of_server(oauth: &OAuth, token: Option<&str>) -> Result<Principal, Refusal> {
+    match token.map(|token| oauth.verify(token)) {
+        Some(Verdict::Granted(principal)) => Ok(principal),
+        Some(Verdict::NoScope) => {
+            let message = "Forbidden: the token does not have the scope that this takes";
+            Err(Refusal::new(StatusCode::FORBIDDEN, message).challenging(oauth.challenge(Some("insufficient_scope"))))
+        }
+        Some(Verdict::Invalid) => Err(unauthorized(oauth.challenge(Some("invalid_token")))),
+        None => Err(unauthorized(oauth.challenge(None))),
+    }
+}
+
+fn unauthorized(challenge: HeaderValue) -> Refusal {
+    let message = "Unauthorized: this server takes calls with a token, as `Authorization: Bearer`";
+    Refusal::new(StatusCode::UNAUTHORIZED, message).challenging(challenge)
+}
+
+/// The one token of a request; none where there are two, or anything but a token.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut written = headers.get_all(AUTHORIZATION).iter();
+    let one = written.next().filter(|_| written.next().is_none())?;
+    let (scheme, token) = one.to_str().ok()?.split_once(' ')?;
+    let token = token.trim_matches(' ');
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+/// Lets requests through of which it is known on whose behalf they are made, and says so to what comes after. The token
+/// itself stays here.
+pub(crate) async fn authorized(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+    match guard.principal(request.headers()) {
+        Ok(principal) => {
+            request.headers_mut().remove(AUTHORIZATION);
+            request.extensions_mut().insert(Identity { principal });
+            next.run(request).await
+        }
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_token_only_where_there_is_exactly_one() {
+        let token = |lines: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(AUTHORIZATION, HeaderValue::from_static(line));
+            }
+            bearer(&headers).map(str::to_owned)
+        };
+        assert_eq!(token(&["Bearer abc"]).as_deref(), Some("abc"));
+        assert_eq!(token(&["bearer  abc "]).as_deref(), Some("abc"));
+        for lines in [&[][..], &["abc"], &["Bearer"], &["Bearer "], &["Basic abc"], &["Bearer abc", "Bearer abc"]] {
+            assert_eq!(token(lines), None, "{lines:?}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The HTTP transport: Streamable HTTP at one address, for clients of every era at once.
+//!
+//! Whoever can open a connection is a stranger: another user of the machine, a page in a browser, a plugin that found
+//! the port. What they meet stands in `guard`, one file for each thing that is checked, before rmcp sees anything. This
+//! module must not know tools, nor what a call is.
+
+mod carried;
+mod connections;
+mod error;
+mod guard;
+mod oauth;
+mod options;
+mod principal;
+mod refusal;
+mod running;
+mod sessions;
+mod tokens;
+mod usage;
+
+pub use error::{HttpError, SettingError};
+pub use guard::{AllowedHost, AllowedOrigin};
+pub use oauth::{OAuth, SCOPE};
+pub use options::{
+    Access, BODY_TIME, CALLS_BURST, CALLS_PER_SECOND, CONNECTIONS_MAX, ENVELOPE_BYTES, FIRST_HEADERS_TIME,
+    HEADERS_TIME, HttpLimits, HttpOptions, PRINCIPALS_MAX, REQUESTS_PER_PRINCIPAL_MAX, Reach, SESSION_IDLE_TIME,
+    SESSIONS_MAX, SESSIONS_PER_PRINCIPAL_MAX, STOP_TIME, STREAMS_PER_PRINCIPAL_MAX,
+};
+pub use running::{Running, settled};
+pub use tokens::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN, TOKENS_MAX, Tokens};
+
+use crate::server::Server;
+use axum::Router;
+use axum::body::Body;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::{any_service, get};
+use guard::{BodyRules, Guard, Hosts, Origins};
+use http::HeaderValue;
+use http::header::CONTENT_TYPE;
+use oauth::METADATA_PATH;
+use portcullis::Host;
+use rmcp::transport::StreamableHttpServerConfig;
+use rmcp::transport::streamable_http_server::StreamableHttpService;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use sessions::Sessions;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use usage::Usage;
+
+/// The path of the server.
+pub const ENDPOINT: &str = "/mcp";
+
+/// Serves clients over HTTP, from when this returns until it is stopped.
+///
+/// The address is bound as it is said, or not at all, and kept out of the reach of every plugin of the host.
+///
+/// # Errors
+/// Other machines could reach the address and nobody said that they may, or it is not to be had.
+pub async fn serve(server: Server, options: HttpOptions) -> Result<Running, HttpError> {
+    let listener = listen(&options).await?;
+    let address = listener.local_addr().map_err(|source| HttpError::Listen { address: options.address, source })?;
+    let host = server.inner().host.clone();
+    host.keep_unreachable(address);
+    let (limits, stopping) = (options.limits, CancellationToken::new());
+    let router = router(server, options, address, &stopping);
+    let connections = tokio::spawn(connections::serve(listener, router, limits, stopping.clone()));
+    Ok(Running { address, host, stopping, connections })
+}
+
+async fn listen(options: &HttpOptions) -> Result<TcpListener, HttpError> {
+    let address = options.address;
+    match options.reach {
+        Reach::Loopback if !address.ip().is_loopback() => Err(HttpError::Remote(address)),
+        Reach::Loopback | Reach::Remote => {
+            TcpListener::bind(address).await.map_err(|source| HttpError::Listen { address, source })
+        }
+    }
+}
+
+/// What is there, behind the guards. A layer that is added later stands further out.
+fn router(server: Server, options: HttpOptions, address: SocketAddr, stopping: &CancellationToken) -> Router {
+    let (hosts, origins) = (Hosts::new(address, &options.hosts), Origins::new(&options.origins));
+    let metadata = match &options.access {
+        Access::OAuth(oauth) => Some(serde_json::to_vec(&oauth.metadata()).unwrap_or_default()),
+        Access::Tokens(_) | Access::Everyone => None,
+    };
+    let endpoint = endpoint(server, options.access, options.limits, stopping);
+    let open = metadata.map(described).unwrap_or_default();
+    endpoint
+        .merge(open)
+        .layer(from_fn_with_state(Arc::new(origins), guard::known_origin))
+        .layer(from_fn_with_state(Arc::new(hosts), guard::known_host))
+        .layer(from_fn(guard::seal))
+}
+
+fn endpoint(server: Server, access: Access, limits: HttpLimits, stopping: &CancellationToken) -> Router {
+    let inner = server.inner();
+    let guard = Guard { access, operator: inner.options.principal.clone() };
+    let bytes = arguments_bytes(&inner.host) + ENVELOPE_BYTES;
+    let (usage, rules) = (Usage::new(limits), BodyRules::new(bytes, limits.body_time));
+    let mut manager = LocalSessionManager::default();
+    // A quiet call is no idle session: whether one is idle is for `sessions` to say, which knows what is open.
+    manager.session_config.keep_alive = None;
+    let manager = Arc::new(manager);
+    let sessions = Sessions::new(Arc::clone(&manager), limits);
+    tokio::spawn(Arc::clone(&sessions).sweep(stopping.clone()));
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(true)
+        .with_max_request_body_bytes(bytes)
+        .with_cancellation_token(stopping.child_token())
+        // The guards have looked at both, more closely.
+        .disable_allowed_hosts()
+        .disable_allowed_origins();
+    let service = StreamableHttpService::new(move || Ok(server.clone()), manager, config);
+    Router::new()
+        .route(ENDPOINT, any_service(service))
+        .route_layer(from_fn_with_state(sessions, guard::own_session))
+        .route_layer(from_fn_with_state(Arc::clone(&usage), guard::within_rate))
+        .route_layer(from_fn_with_state(Arc::new(rules), guard::read_body))
+        .route_layer(from_fn_with_state(usage, guard::within_load))
+        .route_layer(from_fn_with_state(Arc::new(guard), guard::authorized))
+        .route_layer(from_fn(guard::no_query))
+}
+
+/// What clients can read without a token.
+fn described(metadata: Vec<u8>) -> Router {
+    let answer = get(move || async move {
+        let mut response = Response::new(Body::from(metadata));
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
+    });
+    Router::new().route(METADATA_PATH, answer.clone()).route(&format!("{METADATA_PATH}/{{*path}}"), answer)
+}
+
+/// The largest arguments that any tool of a host takes, in bytes.
+fn arguments_bytes(host: &Host) -> usize {
+    let policy = host.policy();
+    let of_plugins = policy.plugins().map(|plugin| policy.limits(plugin).arguments_bytes);
+    of_plugins.fold(policy.default_limits().arguments_bytes, usize::max)
+}

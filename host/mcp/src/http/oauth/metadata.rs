@@ -1,0 +1,110 @@
+//! Where a client without a token finds the authorization server (RFC 9728).
+
+use super::SCOPE;
+use crate::http::error::SettingError;
+use serde::Serialize;
+
+/// Where the metadata of a resource lies, before the path of the resource.
+pub(crate) const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
+
+/// What clients can read of this server before they have a token.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ResourceMetadata {
+    resource: String,
+    authorization_servers: [String; 1],
+    scopes_supported: [&'static str; 1],
+    bearer_methods_supported: [&'static str; 1],
+    resource_name: &'static str,
+}
+
+impl ResourceMetadata {
+    pub(super) fn of(resource: &str, issuer: &str) -> Self {
+        Self {
+            resource: resource.to_owned(),
+            authorization_servers: [issuer.to_owned()],
+            scopes_supported: [SCOPE],
+            bearer_methods_supported: ["header"],
+            resource_name: "Portcullis",
+        }
+    }
+}
+
+/// The address of this server as clients know it.
+#[derive(Clone, Debug)]
+pub(super) struct Resource {
+    /// The scheme, the host and the port.
+    origin: String,
+    path: String,
+}
+
+impl Resource {
+    pub(super) fn parse(audience: &str) -> Result<Self, SettingError> {
+        if !is_address(audience) {
+            return Err(SettingError::Audience);
+        }
+        let host = audience.find("://").map_or(0, |scheme| scheme + 3);
+        let path = audience.get(host..).and_then(|rest| rest.find('/')).map_or(audience.len(), |path| host + path);
+        let (origin, path) = audience.split_at(path);
+        Ok(Self { origin: origin.to_owned(), path: path.trim_end_matches('/').to_owned() })
+    }
+
+    /// Where its metadata lies.
+    pub(super) fn metadata_url(&self) -> String {
+        format!("{}{METADATA_PATH}{}", self.origin, self.path)
+    }
+}
+
+/// Whether a text is an `https` address of letters that neither a header nor a quoted text has trouble with, and has
+/// neither a query nor a fragment. Without TLS only this machine's own.
+pub(super) fn is_address(text: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/[]@%+=,;".contains(&byte);
+    let Ok(address) = text.parse::<http::Uri>() else { return false };
+    let host = address.host().unwrap_or_default();
+    let local = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+    let encrypted = match address.scheme_str() {
+        Some("https") => true,
+        Some("http") => local,
+        Some(_) | None => false,
+    };
+    let user = address.authority().is_some_and(|authority| authority.as_str().contains('@'));
+    encrypted && !host.is_empty() && !user && text.bytes().all(letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_metadata_lies_between_the_origin_and_the_path() {
+        let rows = [
+            ("https://a.example/mcp", "https://a.example/.well-known/oauth-protected-resource/mcp"),
+            ("https://a.example", "https://a.example/.well-known/oauth-protected-resource"),
+            ("https://a.example:8443/", "https://a.example:8443/.well-known/oauth-protected-resource"),
+            ("http://127.0.0.1:1/x/mcp", "http://127.0.0.1:1/.well-known/oauth-protected-resource/x/mcp"),
+        ];
+        for (audience, url) in rows {
+            assert_eq!(Resource::parse(audience).unwrap().metadata_url(), url);
+        }
+    }
+
+    #[test]
+    fn an_address_is_encrypted_or_this_machines_own() {
+        let not = [
+            "",
+            "a",
+            "/mcp",
+            "http://a.example",
+            "ftp://a",
+            "https://",
+            "https://a?b",
+            "https://a#b",
+            "https://u@a",
+            "https://a/\"",
+            "https://a/ b",
+            "https://a\r\nX: y",
+        ];
+        for text in not {
+            assert!(!is_address(text), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What a client is told that does not get through.
+//!
+//! It says what is wrong in words of ours alone: nothing that came in goes back out.
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, StatusCode};
+
+/// A request that is answered by a guard. The connection ends with it: whoever is refused holds none.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    message: &'static str,
+    challenge: Option<HeaderValue>,
+    retry_after: Option<u32>,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: StatusCode, message: &'static str) -> Self {
+        Self { status, message, challenge: None, retry_after: None }
+    }
+
+    /// Says how to authorize a request.
+    pub(crate) fn challenging(mut self, challenge: HeaderValue) -> Self {
+        self.challenge = Some(challenge);
+        self
+    }
+
+    /// Says after how many seconds it is worth another try.
+    pub(crate) fn after(mut self, seconds: u32) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.message));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        if let Some(challenge) = self.challenge {
+            headers.insert(WWW_AUTHENTICATE, challenge);
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}

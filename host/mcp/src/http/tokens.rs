@@ -1,0 +1,145 @@
+//! The bearer tokens that the operator gives out.
+//!
+//! A token is kept as its digest only, and compared so that the time taken says nothing of how much of it fits.
+
+use super::error::SettingError;
+use super::principal;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use portcullis::policy::Principal;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use subtle::{Choice, ConstantTimeEq};
+
+/// The fewest bytes of a token. One that a machine made has more than 128 bits in them.
+pub const TOKEN_BYTES_MIN: usize = 32;
+/// The most bytes of a token: what an authorization header can hold beside everything else.
+pub const TOKEN_BYTES_MAX: usize = 512;
+/// The most tokens. Each request is compared with every one.
+pub const TOKENS_MAX: usize = 64;
+
+/// The tokens that give access, and to whom.
+pub struct Tokens(Vec<Token>);
+
+struct Token {
+    digest: [u8; 32],
+    principal: Principal,
+}
+
+impl Tokens {
+    /// Reads the lines of a token file: each a token for `operator`, or a name, `:` and a token for the principal
+    /// `mcp.` and that name. Empty lines and those that begin with `#` say nothing.
+    ///
+    /// # Errors
+    /// A line is something else, there is no token at all, or it would not be clear who calls.
+    pub fn parse(text: &str, operator: &Principal) -> Result<Self, SettingError> {
+        let mut tokens: Vec<Token> = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let (line, number) = (line.trim(), index + 1);
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let token = read(line, operator).ok_or(SettingError::Token { line: number })?;
+            if tokens.iter().any(|known| known.principal == token.principal || known.digest == token.digest) {
+                return Err(SettingError::TokenTwice { line: number });
+            }
+            if tokens.len() == TOKENS_MAX {
+                return Err(SettingError::TooManyTokens(TOKENS_MAX));
+            }
+            tokens.push(token);
+        }
+        if tokens.is_empty() { Err(SettingError::NoToken) } else { Ok(Self(tokens)) }
+    }
+
+    /// A new token, of 256 random bits; none where the system gives no randomness.
+    pub fn generate() -> Option<String> {
+        let mut bytes = [0_u8; 32];
+        getrandom::fill(&mut bytes).ok()?;
+        Some(URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// Whose token it is. Every token is looked at, whichever fits.
+    pub(crate) fn principal(&self, presented: &str) -> Option<&Principal> {
+        let digest: [u8; 32] = Sha256::digest(presented.as_bytes()).into();
+        let mut found = None;
+        for token in &self.0 {
+            let same: Choice = token.digest.ct_eq(&digest);
+            if bool::from(same) {
+                found = Some(&token.principal);
+            }
+        }
+        found
+    }
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let principals = self.0.iter().map(|token| &token.principal);
+        formatter.debug_list().entries(principals).finish()
+    }
+}
+
+fn read(line: &str, operator: &Principal) -> Option<Token> {
+    let (name, token) = match line.split_once(':') {
+        Some((name, token)) => (Some(name.trim()), token.trim()),
+        None => (None, line),
+    };
+    let principal = match name {
+        Some(name) => principal::of_name(name)?,
+        None => operator.clone(),
+    };
+    is_token(token).then(|| Token { digest: Sha256::digest(token.as_bytes()).into(), principal })
+}
+
+/// Whether a text can be a token that somebody made for this: long enough, and of the alphabet of RFC 6750.
+fn is_token(text: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    (TOKEN_BYTES_MIN..=TOKEN_BYTES_MAX).contains(&text.len()) && text.bytes().all(letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: &str = "0123456789abcdef0123456789abcdef";
+
+    fn parse(text: &str) -> Result<Tokens, SettingError> {
+        Tokens::parse(text, &Principal::default())
+    }
+
+    #[test]
+    fn a_token_belongs_to_the_operator_or_to_its_name() {
+        let tokens = parse(&format!("# comment\n\n{LONG}\nci: {LONG}0\n")).unwrap();
+        assert_eq!(tokens.principal(LONG), Some(&Principal::default()));
+        assert_eq!(tokens.principal(&format!("{LONG}0")).unwrap().as_str(), "mcp.ci");
+        for wrong in ["", "0", &LONG[1..], &format!("{LONG}1"), &LONG.to_uppercase()] {
+            assert_eq!(tokens.principal(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_no_token_is_told_by_its_number_and_never_quoted() {
+        let twice = format!("{LONG}\n{LONG}");
+        let name_twice = format!("a:{LONG}\na:{LONG}0");
+        let bad_name = format!("a/b:{LONG}");
+        let rows = [
+            ("", SettingError::NoToken),
+            ("# only\n", SettingError::NoToken),
+            ("short", SettingError::Token { line: 1 }),
+            (bad_name.as_str(), SettingError::Token { line: 1 }),
+            ("#\n0123456789abcdef 0123456789abcdef", SettingError::Token { line: 2 }),
+            (twice.as_str(), SettingError::TokenTwice { line: 2 }),
+            (name_twice.as_str(), SettingError::TokenTwice { line: 2 }),
+        ];
+        for (text, expected) in rows {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error, expected, "{text:?}");
+            assert!(!error.to_string().contains("0123"), "{error}");
+        }
+    }
+
+    #[test]
+    fn neither_tokens_nor_their_digests_are_shown() {
+        assert_eq!(format!("{:?}", parse(LONG).unwrap()), "[\"local\"]");
+    }
+}

@@ -1,0 +1,152 @@
+//! How much of the server each principal has at the moment.
+
+use super::options::{HttpLimits, PRINCIPALS_MAX};
+use portcullis::policy::Principal;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What everybody has.
+#[derive(Debug)]
+pub(crate) struct Usage {
+    limits: HttpLimits,
+    principals: Mutex<HashMap<Principal, Used>>,
+}
+
+/// What one principal has.
+#[derive(Debug)]
+struct Used {
+    requests: usize,
+    streams: usize,
+    /// When its calls so far would be over if they had come evenly, each in its share of a second.
+    paced_until: Instant,
+}
+
+/// Something that there are only so many of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// An open request.
+    Request,
+    /// A stream for notifications.
+    Stream,
+}
+
+/// A principal has as many as it may, or there are too many principals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exhausted;
+
+/// One slot, given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Held {
+    usage: Arc<Usage>,
+    principal: Principal,
+    slot: Slot,
+}
+
+impl Usage {
+    pub(crate) fn new(limits: HttpLimits) -> Arc<Self> {
+        Arc::new(Self { limits, principals: Mutex::default() })
+    }
+
+    /// Takes a slot for a principal.
+    pub(crate) fn hold(self: &Arc<Self>, principal: &Principal, slot: Slot) -> Result<Held, Exhausted> {
+        let mut principals = self.principals();
+        let used = entry(&mut principals, principal)?;
+        let (count, most) = match slot {
+            Slot::Request => (&mut used.requests, self.limits.requests),
+            Slot::Stream => (&mut used.streams, self.limits.streams),
+        };
+        if *count >= most {
+            return Err(Exhausted);
+        }
+        *count += 1;
+        Ok(Held { usage: Arc::clone(self), principal: principal.clone(), slot })
+    }
+
+    /// Counts one call, or says how long to wait with it.
+    pub(crate) fn call(&self, principal: &Principal) -> Result<(), Duration> {
+        let mut principals = self.principals();
+        let share = Duration::from_secs(1) / self.limits.calls_per_second.max(1);
+        let burst = share * self.limits.calls_burst.max(1);
+        let now = Instant::now();
+        let used = entry(&mut principals, principal).map_err(|Exhausted| burst)?;
+        let next = used.paced_until.max(now) + share;
+        match (next - now).checked_sub(burst) {
+            Some(wait) if !wait.is_zero() => Err(wait),
+            Some(_) | None => {
+                used.paced_until = next;
+                Ok(())
+            }
+        }
+    }
+
+    fn principals(&self) -> MutexGuard<'_, HashMap<Principal, Used>> {
+        self.principals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a principal has. Where there are too many, those at rest are forgotten first.
+fn entry<'a>(principals: &'a mut HashMap<Principal, Used>, principal: &Principal) -> Result<&'a mut Used, Exhausted> {
+    let now = Instant::now();
+    if principals.len() >= PRINCIPALS_MAX && !principals.contains_key(principal) {
+        principals.retain(|_, used| used.requests > 0 || used.streams > 0 || used.paced_until > now);
+        if principals.len() >= PRINCIPALS_MAX {
+            return Err(Exhausted);
+        }
+    }
+    let fresh = Used { requests: 0, streams: 0, paced_until: now };
+    Ok(principals.entry(principal.clone()).or_insert(fresh))
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut principals = self.usage.principals();
+        if let Some(used) = principals.get_mut(&self.principal) {
+            let count = match self.slot {
+                Slot::Request => &mut used.requests,
+                Slot::Stream => &mut used.streams,
+            };
+            *count = count.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(limits: HttpLimits) -> (Arc<Usage>, Principal, Principal) {
+        (Usage::new(limits), "a".parse().unwrap(), "b".parse().unwrap())
+    }
+
+    #[test]
+    fn a_principal_has_only_so_many_slots_and_takes_none_of_another() {
+        let (usage, a, b) = usage(HttpLimits { requests: 2, streams: 1, ..HttpLimits::default() });
+        let held = [Slot::Request, Slot::Request, Slot::Stream].map(|slot| usage.hold(&a, slot).unwrap());
+        assert!(usage.hold(&a, Slot::Request).is_err() && usage.hold(&a, Slot::Stream).is_err());
+        assert!(usage.hold(&b, Slot::Request).is_ok() && usage.hold(&b, Slot::Stream).is_ok());
+        drop(held);
+        assert!(usage.hold(&a, Slot::Request).is_ok() && usage.hold(&a, Slot::Stream).is_ok());
+    }
+
+    #[test]
+    fn calls_beyond_a_burst_have_to_wait_and_those_of_another_do_not() {
+        let (usage, a, b) = usage(HttpLimits { calls_per_second: 1, calls_burst: 3, ..HttpLimits::default() });
+        (0..3).for_each(|_| usage.call(&a).unwrap());
+        let wait = usage.call(&a).unwrap_err();
+        assert!(!wait.is_zero() && wait <= Duration::from_secs(1), "{wait:?}");
+        usage.call(&b).unwrap();
+    }
+
+    #[test]
+    fn principals_at_rest_are_forgotten_when_there_are_too_many_and_busy_ones_are_not() {
+        let (usage, a, _) = usage(HttpLimits::default());
+        let held = usage.hold(&a, Slot::Request).unwrap();
+        for number in 0..2 * PRINCIPALS_MAX {
+            drop(usage.hold(&format!("p{number}").parse().unwrap(), Slot::Request).unwrap());
+        }
+        assert!(usage.principals().len() <= PRINCIPALS_MAX);
+        assert_eq!(usage.principals().get(&a).map(|used| used.requests), Some(1));
+        drop(held);
+    }
+}

@@ -1,0 +1,123 @@
+//! Kept outputs as resources: what was too large for its result, to be read by pages by who made the call.
+
+mod address;
+mod page;
+
+use crate::caller::Caller;
+use crate::cursor;
+use crate::server::Server;
+use address::Address;
+use page::contents;
+use portcullis::{KeptOutput, OutputError, Reference};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CacheScope, JsonObject, ListResourceTemplatesResult, ListResourcesResult, MetaObject, ReadResourceResult, Resource,
+    ResourceTemplate,
+};
+use serde_json::json;
+
+/// Outputs on one page of the list.
+const PAGE_OUTPUTS: usize = 100;
+
+/// How long what was read may be taken for fresh, in milliseconds: an output never changes, but it can be trimmed.
+const FRESH_MS: u64 = 60_000;
+
+/// A link to a kept output.
+pub(crate) fn link(reference: &Reference, tool: &str) -> Resource {
+    let name = format!("output {}", reference.id);
+    let description = format!("The whole answer of {tool}: {} bytes, to be read by pages.", reference.bytes);
+    Resource::new(Address::first(&reference.id).to_string(), name)
+        .with_description(description)
+        .with_mime_type(reference.media_type.clone())
+        .with_size(reference.bytes)
+}
+
+/// What the caller may read, the newest first, by pages.
+///
+/// # Errors
+/// The cursor is none that this server gave out, or the ledger cannot be read.
+pub(crate) async fn list(
+    server: &Server,
+    caller: Caller,
+    after: Option<&str>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let after = after.map(cursor::open).transpose()?;
+    let outputs = server.inner().host.outputs().clone();
+    let kept = blocking(move || outputs.list(caller.reader())).await?.map_err(unreadable)?;
+    let start = match after {
+        None => 0,
+        Some(after) => {
+            let last = kept.iter().position(|output| output.reference.id == after).ok_or_else(cursor::unknown)?;
+            last + 1
+        }
+    };
+    let rest = kept.get(start..).unwrap_or_default();
+    let page = rest.get(..PAGE_OUTPUTS).unwrap_or(rest);
+    let mut result = ListResourcesResult::with_all_items(page.iter().map(listed).collect())
+        .with_ttl_ms(0)
+        .with_cache_scope(CacheScope::Private);
+    if page.len() < rest.len() {
+        result.next_cursor = page.last().map(|output| cursor::seal(&output.reference.id));
+    }
+    Ok(result)
+}
+
+fn listed(output: &KeptOutput) -> Resource {
+    link(&output.reference, &output.tool)
+}
+
+/// The form of the addresses of pages.
+pub(crate) fn templates() -> ListResourceTemplatesResult {
+    let template = ResourceTemplate::new(address::TEMPLATE, "output")
+        .with_title("A page of a kept output")
+        .with_description("`offset` and `limit` are bytes; without them, the first page.");
+    ListResourceTemplatesResult::with_all_items(vec![template])
+        .with_ttl_ms(FRESH_MS)
+        .with_cache_scope(CacheScope::Public)
+}
+
+/// One page of an output.
+///
+/// # Errors
+/// There is no such output for this caller, or it cannot be read.
+pub(crate) async fn read(server: &Server, caller: Caller, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let Some(address) = Address::parse(uri) else { return Err(unknown(uri)) };
+    let outputs = server.inner().host.outputs().clone();
+    let wanted = address.clone();
+    let read = move || {
+        let kept = outputs.get(caller.reader(), &wanted.id)?;
+        // A character that begins on the page is read to its end.
+        let bytes =
+            outputs.read(caller.reader(), &wanted.id, wanted.offset, wanted.limit + page::CHARACTER_BYTES_MAX)?;
+        Ok((kept, bytes))
+    };
+    let (kept, bytes) = match blocking(read).await? {
+        Err(OutputError::Unknown(_)) => return Err(unknown(uri)),
+        read => read.map_err(unreadable)?,
+    };
+    let page = page::cut(&kept.reference, bytes, address.limit);
+    let next = address.offset + page.len() as u64;
+    let mut meta = JsonObject::new();
+    meta.insert("portcullis/offset".to_owned(), json!(address.offset));
+    meta.insert("portcullis/bytes".to_owned(), json!(kept.reference.bytes));
+    if next < kept.reference.bytes {
+        let next = Address { offset: next, ..address };
+        meta.insert("portcullis/next".to_owned(), json!(next.to_string()));
+    }
+    let contents = contents(&kept.reference, &page, uri).with_meta(MetaObject(meta));
+    Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private))
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ErrorData> {
+    let ended = tokio::task::spawn_blocking(work).await;
+    ended.map_err(|_| ErrorData::internal_error("the output cannot be read", None))
+}
+
+fn unknown(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found("there is no such resource", Some(json!({ "uri": uri })))
+}
+
+/// The client is told no more: what is wrong with the operator's disk is not its business.
+fn unreadable(_: OutputError) -> ErrorData {
+    ErrorData::internal_error("the output cannot be read", None)
+}

@@ -1,0 +1,25 @@
+//! What a result says besides its content, for programs: which call it was, how it ended, and what it took.
+
+use portcullis::Reply;
+use rmcp::model::{JsonObject, MetaObject};
+use serde_json::{Value, json};
+
+/// The facts of a reply, each under a name of the host's own.
+pub(super) fn of(reply: &Reply) -> MetaObject {
+    let mut meta = JsonObject::new();
+    let mut put = |name: &str, value: Value| meta.insert(format!("portcullis/{name}"), value);
+    put("call", json!(reply.id));
+    put("code", json!(reply.code.as_str()));
+    put("outcome", json!(reply.outcome().as_str()));
+    put("usage", json!(reply.usage));
+    if let Some(title) = &reply.title {
+        put("title", json!(title));
+    }
+    if let Some(metadata) = &reply.metadata {
+        put("metadata", metadata.clone());
+    }
+    if let Some(reference) = &reply.reference {
+        put("reference", json!(reference));
+    }
+    MetaObject(meta)
+}

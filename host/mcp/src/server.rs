@@ -1,0 +1,58 @@
+//! The server: what every transport serves, and what lasts from one request to the next.
+
+use crate::approval;
+use crate::caller::Session;
+use crate::error::ServerError;
+use crate::options::ServerOptions;
+use crate::subscriptions::Subscribers;
+use crate::tasks::Tasks;
+use crate::tools::{Listing, Listings};
+use portcullis::Host;
+use std::sync::Arc;
+
+/// The tools of a host as an MCP server, for one transport or several. Clones share it.
+#[derive(Clone)]
+pub struct Server(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) host: Host,
+    pub(crate) options: ServerOptions,
+    pub(crate) session: Session,
+    pub(crate) listings: Listings,
+    pub(crate) approvals: approval::Waiting,
+    pub(crate) tasks: Tasks,
+    pub(crate) subscribers: Subscribers,
+}
+
+impl Server {
+    /// Makes a server of a host.
+    ///
+    /// # Errors
+    /// Two tools would have one name, or the system gives no randomness.
+    pub fn new(host: Host, options: ServerOptions) -> Result<Self, ServerError> {
+        let session = match &options.session {
+            Some(session) => Session::Said(Arc::from(session.as_str())),
+            None => Session::Process(Arc::from(format!("stdio-{}", random_id()?))),
+        };
+        let listings = Listings::new(&host, options.tool_names)?;
+        let (approvals, tasks) = (approval::Waiting::default(), Tasks::default());
+        let subscribers = Subscribers::default();
+        Ok(Self(Arc::new(Inner { host, options, session, listings, approvals, tasks, subscribers })))
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
+    /// The tools as they are now.
+    pub(crate) fn listing(&self) -> Arc<Listing> {
+        self.0.listings.current(&self.0.host)
+    }
+}
+
+/// 64 random bits in hexadecimal.
+fn random_id() -> Result<String, ServerError> {
+    let mut bytes = [0_u8; 8];
+    getrandom::fill(&mut bytes).map_err(|_| ServerError::NoRandomness)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,146 @@
+//! Whether a line is a message, and what to answer where it is none.
+
+use portcullis::{JsonError, parse_json};
+use rmcp::ErrorData;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId};
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The longest id that is a string, in bytes: it is kept while its request runs.
+const ID_BYTES_MAX: usize = 256;
+
+/// What a line is.
+pub(super) enum Judged {
+    /// A message.
+    Message(Box<ClientJsonRpcMessage>),
+    /// None, and this is the answer.
+    Refused(Option<RequestId>, ErrorData),
+    /// Nothing that wants an answer.
+    Ignored,
+}
+
+/// Judges a line.
+pub(super) fn judge(line: &[u8]) -> Judged {
+    if line.is_empty() {
+        return Judged::Ignored;
+    }
+    let Ok(text) = std::str::from_utf8(line) else {
+        return Judged::Refused(None, ErrorData::parse_error("the message is not UTF-8", None));
+    };
+    match parse_json(text) {
+        Ok(value) => message(value),
+        Err(error) => unreadable(text, &error),
+    }
+}
+
+/// A document that no two readers need agree on, or none at all.
+fn unreadable(text: &str, error: &JsonError) -> Judged {
+    let Ok(envelope) = serde_json::from_str::<Envelope>(text) else {
+        return Judged::Refused(None, ErrorData::parse_error("the message is not JSON", None));
+    };
+    match (envelope.id.as_ref().map(id), envelope.method) {
+        (Some(Some(id)), Some(_)) => {
+            let message = format!("the message is not usable: {error}");
+            Judged::Refused(Some(id), ErrorData::invalid_request(message, None))
+        }
+        (Some(None), Some(_)) => Judged::Refused(None, no_id()),
+        // A notification, or the answer to a question that was not asked.
+        (_, _) => Judged::Ignored,
+    }
+}
+
+/// What is looked at of a message that is not read.
+#[derive(Deserialize)]
+struct Envelope {
+    id: Option<Value>,
+    method: Option<String>,
+}
+
+fn message(value: Value) -> Judged {
+    let Value::Object(members) = &value else {
+        // The one version that had batches is served without: nothing sends them.
+        return Judged::Refused(
+            None,
+            ErrorData::invalid_request("a message is one object; batches are not taken", None),
+        );
+    };
+    let is_call = members.contains_key("method");
+    let id = match members.get("id").map(id) {
+        Some(None) if is_call => return Judged::Refused(None, no_id()),
+        id => id.flatten(),
+    };
+    match (serde_json::from_value(value), id) {
+        (Ok(message), _) if is_consistent(&message, is_call) => Judged::Message(Box::new(message)),
+        (_, Some(id)) if is_call => {
+            Judged::Refused(Some(id), ErrorData::invalid_request("the message is no request", None))
+        }
+        (_, _) => Judged::Ignored,
+    }
+}
+
+/// What names a method is a request or a notification, whatever else it holds.
+fn is_consistent(message: &ClientJsonRpcMessage, is_call: bool) -> bool {
+    match message {
+        JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => is_call,
+        JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => !is_call,
+    }
+}
+
+/// An id: a string or a whole number, as the protocol has it.
+fn id(value: &Value) -> Option<RequestId> {
+    match value {
+        Value::String(text) if text.len() <= ID_BYTES_MAX => Some(RequestId::String(Arc::from(text.as_str()))),
+        Value::Number(number) => number.as_i64().map(RequestId::Number),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn no_id() -> ErrorData {
+    let message = format!("the id of a request is a whole number or a string of at most {ID_BYTES_MAX} bytes");
+    ErrorData::invalid_request(message, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(line: &str) -> (Option<RequestId>, i32) {
+        match judge(line.as_bytes()) {
+            Judged::Refused(id, error) => (id, error.code.0),
+            Judged::Message(message) => panic!("{line} is taken for {message:?}"),
+            Judged::Ignored => panic!("{line} is ignored"),
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused_by_the_id_it_has() {
+        let one = Some(RequestId::Number(1));
+        for line in ["{", "[1", "\u{feff}{}", "nonsense", "{} {}"] {
+            assert_eq!(refusal(line), (None, -32700), "{line}");
+        }
+        let call = |rest: &str| format!(r#"{{"jsonrpc":"2.0","method":"ping",{rest}}}"#);
+        for id in ["null", "true", "1.5", "[1]", "{}", "18446744073709551616"] {
+            assert_eq!(refusal(&call(&format!(r#""id":{id}"#))), (None, -32600), "{id}");
+        }
+        assert_eq!(refusal(&call(&format!(r#""id":"{}""#, "x".repeat(257)))), (None, -32600));
+        for line in ["[]", r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, "1", "null"] {
+            assert_eq!(refusal(line), (None, -32600), "{line}");
+        }
+        assert_eq!(refusal(&call(r#""id":1,"params":{"a":1,"a":2}"#)), (one.clone(), -32600));
+        assert_eq!(refusal(&call(r#""id":1,"params":{"a":18446744073709551616}"#)), (one.clone(), -32600));
+        assert_eq!(refusal(r#"{"id":1,"method":"ping"}"#), (one.clone(), -32600));
+        assert_eq!(refusal(r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#), (one.clone(), -32600));
+        assert_eq!(
+            refusal(&call(r#""id":1,"result":{}"#).replace(r#""method":"ping""#, r#""method":1"#)),
+            (one, -32600)
+        );
+    }
+
+    #[test]
+    fn what_wants_no_answer_gets_none() {
+        for line in ["", r#"{"jsonrpc":"2.0","id":1}"#, r#"{"a":1,"a":2}"#] {
+            assert!(matches!(judge(line.as_bytes()), Judged::Ignored), "{line}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Lines of bounded length.
+
+use std::io;
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+/// The longest line, in bytes: arguments are held to less, and this leaves room for what escapes cost.
+pub(super) const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// What is kept of the room that a long line took, in bytes.
+const ROOM_KEPT_BYTES: usize = 64 * 1024;
+
+/// What was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// A line, without its end.
+    Whole(Vec<u8>),
+    /// One that was too long, and is gone.
+    TooLong,
+    /// There are no more.
+    End,
+}
+
+/// Reads lines.
+pub(super) struct Lines<R> {
+    from: BufReader<R>,
+    line: Vec<u8>,
+    /// The rest of a line that was too long is being skipped.
+    skipping: bool,
+    most: usize,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    pub(super) fn new(from: R, most: usize) -> Self {
+        Self { from: BufReader::new(from), line: Vec::new(), skipping: false, most }
+    }
+
+    /// The next line. Dropping the future loses nothing: what was read stays for the next call.
+    pub(super) async fn next(&mut self) -> io::Result<Line> {
+        loop {
+            let available = self.from.fill_buf().await?;
+            if available.is_empty() {
+                // What no line end follows was never sent whole.
+                return Ok(Line::End);
+            }
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let taken = end.unwrap_or(available.len());
+            let fits = self.line.len() + taken <= self.most;
+            if fits && !self.skipping {
+                self.line.extend_from_slice(&available[..taken]);
+            } else {
+                self.skipping = true;
+                self.line.clear();
+            }
+            self.from.consume(taken + usize::from(end.is_some()));
+            if end.is_some() {
+                return Ok(self.take());
+            }
+        }
+    }
+
+    fn take(&mut self) -> Line {
+        let mut line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.skipping) {
+            return Line::TooLong;
+        }
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        self.line = Vec::with_capacity(line.len().min(ROOM_KEPT_BYTES));
+        Line::Whole(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_skipped_and_the_next_is_read() {
+        let text = b"one\r\n\n0123456789\nthree\nnever ended".as_slice();
+        let mut lines = Lines::new(text, 9);
+        let mut read = Vec::new();
+        loop {
+            match lines.next().await.expect("a slice can be read") {
+                Line::End => break,
+                line => read.push(line),
+            }
+        }
+        let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
+        assert_eq!(read, [whole("one"), whole(""), Line::TooLong, whole("three")]);
+    }
+}

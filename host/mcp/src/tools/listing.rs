@@ -1,0 +1,121 @@
+//! The tools of one catalog as clients see them: made once for a catalog, and kept until it changes.
+
+use crate::annotations;
+use crate::error::ServerError;
+use crate::names::{self, Nameless};
+use crate::options::ToolNames;
+use portcullis::{Catalog, Host, Plugin};
+use rmcp::model::{JsonObject, Tool};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// The tools of one catalog, in the order of their full names.
+pub(crate) struct Listing {
+    catalog: Arc<Catalog>,
+    pub(super) tools: Vec<Listed>,
+    /// By the name that clients know, and by the full one.
+    index: HashMap<String, usize>,
+}
+
+/// A tool as clients see it.
+pub(crate) struct Listed {
+    pub(crate) plugin: Arc<Plugin>,
+    pub(crate) tool: Arc<portcullis::Tool>,
+    /// Its definition.
+    pub(crate) definition: Tool,
+    /// Its definition for clients of the handshake era, where it differs: they know only outputs that are objects.
+    legacy: Option<Tool>,
+}
+
+impl Listed {
+    /// The definition for a client of this era.
+    pub(crate) fn definition(&self, legacy: bool) -> &Tool {
+        match &self.legacy {
+            Some(definition) if legacy => definition,
+            Some(_) | None => &self.definition,
+        }
+    }
+}
+
+impl Listing {
+    /// The tool of a name.
+    pub(crate) fn find(&self, name: &str) -> Option<&Listed> {
+        self.index.get(name).and_then(|at| self.tools.get(*at))
+    }
+
+    fn new(host: &Host, catalog: Arc<Catalog>, names: Vec<String>) -> Self {
+        let mut tools = Vec::with_capacity(names.len());
+        let mut index = HashMap::new();
+        for ((plugin, tool), name) in catalog.shared_tools().zip(names) {
+            // A full name holds a dot, and the names that clients know hold none: they cannot meet.
+            index.insert(tool.name().to_string(), tools.len());
+            index.insert(name.clone(), tools.len());
+            tools.push(listed(host, plugin, tool, name));
+        }
+        Self { catalog, tools, index }
+    }
+}
+
+fn listed(host: &Host, plugin: &Arc<Plugin>, tool: &Arc<portcullis::Tool>, name: String) -> Listed {
+    let mut definition = Tool::new(name, tool.description().to_owned(), object(tool.schema().document()))
+        .with_annotations(annotations::of(host.reach(plugin, tool)));
+    if let Some(title) = tool.title() {
+        definition = definition.with_title(title);
+    }
+    let legacy = tool.output_schema().map(|_| definition.clone());
+    let schema = tool.output_schema().map(portcullis::Schema::document);
+    if let Some(schema) = schema {
+        definition = definition.with_raw_output_schema(object(schema));
+    }
+    let is_object = schema.is_some_and(|schema| schema.get("type").and_then(Value::as_str) == Some("object"));
+    Listed { plugin: Arc::clone(plugin), tool: Arc::clone(tool), definition, legacy: legacy.filter(|_| !is_object) }
+}
+
+/// A schema that is an object; a boolean one as the object that says the same.
+fn object(schema: &Value) -> Arc<JsonObject> {
+    Arc::new(match schema {
+        Value::Object(schema) => schema.clone(),
+        Value::Bool(false) => JsonObject::from_iter([("not".to_owned(), Value::Object(JsonObject::new()))]),
+        Value::Bool(true) | Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => JsonObject::new(),
+    })
+}
+
+/// The listing of the catalog as it is, made anew when the catalog has changed.
+pub(crate) struct Listings {
+    names: ToolNames,
+    current: RwLock<Arc<Listing>>,
+}
+
+impl Listings {
+    /// Lists the tools of a host.
+    ///
+    /// # Errors
+    /// Two tools would have one name.
+    pub(crate) fn new(host: &Host, names: ToolNames) -> Result<Self, ServerError> {
+        let catalog = host.catalog();
+        let assigned = names::assign(&nameless(&catalog), names)?;
+        Ok(Self { names, current: RwLock::new(Arc::new(Listing::new(host, catalog, assigned))) })
+    }
+
+    /// The tools as they are now. A name that has come to be shared is given to neither tool.
+    pub(crate) fn current(&self, host: &Host) -> Arc<Listing> {
+        let catalog = host.catalog();
+        let known = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
+        if Arc::ptr_eq(&known.catalog, &catalog) {
+            return known;
+        }
+        let assigned = names::assign_leniently(&nameless(&catalog), self.names);
+        let listing = Arc::new(Listing::new(host, catalog, assigned));
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&listing);
+        listing
+    }
+}
+
+fn nameless(catalog: &Catalog) -> Vec<Nameless> {
+    let nameless = |(plugin, tool): (&Arc<Plugin>, &Arc<portcullis::Tool>)| Nameless {
+        name: tool.name().clone(),
+        standard: plugin.is_standard(),
+    };
+    catalog.shared_tools().map(nameless).collect()
+}

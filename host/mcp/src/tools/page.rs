@@ -1,0 +1,37 @@
+//! One page of the tools, and the cursor to the next.
+
+use super::Listing;
+use crate::cursor;
+use portcullis::policy::ToolName;
+use rmcp::ErrorData;
+use rmcp::model::{CacheScope, ListToolsResult};
+
+/// Tools of one page. Some clients never ask for a second one, and a model cannot choose from so many.
+const PAGE_TOOLS: usize = 200;
+
+/// How long a list may be taken for fresh, in milliseconds: not at all, for who does not listen hears of no change.
+const FRESH_MS: u64 = 0;
+
+/// One page, from where a cursor points to.
+///
+/// # Errors
+/// The cursor is none that this server gave out.
+pub(crate) fn list(listing: &Listing, after: Option<&str>, legacy: bool) -> Result<ListToolsResult, ErrorData> {
+    let start = match after {
+        None => 0,
+        Some(after) => {
+            let after: ToolName = cursor::open(after)?.parse().map_err(|_| cursor::unknown())?;
+            // The tool itself may be gone by now: what follows is what comes after its name.
+            listing.tools.partition_point(|listed| *listed.tool.name() <= after)
+        }
+    };
+    let rest = listing.tools.get(start..).unwrap_or_default();
+    let page = rest.get(..PAGE_TOOLS).unwrap_or(rest);
+    let definitions = page.iter().map(|listed| listed.definition(legacy).clone()).collect();
+    let mut result =
+        ListToolsResult::with_all_items(definitions).with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private);
+    if page.len() < rest.len() {
+        result.next_cursor = page.last().map(|listed| cursor::seal(&listed.tool.name().to_string()));
+    }
+    Ok(result)
+}
