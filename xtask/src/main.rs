@@ -7,6 +7,7 @@
 )]
 
 mod cache;
+mod clients;
 mod component;
 mod demo;
 mod docs;
@@ -38,6 +39,7 @@ cargo xtask toolchain [WAY]         make wasm32-wasip2 usable; prints shell line
                                     WAY: auto, debian (leaves rustup alone), source, web;
                                     PORTCULLIS_GUEST_TOOLCHAIN says the same to the other commands
 cargo xtask suites                  fetch the test suites that others wrote; prints where they are
+cargo xtask clients                 install the clients that others wrote; prints where they are
 cargo xtask fuzz [SECONDS]          feed the policy whatever is not in the tests, 20 s for each target
 cargo xtask docs                    build the documentation, warnings denied
 cargo xtask tidy                    check what the documents and the style promise";
@@ -69,6 +71,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["toolchain"] => print!("{}", toolchain::prepare()?.exports()),
         ["toolchain", way] => print!("{}", toolchain::prepare_by(toolchain::Way::parse(way)?)?.exports()),
         ["suites"] => suites::print(&suites::prepare()?),
+        ["clients"] => clients::print(&clients::prepare(&Workspace::own()?)?),
         ["fuzz", rest @ ..] => fuzz::run(&Workspace::own()?, rest)?,
         ["docs"] => docs::build(&Workspace::own()?)?,
         ["tidy"] => tidy::check(&Workspace::own()?)?,

@@ -5,16 +5,18 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 
 use crate::workspace::Workspace;
-use crate::{guests, plugins, process, suites, toolchain};
+use crate::{clients, guests, plugins, process, suites, toolchain};
 
 /// Runs all tests, or those whose name contains one of the filters.
 pub(crate) fn run(workspace: &Workspace, filters: &[&str]) -> Result<()> {
     guests::build_with_plugins(workspace, &toolchain::prepare()?)?;
     let suites = suites::prepare()?;
+    let clients = clients::prepare(workspace)?;
     let prepared = |mut command: Command| {
         provide(workspace, &mut command);
         command.env("PORTCULLIS_TEST_JSON_SUITE", &suites.json).env("PORTCULLIS_TEST_SCHEMA_SUITE", &suites.schema);
         command.env("PORTCULLIS_TEST_PAGES", &suites.pages);
+        clients.provide(&mut command);
         command
     };
     // Together with the tests, so that both see the same features and nothing is compiled twice.
@@ -34,6 +36,10 @@ pub(crate) fn run(workspace: &Workspace, filters: &[&str]) -> Result<()> {
 /// Runs one bench.
 pub(crate) fn bench(workspace: &Workspace, name: &str) -> Result<()> {
     guests::build_with_plugins(workspace, &toolchain::prepare()?)?;
+    if name == "mcp" {
+        // It measures the program itself, which lies beside it.
+        process::run(workspace.cargo().args(["build", "--release", "--quiet", "--package", "portcullis-cli"]))?;
+    }
     let mut cargo = workspace.cargo();
     provide(workspace, &mut cargo);
     cargo.args(["run", "--release", "--quiet", "--package", "portcullis-bench", "--", name]);

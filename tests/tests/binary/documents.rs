@@ -8,7 +8,8 @@ fn members(document: &Value) -> Vec<&str> {
 }
 
 /// The members of a reply, sorted.
-const REPLY: [&str; 9] = ["code", "id", "message", "metadata", "outcome", "output", "title", "tool", "usage"];
+const REPLY: [&str; 10] =
+    ["code", "id", "message", "metadata", "outcome", "output", "reference", "title", "tool", "usage"];
 
 /// The members of its usage, sorted.
 const USAGE: [&str; 5] = ["bytes_in", "bytes_out", "cpu_us", "memory_bytes", "wall_us"];

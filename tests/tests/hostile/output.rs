@@ -1,6 +1,6 @@
 //! Guests that answer with too much, or with something else than they promise: S16, S21, S22, S53, J08.
 
-use portcullis::{Code, EventKind, LimitKind};
+use portcullis::{Code, EventKind, LimitKind, Output};
 use portcullis_tests::{Attack, Manifest, outcome_of};
 
 /// Text over the limit is cut after a whole line, and says so.
@@ -14,10 +14,14 @@ pub(crate) async fn long_text() {
     assert_eq!(reply.message.split_once("\n[Portcullis:").unwrap().0.len(), 65000 / 256 * 256);
 }
 
-/// A part of a JSON document is no JSON document: nothing is cut.
+/// A part of a JSON document is no JSON document: it goes on as text, and not at all where its form is promised.
 #[tokio::test]
 pub(crate) async fn long_json() {
-    let reply = Attack::by("long_json").limit("output = \"64 KiB\"").ends(Code::Limit(LimitKind::Output)).await;
+    let limited = |attack: Attack| attack.limit("output = \"64 KiB\"");
+    let reply = limited(Attack::by("long_json")).ends(Code::Completed).await;
+    assert!(matches!(&reply.output, Some(Output::Text(text)) if text.len() < 65 << 10), "{}", reply.message.len());
+    let promises = Manifest::of("long-json").tool(|tool| tool.output_schema = Some(r#"{"type":"string"}"#.into()));
+    let reply = limited(Attack::with(&promises, "long-json")).ends(Code::Limit(LimitKind::Output)).await;
     assert!(reply.output.is_none());
     assert!(reply.message.len() < 1024, "{}", reply.message);
 }

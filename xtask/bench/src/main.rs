@@ -1,13 +1,14 @@
-//! Measures the governed call beside bare wasmtime and beside itself, what it costs to hold a call to one path, and to
-//! write the record.
+//! Measures the governed call beside bare wasmtime and beside itself, what it costs to hold a call to one path, to
+//! write the record, and to reach all that over MCP.
 //!
-//! `portcullis-bench call|narrow|record PLUGINS GUESTS OUT.json`: the directory of the shipped plugins, that
+//! `portcullis-bench call|narrow|record|mcp PLUGINS GUESTS OUT.json`: the directory of the shipped plugins, that
 //! of the built guests, and where the table goes. Usually run as `cargo xtask bench call`.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
 
 mod floor;
 mod governed;
+mod mcp;
 mod policies;
 mod record;
 mod rounds;
@@ -30,8 +31,11 @@ struct Work {
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments == [mcp::EMPTY_SERVER] {
+        return mcp::serve_empty();
+    }
     let [name, plugins, guests, out] = arguments.as_slice() else {
-        bail!("usage: portcullis-bench call|narrow|record PLUGINS GUESTS OUT.json");
+        bail!("usage: portcullis-bench call|narrow|record|mcp PLUGINS GUESTS OUT.json");
     };
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         bail!("RUST_BACKTRACE is set: it makes every dropped call 15 to 30 us slower. Unset it and run again");
@@ -46,7 +50,8 @@ fn main() -> Result<()> {
         "call" => call(Path::new(plugins), Path::new(guests), &mut show)?,
         "narrow" => narrow(Path::new(plugins), Path::new(guests), &mut show)?,
         "record" => record::measure()?.into_iter().for_each(show),
-        _ => bail!("there is no bench {name}; there are: call, narrow, record"),
+        "mcp" => mcp::measure(Path::new(guests), &mut show)?,
+        _ => bail!("there is no bench {name}; there are: call, narrow, record, mcp"),
     }
     let json = serde_json::to_string_pretty(&rows)?;
     if let Some(parent) = Path::new(out).parent() {

@@ -33,6 +33,21 @@ permission = "read"
 decision = "allow"
 "#;
 
+/// The same of the JSON plugin alone.
+pub(crate) const JSON: &str = r#"
+[approvals]
+repeats = 1000000
+
+[[rule]]
+tool = "json.*"
+decision = "allow"
+
+[[rule]]
+tool = "json.echo"
+when = { text = "denied*" }
+decision = "deny"
+"#;
+
 /// The same with a directory that is narrowed to the path of each call.
 pub(crate) fn narrowed() -> String {
     PLAIN.replacen("access = \"read-only\" }", "access = \"read-only\", narrow = \"/path\" }", 1)

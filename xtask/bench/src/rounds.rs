@@ -25,6 +25,29 @@ pub(crate) struct Row {
     ours: f64,
     ratio: f64,
     p95_ratio: f64,
+    /// Calls that did not succeed, where that is measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failures: Option<usize>,
+    /// The slowest call, where that is measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slowest: Option<f64>,
+}
+
+impl Row {
+    /// With the number of calls that did not succeed.
+    pub(crate) fn with_failures(self, failures: usize) -> Self {
+        Self { failures: Some(failures), ..self }
+    }
+
+    /// With the slowest call.
+    pub(crate) fn with_slowest(self, slowest: Duration) -> Self {
+        Self { slowest: Some(slowest.as_secs_f64() * 1e6), ..self }
+    }
+
+    /// The calls that did not succeed.
+    pub(crate) fn failures(&self) -> usize {
+        self.failures.unwrap_or(0)
+    }
 }
 
 impl fmt::Display for Row {
@@ -34,7 +57,13 @@ impl fmt::Display for Row {
             formatter,
             "{work:<28} {beside:<28} {:>9.2} {:>9.2} {:>7.2} {:>7.2}",
             self.floor, self.ours, self.ratio, self.p95_ratio
-        )
+        )?;
+        match (self.failures, self.slowest) {
+            (None, None) => Ok(()),
+            (failures, slowest) => {
+                write!(formatter, "  {} failed, slowest {:.0} us", failures.unwrap_or(0), slowest.unwrap_or(0.0))
+            }
+        }
     }
 }
 
@@ -105,7 +134,8 @@ pub(crate) fn block(calls: usize, mut call: impl FnMut() -> Result<()>) -> Resul
     Ok(summarize(&times))
 }
 
-fn summarize(times: &[Duration]) -> Block {
+/// The block that these calls are.
+pub(crate) fn summarize(times: &[Duration]) -> Block {
     let mut micros: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e6).collect();
     Block { median: quantile(&mut micros, 0.5), p95: quantile(&mut micros, 0.95) }
 }
@@ -122,6 +152,8 @@ pub(crate) fn row(work: String, floor: &[Block], ours: &[Block]) -> Row {
         ours: median(&|(_, ours)| ours.median),
         ratio: median(&|(floor, ours)| ours.median / floor.median),
         p95_ratio: median(&|(floor, ours)| ours.p95 / floor.p95),
+        failures: None,
+        slowest: None,
     }
 }
 

@@ -127,7 +127,7 @@ pub(crate) fn neutral_paths(folders: &[(&Path, &str)]) -> Vec<String> {
 }
 
 /// Writes an executable shell script.
-pub(super) fn script(file: &Path, body: &str) -> Result<()> {
+pub(crate) fn script(file: &Path, body: &str) -> Result<()> {
     fs::write(file, format!("#!/bin/sh\n{body}\n"))?;
     Ok(fs::set_permissions(file, fs::Permissions::from_mode(0o755))?)
 }

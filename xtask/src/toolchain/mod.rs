@@ -15,7 +15,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-pub(crate) use self::library::neutral_paths;
+pub(crate) use self::library::{neutral_paths, script};
 use crate::{cache, process};
 
 /// What guests are built for.

@@ -1,0 +1,16 @@
+//! Calls over the protocol that a person is asked about, and calls that become tasks. M17, and P rows by another way.
+
+#![allow(clippy::disallowed_methods, reason = "tests look at the files that tools leave")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "mcp/client.rs"]
+mod client;
+
+#[path = "mcp/office.rs"]
+mod office;
+
+#[path = "mcp/approvals.rs"]
+mod approvals;
+
+#[path = "mcp/tasks.rs"]
+mod tasks;

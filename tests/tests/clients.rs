@@ -1,0 +1,26 @@
+//! Clients of the MCP server that others wrote, and a browser: each meets `portcullis serve` as its users would. The
+//! program, the plugins and the clients are there once `cargo xtask test` has run; nothing here reaches a network.
+
+#![allow(clippy::disallowed_methods, reason = "tests start programs, listen, connect and lay out files")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "clients/office.rs"]
+mod office;
+
+#[path = "clients/script.rs"]
+mod script;
+
+#[path = "clients/readme.rs"]
+mod readme;
+
+#[path = "clients/inspector.rs"]
+mod inspector;
+
+#[path = "clients/python.rs"]
+mod python;
+
+#[path = "clients/agents.rs"]
+mod agents;
+
+#[path = "clients/browser.rs"]
+mod browser;

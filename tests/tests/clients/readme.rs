@@ -1,0 +1,14 @@
+//! What `README.md` tells people to write into the configuration of their agents.
+
+use std::fs;
+use std::path::Path;
+
+/// The one fenced block of a language that holds a text.
+#[track_caller]
+pub(crate) fn block(language: &str, holds: &str) -> String {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md")).unwrap();
+    let blocks = readme.split("\n```").filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n'));
+    let found: Vec<&str> = blocks.filter(|block| block.contains(holds)).collect();
+    assert_eq!(found.len(), 1, "README.md has one block of {language} with {holds:?}: {found:?}");
+    found[0].to_owned()
+}

@@ -1,0 +1,77 @@
+//! Which checks may fail, and why.
+//!
+//! The suite reads lists of the same form, and judges by them only what a requirement set scores. Here everything that
+//! ran is judged, the extension for tasks included.
+
+use crate::suite::Check;
+
+/// What may fail: `scenario:check`, or `scenario` for all of its checks, in the order of the file.
+pub(crate) struct Baseline(Vec<String>);
+
+impl Baseline {
+    /// Reads a list. Every entry, or every group of entries, stands below the comment that gives its reason.
+    #[track_caller]
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut entries = Vec::new();
+        let mut reason = false;
+        for line in text.lines().map(str::trim) {
+            match line.split_at_checked(2) {
+                Some(("- ", entry)) => {
+                    assert!(reason, "`{entry}` stands there without a reason");
+                    assert!(!entries.contains(&entry.to_owned()), "`{entry}` stands there twice");
+                    entries.push(entry.to_owned());
+                }
+                _ if line.starts_with('#') => reason = true,
+                _ if line.is_empty() || line == "server:" => reason = false,
+                _ => panic!("`{line}` is no entry"),
+            }
+        }
+        Self(entries)
+    }
+
+    /// Everything that fails and may not, and every entry for which nothing fails.
+    pub(crate) fn judge(&self, checks: &[Check]) -> Vec<String> {
+        let failed: Vec<_> = checks.iter().filter(|check| check.failed).collect();
+        let covers = |entry: &str, check: &Check| entry == check.scenario || entry == check.address();
+        let unexpected = failed.iter().filter(|check| !self.0.iter().any(|entry| covers(entry, check)));
+        let stale = self.0.iter().filter(|entry| !failed.iter().any(|check| covers(entry, check)));
+        let unexpected = unexpected.map(|check| format!("{} fails: {}", check.address(), check.message));
+        unexpected.chain(stale.map(|entry| format!("{entry} does not fail: take it off the list"))).collect()
+    }
+}
+
+fn check(scenario: &str, id: &str, failed: bool) -> Check {
+    Check { scenario: scenario.to_owned(), id: id.to_owned(), failed, message: String::new() }
+}
+
+const LIST: &str = "server:\n  # There are none.\n  - a\n  - b:one\n";
+
+#[test]
+fn what_is_on_the_list_may_fail() {
+    let checks = [check("a", "x", true), check("a", "y", false), check("b", "one", true), check("b", "two", false)];
+    assert_eq!(Baseline::parse(LIST).judge(&checks), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_not_on_the_list_may_not_fail() {
+    let checks = [check("a", "x", true), check("b", "one", true), check("b", "two", true), check("c", "z", true)];
+    let findings = Baseline::parse(LIST).judge(&checks);
+    assert_eq!(findings.len(), 2, "{findings:?}");
+    assert!(findings[0].starts_with("b:two fails") && findings[1].starts_with("c:z fails"), "{findings:?}");
+}
+
+#[test]
+fn what_does_not_fail_may_not_stand_on_the_list() {
+    let passing = [check("a", "x", false), check("b", "one", true)];
+    let findings = Baseline::parse(LIST).judge(&passing);
+    assert!(findings.len() == 1 && findings[0].starts_with("a does not fail"), "{findings:?}");
+    let absent = [check("a", "x", true)];
+    let findings = Baseline::parse(LIST).judge(&absent);
+    assert!(findings.len() == 1 && findings[0].starts_with("b:one does not fail"), "{findings:?}");
+}
+
+#[test]
+#[should_panic(expected = "without a reason")]
+fn an_entry_needs_a_reason() {
+    Baseline::parse("server:\n  # One.\n  - a\n\n  - b\n");
+}

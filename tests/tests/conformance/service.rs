@@ -1,0 +1,174 @@
+//! The program as a server, with the tools that the suite asks for, and somebody who changes its plugins.
+
+use portcullis_tests::{Manifest, Site, built_guest, guest};
+use std::io::{PipeReader, Read as _, pipe};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+/// What the tools may do, and about which of them a person is asked: those that no rule allows.
+const POLICY: &str = r#"
+[defaults]
+decision = "ask"
+
+[approvals]
+repeats = 1000000
+
+[limits]
+# The suite starts a job of a minute, to cancel it.
+time = "90 s"
+# Nobody answers where the suite says that its client cannot be asked.
+approval-time = "5 s"
+
+[plugin.conformance]
+directory.switch = { path = "switch", access = "read-write" }
+
+[[rule]]
+tool = "conformance.{greet,slow_compute,failing_job,protocol_error_job,json_schema_2020_12_tool}"
+decision = "allow"
+
+[[rule]]
+tool = "conformance.test_{simple_text,*_content*,embedded_resource,error_handling,x_mcp_header}"
+decision = "allow"
+
+[[rule]]
+tool = "conformance.test_{tool_with_progress,reconnection,logging_tool,trigger_tool_change}"
+decision = "allow"
+
+# It may run, and asks in its middle.
+[[rule]]
+tool = "conformance.confirm_delete"
+when = { filename = "**" }
+decision = "allow"
+"#;
+
+/// The plugin that comes and goes.
+const LATE: &str = "late.wasm";
+/// How often somebody looks whether the plugins are to change.
+const LOOK: Duration = Duration::from_millis(10);
+/// How long the program may take to compile its plugins and listen, on a loaded machine.
+const START: Duration = Duration::from_secs(120);
+
+/// A running server. Dropped, it is stopped.
+pub(crate) struct Service {
+    program: Child,
+    said: Arc<Mutex<String>>,
+    url: String,
+    over: Arc<AtomicBool>,
+    operator: Option<JoinHandle<()>>,
+    _site: Site,
+}
+
+impl Service {
+    /// Starts the program on an address of its own choice.
+    #[track_caller]
+    pub(crate) fn start() -> Self {
+        let site = Site::new();
+        fs::remove_file(site.plugins().join("good.wasm")).unwrap();
+        site.plugin("conformance", &built_guest("conformance"));
+        fs::write(site.path("policy.toml"), POLICY).unwrap();
+        let switch = site.directory("switch");
+        let over = Arc::new(AtomicBool::new(false));
+        let operator = thread::spawn({
+            let (over, late) = (Arc::clone(&over), site.plugins().join(LATE));
+            move || operate(&over, &switch, &late)
+        });
+        let (output, input) = pipe().unwrap();
+        let mut program = Command::new(program());
+        program.current_dir(site.path("")).env_clear().env("HOME", site.path("home")).stdin(Stdio::null());
+        program.args(["--plugins", "plugins", "--policy", "policy.toml", "--state", "state"]);
+        program.args(["serve", "--http", "127.0.0.1:0", "--no-auth", "--tool-names", "short"]);
+        program.args(["--client-answers", "person", "--task-after", "0.3"]);
+        program.stdout(input.try_clone().unwrap()).stderr(input);
+        let child = program.spawn().unwrap();
+        // The command holds the other end of the pipe: without it the pipe ends when the program does.
+        drop(program);
+        let said = Arc::default();
+        listen(output, &said);
+        let mut service =
+            Self { program: child, said, url: String::new(), over, operator: Some(operator), _site: site };
+        service.url = service.wait_for_url();
+        service
+    }
+
+    /// Where it listens.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// What it has printed.
+    pub(crate) fn said(&self) -> String {
+        self.said.lock().unwrap().clone()
+    }
+
+    #[track_caller]
+    fn wait_for_url(&mut self) -> String {
+        let deadline = Instant::now() + START;
+        loop {
+            let said = self.said();
+            // The last line may not be whole yet.
+            let whole = said.rsplit_once('\n').map_or("", |(whole, _)| whole);
+            if let Some(url) = whole.split_whitespace().find(|word| word.starts_with("http://127.0.0.1:")) {
+                return url.to_owned();
+            }
+            let ended = self.program.try_wait().unwrap().is_some();
+            assert!(!ended && Instant::now() < deadline, "the program does not listen:\n{said}");
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        // One that has ended by itself has failed the test already.
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+        if let Some(operator) = self.operator.take() {
+            let _ = operator.join();
+        }
+    }
+}
+
+fn program() -> PathBuf {
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/debug/portcullis");
+    let program = env::var_os("PORTCULLIS_TEST_BINARY").map_or_else(|| PathBuf::from(default), PathBuf::from);
+    assert!(program.is_file(), "{}: run `cargo xtask test`", program.display());
+    program
+}
+
+/// Takes down what the program prints, until it ends.
+fn listen(mut output: PipeReader, said: &Arc<Mutex<String>>) {
+    let said = Arc::clone(said);
+    thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(length @ 1..) = output.read(&mut buffer) {
+            said.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..length]));
+        }
+    });
+}
+
+/// Whoever keeps the plugins: at every file that a tool leaves in the switch's directory, one comes or goes.
+fn operate(over: &AtomicBool, switch: &Path, late: &Path) {
+    let plugin = guest("good", &Manifest::of("late"));
+    let mut seen = 0;
+    while !over.load(Ordering::Relaxed) {
+        let files = fs::read_dir(switch).map_or(seen, Iterator::count);
+        for _ in seen..files {
+            if late.exists() {
+                fs::remove_file(late).unwrap();
+            } else {
+                // Complete before it has its name.
+                let partial = late.with_extension("partial");
+                fs::write(&partial, &plugin).unwrap();
+                fs::rename(partial, late).unwrap();
+            }
+        }
+        seen = files;
+        thread::sleep(LOOK);
+    }
+}

@@ -1,0 +1,35 @@
+//! The HTTP transport as a stranger meets it: another user of the machine, a page in a browser, a client that means no
+//! harm and does too much. Every request is written byte by byte, to the real server on the loopback address.
+
+#![allow(clippy::disallowed_methods, reason = "tests connect, start the program and lay out its files")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "mcp/guard/ask.rs"]
+mod ask;
+
+#[path = "mcp/guard/service.rs"]
+mod service;
+
+#[path = "mcp/guard/names.rs"]
+mod names;
+
+#[path = "mcp/guard/token.rs"]
+mod token;
+
+#[path = "mcp/guard/oauth.rs"]
+mod oauth;
+
+#[path = "mcp/guard/sessions.rs"]
+mod sessions;
+
+#[path = "mcp/guard/load.rs"]
+mod load;
+
+#[path = "mcp/guard/messages.rs"]
+mod messages;
+
+#[path = "mcp/guard/address.rs"]
+mod address;
+
+#[path = "mcp/http.rs"]
+mod http;

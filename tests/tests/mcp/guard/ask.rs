@@ -1,0 +1,160 @@
+//! One request, written byte by byte, and its answer.
+
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// How long anything may take before a test has failed; nothing else depends on it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A request.
+#[derive(Clone, Debug)]
+pub(crate) struct Ask {
+    pub(crate) line: String,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Ask {
+    /// A request with nothing but its first line.
+    pub(crate) fn new(method: &str, target: &str) -> Self {
+        Self { line: format!("{method} {target} HTTP/1.1"), headers: Vec::new(), body: String::new() }
+    }
+
+    /// With one header more, whether or not there is one of its name.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Without the headers of a name.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self
+    }
+
+    /// With this header in place of what was there.
+    pub(crate) fn having(self, name: &str, value: &str) -> Self {
+        self.without(name).with(name, value)
+    }
+
+    /// With a body of this length.
+    pub(crate) fn body(self, body: String) -> Self {
+        let length = body.len().to_string();
+        Self { body, ..self.having("Content-Length", &length) }
+    }
+
+    /// Without a body, to send one by hand.
+    pub(crate) fn body_less(self) -> Self {
+        Self { body: String::new(), ..self }
+    }
+
+    /// The bytes of it.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        format!("{}\r\n{headers}\r\n{}", self.line, self.body).into_bytes()
+    }
+
+    /// Sends it over a connection of its own, and reads the answer to its end.
+    pub(crate) async fn send(&self, address: SocketAddr) -> Answer {
+        let ask = self.clone().having("Connection", "close");
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(&ask.bytes()).await.unwrap();
+        read_to_end(stream).await
+    }
+
+    /// Sends it, and leaves the connection open once the head of the answer is there.
+    pub(crate) async fn open(&self, address: SocketAddr) -> (Answer, TcpStream) {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(&self.bytes()).await.unwrap();
+        let head = timeout(PATIENCE, async {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(stream.read_u8().await.unwrap());
+            }
+            head
+        });
+        (parse(&head.await.unwrap()), stream)
+    }
+}
+
+/// Reads an answer up to where the server closes the connection.
+pub(crate) async fn read_to_end(mut stream: TcpStream) -> Answer {
+    let mut bytes = Vec::new();
+    // A server that refuses closes while the rest of a body is still on its way.
+    let _ = timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.unwrap();
+    parse(&bytes)
+}
+
+impl Answer {
+    /// The value of a header that is there at most once.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut values = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        let value = values.next().map(|(_, value)| value.as_str());
+        assert!(values.next().is_none(), "{name} twice: {self:?}");
+        value
+    }
+
+    /// Whether there is a header whose name begins so.
+    pub(crate) fn has_header_like(&self, beginning: &str) -> bool {
+        self.headers.iter().any(|(name, _)| name.to_ascii_lowercase().starts_with(beginning))
+    }
+
+    /// The messages in it, whether it is one document or a stream of them.
+    pub(crate) fn messages(&self) -> Vec<Value> {
+        let events = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        let events: Vec<Value> = events.filter_map(|data| serde_json::from_str(data).ok()).collect();
+        if events.is_empty() { serde_json::from_str(&self.body).into_iter().collect() } else { events }
+    }
+
+    /// The result or the error that it ends with.
+    #[track_caller]
+    pub(crate) fn last(&self) -> Value {
+        self.messages().pop().unwrap_or_else(|| panic!("{self:?}"))
+    }
+
+    /// Asserts its status.
+    #[track_caller]
+    pub(crate) fn is(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{self:?}");
+        self
+    }
+}
+
+fn parse(bytes: &[u8]) -> Answer {
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| panic!("no answer: {bytes:?}"));
+    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+    let mut lines = head.split("\r\n");
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap();
+    let split = |line: &str| line.split_once(':').map(|(name, value)| (name.to_owned(), value.trim().to_owned()));
+    let headers: Vec<(String, String)> = lines.filter_map(split).collect();
+    let chunked = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("transfer-encoding"));
+    let body = &bytes[end + 4..];
+    let body = if chunked { unchunk(body) } else { body.to_vec() };
+    Answer { status, headers, body: String::from_utf8_lossy(&body).into_owned() }
+}
+
+fn unchunk(mut rest: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Some(line) = rest.windows(2).position(|two| two == b"\r\n") {
+        let length = usize::from_str_radix(std::str::from_utf8(&rest[..line]).unwrap().trim(), 16).unwrap_or(0);
+        let chunk = rest.get(line + 2..line + 2 + length).unwrap_or_default();
+        if chunk.is_empty() {
+            break;
+        }
+        body.extend_from_slice(chunk);
+        rest = rest.get(line + 4 + length..).unwrap_or_default();
+    }
+    body
+}

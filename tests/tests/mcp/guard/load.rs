@@ -1,0 +1,196 @@
+//! Too much: of bytes, of time, of connections, of requests, of calls.
+
+use crate::ask::{PATIENCE, read_to_end};
+use crate::service::{GOOD, OTHER_TOKEN, SLEEP, Service, TOKEN, legacy_call, modern};
+use serde_json::json;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+const SHORT: Duration = Duration::from_millis(200);
+
+/// Calls may last as long as a test.
+const PATIENT: &str = "[limits]\ntime = \"60 s\"\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
+
+/// Waits until so many calls are on their way.
+async fn under_way(service: &Service, calls: usize) {
+    let running = async {
+        while service.host.calls_under_way() < calls {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(PATIENCE, running).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_huge_body_is_refused_by_what_it_announces_and_by_what_comes() {
+    let service = Service::open().await;
+    let announced = service.list().having("Content-Length", "1099511627776");
+    service.send(&announced).await.is(413);
+    // Exactly the largest arguments and what may be around them, and then one byte more.
+    let chunk = format!("{:x}\r\n{}\r\n", 1 << 16, " ".repeat(1 << 16));
+    let mut stream = TcpStream::connect(service.address()).await.unwrap();
+    let head = service.list().without("Content-Length").with("Transfer-Encoding", "chunked").body_less();
+    stream.write_all(&head.bytes()).await.unwrap();
+    for _ in 0..17 {
+        stream.write_all(chunk.as_bytes()).await.unwrap();
+    }
+    stream.write_all(b"1\r\n \r\n").await.unwrap();
+    read_to_end(stream).await.is(413);
+    for wrong in ["-1", "1x", "18446744073709551616"] {
+        service.send(&service.list().having("Content-Length", wrong)).await.is(400);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let service = Service::with(|options| options.limits.body_time = SHORT).await;
+    let ask = service.list();
+    let bytes = ask.bytes();
+    let mut stream = TcpStream::connect(service.address()).await.unwrap();
+    stream.write_all(&bytes[..bytes.len() - 1]).await.unwrap();
+    read_to_end(stream).await.is(408);
+}
+
+#[tokio::test]
+async fn headers_that_do_not_come_are_not_waited_for() {
+    let service = Service::with(|options| options.limits.headers_time = SHORT).await;
+    for beginning in ["", "POST /mcp HTT", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: "] {
+        let mut stream = TcpStream::connect(service.address()).await.unwrap();
+        stream.write_all(beginning.as_bytes()).await.unwrap();
+        let mut rest = Vec::new();
+        let _ = timeout(PATIENCE, stream.read_to_end(&mut rest)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn who_connects_and_says_nothing_holds_no_place_for_long() {
+    let service = Service::with(|options| {
+        options.limits.connections = 2;
+        options.limits.first_headers_time = SHORT * 5;
+    })
+    .await;
+    let silent =
+        [TcpStream::connect(service.address()).await.unwrap(), TcpStream::connect(service.address()).await.unwrap()];
+    service.send(&service.list()).await.is(200);
+    drop(silent);
+}
+
+#[tokio::test]
+async fn connections_beyond_the_most_wait_for_one_that_ends() {
+    let service = Service::with(|options| options.limits.connections = 1).await;
+    let held = TcpStream::connect(service.address()).await.unwrap();
+    let mut waiting = TcpStream::connect(service.address()).await.unwrap();
+    waiting.write_all(&service.list().with("Connection", "close").bytes()).await.unwrap();
+    let mut byte = [0];
+    assert!(timeout(SHORT, waiting.read(&mut byte)).await.is_err(), "it was served beside the other");
+    drop(held);
+    read_to_end(waiting).await;
+}
+
+#[tokio::test]
+async fn a_principal_has_only_so_many_streams_and_requests_and_takes_none_of_another() {
+    let service = Service::under(PATIENT, |options| {
+        options.limits.streams = 2;
+        options.limits.requests = 4;
+    })
+    .await;
+    let session = service.session(TOKEN).await;
+    let stream = service.ask("GET").with("Mcp-Session-Id", &session);
+    let (first, _first) = stream.open(service.address()).await;
+    let listen = modern("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }));
+    let listen = service.modern(&listen);
+    let (second, _second) = listen.open(service.address()).await;
+    first.is(200);
+    second.is(200);
+    for more in [&stream, &listen] {
+        let answer = service.send(more).await.is(429);
+        assert!(answer.header("retry-after").is_some());
+    }
+    let mut slow = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(service.address()).await.unwrap();
+        stream.write_all(&service.call(SLEEP).bytes()).await.unwrap();
+        slow.push(stream);
+    }
+    under_way(&service, 2).await;
+    service.send(&service.list()).await.is(429);
+    let other = |ask: crate::ask::Ask| ask.having("Authorization", &format!("Bearer {OTHER_TOKEN}"));
+    service.send(&other(service.list())).await.is(200);
+}
+
+#[tokio::test]
+async fn tools_are_called_only_so_often_and_everything_else_goes_on() {
+    let service = Service::with(|options| {
+        options.limits.calls_per_second = 1;
+        options.limits.calls_burst = 3;
+    })
+    .await;
+    let session = service.session(TOKEN).await;
+    for _ in 0..2 {
+        service.send(&service.call(GOOD)).await.is(200);
+    }
+    service.send(&service.of_session(&session, &legacy_call(1, GOOD))).await.is(200);
+    let rows = [service.call(GOOD), service.of_session(&session, &legacy_call(2, GOOD))];
+    for ask in rows {
+        // One a second is let through.
+        let mut answer = service.send(&ask).await;
+        for _ in 0..100 {
+            if answer.status == 429 {
+                break;
+            }
+            answer = service.send(&ask).await;
+        }
+        let wait: u32 = answer.is(429).header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=3).contains(&wait), "{wait}");
+    }
+    service.send(&service.list()).await.is(200);
+    let other = service.call(GOOD).having("Authorization", &format!("Bearer {OTHER_TOKEN}"));
+    service.send(&other).await.is(200);
+}
+
+/// They run four at a time, which is what the host has places for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hundred_calls_at_once_all_come_through_in_every_era() {
+    let service = Service::open().await;
+    let session = service.session(TOKEN).await;
+    let mut open = JoinSet::new();
+    for id in 1..=200 {
+        let ask = match id % 2 {
+            0 => service.call(GOOD),
+            _ => service.of_session(&session, &legacy_call(id, GOOD)),
+        };
+        let address = service.address();
+        open.spawn(async move { ask.send(address).await.is(200).last() });
+    }
+    let results = timeout(PATIENCE, open.join_all()).await.unwrap();
+    assert_eq!(results.len(), 200);
+    for result in results {
+        assert!(result["result"]["content"].is_array() && result["result"]["isError"] != true, "{result}");
+    }
+    assert_eq!(service.host.calls_under_way(), 0);
+}
+
+#[tokio::test]
+async fn a_server_that_stops_cancels_what_runs_and_has_it_recorded() {
+    let service = Service::under(PATIENT, |_| {}).await;
+    let session = service.session(TOKEN).await;
+    let address = service.address();
+    let mut open = JoinSet::new();
+    for ask in [service.call(SLEEP), service.of_session(&session, &legacy_call(1, SLEEP))] {
+        open.spawn(async move {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            stream.write_all(&ask.bytes()).await.unwrap();
+            let mut answer = Vec::new();
+            let _ = stream.read_to_end(&mut answer).await;
+        });
+    }
+    under_way(&service, 2).await;
+    let Service { host, running, .. } = service;
+    running.stop().await;
+    assert_eq!(host.calls_under_way(), 0);
+    timeout(PATIENCE, open.join_all()).await.unwrap();
+    assert!(TcpStream::connect(address).await.is_err());
+}

@@ -1,0 +1,145 @@
+//! A site with small plugins, served over HTTP in this process.
+
+use crate::ask::{Answer, Ask};
+use portcullis::Host;
+use portcullis::policy::Principal;
+use portcullis_mcp::http::{self, Access, HttpOptions, Running, Tokens};
+use portcullis_mcp::{Server, ServerOptions};
+use portcullis_tests::{Manifest, Site, guest};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+
+/// The operator's token.
+pub(crate) const TOKEN: &str = "operator-0123456789abcdef0123456789abcdef";
+/// The token of `mcp.other`.
+pub(crate) const OTHER_TOKEN: &str = "other-0123456789abcdef0123456789abcdef";
+
+/// The version without sessions.
+pub(crate) const MODERN: &str = "2026-07-28";
+/// The last version with them.
+pub(crate) const LEGACY: &str = "2025-11-25";
+
+/// Calls that last until their time is over, and others that are over at once.
+const POLICY: &str = "[approvals]\nrepeats = 1000000\n[limits]\ntime = \"1 s\"\n\
+    [[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
+
+/// The answering plugin's tool, and the sleeping one's, as clients know them.
+pub(crate) const GOOD: &str = "good__run";
+pub(crate) const SLEEP: &str = "sleep-in-execute__run";
+
+/// What is served.
+pub(crate) struct Service {
+    pub(crate) site: Site,
+    pub(crate) host: Host,
+    pub(crate) running: Running,
+}
+
+/// The two tokens.
+pub(crate) fn tokens() -> Access {
+    let text = format!("{TOKEN}\nother:{OTHER_TOKEN}\n");
+    Access::Tokens(Tokens::parse(&text, &Principal::default()).unwrap())
+}
+
+/// A free port of the loopback address.
+pub(crate) fn anywhere() -> SocketAddr {
+    "127.0.0.1:0".parse().unwrap()
+}
+
+impl Service {
+    /// Served to whoever has one of the two tokens.
+    pub(crate) async fn open() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// Served so, with something changed.
+    pub(crate) async fn with(change: impl FnOnce(&mut HttpOptions)) -> Self {
+        Self::under(POLICY, change).await
+    }
+
+    /// Served under a policy.
+    pub(crate) async fn under(policy: &str, change: impl FnOnce(&mut HttpOptions)) -> Self {
+        let site = Site::new();
+        site.plugin("sleep-in-execute", &guest("sleep-in-execute", &Manifest::of("sleep-in-execute")));
+        let host = site.open(policy).await;
+        let server = Server::new(host.clone(), ServerOptions::default()).unwrap();
+        let mut options = HttpOptions::new(anywhere(), tokens());
+        change(&mut options);
+        let running = http::serve(server, options).await.unwrap();
+        Self { site, host, running }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.running.address()
+    }
+
+    /// A request of the operator's that says nothing yet.
+    pub(crate) fn ask(&self, method: &str) -> Ask {
+        Ask::new(method, "/mcp")
+            .with("Host", &self.address().to_string())
+            .with("Authorization", &format!("Bearer {TOKEN}"))
+            .with("Accept", "application/json, text/event-stream")
+    }
+
+    /// A message of the operator's.
+    pub(crate) fn post(&self, message: &Value) -> Ask {
+        self.ask("POST").with("Content-Type", "application/json").body(message.to_string())
+    }
+
+    /// A call in the newest version.
+    pub(crate) fn call(&self, tool: &str) -> Ask {
+        let message = modern("tools/call", json!({ "name": tool, "arguments": {} }));
+        self.modern(&message).with("Mcp-Name", tool)
+    }
+
+    /// A message in the newest version, with the headers that say the same.
+    pub(crate) fn modern(&self, message: &Value) -> Ask {
+        let method = message["method"].as_str().unwrap();
+        self.post(message).with("MCP-Protocol-Version", MODERN).with("Mcp-Method", method)
+    }
+
+    /// The list of tools, in the newest version.
+    pub(crate) fn list(&self) -> Ask {
+        self.modern(&modern("tools/list", json!({})))
+    }
+
+    /// A message of a session.
+    pub(crate) fn of_session(&self, session: &str, message: &Value) -> Ask {
+        self.post(message).with("MCP-Protocol-Version", LEGACY).with("Mcp-Session-Id", session)
+    }
+
+    /// The beginning of a session.
+    pub(crate) fn initialize(&self) -> Ask {
+        let client = json!({ "name": "test", "version": "1" });
+        let params = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
+        self.post(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }))
+    }
+
+    /// A session of whoever has this token.
+    pub(crate) async fn session(&self, token: &str) -> String {
+        let ask = self.initialize().having("Authorization", &format!("Bearer {token}"));
+        let session = ask.send(self.address()).await.is(200).header("Mcp-Session-Id").unwrap().to_owned();
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let ask = self.of_session(&session, &initialized).having("Authorization", &format!("Bearer {token}"));
+        ask.send(self.address()).await.is(202);
+        session
+    }
+
+    pub(crate) async fn send(&self, ask: &Ask) -> Answer {
+        ask.send(self.address()).await
+    }
+}
+
+/// A request of the newest version.
+pub(crate) fn modern(method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+    });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
+}
+
+/// A call of a session.
+pub(crate) fn legacy_call(id: u64, tool: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": {} } })
+}

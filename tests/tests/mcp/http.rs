@@ -1,0 +1,194 @@
+//! `portcullis serve`, started as a person or another program starts it.
+
+use crate::ask::{Answer, Ask, PATIENCE};
+use crate::service::{MODERN, modern};
+use portcullis_tests::{Manifest, Site, guest};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::{env, fs};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+const POLICY: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
+const HELLO: &str = "good__run";
+
+fn program() -> PathBuf {
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/debug/portcullis");
+    let program = env::var_os("PORTCULLIS_TEST_BINARY").map_or_else(|| PathBuf::from(default), PathBuf::from);
+    assert!(program.is_file(), "{}: run `cargo xtask test`", program.display());
+    program
+}
+
+/// A site of a person's, with a plugin that loads and one that does not.
+fn site() -> Site {
+    let site = Site::new();
+    fs::write(site.path("policy.toml"), POLICY).unwrap();
+    site.plugin("broken", b"not a component");
+    site.plugin("second", &guest("good", &Manifest::of("second")));
+    site
+}
+
+fn command(site: &Site, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program());
+    command.arg("serve").args(arguments).env_clear().current_dir(site.path(""));
+    command.args(["--plugins", "plugins", "--policy", "policy.toml", "--state", "state"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+}
+
+/// A server that listens.
+struct Serving {
+    child: Child,
+    address: SocketAddr,
+    url: String,
+}
+
+impl Serving {
+    async fn start(site: &Site, arguments: &[&str]) -> Self {
+        let arguments = [&["--json", "--http", "127.0.0.1:0"][..], arguments].concat();
+        let mut child = command(site, &arguments).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+        let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().expect("it did not start");
+        let document: Value = serde_json::from_str(&line).unwrap();
+        let url = document["url"].as_str().unwrap().to_owned();
+        let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap().parse().unwrap();
+        Self { child, address, url }
+    }
+
+    async fn call(&self, token: &str) -> Answer {
+        let message = modern("tools/call", json!({ "name": HELLO, "arguments": {} }));
+        let ask = Ask::new("POST", "/mcp")
+            .with("Host", &self.address.to_string())
+            .with("Authorization", &format!("Bearer {token}"))
+            .with("Accept", "application/json, text/event-stream")
+            .with("Content-Type", "application/json")
+            .with("MCP-Protocol-Version", MODERN)
+            .with("Mcp-Method", "tools/call")
+            .with("Mcp-Name", HELLO);
+        ask.body(message.to_string()).send(self.address).await
+    }
+
+    /// Interrupts it as Ctrl-C does, and returns how it ended and what it said.
+    async fn interrupt(mut self) -> (ExitStatus, String) {
+        kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), Signal::INT).unwrap();
+        let output = async {
+            let mut said = String::new();
+            self.child.stderr.take().unwrap().read_to_string(&mut said).await.unwrap();
+            (self.child.wait().await.unwrap(), said)
+        };
+        timeout(PATIENCE, output).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_server_makes_its_token_keeps_it_to_its_user_and_says_where_it_is() {
+    let site = site();
+    let serving = Serving::start(&site, &[]).await;
+    let file = site.state().join("mcp-token");
+    let (metadata, token) = (fs::metadata(&file).unwrap(), fs::read_to_string(&file).unwrap());
+    let token = token.trim_end();
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+    assert_eq!(metadata.nlink(), 1);
+    assert_eq!(token.len(), 43, "256 bits as base64");
+    serving.call("wrong-0123456789abcdef0123456789abcdef").await.is(401);
+    let result = serving.call(token).await.is(200).last();
+    assert!(result["result"]["content"].is_array(), "{result}");
+    let url = serving.url.clone();
+    let (status, said) = serving.interrupt().await;
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(said.contains("serving ") && said.contains("1 plugin refused"), "{said}");
+    assert!(said.contains(&url) && said.contains("state/mcp-token"), "{said}");
+    assert!(!said.contains(token), "{said}");
+    let again = Serving::start(&site, &[]).await;
+    again.call(token).await.is(200);
+    assert_eq!(fs::read_to_string(&file).unwrap().trim_end(), token);
+}
+
+#[tokio::test]
+async fn a_token_that_others_could_read_is_not_used() {
+    let site = site();
+    drop(Serving::start(&site, &[]).await.interrupt().await);
+    let file = site.state().join("mcp-token");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let output = command(&site, &["--http", "127.0.0.1:0"]).output().await.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("mcp-token") && said.contains("others may read it"), "{said}");
+    assert!(!said.contains(fs::read_to_string(&file).unwrap().trim_end()), "{said}");
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_or_open_to_others_ends_it_with_the_reason() {
+    let site = site();
+    let serving = Serving::start(&site, &[]).await;
+    let taken = serving.address.to_string();
+    let rows = [
+        (vec!["--http", taken.as_str()], "cannot be listened at"),
+        (vec!["--http", "0.0.0.0:0"], "has to be allowed expressly"),
+        (vec!["--http", "127.0.0.1:0", "--token-file", "policy.toml"], "line 1"),
+        (vec!["--http", "127.0.0.1:0", "--oauth-issuer", "x"], "--oauth-audience"),
+        (vec!["--http", "127.0.0.1:0", "--no-auth", "--token-file", "x"], "cannot be used with"),
+        (vec!["--stdio", "--http", "127.0.0.1:0"], "cannot be used with"),
+        (vec!["--stdio", "--no-auth"], "cannot be used with"),
+        (vec![], "required"),
+        (vec!["--http", "127.0.0.1:0", "--allow-origin", "*"], "an origin is"),
+    ];
+    for (arguments, reason) in rows {
+        let output = command(&site, &arguments).output().await.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(reason), "{arguments:?}: {said}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[tokio::test]
+async fn names_of_a_token_file_are_principals_and_no_token_is_needed_where_it_is_said() {
+    let site = site();
+    let token = "ci-0123456789abcdef0123456789abcdef";
+    fs::write(site.path("tokens"), format!("ci:{token}\n")).unwrap();
+    fs::set_permissions(site.path("tokens"), fs::Permissions::from_mode(0o600)).unwrap();
+    let serving = Serving::start(&site, &["--token-file", "tokens"]).await;
+    serving.call(token).await.is(200);
+    assert!(!site.state().join("mcp-token").exists());
+    let (_, said) = serving.interrupt().await;
+    assert!(!said.contains(token), "{said}");
+    let serving = Serving::start(&site, &["--no-auth"]).await;
+    serving.call("").await.is(200);
+    let (_, said) = serving.interrupt().await;
+    assert!(said.contains("anybody who can connect may call"), "{said}");
+}
+
+#[tokio::test]
+async fn over_pipes_stdout_holds_messages_alone_and_the_end_of_stdin_ends_it() {
+    let site = site();
+    let mut child = command(&site, &["--stdio"]).spawn().unwrap();
+    let client = json!({ "name": "test", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    let messages = [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": HELLO, "arguments": {} } }),
+    ];
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for message in &messages {
+        input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+    for id in [1, 2] {
+        let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert!(answer["id"] == id && answer["result"].is_object(), "{answer}");
+    }
+    drop(input);
+    let output = timeout(PATIENCE, child.wait_with_output()).await.unwrap().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap(), None);
+    assert!(said.contains("serving ") && said.contains("1 plugin refused"), "{said}");
+}

@@ -1,0 +1,115 @@
+//! A site with the clerk in it, whose notes tell how often it ran, and servers of it.
+
+use crate::client::PATIENCE;
+use portcullis::{Approvals, Host, OpenQuestion};
+use portcullis_mcp::{ClientAnswers, Server, ServerOptions};
+use portcullis_tests::{Site, built_guest};
+use std::fs;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Every note is asked about, signing is asked about in its middle, and the rest may run.
+const RULES: &str = r#"
+[defaults]
+decision = "ask"
+[[rule]]
+tool = "clerk.sign"
+when = { text = "**" }
+decision = "allow"
+[[rule]]
+tool = "clerk.count"
+decision = "allow"
+[[rule]]
+tool = "clerk.fail"
+decision = "allow"
+[[rule]]
+tool = "clerk.wait"
+decision = "allow"
+"#;
+
+/// The site, the host, and its server.
+pub(crate) struct Office {
+    site: Site,
+    pub(crate) host: Host,
+    pub(crate) server: Server,
+}
+
+impl Office {
+    /// An office in which a client's answers count.
+    pub(crate) async fn open() -> Self {
+        Self::with("", answered_by_clients()).await
+    }
+
+    /// An office with these lines about approvals and limits.
+    pub(crate) async fn with(approvals: &str, options: ServerOptions) -> Self {
+        let site = Site::new();
+        site.plugin("clerk", &built_guest("clerk"));
+        site.directory("desk");
+        let desk = r#"directory.desk = { path = "desk", access = "read-write" }"#;
+        let policy = format!("[approvals]\nrepeats = 1000000\n{approvals}\n[plugin.clerk]\n{desk}\n{RULES}");
+        let host = site.open(&policy).await;
+        let server = Server::new(host.clone(), options).unwrap();
+        Self { site, host, server }
+    }
+
+    /// Another server of the same host.
+    pub(crate) fn server(&self, options: ServerOptions) -> Server {
+        Server::new(self.host.clone(), options).unwrap()
+    }
+
+    /// What the clerk has written, in order.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let notes = fs::read_to_string(self.site.path("desk/notes.txt")).unwrap_or_default();
+        notes.lines().map(str::to_owned).collect()
+    }
+
+    /// What waits for an answer, and what has been settled.
+    pub(crate) fn questions(&self) -> Vec<OpenQuestion> {
+        self.approvals().list(true).unwrap().questions
+    }
+
+    /// The one question that is open.
+    pub(crate) async fn question(&self) -> OpenQuestion {
+        let late = Instant::now() + PATIENCE;
+        loop {
+            let open: Vec<_> = self.questions().into_iter().filter(|question| question.status.is_open()).collect();
+            if let [question] = &open[..] {
+                return question.clone();
+            }
+            assert!(Instant::now() < late, "{open:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Waits until the record says that so many calls have ended in these ways, in order of their end.
+    pub(crate) async fn ended(&self, outcomes: &[&str]) {
+        let late = Instant::now() + PATIENCE;
+        loop {
+            let ended = self.outcomes();
+            if ended == outcomes {
+                return;
+            }
+            assert!(Instant::now() < late, "{ended:?} and not {outcomes:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    fn outcomes(&self) -> Vec<String> {
+        let outcomes = portcullis_tests::outcomes(&self.host);
+        outcomes.iter().map(|line| line["code"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    pub(crate) fn approvals(&self) -> &Approvals {
+        self.host.approvals()
+    }
+}
+
+/// A client's answers are a person's.
+pub(crate) fn answered_by_clients() -> ServerOptions {
+    ServerOptions { client_answers: ClientAnswers::Person, ..ServerOptions::default() }
+}
+
+/// Other channels answer.
+pub(crate) fn answered_elsewhere() -> ServerOptions {
+    ServerOptions::default()
+}

@@ -1,0 +1,57 @@
+//! Progress: told to who asked for it, each value larger than the one before, and nothing after the end.
+
+use crate::wire::{Desk, ERAS, Era, OPEN};
+use portcullis_tests::{Manifest, guest};
+use serde_json::{Value, json};
+
+#[test]
+fn progress_is_told_in_order_and_before_the_answer() {
+    let desk = Desk::new(OPEN);
+    for era in ERAS {
+        for token in [json!("mine"), json!(7)] {
+            let mut wire = desk.client(era);
+            let params =
+                json!({ "name": "clerk__count", "arguments": { "to": 5 }, "_meta": { "progressToken": token } });
+            let id = wire.request("tools/call", params);
+            wire.answer(&json!(id));
+            // All that was said came before the answer: nothing is waited for.
+            let told = wire.heard_already("notifications/progress");
+            assert_eq!(told.len(), 5, "{told:?}");
+            let values: Vec<f64> = told.iter().map(|told| told["params"]["progress"].as_f64().unwrap()).collect();
+            assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "{values:?}");
+            assert_eq!(values.last(), Some(&100.0));
+            for (number, told) in told.iter().enumerate() {
+                assert_eq!(told["params"]["progressToken"], token);
+                assert_eq!(told["params"]["total"], 100.0);
+                assert_eq!(told["params"]["message"], format!("at {}", number + 1));
+            }
+            assert_eq!(wire.unasked(), Vec::<Value>::new(), "nothing follows the answer");
+        }
+    }
+}
+
+#[test]
+fn who_did_not_ask_for_progress_is_told_none() {
+    let desk = Desk::new(OPEN);
+    for era in ERAS {
+        let mut wire = desk.client(era);
+        wire.call("clerk__count", json!({ "to": 5 }));
+        assert_eq!(wire.unasked(), Vec::<Value>::new(), "{era:?}");
+    }
+}
+
+#[test]
+fn a_flood_of_progress_is_thinned_out_and_its_words_are_one_short_line() {
+    let desk = Desk::new(OPEN);
+    desk.site.plugin("flood", &guest("progress-flood", &Manifest::of("flood")));
+    let mut wire = desk.client(Era::Legacy);
+    let params = json!({ "name": "flood__run", "arguments": {}, "_meta": { "progressToken": 1 } });
+    let id = wire.request("tools/call", params);
+    wire.answer(&json!(id));
+    let told = wire.heard_already("notifications/progress");
+    assert!(!told.is_empty() && told.len() < 5_000, "{}", told.len());
+    for told in told {
+        assert!(told["params"]["message"].as_str().unwrap().len() <= 256);
+        assert!(told["params"].get("total").is_none(), "no number is no fraction");
+    }
+}

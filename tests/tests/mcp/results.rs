@@ -1,0 +1,153 @@
+//! What becomes of an answer: its type, its size, its facts, and of every failure a text that a model can act on.
+
+use crate::wire::{Desk, ERAS, Era, OPEN, text};
+use portcullis_tests::{Manifest, guest};
+use serde_json::{Value, json};
+
+/// More than is passed on of an answer, less than is kept: the text of the guest has 4,096 lines of 256 bytes.
+const LONG_BYTES: usize = 4096 * 256;
+
+#[test]
+fn json_is_structured_and_text_as_well() {
+    let desk = Desk::new(OPEN);
+    for era in ERAS {
+        let result = desk.client(era).call("clerk__add", json!({ "numbers": [20, 22] }));
+        assert_eq!(result["structuredContent"], json!({ "count": 2, "sum": 42 }));
+        let shown: Value = serde_json::from_str(text(&result)).unwrap();
+        assert_eq!(shown, result["structuredContent"]);
+        assert_eq!(result["isError"], false);
+    }
+}
+
+#[test]
+fn json_that_is_no_object_is_structured_only_where_it_may_be() {
+    let list = Manifest::of("list").tool(|tool| tool.output_schema = Some(r#"{"type":"object"}"#.to_owned()));
+    let desk = Desk::new(OPEN);
+    desk.site.plugin("list", &guest("json-that-is-none", &list));
+    let mut wire = desk.client(Era::Legacy);
+    let result = wire.call("list__run", json!({}));
+    assert_eq!(result["isError"], true, "an answer that breaks its definition is an error: {result}");
+    assert!(result.get("structuredContent").is_none());
+}
+
+#[test]
+fn every_failure_is_a_text_for_the_model() {
+    let desk = Desk::new(
+        "[plugin.clerk]\ndirectory.desk = { path = \"desk\", access = \"read-write\" }\n[limits]\ntime = \"1 s\"\n\
+         [[rule]]\ntool = \"clerk.note\"\ndecision = \"deny\"\nreason = \"no notes today\"\n\
+         [[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n",
+    );
+    for era in ERAS {
+        let mut wire = desk.client(era);
+        let failures = [
+            ("clerk__fail", json!({}), "tool-unavailable", "Error executing tool"),
+            ("clerk__echo", json!({ "text": 7 }), "invalid-arguments", "text"),
+            ("clerk__echo", json!({}), "invalid-arguments", "text"),
+            ("clerk__note", json!({ "text": "x" }), "policy-denied", "no notes today"),
+            ("loop-in-execute__run", json!({}), "limit-time", "time"),
+            ("trap-on-demand__run", json!({ "trap": true }), "", ""),
+        ];
+        for (tool, arguments, code, says) in failures {
+            let result = wire.call(tool, arguments);
+            if code.is_empty() {
+                continue;
+            }
+            assert_eq!(result["isError"], true, "{tool}: {result}");
+            assert_eq!(result["_meta"]["portcullis/code"], code, "{tool}: {result}");
+            assert!(text(&result).contains(says), "{tool}: {result}");
+        }
+    }
+}
+
+#[test]
+fn a_result_says_which_call_it_was_and_what_it_took() {
+    let desk = Desk::new(OPEN);
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let mut wire = desk.client(Era::Modern);
+    let params = json!({ "name": "clerk__echo", "arguments": { "text": "hi" }, "_meta": { "traceparent": trace } });
+    let result = wire.result("tools/call", params);
+    let hostile =
+        json!({ "name": "clerk__echo", "arguments": { "text": "hi" }, "_meta": { "traceparent": "00-\u{1b}[2J" } });
+    wire.result("tools/call", hostile);
+    wire.close();
+    let calls = desk.calls();
+    assert_eq!(result["_meta"]["portcullis/call"], calls[0]["call"]);
+    assert!(result["_meta"]["portcullis/usage"]["wall_us"].is_u64(), "{result}");
+    assert_eq!(calls[0]["trace"], trace, "{}", calls[0]);
+    assert_eq!(calls[0]["agent"], "wire");
+    assert!(calls[1].get("trace").is_none_or(Value::is_null), "{}", calls[1]);
+}
+
+#[test]
+fn a_large_answer_is_cut_and_the_whole_of_it_can_be_read_by_pages() {
+    let desk = Desk::new(OPEN);
+    for era in ERAS {
+        let mut wire = desk.client(era);
+        let result = wire.call("long-text__run", json!({}));
+        assert_eq!(result["isError"], false, "{era:?}");
+        assert!(text(&result).len() < LONG_BYTES / 2, "{}", text(&result).len());
+        let reference = &result["_meta"]["portcullis/reference"];
+        assert_eq!(reference["bytes"], LONG_BYTES, "{reference}");
+        let link = &result["content"][1];
+        assert_eq!(link["type"], "resource_link", "{link}");
+        let uri = link["uri"].as_str().unwrap().to_owned();
+        assert_eq!(uri, format!("portcullis://output/{}", reference["id"].as_str().unwrap()));
+
+        let listed = wire.result("resources/list", json!({}));
+        assert_eq!(listed["resources"][0]["uri"], uri, "the newest comes first");
+        let (mut whole, mut next, mut pages) = (String::new(), Some(uri), 0);
+        while let Some(uri) = next {
+            let page = wire.result("resources/read", json!({ "uri": uri }));
+            let contents = &page["contents"][0];
+            assert_eq!(contents["uri"], uri);
+            whole.push_str(contents["text"].as_str().unwrap());
+            next = contents["_meta"]["portcullis/next"].as_str().map(str::to_owned);
+            pages += 1;
+        }
+        assert_eq!(whole.len(), LONG_BYTES);
+        assert_eq!(whole.lines().count(), 4096);
+        assert!(pages > 1);
+    }
+}
+
+#[test]
+fn links_can_be_left_out() {
+    let desk = Desk::new(OPEN);
+    let result = desk.client_with(Era::Legacy, &["--no-resource-links"]).call("long-text__run", json!({}));
+    assert_eq!(result["content"].as_array().unwrap().len(), 1, "{:?}", result["content"][1]);
+    assert!(result["_meta"]["portcullis/reference"]["id"].is_string());
+}
+
+#[test]
+fn an_output_is_there_for_the_session_that_made_it_and_for_no_other() {
+    let desk = Desk::new(OPEN);
+    let mut first = desk.client_with(Era::Legacy, &["--session", "one"]);
+    let result = first.call("long-text__run", json!({}));
+    let uri = result["content"][1]["uri"].as_str().unwrap().to_owned();
+    first.close();
+    let mut other = desk.client_with(Era::Legacy, &["--session", "two"]);
+    assert_eq!(other.error("resources/read", json!({ "uri": uri })), -32002);
+    assert_eq!(other.result("resources/list", json!({}))["resources"], json!([]));
+    other.close();
+    let mut again = desk.client_with(Era::Modern, &["--session", "one"]);
+    assert!(again.result("resources/read", json!({ "uri": uri }))["contents"][0]["text"].is_string());
+    // What there is not is answered as each era has it.
+    for bad in [
+        "portcullis://output/00000000000000000000000000000000",
+        "file:///etc/passwd",
+        "",
+        "portcullis://output/x?offset=1",
+    ] {
+        assert_eq!(again.error("resources/read", json!({ "uri": bad })), -32602, "{bad}");
+    }
+}
+
+#[test]
+fn what_was_promised_and_is_too_large_is_no_success() {
+    let manifest = Manifest::of("long").tool(|tool| tool.output_schema = Some(r#"{"type":"string"}"#.to_owned()));
+    let desk = Desk::new(OPEN);
+    desk.site.plugin("long", &guest("long-json", &manifest));
+    let result = desk.client(Era::Modern).call("long__run", json!({}));
+    assert!(result.get("structuredContent").is_none());
+    assert_eq!(result["isError"], true, "a client that holds it to its schema would hide the text");
+}

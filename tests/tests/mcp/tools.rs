@@ -1,0 +1,179 @@
+//! The list of tools: order, pages, definitions, names, and hints that follow the policy.
+
+use crate::wire::{Desk, ERAS, Era, OPEN};
+use portcullis_tests::{Manifest, Tool, built_guest, guest};
+use serde_json::{Value, json};
+
+fn names(page: &Value) -> Vec<String> {
+    let tools = page["tools"].as_array().unwrap_or_else(|| panic!("{page}"));
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn definition(page: &Value, name: &str) -> Value {
+    let tools = page["tools"].as_array().unwrap();
+    tools.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("{name} in {page}")).clone()
+}
+
+/// A plugin with so many tools, the first of which change nothing else.
+fn crowd(name: &str, tools: usize) -> Vec<u8> {
+    let mut manifest = Manifest::of(name);
+    manifest.tools = (0..tools).map(|number| Tool::new(&format!("t{number:03}"))).collect();
+    guest("good", &manifest)
+}
+
+#[test]
+fn the_list_has_one_order_and_no_tool_is_missing_from_its_pages() {
+    let desk = Desk::new(OPEN);
+    desk.site.plugin("crowd", &crowd("crowd", 250));
+    for era in ERAS {
+        let mut wire = desk.client(era);
+        let first = wire.result("tools/list", json!({}));
+        assert_eq!(first, wire.result("tools/list", json!({})), "it is the same each time");
+        let mut all = names(&first);
+        let cursor = first["nextCursor"].as_str().expect("they do not fit on one page").to_owned();
+        let second = wire.result("tools/list", json!({ "cursor": cursor }));
+        assert!(second.get("nextCursor").is_none(), "{second}");
+        all.extend(names(&second));
+        let mut sorted = all.clone();
+        sorted.sort();
+        sorted.dedup();
+        assert_eq!(sorted.len(), all.len(), "none comes twice");
+        for number in 0..250 {
+            assert!(all.contains(&format!("crowd__t{number:03}")), "{number}");
+        }
+        assert!(all.contains(&"clerk__echo".to_owned()));
+        for cursor in ["", "x", "AAAA", "\u{0}", "bm8gc3VjaA", "../../etc"] {
+            assert_eq!(wire.error("tools/list", json!({ "cursor": cursor })), -32602, "{cursor:?}");
+        }
+    }
+}
+
+#[test]
+fn what_may_be_kept_of_a_list_is_said_to_those_who_know_of_it() {
+    let desk = Desk::new(OPEN);
+    let modern = desk.client(Era::Modern).result("tools/list", json!({}));
+    assert_eq!((&modern["ttlMs"], &modern["cacheScope"]), (&json!(0), &json!("private")));
+}
+
+#[test]
+fn a_definition_is_what_the_plugin_wrote() {
+    let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$defs": {
+            "address": { "$anchor": "address", "type": "object", "properties": { "street": { "type": "string" } } }
+        },
+        "type": "object",
+        "properties": { "to": { "$ref": "#/$defs/address" }, "region": { "type": "string", "x-mcp-header": "Region" } },
+        "allOf": [{ "anyOf": [{ "required": ["to"] }, { "required": ["region"] }] }],
+        "if": { "required": ["to"] }, "then": {}, "else": {},
+        "additionalProperties": false
+    });
+    let manifest = Manifest::of("exact").tool(|tool| {
+        tool.schema = schema.to_string();
+        tool.title = Some("A title".to_owned());
+        tool.description = "Two\nlines.".to_owned();
+        tool.output_schema = Some(r#"{"type":"array","items":{"type":"integer"}}"#.to_owned());
+    });
+    let desk = Desk::new(OPEN);
+    desk.site.plugin("exact", &guest("good", &manifest));
+    for era in ERAS {
+        let mut wire = desk.client(era);
+        let page = wire.result("tools/list", json!({}));
+        let tool = definition(&page, "exact__run");
+        assert_eq!(tool["inputSchema"], schema);
+        assert_eq!(tool["title"], "A title");
+        assert_eq!(tool["description"], "Two\nlines.");
+        // The handshake era knows only outputs that are objects, and its clients hold answers to what they are told.
+        let output = json!({ "type": "array", "items": { "type": "integer" } });
+        assert_eq!(tool["outputSchema"], if era == Era::Modern { output } else { Value::Null });
+        assert_eq!(definition(&page, "clerk__add")["outputSchema"]["type"], "object");
+    }
+}
+
+#[test]
+fn hints_follow_the_policy_and_not_the_author() {
+    let lies = Manifest::of("lies").directory("place", true).tool(|tool| {
+        // It says that it only reads, and may write.
+        tool.hints = 1;
+        tool.required = 3;
+    });
+    let hints = |grant: &str| {
+        let desk = Desk::new(&format!("{grant}{OPEN}"));
+        desk.site.plugin("lies", &guest("good", &lies));
+        desk.site.directory("place");
+        let page = desk.client(Era::Modern).result("tools/list", json!({}));
+        definition(&page, "lies__run")["annotations"].clone()
+    };
+    let reads =
+        json!({ "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false });
+    let writes =
+        json!({ "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": false });
+    assert_eq!(hints(""), reads, "without a grant it can do nothing");
+    let grant =
+        |access: &str| format!("[plugin.lies]\ndirectory.place = {{ path = \"place\", access = \"{access}\" }}\n");
+    assert_eq!(hints(&grant("read-only")), reads);
+    assert_eq!(hints(&grant("read-write")), writes);
+
+    let desk = Desk::new(OPEN);
+    let page = desk.client(Era::Modern).result("tools/list", json!({}));
+    assert_eq!(definition(&page, "clerk__note")["annotations"], writes);
+    assert_eq!(definition(&page, "clerk__echo")["annotations"], reads, "it asks for no right, and reaches nothing");
+}
+
+#[test]
+fn a_tool_can_be_called_by_either_of_its_names() {
+    let desk = Desk::new(OPEN);
+    let mut wire = desk.client(Era::Legacy);
+    for name in ["clerk__echo", "clerk.echo"] {
+        assert_eq!(wire.call(name, json!({ "text": "hi" }))["content"][0]["text"], "hi", "{name}");
+    }
+    for name in ["echo", "clerk_echo", "CLERK__ECHO", "clerk__echo ", "clerk/echo"] {
+        assert_eq!(wire.error("tools/call", json!({ "name": name, "arguments": { "text": "hi" } })), -32602, "{name}");
+    }
+}
+
+#[test]
+fn every_name_is_one_that_all_providers_take_and_leads_to_its_own_tool() {
+    let long = "l".repeat(64);
+    let desk = Desk::new(OPEN);
+    // Two pairs that would be called the same, and one that is too long.
+    for (plugin, tool) in [("a", "b__c"), ("a__b", "c"), (long.as_str(), long.as_str()), ("same", "same")] {
+        let text = format!(r#"{{"type":"object","title":"{plugin}.{tool}"}}"#);
+        let manifest = Manifest::of(plugin).tool(|definition| {
+            definition.name = tool.to_owned();
+            definition.schema = text;
+        });
+        desk.site.plugin(plugin, &guest("good", &manifest));
+    }
+    let other = Manifest::of(&"m".repeat(64)).tool(|definition| definition.name = "n".repeat(64));
+    desk.site.plugin(&"m".repeat(64), &guest("good", &other));
+    let mut wire = desk.client(Era::Legacy);
+    let page = wire.result("tools/list", json!({}));
+    let all = names(&page);
+    for name in &all {
+        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+        assert!(plain && (1..=64).contains(&name.len()) && !name.as_bytes()[0].is_ascii_digit(), "{name}");
+        if ["a__", "ll", "mm", "same"].iter().any(|start| name.starts_with(start)) {
+            assert_eq!(wire.call(name, json!({}))["isError"], false, "{name}");
+        }
+    }
+    assert!(!all.contains(&"a__b__c".to_owned()), "it would be two tools' name: {all:?}");
+    assert_eq!(all.iter().filter(|name| name.starts_with("a__b__c_")).count(), 2, "{all:?}");
+    assert!(all.contains(&"same".to_owned()), "{all:?}");
+}
+
+#[test]
+fn short_names_are_taken_only_where_they_are_clear() {
+    let desk = Desk::new(OPEN);
+    let short = desk.stranger(Era::Modern, &["--tool-names", "short"]);
+    let (status, _) = short.close();
+    assert_ne!(status.code(), Some(0), "several plugins of the site have a tool `run`");
+    for name in ["good", "loop-in-execute", "long-text", "trap-on-demand"] {
+        std::fs::remove_file(desk.site.plugins().join(format!("{name}.wasm"))).unwrap();
+    }
+    desk.site.plugin("clerk", &built_guest("clerk"));
+    let mut short = desk.stranger(Era::Modern, &["--tool-names", "short"]);
+    assert_eq!(short.call("echo", json!({ "text": "hi" }))["content"][0]["text"], "hi");
+    assert_eq!(short.call("clerk.echo", json!({ "text": "hi" }))["content"][0]["text"], "hi");
+    assert_eq!(short.error("tools/call", json!({ "name": "clerk__echo" })), -32602);
+}

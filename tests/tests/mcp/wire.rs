@@ -1,0 +1,313 @@
+//! A client that writes and reads lines, well-formed or not, and a site for the program that it speaks to.
+
+use portcullis_tests::{Manifest, Site, built_guest, guest};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+use std::{env, fs, thread};
+
+/// How long anything may take before a test has failed; nothing else depends on it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Everything may run, and the clerk may keep notes.
+pub(crate) const OPEN: &str = "[approvals]\nrepeats = 1000000\n\
+    [plugin.clerk]\ndirectory.desk = { path = \"desk\", access = \"read-write\" }\n\
+    [[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
+
+/// The two ways of speaking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Era {
+    /// With a handshake.
+    Legacy,
+    /// Without one: every request says what it has to.
+    Modern,
+}
+
+/// Both.
+pub(crate) const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
+
+fn program() -> PathBuf {
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/debug/portcullis");
+    let program = env::var_os("PORTCULLIS_TEST_BINARY").map_or_else(|| PathBuf::from(default), PathBuf::from);
+    assert!(program.is_file(), "{}: run `cargo xtask test`", program.display());
+    program
+}
+
+/// A site with the clerk, whose notes tell how often it ran.
+pub(crate) struct Desk {
+    pub(crate) site: Site,
+}
+
+impl Desk {
+    /// With a policy of this text.
+    pub(crate) fn new(policy: &str) -> Self {
+        /// Compiling is what takes long: it is done once, and every site begins with a copy of the cache.
+        static COMPILED: OnceLock<Desk> = OnceLock::new();
+        let compiled = COMPILED.get_or_init(|| {
+            let desk = Self::bare(OPEN);
+            let listed = desk.command().arg("list").output().unwrap();
+            assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+            desk
+        });
+        let desk = Self::bare(policy);
+        desk.site.adopt_state(&compiled.site);
+        desk
+    }
+
+    fn bare(policy: &str) -> Self {
+        let site = Site::new();
+        site.plugin("clerk", &built_guest("clerk"));
+        for name in ["loop-in-execute", "long-text", "trap-on-demand"] {
+            site.plugin(name, &guest(name, &Manifest::of(name)));
+        }
+        site.directory("desk");
+        fs::write(site.path("portcullis.toml"), policy).unwrap();
+        Self { site }
+    }
+
+    /// The program, with nothing around it but the site.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(program());
+        command.current_dir(self.site.path("")).env_clear().env("HOME", self.site.path("home"));
+        command.env("PORTCULLIS_STATE", self.site.state()).env("PORTCULLIS_POLICY", "portcullis.toml");
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// What the clerk has written, in order.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let notes = fs::read_to_string(self.site.path("desk/notes.txt")).unwrap_or_default();
+        notes.lines().map(str::to_owned).collect()
+    }
+
+    /// What the record says of each call, all its lines as one, in the order in which they ended. Nobody else may hold
+    /// the state.
+    pub(crate) fn calls(&self) -> Vec<Value> {
+        let audit = portcullis::open_audit(&self.site.state()).unwrap();
+        let (mut calls, mut ended) = (BTreeMap::<String, Value>::new(), Vec::new());
+        let verified = audit.read(|entry| {
+            let Some(id) = entry.document["call"].as_str().map(str::to_owned) else { return Ok(()) };
+            if entry.document["kind"] == "outcome" {
+                ended.push(id.clone());
+            }
+            let call = calls.entry(id).or_insert_with(|| json!({}));
+            call.as_object_mut().unwrap().extend(entry.document.as_object().unwrap().clone());
+            Ok(())
+        });
+        assert_eq!(verified.unwrap().fault, None);
+        ended.iter().map(|id| calls[id].clone()).collect()
+    }
+
+    /// A client of the program, past the first words of its era.
+    pub(crate) fn client(&self, era: Era) -> Wire {
+        self.client_with(era, &[])
+    }
+
+    /// The same, of a program with more arguments.
+    pub(crate) fn client_with(&self, era: Era, arguments: &[&str]) -> Wire {
+        let mut wire = self.stranger(era, arguments);
+        if era == Era::Legacy {
+            wire.shake_hands("2025-11-25");
+        }
+        wire
+    }
+
+    /// A client that has not said anything yet.
+    pub(crate) fn stranger(&self, era: Era, arguments: &[&str]) -> Wire {
+        let mut command = self.command();
+        command.args(["serve", "--stdio"]).args(arguments);
+        Wire::start(command, era)
+    }
+}
+
+/// A client over the pipes of a program.
+pub(crate) struct Wire {
+    pub(crate) child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+    /// What came while something else was waited for.
+    heard: VecDeque<Value>,
+    next: i64,
+    era: Era,
+}
+
+impl Wire {
+    fn start(mut command: Command, era: Era) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in output.lines() {
+                let Ok(line) = line else { return };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let input = child.stdin.take();
+        Self { child, input, lines, heard: VecDeque::new(), next: 1, era }
+    }
+
+    /// The handshake, with this version. The answer to it.
+    pub(crate) fn shake_hands(&mut self, version: &str) -> Value {
+        let params = json!({
+            "protocolVersion": version,
+            "capabilities": {},
+            "clientInfo": { "name": "wire", "version": "1" },
+        });
+        let answer = self.ask_raw("initialize", &params);
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        answer
+    }
+
+    /// Sends bytes as they are, and a line end.
+    pub(crate) fn raw(&mut self, line: impl AsRef<[u8]>) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(line.as_ref()).unwrap();
+        input.write_all(b"\n").unwrap();
+        input.flush().unwrap();
+    }
+
+    /// Sends a message.
+    pub(crate) fn send(&mut self, message: &Value) {
+        self.raw(message.to_string());
+    }
+
+    /// Parameters with what every request of the era has to say.
+    pub(crate) fn with_meta(&self, mut params: Value) -> Value {
+        if self.era == Era::Modern {
+            let meta = &mut params["_meta"];
+            meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": "wire", "version": "1" });
+        }
+        params
+    }
+
+    /// Sends a request. Its id.
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> i64 {
+        let params = self.with_meta(params);
+        self.request_raw(method, &params)
+    }
+
+    fn request_raw(&mut self, method: &str, params: &Value) -> i64 {
+        let id = self.next;
+        self.next += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
+    }
+
+    /// The answer to a request: all of the message. What comes before it is kept.
+    pub(crate) fn answer(&mut self, id: &Value) -> Value {
+        let is_it = |message: &Value| message["id"] == *id && message.get("method").is_none();
+        self.take_first(is_it)
+    }
+
+    /// The first message that is wanted, of those that came and of those that come. The others are kept.
+    pub(crate) fn take_first(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+        if let Some(at) = self.heard.iter().position(&wanted) {
+            return self.heard.remove(at).unwrap();
+        }
+        loop {
+            let message = self.hear().expect("the program has closed its end");
+            if wanted(&message) {
+                return message;
+            }
+            self.heard.push_back(message);
+        }
+    }
+
+    /// The next message; none where the program has closed its end. What is no message fails the test.
+    fn hear(&self) -> Option<Value> {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => {
+                let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+                assert_eq!(message["jsonrpc"], "2.0", "{line}");
+                Some(message)
+            }
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("the program says nothing"),
+        }
+    }
+
+    fn ask_raw(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.request_raw(method, params);
+        self.answer(&json!(id))
+    }
+
+    /// A request and its answer: all of the message.
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+        let params = self.with_meta(params);
+        self.ask_raw(method, &params)
+    }
+
+    /// A request that succeeds.
+    #[track_caller]
+    pub(crate) fn result(&mut self, method: &str, params: Value) -> Value {
+        let answer = self.ask(method, params);
+        assert!(answer.get("error").is_none(), "{answer}");
+        answer["result"].clone()
+    }
+
+    /// A request that fails, and the code of its error.
+    #[track_caller]
+    pub(crate) fn error(&mut self, method: &str, params: Value) -> i64 {
+        let answer = self.ask(method, params);
+        answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("{answer}"))
+    }
+
+    /// A call of a tool, and its result.
+    #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "a test writes its arguments where it makes the call")]
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.result("tools/call", json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// The notifications that came until now, once everything that was sent has been looked at.
+    pub(crate) fn notifications(&mut self, method: &str) -> Vec<Value> {
+        self.ask("tools/list", json!({}));
+        self.heard_already(method)
+    }
+
+    /// The notifications that have been heard while something else was waited for.
+    pub(crate) fn heard_already(&mut self, method: &str) -> Vec<Value> {
+        let (wanted, others): (Vec<Value>, Vec<Value>) =
+            self.heard.drain(..).partition(|message| message["method"] == method);
+        self.heard = others.into();
+        wanted
+    }
+
+    /// What came and nobody asked for, once everything that was sent has been looked at.
+    pub(crate) fn unasked(&mut self) -> Vec<Value> {
+        self.ask("tools/list", json!({}));
+        self.heard.drain(..).collect()
+    }
+
+    /// Closes this end, hears what is still said, and waits for the program to end.
+    pub(crate) fn close(mut self) -> (ExitStatus, Vec<Value>) {
+        drop(self.input.take());
+        let mut said: Vec<Value> = self.heard.drain(..).collect();
+        while let Some(message) = self.hear() {
+            said.push(message);
+        }
+        (self.child.wait().unwrap(), said)
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        // One that has ended is ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The text of the first block of a result.
+pub(crate) fn text(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}"))
+}

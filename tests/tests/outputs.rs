@@ -1,0 +1,22 @@
+//! Answers that are larger than what is passed on: written while the tool runs, kept, and read in pages.
+
+#![allow(clippy::disallowed_methods, reason = "tests make the files that a tool works on")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "outputs/stream.rs"]
+mod stream;
+
+#[path = "outputs/desk.rs"]
+mod desk;
+
+#[path = "outputs/cut.rs"]
+mod cut;
+
+#[path = "outputs/grep.rs"]
+mod grep;
+
+#[path = "outputs/whose.rs"]
+mod whose;
+
+#[path = "outputs/room.rs"]
+mod room;

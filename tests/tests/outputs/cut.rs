@@ -1,0 +1,172 @@
+//! What is passed on of an answer that is too large, and that the rest is there.
+
+use crate::desk::{SHOWN, all_lines, bytes_of, call, files, lines, named, open, read_on, reference, site, text};
+use portcullis::{Code, LimitKind, Output, Reader};
+use portcullis_tests::{Manifest, guest, outcome_of};
+use serde_json::json;
+
+#[tokio::test]
+async fn what_fits_is_passed_on_whole_and_never_touches_the_disk() {
+    let site = site().await;
+    let host = open(&site).await;
+    let reply = lines(&host, 64).await;
+    assert_eq!(text(&reply), all_lines(64));
+    assert_eq!(reply.message, all_lines(64));
+    assert_eq!(reply.reference, None);
+    assert_eq!(files(&site), [""; 0]);
+}
+
+#[tokio::test]
+async fn text_is_cut_after_a_whole_line_and_the_rest_is_read_where_the_notice_says() {
+    let site = site().await;
+    let host = open(&site).await;
+    let returned = "returned: sixty-four bytes of text with a line feed at the end.\n".repeat(1000);
+    let written = (json!({ "count": 1000, "bytes": 64 }), all_lines(1000));
+    for (tool, (arguments, whole)) in
+        [("scribe.lines", written), ("scribe.returned", (json!({ "bytes": 64_000 }), returned))]
+    {
+        let reply = call(&host, tool, arguments).await;
+        let shown = text(&reply);
+        let (head, notice) = shown.split_at(shown.find("\n[Portcullis: ").unwrap());
+        assert_eq!(head, &whole[..SHOWN], "{tool}");
+        let missing = whole.len() - SHOWN;
+        assert!(
+            notice.contains(&format!("{missing} bytes in 936 lines are missing of 64000 bytes in 1000 lines")),
+            "{notice}"
+        );
+        assert_eq!(named(notice, "output.read").unwrap(), json!({ "reference": reference(&reply), "offset": 65 }));
+        assert_eq!(head.to_owned() + &read_on(&host, notice).await, whole.trim_end_matches('\n'));
+        let kept = reply.reference.clone().unwrap();
+        assert_eq!(
+            (kept.bytes, kept.lines, &*kept.media_type, kept.complete),
+            (64_000, Some(1000), "text/plain", true)
+        );
+        assert_eq!(bytes_of(&host, &kept.id), whole.as_bytes());
+        assert_eq!(reply.usage.bytes_out, 64_000);
+        assert_eq!(outcome_of(&host, &reply.id)["reference"], kept.id);
+    }
+}
+
+#[tokio::test]
+async fn a_line_without_end_is_cut_at_a_character_and_read_on_in_pieces() {
+    let site = site().await;
+    let host = open(&site).await;
+    // Characters of three bytes, so that neither the answer nor a page ends where one does.
+    let whole = "€".repeat(20_000);
+    let pieces: Vec<&[u8]> = whole.as_bytes().chunks(1000).collect();
+    let reply = call(&host, "scribe.pieces", json!({ "pieces": pieces })).await;
+    let shown = text(&reply);
+    let (head, notice) = shown.split_at(shown.find("\n[Portcullis: ").unwrap());
+    assert_eq!(head, "€".repeat(SHOWN / 3));
+    let next = named(notice, "output.read").unwrap();
+    assert_eq!(next, json!({ "reference": reference(&reply), "offset": 1, "column": SHOWN / 3 * 3 + 1 }));
+    assert_eq!(head.to_owned() + &read_on(&host, notice).await, whole);
+}
+
+#[tokio::test]
+async fn fifty_mebibytes_are_read_back_by_pages() {
+    let site = site().await;
+    let policy = portcullis_tests::allow_all("output = \"1 MiB\"\ntime = \"5 min\"");
+    let host = site.open(&policy).await;
+    let count = 50 * 1024 * 16;
+    let reply = lines(&host, count).await;
+    assert_eq!(reply.reference.as_ref().unwrap().bytes, 50 << 20);
+    // Every line is there once, in its place: all but the first page by what each page says of the next.
+    let (mut expected, mut next) = (1, Some(json!({ "reference": reference(&reply) })));
+    let mut pages = 0;
+    while let Some(mut arguments) = next {
+        arguments["limit"] = json!(100_000);
+        let page = call(&host, "output.read", arguments).await;
+        for line in text(&page).lines().filter(|line| !line.starts_with("[Portcullis: ")) {
+            let (number, line) = line.trim_start().split_once('\t').unwrap();
+            assert_eq!(number.parse::<u64>().unwrap(), expected);
+            assert!(line.starts_with(&format!("line {expected} .")), "{line}");
+            expected += 1;
+        }
+        next = named(text(&page), "output.read");
+        pages += 1;
+    }
+    assert_eq!(expected, count + 1);
+    assert!(pages > 50, "{pages}");
+}
+
+#[tokio::test]
+async fn json_that_is_too_large_is_kept_as_json_and_shown_as_text() {
+    let site = site().await;
+    site.plugin("long-json", &guest("long-json", &Manifest::of("long-json")));
+    let host = open(&site).await;
+    let reply = call(&host, "long-json.run", json!({})).await;
+    assert!(text(&reply).starts_with("\"xxx"), "{:.80}", text(&reply));
+    let kept = reply.reference.clone().unwrap();
+    assert_eq!((kept.bytes, &*kept.media_type), (1 << 20, "application/json"));
+    let back: String = serde_json::from_slice(&bytes_of(&host, &kept.id)).unwrap();
+    assert_eq!(back.len(), (1 << 20) - 2);
+}
+
+#[tokio::test]
+async fn json_of_a_promised_form_that_is_too_large_ends_the_call_and_is_kept() {
+    let site = site().await;
+    let promises = Manifest::of("promises").tool(|tool| tool.output_schema = Some(r#"{"type":"string"}"#.to_owned()));
+    site.plugin("promises", &guest("long-json", &promises));
+    let host = open(&site).await;
+    let reply = call(&host, "promises.run", json!({})).await;
+    assert_eq!(reply.code, Code::Limit(LimitKind::Output), "{}", reply.message);
+    assert!(reply.message.starts_with("Error executing tool: its answer has 1048576 bytes"), "{}", reply.message);
+    assert_eq!(named(&reply.message, "output.read").unwrap()["reference"], reference(&reply));
+    assert_eq!(bytes_of(&host, &reference(&reply)).len(), 1 << 20);
+}
+
+#[tokio::test]
+async fn json_after_a_beginning_of_text_is_no_answer_and_the_text_is_kept() {
+    let site = site().await;
+    let host = open(&site).await;
+    for then in ["json", "parts"] {
+        let reply = call(&host, "scribe.pieces", json!({ "pieces": [b"begun\n"], "then": then })).await;
+        assert_eq!(reply.code, Code::InvalidOutput, "{}", reply.message);
+        assert!(reply.message.contains("it wrote text, and then returned something else"), "{}", reply.message);
+        assert_eq!(bytes_of(&host, &reference(&reply)), b"begun\n");
+    }
+}
+
+#[tokio::test]
+async fn what_a_stopped_tool_had_written_is_kept() {
+    let site = site().await;
+    let policy = portcullis_tests::allow_all("output = \"4096 B\"\nkept-output = \"100 KiB\"\ntime = \"60 s\"");
+    let host = site.open(&policy).await;
+    let reply = call(&host, "scribe.endless", json!({})).await;
+    assert_eq!(reply.code, Code::Limit(LimitKind::KeptOutput), "{}", reply.message);
+    let kept = reply.reference.clone().unwrap();
+    assert!(!kept.complete);
+    let bytes = bytes_of(&host, &kept.id);
+    assert!(!bytes.is_empty() && bytes.len() <= 100 << 10, "{}", bytes.len());
+    assert!(all_lines(5000).as_bytes().starts_with(&bytes));
+    assert!(reply.message.contains(&format!("What it had written is kept, {} bytes", kept.bytes)), "{}", reply.message);
+    // However little it is, and however it ended.
+    for (then, code) in [(json!({ "fail": "no more" }), Code::ToolFailed), (json!("trap"), Code::Trapped)] {
+        let reply = call(&host, "scribe.pieces", json!({ "pieces": [b"a word"], "then": then })).await;
+        assert_eq!(reply.code, code, "{}", reply.message);
+        assert!(reply.message.starts_with("Error executing tool: "), "{}", reply.message);
+        assert_eq!(bytes_of(&host, &reference(&reply)), b"a word");
+        let page = call(&host, "output.read", json!({ "reference": reference(&reply) })).await;
+        assert_eq!(
+            text(&page),
+            "     1\ta word\n[Portcullis: this is all that was kept, 1 lines. The tool was stopped while it wrote.]\n"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_list_is_of_the_caller_and_the_newest_first() {
+    let site = site().await;
+    let host = open(&site).await;
+    let mut ids = Vec::new();
+    for count in [100, 200, 300] {
+        ids.insert(0, reference(&lines(&host, count).await));
+    }
+    let reader = Reader { session: "default", principal: &crate::desk::NOBODY };
+    let listed = host.outputs().list(reader).unwrap();
+    assert_eq!(listed.iter().map(|kept| kept.reference.id.clone()).collect::<Vec<_>>(), ids);
+    assert_eq!(host.outputs().get(reader, &ids[0]).unwrap(), listed[0]);
+    assert_eq!(listed[0].tool, "scribe.lines");
+    assert!(matches!(lines(&host, 1).await.output, Some(Output::Text(_))));
+}

@@ -1,0 +1,121 @@
+//! A site with a tool that answers in every way, and the ways to call it and to read on.
+
+use portcullis::policy::Principal;
+use portcullis::{Code, Host, Output, Reader, Reply, Request};
+use portcullis_tests::{Site, allow_all, built_guest};
+use serde_json::{Value, json};
+use std::fs;
+use std::sync::LazyLock;
+use tokio::sync::OnceCell;
+
+/// Little is passed on, so that little is too much.
+pub(crate) const SHOWN: usize = 4096;
+
+pub(crate) static NOBODY: LazyLock<Principal> = LazyLock::new(Principal::default);
+
+/// A site with the tool, compiled once for all tests.
+pub(crate) async fn site() -> Site {
+    static WARM: OnceCell<Site> = OnceCell::const_new();
+    let warm = || async {
+        let site = bare();
+        drop(open(&site).await);
+        site
+    };
+    let site = bare();
+    site.adopt_state(WARM.get_or_init(warm).await);
+    site
+}
+
+fn bare() -> Site {
+    let site = Site::new();
+    site.plugin("scribe", &built_guest("output"));
+    site
+}
+
+pub(crate) fn policy() -> String {
+    allow_all(&format!("output = \"{SHOWN} B\"\ntime = \"60 s\""))
+}
+
+pub(crate) async fn open(site: &Site) -> Host {
+    site.open(&policy()).await
+}
+
+pub(crate) async fn call(host: &Host, tool: &str, arguments: Value) -> Reply {
+    host.call(Request::new(tool, arguments.to_string())).await
+}
+
+/// Lets the tool write lines of 64 bytes.
+pub(crate) async fn lines(host: &Host, count: u64) -> Reply {
+    call(host, "scribe.lines", json!({ "count": count, "bytes": 64 })).await
+}
+
+/// The text that [`lines`] writes.
+pub(crate) fn all_lines(count: u64) -> String {
+    (1..=count).map(|number| format!("{:.<63}\n", format!("line {number} "))).collect()
+}
+
+#[track_caller]
+pub(crate) fn reference(reply: &Reply) -> String {
+    let reference = reply.reference.as_ref().unwrap_or_else(|| panic!("nothing was kept: {}", reply.message));
+    reference.id.clone()
+}
+
+#[track_caller]
+pub(crate) fn text(reply: &Reply) -> &str {
+    assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+    match &reply.output {
+        Some(Output::Text(text)) => text,
+        other => panic!("no text: {other:?}"),
+    }
+}
+
+/// The arguments of the call that a notice names.
+#[track_caller]
+pub(crate) fn named(message: &str, tool: &str) -> Option<Value> {
+    let at = message.find(&format!("{tool} {{"))? + tool.len() + 1;
+    let mut values = serde_json::Deserializer::from_str(&message[at..]).into_iter::<Value>();
+    Some(values.next().unwrap().unwrap_or_else(|error| panic!("{error}: {message}")))
+}
+
+/// Follows the notices to the end, and puts together the lines that were read. A line that comes in pieces is put
+/// together again.
+pub(crate) async fn read_on(host: &Host, message: &str) -> String {
+    let (mut whole, mut next, mut inside) = (String::new(), named(message, "output.read"), false);
+    while let Some(arguments) = next {
+        inside = inside || arguments.get("column").is_some();
+        let reply = call(host, "output.read", arguments).await;
+        let page = text(&reply);
+        assert!(page.len() <= SHOWN, "{} bytes", page.len());
+        for line in page.lines().filter(|line| !line.starts_with("[Portcullis: ")) {
+            if !inside && !whole.is_empty() {
+                whole.push('\n');
+            }
+            inside = false;
+            whole.push_str(line.split_once('\t').unwrap_or_else(|| panic!("no number: {line}")).1);
+        }
+        next = named(page, "output.read");
+        inside = next.as_ref().is_some_and(|next| next.get("column").is_some());
+    }
+    whole
+}
+
+/// All that the first session's caller can read of an output, by bytes.
+pub(crate) fn bytes_of(host: &Host, id: &str) -> Vec<u8> {
+    let reader = Reader { session: "default", principal: &NOBODY };
+    let mut bytes = Vec::new();
+    loop {
+        let page = host.outputs().read(reader, id, bytes.len() as u64, 1 << 20).unwrap();
+        if page.is_empty() {
+            return bytes;
+        }
+        bytes.extend(page);
+    }
+}
+
+/// The files of kept outputs.
+pub(crate) fn files(site: &Site) -> Vec<String> {
+    let entries = fs::read_dir(site.state().join("outputs")).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}

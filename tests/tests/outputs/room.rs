@@ -1,0 +1,146 @@
+//! How much is kept, by how many processes, and what is left of one that was killed.
+
+use crate::desk::{NOBODY, all_lines, bytes_of, call, files, lines, open, policy, reference, site};
+use portcullis::{Compiler, Host, OutputError, Reader, Request};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+/// Where a child finds its site.
+const ROOT: &str = "PORTCULLIS_TEST_OUTPUTS_ROOT";
+
+fn is_kept(host: &Host, session: &str, id: &str) -> bool {
+    match host.outputs().get(Reader { session, principal: &NOBODY }, id) {
+        Ok(_) => true,
+        Err(OutputError::Unknown(_)) => false,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+async fn lines_in(host: &Host, session: &str, count: u64) -> String {
+    let arguments = json!({ "count": count, "bytes": 64 }).to_string();
+    reference(&host.call(Request::new("scribe.lines", arguments).session(session)).await)
+}
+
+#[tokio::test]
+async fn the_oldest_make_room_and_a_session_first_for_itself() {
+    let site = site().await;
+    // Room for ten outputs of 100 KiB, and for five of one session.
+    let host = site.builder(&policy()).outputs_bytes(1_000 << 10).open().await.unwrap();
+    let count = 1600;
+    let first = lines_in(&host, "quiet", count).await;
+    let mut own = Vec::new();
+    for _ in 0..12 {
+        own.push(lines_in(&host, "loud", count).await);
+    }
+    assert!(is_kept(&host, "quiet", &first), "another session gave way");
+    let kept: Vec<bool> = own.iter().map(|id| is_kept(&host, "loud", id)).collect();
+    assert_eq!(kept.iter().filter(|kept| **kept).count(), kept.iter().rev().take_while(|kept| **kept).count());
+    assert!((3..=5).contains(&kept.iter().filter(|kept| **kept).count()), "{kept:?}");
+    for session in 0..12 {
+        lines_in(&host, &format!("other-{session}"), count).await;
+    }
+    assert!(!is_kept(&host, "quiet", &first), "the oldest is still there");
+    let bytes: u64 =
+        fs::read_dir(site.state().join("outputs")).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
+    assert!(bytes <= 1_000 << 10, "{bytes}");
+    // What is larger than all of the room is not kept, and nothing else gives way for it.
+    let before = files(&site);
+    let reply = lines(&host, 20_000).await;
+    assert!(reply.message.contains("no room"), "{}", reply.message);
+    assert!(before.iter().all(|file| files(&site).contains(file)) || reply.reference.is_some());
+}
+
+#[tokio::test]
+async fn a_returned_text_that_cannot_be_kept_is_cut_and_says_so() {
+    let site = site().await;
+    let host = site.builder(&policy()).outputs_bytes(8 << 10).open().await.unwrap();
+    let reply = call(&host, "scribe.returned", json!({ "bytes": 64_000 })).await;
+    assert_eq!(reply.code, portcullis::Code::Completed, "{}", reply.message);
+    assert_eq!(reply.reference, None);
+    assert!(reply.message.contains("they are lost: there is no room for it"), "{}", reply.message);
+    assert_eq!(files(&site), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_written_costs_the_rest_of_an_answer_and_nothing_else() {
+    let site = site().await;
+    let host = open(&site).await;
+    let outputs = site.state().join("outputs");
+    // Whatever the process may do, a file cannot be made in a directory that is gone.
+    fs::remove_dir(&outputs).unwrap();
+    let reply = call(&host, "scribe.returned", json!({ "bytes": 64_000 })).await;
+    assert_eq!(reply.code, portcullis::Code::Completed, "{}", reply.message);
+    assert!(reply.message.contains("they are lost: the host could not write it"), "{}", reply.message);
+    assert_eq!(host.outputs().list(Reader { session: "default", principal: &NOBODY }).unwrap(), []);
+    let reply = lines(&host, 1000).await;
+    assert!(reply.message.contains("lost"), "{}", reply.message);
+}
+
+#[tokio::test]
+async fn an_output_outlives_its_process_and_is_read_by_another() {
+    let site = site().await;
+    let one = open(&site).await;
+    let id = reference(&lines(&one, 1000).await);
+    let two = open(&site).await;
+    assert_eq!(bytes_of(&two, &id), all_lines(1000).as_bytes());
+    drop(one);
+    assert_eq!(bytes_of(&open(&site).await, &id), all_lines(1000).as_bytes());
+}
+
+/// This process is either the child, which writes without end, or kills it.
+#[tokio::test]
+async fn nothing_is_left_of_an_output_whose_writer_was_killed() {
+    if let Some(root) = env::var_os(ROOT) {
+        let root = PathBuf::from(root);
+        let builder = Host::builder(root.join("plugins"), root.join("state"), Compiler::InProcess);
+        let host = builder.policy_text(&policy(), &root).unwrap().open().await.unwrap();
+        // More than is passed on, so that it goes to the disk, and then it waits.
+        let arguments = json!({ "pieces": [vec![b'x'; 10_000]], "then": "wait" }).to_string();
+        host.call(Request::new("scribe.pieces", arguments)).await;
+        return;
+    }
+    let site = site().await;
+    let kept = reference(&lines(&open(&site).await, 100).await);
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "room::nothing_is_left_of_an_output_whose_writer_was_killed", "--test-threads=1"])
+        .env(ROOT, site.path(""))
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    while files(&site).len() < 2 {
+        assert!(child.try_wait().unwrap().is_none(), "the child has ended");
+        tokio::task::yield_now().await;
+    }
+    // Beside it, a host that opens leaves it alone.
+    let beside = open(&site).await;
+    drop(open(&site).await);
+    assert_eq!(files(&site).len(), 2);
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    assert_eq!(files(&site).len(), 2, "what it wrote was there");
+    let host = open(&site).await;
+    assert_eq!(files(&site), std::slice::from_ref(&kept));
+    assert!(is_kept(&host, "default", &kept));
+    drop(beside);
+}
+
+#[tokio::test]
+async fn files_without_a_row_and_rows_without_a_file_are_forgotten() {
+    let site = site().await;
+    let host = open(&site).await;
+    let (gone, stays) = (reference(&lines(&host, 100).await), reference(&lines(&host, 200).await));
+    drop(host);
+    let outputs = site.state().join("outputs");
+    fs::remove_file(outputs.join(&gone)).unwrap();
+    fs::write(outputs.join("0".repeat(32)), "nobody's").unwrap();
+    fs::write(outputs.join("notes.txt"), "a person's").unwrap();
+    let host = open(&site).await;
+    assert!(!is_kept(&host, "default", &gone));
+    assert!(is_kept(&host, "default", &stays));
+    let mut left = vec![stays, "notes.txt".to_owned()];
+    left.sort();
+    assert_eq!(files(&site), left);
+}

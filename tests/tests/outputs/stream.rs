@@ -1,0 +1,22 @@
+//! What a tool writes of its answer while it runs, and what else a caller is told of a run whatever way it ends.
+
+#[path = "stream/rig.rs"]
+mod rig;
+
+#[path = "stream/text.rs"]
+mod text;
+
+#[path = "stream/bounds.rs"]
+mod bounds;
+
+#[path = "stream/secrets.rs"]
+mod secrets;
+
+#[path = "stream/effects.rs"]
+mod effects;
+
+#[path = "stream/cancelled.rs"]
+mod cancelled;
+
+#[path = "stream/memory.rs"]
+mod memory;

@@ -1,0 +1,87 @@
+//! The text: whole, in order, and one with what is returned after it.
+
+use super::rig::Rig;
+use portcullis_sandbox::{Failure, OUTPUT_PIECE_BYTES_MAX, Output, Stop, Verdict};
+use serde_json::{Value, json};
+
+/// The arguments that write these pieces and end so.
+pub(super) fn pieces(pieces: &[&[u8]], then: &Value) -> Value {
+    json!({ "pieces": pieces, "then": then })
+}
+
+#[tokio::test]
+async fn what_a_tool_writes_is_its_answer() {
+    let run = Rig::new().run("lines", &json!({ "count": 3, "bytes": 12 })).await;
+    run.answers("line 1 ....\nline 2 ....\nline 3 ....\n");
+}
+
+#[tokio::test]
+async fn a_large_answer_is_handed_on_in_pieces() {
+    let run = Rig::new().run("lines", &json!({ "count": 50_000, "bytes": 40 })).await;
+    assert_eq!((&run.success().output, run.ran.streamed), (&Output::Text(String::new()), 2_000_000));
+    let told = run.taker.told();
+    assert!(told.pieces.len() > 20 && told.pieces.iter().all(|bytes| *bytes <= OUTPUT_PIECE_BYTES_MAX));
+    assert!(told.text().lines().enumerate().all(|(at, line)| line.starts_with(&format!("line {} ", at + 1))));
+}
+
+#[tokio::test]
+async fn what_is_returned_after_a_beginning_goes_on_with_it() {
+    let run = Rig::new().run("pieces", &pieces(&[b"one ", b"two "], &json!({ "text": "three" }))).await;
+    run.answers("one two three");
+    let rest = "x".repeat(3 * OUTPUT_PIECE_BYTES_MAX);
+    let run = Rig::new().run("pieces", &pieces(&[b"one "], &json!({ "text": rest }))).await;
+    run.answers(&format!("one {rest}"));
+    assert!(run.taker.told().pieces.iter().all(|bytes| *bytes <= OUTPUT_PIECE_BYTES_MAX));
+}
+
+#[tokio::test]
+async fn without_a_beginning_what_is_returned_is_all() {
+    let run = Rig::new().run("pieces", &pieces(&[], &json!({ "text": "returned" }))).await;
+    assert_eq!(run.success().output, Output::Text("returned".to_owned()));
+    run.had_written("");
+}
+
+#[tokio::test]
+async fn streams_that_are_open_side_by_side_write_one_text() {
+    let arguments = json!({ "pieces": [b"one ", b"two ", b"end"], "apart": true, "then": { "text": "." } });
+    Rig::new().run("pieces", &arguments).await.answers("one two end.");
+}
+
+/// The caller decides what that is worth; it has all it needs for it.
+#[tokio::test]
+async fn json_and_parts_after_a_beginning_are_told_apart_from_it() {
+    let run = Rig::new().run("pieces", &pieces(&[b"one"], &json!("json"))).await;
+    assert!(matches!(run.success().output, Output::Json(_)));
+    run.had_written("one");
+    let run = Rig::new().run("pieces", &pieces(&[b"one"], &json!("parts"))).await;
+    assert!(matches!(run.success().output, Output::Parts(_)));
+    run.had_written("one");
+}
+
+#[tokio::test]
+async fn a_run_without_an_answer_has_handed_on_what_it_had_written() {
+    let run = Rig::new().run("pieces", &pieces(&[b"one"], &json!({ "fail": "as told" }))).await;
+    assert_eq!(run.failure(), &Failure::Failed("as told".to_owned()));
+    run.had_written("one");
+    let run = Rig::new().run("pieces", &pieces(&[b"one"], &json!("trap"))).await;
+    assert!(matches!(run.stop(), Stop::Trapped(_)));
+    run.had_written("one");
+}
+
+#[tokio::test]
+async fn what_is_no_utf8_is_replaced_and_a_character_may_come_in_pieces() {
+    let euro = "\u{20ac}".as_bytes();
+    let split = pieces(&[&euro[..1], &euro[1..2], &euro[2..], b"\xff!"], &json!("nothing"));
+    Rig::new().run("pieces", &split).await.answers("\u{20ac}\u{fffd}!");
+    let run = Rig::new().run("pieces", &pieces(&[b"cut ", &euro[..2]], &json!("nothing"))).await;
+    run.answers("cut \u{fffd}");
+    // The rest of a character may be what is returned.
+    let run = Rig::new().run("pieces", &pieces(&[b"cut ", &euro[..2]], &json!({ "text": "." }))).await;
+    run.answers("cut \u{fffd}.");
+}
+
+/// The guest's reviewer tries to open its answer, and refuses the call where that works.
+#[tokio::test]
+async fn a_review_has_no_answer_to_write() {
+    assert_eq!(Rig::new().review("lines").await.result, Ok(Verdict::Clear));
+}

@@ -1,0 +1,130 @@
+//! Whose an output is, and what the policy has to say of reading it.
+
+use crate::desk::{call, files, lines, open, policy, reference, site, text};
+use portcullis::policy::Principal;
+use portcullis::{Code, Hook, HookCall, Hooked, Hooking, Host, OutputError, Reader, Reply, Request};
+use serde_json::json;
+use std::sync::Arc;
+
+async fn read_as(host: &Host, session: &str, principal: &str, id: &str) -> Reply {
+    let principal: Principal = principal.parse().unwrap();
+    let arguments = json!({ "reference": id }).to_string();
+    host.call(Request::new("output.read", arguments).session(session).principal(principal)).await
+}
+
+#[tokio::test]
+async fn nobody_reads_what_another_session_or_principal_made() {
+    let site = site().await;
+    let host = open(&site).await;
+    let id = reference(&lines(&host, 100).await);
+    assert_eq!(read_as(&host, "default", "local", &id).await.code, Code::Completed);
+    for (session, principal) in [("other", "local"), ("default", "alice"), ("default", "local/helper")] {
+        let reply = read_as(&host, session, principal, &id).await;
+        assert_eq!(reply.code, Code::ToolRejectedArguments, "{session} {principal}: {}", reply.message);
+        assert!(reply.message.contains("there is no output"), "{}", reply.message);
+        let principal: Principal = principal.parse().unwrap();
+        let reader = Reader { session, principal: &principal };
+        assert!(matches!(host.outputs().get(reader, &id), Err(OutputError::Unknown(_))));
+        assert!(matches!(host.outputs().read(reader, &id, 0, 10), Err(OutputError::Unknown(_))));
+        assert_eq!(host.outputs().list(reader).unwrap(), []);
+    }
+    for id in ["", "../ledger.sqlite", "..", &"0".repeat(32), &id.to_uppercase()] {
+        let reply = call(&host, "output.read", json!({ "reference": id })).await;
+        assert_eq!(reply.code, Code::ToolRejectedArguments, "{id}: {}", reply.message);
+    }
+}
+
+#[tokio::test]
+async fn the_tools_of_the_host_are_allowed_where_no_rule_speaks_of_them() {
+    let site = site().await;
+    let speaks = |decision: &str| format!("[[rule]]\ntool = \"output.read\"\ndecision = \"{decision}\"\n");
+    let rows = [
+        (String::new(), Code::Completed),
+        ("[defaults]\ndecision = \"ask\"\n".to_owned(), Code::Completed),
+        (speaks("allow"), Code::Completed),
+        (speaks("deny"), Code::PolicyDenied),
+        (speaks("ask"), Code::ApprovalPending),
+        ("[[rule]]\ntool = \"*.*\"\ndecision = \"deny\"\n".to_owned(), Code::PolicyDenied),
+    ];
+    let id = reference(&lines(&open(&site).await, 100).await);
+    for (policy, code) in rows {
+        let host = site.open(&policy).await;
+        let reply = call(&host, "output.read", json!({ "reference": id })).await;
+        assert_eq!(reply.code, code, "{policy}: {}", reply.message);
+        let explained = host.explain(Request::new("output.read", json!({ "reference": id }).to_string())).unwrap();
+        let decision = explained.explanation.verdict.decision.as_str();
+        let expected = match code {
+            Code::Completed => "allow",
+            Code::PolicyDenied => "deny",
+            _ => "ask",
+        };
+        assert_eq!(decision, expected, "{policy}");
+    }
+}
+
+#[tokio::test]
+async fn done_ends_with_a_mark_for_programs() {
+    let site = site().await;
+    let host = open(&site).await;
+    for name in ["done", "done.done"] {
+        let reply = call(&host, name, json!({ "result": "all well" })).await;
+        assert_eq!(text(&reply), "all well");
+        assert_eq!(reply.metadata, Some(json!({ "done": true })));
+        assert_eq!(text(&call(&host, name, json!({})).await), "");
+    }
+    assert_eq!(call(&host, "output", json!({})).await.code, Code::UnknownTool);
+}
+
+#[tokio::test]
+async fn no_plugin_takes_a_name_of_the_host() {
+    let site = site().await;
+    for name in ["output", "done"] {
+        site.plugin(name, &portcullis_tests::guest("good", &portcullis_tests::Manifest::of(name)));
+    }
+    let host = open(&site).await;
+    for name in ["output", "done"] {
+        let refusal = host.catalog().refusal(name).unwrap().error.to_string();
+        assert!(refusal.contains("tools of the host itself"), "{refusal}");
+        assert!(host.catalog().plugin(name).unwrap().is_standard());
+    }
+    assert_eq!(text(&call(&host, "done", json!({ "result": "still here" })).await), "still here");
+}
+
+/// Withholds every answer.
+struct Withholds;
+
+impl Hook for Withholds {
+    fn after<'a>(&'a self, _: &'a HookCall<'a>, _: &'a Reply) -> Hooking<'a> {
+        Box::pin(async { Hooked::refuse("not for you") })
+    }
+}
+
+#[tokio::test]
+async fn what_is_withheld_is_not_kept_either() {
+    let site = site().await;
+    let host = site.builder(&policy()).hook(Arc::new(Withholds)).open().await.unwrap();
+    let (request, mut heard) =
+        Request::new("scribe.lines", json!({ "count": 1000, "bytes": 64 }).to_string()).streamed();
+    let reply = host.call(request).await;
+    assert_eq!((reply.code, reply.reference.clone()), (Code::HookRefused, None));
+    assert_eq!(files(&site), [""; 0]);
+    assert_eq!(heard.next().await, None, "nothing is shown that a hook may withhold");
+}
+
+#[tokio::test]
+async fn the_beginning_is_heard_as_it_comes_and_is_that_of_the_answer() {
+    let site = site().await;
+    let host = open(&site).await;
+    for count in [10, 1000] {
+        let arguments = json!({ "count": count, "bytes": 64 }).to_string();
+        let (request, mut heard) = Request::new("scribe.lines", arguments).streamed();
+        let reply = host.call(request).await;
+        let mut text = String::new();
+        while let Some(piece) = heard.next().await {
+            text.push_str(&piece);
+        }
+        assert!(!text.is_empty());
+        assert!(crate::desk::all_lines(count).starts_with(&text));
+        assert!(count > 10 || text == reply.message);
+    }
+}

@@ -1,0 +1,23 @@
+//! The plugin directory while a host is open: what is dropped into it, replaced in it and taken out of it, what must
+//! not change by that, and that a bad file changes nothing that works.
+
+#![allow(clippy::disallowed_methods, reason = "tests put files where a host has to find them")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "reload/desk.rs"]
+mod desk;
+
+#[path = "reload/files.rs"]
+mod files;
+
+#[path = "reload/refusals.rs"]
+mod refusals;
+
+#[path = "reload/calls.rs"]
+mod calls;
+
+#[path = "reload/grants.rs"]
+mod grants;
+
+#[path = "reload/watching.rs"]
+mod watching;

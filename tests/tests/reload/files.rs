@@ -1,0 +1,104 @@
+//! Files that come, change and go.
+
+use crate::desk::{ALLOW, call, file, lines, put, tools, word};
+use portcullis::policy::PluginName;
+use portcullis::{Code, Reloaded};
+use portcullis_tests::{Site, assert_verifies};
+use std::fs;
+use std::sync::Arc;
+
+fn names(names: &[&str]) -> Vec<PluginName> {
+    names.iter().map(|name| PluginName::new(name).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_file_that_comes_changes_and_goes_is_a_plugin_that_does() {
+    let site = Site::new();
+    let host = site.open(ALLOW).await;
+    let changes = host.catalog_changes();
+    assert!(host.reload().await.unwrap().is_empty());
+    assert!(!changes.has_changed().unwrap());
+
+    put(&site, "early", "one");
+    put(&site, "late", "one");
+    let reloaded = host.reload().await.unwrap();
+    assert_eq!(reloaded, Reloaded { added: names(&["early", "late"]), ..Reloaded::default() });
+    assert_eq!(tools(&host), ["early.run", "good.run", "late.run"]);
+    assert_eq!(word(call(&host, "late").await), "one");
+
+    put(&site, "late", "two");
+    let reloaded = host.reload().await.unwrap();
+    assert_eq!(reloaded, Reloaded { replaced: names(&["late"]), ..Reloaded::default() });
+    assert_eq!(tools(&host), ["early.run", "good.run", "late.run"]);
+    assert_eq!(word(call(&host, "late").await), "two");
+
+    fs::remove_file(file(&site, "early")).unwrap();
+    let reloaded = host.reload().await.unwrap();
+    assert_eq!(reloaded, Reloaded { removed: names(&["early"]), ..Reloaded::default() });
+    assert_eq!(tools(&host), ["good.run", "late.run"]);
+    assert_eq!(call(&host, "early").await.code, Code::UnknownTool);
+
+    let record: Vec<_> = [("added", "early"), ("added", "late"), ("replaced", "late"), ("removed", "early")]
+        .map(|(event, plugin)| (event.to_owned(), plugin.to_owned(), true))
+        .into();
+    assert_eq!(lines(&host), record);
+    assert_verifies(&host);
+}
+
+/// Each change is told of once, and what did not change is the very same.
+#[tokio::test]
+async fn a_change_is_told_of_once_and_leaves_the_rest_as_it_was() {
+    let site = Site::new();
+    let host = site.open(ALLOW).await;
+    let mut changes = host.catalog_changes();
+    let before = host.catalog();
+    put(&site, "other", "one");
+    host.reload().await.unwrap();
+    assert!(changes.has_changed().unwrap());
+    let after = Arc::clone(&changes.borrow_and_update());
+    assert!(Arc::ptr_eq(&after, &host.catalog()));
+    assert!(std::ptr::eq(before.plugin("good").unwrap(), after.plugin("good").unwrap()));
+    // Written again, with the same bytes: that is another file and the same plugin.
+    put(&site, "other", "one");
+    assert!(host.reload().await.unwrap().is_empty());
+    assert!(!changes.has_changed().unwrap());
+    assert!(Arc::ptr_eq(&after, &host.catalog()));
+}
+
+#[tokio::test]
+async fn of_reloads_at_the_same_time_one_finds_the_change() {
+    let site = Site::new();
+    let host = site.open(ALLOW).await;
+    put(&site, "other", "one");
+    let all: Vec<_> = (0..8)
+        .map(|_| {
+            let host = host.clone();
+            tokio::spawn(async move { host.reload().await.unwrap() })
+        })
+        .collect();
+    let mut found = 0;
+    for reload in all {
+        let reloaded = reload.await.unwrap();
+        found += reloaded.added.len();
+        assert!(reloaded.is_empty() || reloaded.added == names(&["other"]), "{reloaded:?}");
+    }
+    assert_eq!(found, 1);
+    assert_eq!(lines(&host).len(), 1);
+}
+
+/// A look that nobody waits for any more has not begun to change anything.
+#[tokio::test]
+async fn a_dropped_reload_leaves_everything_to_the_next() {
+    let site = Site::new();
+    let host = site.open(ALLOW).await;
+    put(&site, "other", "one");
+    for polls in 1..4 {
+        let mut reload = Box::pin(host.reload());
+        for _ in 0..polls {
+            let once = std::future::poll_fn(|context| std::task::Poll::Ready(reload.as_mut().poll(context))).await;
+            assert!(once.is_pending(), "it was done after {polls} polls");
+        }
+    }
+    assert_eq!(lines(&host), []);
+    assert_eq!(host.reload().await.unwrap().added, names(&["other"]));
+}

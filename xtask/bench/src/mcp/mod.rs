@@ -1,0 +1,107 @@
+//! Measures calls over MCP through the real program, beside a server of the same library whose tool does nothing.
+
+mod burst;
+mod empty;
+mod pipe;
+
+pub(crate) use empty::serve as serve_empty;
+
+use crate::rounds::{Block, Row, block, paired, row};
+use crate::{gather, policies};
+use anyhow::{Context, Result, ensure};
+use pipe::{Era, Pipe};
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What this program is called as to be the server whose tool does nothing.
+pub(crate) const EMPTY_SERVER: &str = "empty-mcp-server";
+
+/// Calls of one variant in one round: some thirty milliseconds.
+const CALLS_PER_BLOCK: usize = 300;
+
+/// A call, and what is in its answer.
+struct Work {
+    name: &'static str,
+    tool: &'static str,
+    arguments: String,
+    answer: &'static str,
+}
+
+fn works() -> [Work; 3] {
+    let denied = serde_json::json!({ "text": format!("denied {}", "x".repeat(93)) }).to_string();
+    let echo = serde_json::json!({ "text": "x".repeat(100) }).to_string();
+    [
+        Work { name: "json", tool: "json__summarize", arguments: orders(), answer: "3 orders, 2 kinds" },
+        Work { name: "echo", tool: "json__echo", arguments: echo, answer: "xxxx" },
+        // All of the host's own work, its two lines of the record included, and no sandbox.
+        Work { name: "echo, denied", tool: "json__echo", arguments: denied, answer: "policy denies" },
+    ]
+}
+
+fn orders() -> String {
+    let orders: Vec<_> = ["apple", "pear", "apple"]
+        .iter()
+        .enumerate()
+        .map(|(at, item)| serde_json::json!({ "item": item, "count": at + 1 }))
+        .collect();
+    serde_json::json!({ "orders": orders }).to_string()
+}
+
+/// Measures every call in both eras, and many at once over HTTP.
+pub(crate) fn measure(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    let site = Site::new(scratch.path(), guests)?;
+    for era in [Era::Legacy, Era::Modern] {
+        let floor = RefCell::new(Pipe::begin(empty_server()?, era)?);
+        let ours = RefCell::new(Pipe::begin(site.serve(era.name(), &["--stdio"]), era)?);
+        for work in works() {
+            let through = |pipe: &RefCell<Pipe>, answer: &str| -> Result<Block> {
+                let mut pipe = pipe.borrow_mut();
+                block(CALLS_PER_BLOCK, || pipe.call(work.tool, &work.arguments, answer))
+            };
+            let [floor, ours] = paired([&|| through(&floor, empty::ANSWER), &|| through(&ours, work.answer)])?;
+            show(row(format!("{}, {} / empty tool over stdio", work.name, era.name()), &floor, &ours));
+        }
+    }
+    let burst = burst::measure(site.serve("http", &["--http", "127.0.0.1:0", "--no-auth"]), &orders())?;
+    let failures = burst.failures();
+    show(burst);
+    ensure!(failures == 0, "{failures} of the concurrent calls failed");
+    Ok(())
+}
+
+/// This program, as the server whose tool does nothing.
+fn empty_server() -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(EMPTY_SERVER);
+    Ok(command)
+}
+
+/// Plugins, a policy and places for state.
+struct Site {
+    program: PathBuf,
+    plugins: PathBuf,
+    policy: PathBuf,
+    scratch: PathBuf,
+}
+
+impl Site {
+    fn new(scratch: &Path, guests: &Path) -> Result<Self> {
+        // Built together with this program, and with the same profile.
+        let program = std::env::current_exe()?.with_file_name("portcullis");
+        ensure!(program.is_file(), "{} is missing: run `cargo xtask bench mcp`", program.display());
+        let plugins = gather(scratch, &[guests.join("json.wasm")])?;
+        let policy = scratch.join("policy.toml");
+        std::fs::write(&policy, policies::JSON).context("cannot write the policy")?;
+        Ok(Self { program, plugins, policy, scratch: scratch.to_owned() })
+    }
+
+    /// The real program, with a state of its own.
+    fn serve(&self, state: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg("--json").arg("--plugins").arg(&self.plugins).arg("--policy").arg(&self.policy);
+        command.arg("--state").arg(self.scratch.join(format!("state-{state}"))).arg("serve").args(arguments);
+        command
+    }
+}
