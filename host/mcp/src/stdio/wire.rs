@@ -121,18 +121,18 @@ impl Transport<RoleServer> for Wire {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let (out, running) = (Arc::clone(&self.out), Arc::clone(&self.running));
         async move {
-            let written = match encode(&item) {
+            // Before it is written: who has the answer may use its id again at once.
+            if let Some(id) = answered(&item) {
+                forget(&running, id);
+            }
+            match encode(&item) {
                 Ok(line) => {
                     let mut out = out.lock().await;
                     out.bytes.extend(line);
                     out.flush().await
                 }
                 Err(error) => Err(error),
-            };
-            if let Some(id) = answered(&item) {
-                forget(&running, id);
             }
-            written
         }
     }
 

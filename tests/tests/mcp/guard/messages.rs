@@ -51,3 +51,17 @@ async fn what_is_no_single_message_is_refused_and_runs_nothing() {
     }
     assert_eq!(service.host.calls_under_way(), 0);
 }
+
+#[tokio::test]
+async fn arguments_that_two_readers_take_for_two_things_reach_no_tool() {
+    let service = Service::open().await;
+    let session = service.session(TOKEN).await;
+    let call = legacy_call(1, GOOD).to_string();
+    assert!(call.contains(r#""arguments":{}"#), "{call}");
+    for arguments in [r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#, r#"{"a":18446744073709551616}"#] {
+        let body = call.replacen(r#""arguments":{}"#, &format!(r#""arguments":{arguments}"#), 1);
+        let ask = service.of_session(&session, &legacy_call(1, GOOD)).body(body);
+        let answer = service.send(&ask).await.is(400);
+        assert!(answer.body.starts_with("Bad Request"), "{answer:?}");
+    }
+}

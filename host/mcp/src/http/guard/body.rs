@@ -9,7 +9,9 @@ use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, Method, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use portcullis::parse_json;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -110,6 +112,18 @@ impl Asks {
     }
 }
 
+/// Whether a body is JSON that two readers may take for two things: a key that comes twice, a number that would be
+/// rounded, too deep a nesting. What is no JSON at all is answered by the protocol.
+fn is_ambiguous(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    parse_json(text).is_err() && serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+fn ambiguous() -> Refusal {
+    let message = "Bad Request: a key of the message comes twice, a number cannot be exact, or it nests too deep";
+    Refusal::new(StatusCode::BAD_REQUEST, message)
+}
+
 /// Reads the body of a message before anything looks at it. Other requests have none that anybody wants.
 pub(crate) async fn read_body(State(rules): State<Arc<BodyRules>>, request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
@@ -118,6 +132,7 @@ pub(crate) async fn read_body(State(rules): State<Arc<BodyRules>>, request: Requ
     let (parts, body) = request.into_parts();
     let read = timeout(rules.time, rules.read(&parts.headers, body)).await;
     match read.unwrap_or_else(|_| Err(too_slow())) {
+        Ok((bytes, _)) if is_ambiguous(&bytes) => ambiguous().into_response(),
         Ok((bytes, room)) => {
             let asks = Asks::of(&bytes);
             let mut request = Request::from_parts(parts, Body::from(bytes));
@@ -131,6 +146,18 @@ pub(crate) async fn read_body(State(rules): State<Arc<BodyRules>>, request: Requ
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_that_two_readers_may_take_for_two_things_is_ambiguous() {
+        let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+        for text in [r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#, "[18446744073709551616]", &deep] {
+            assert!(is_ambiguous(text.as_bytes()), "{text}");
+        }
+        for text in [r#"{"a":1}"#, "[1,2.5]", "{", "", "nonsense"] {
+            assert!(!is_ambiguous(text.as_bytes()), "{text}");
+        }
+        assert!(!is_ambiguous(b"\"\xff\""));
+    }
 
     #[test]
     fn what_is_not_clearly_something_else_counts_as_a_call() {
