@@ -43,11 +43,16 @@ use rmcp::transport::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use sessions::Sessions;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::sync::CancellationToken;
 use usage::Usage;
+
+/// Connections that the system holds until they are accepted: as many as there may be in all. With the usual 128, of 200
+/// clients that come at one moment some wait a second, until the system tries again.
+const WAITING_CONNECTIONS_MAX: u32 = 1024;
 
 /// The path of the server.
 pub const ENDPOINT: &str = "/mcp";
@@ -73,10 +78,17 @@ async fn listen(options: &HttpOptions) -> Result<TcpListener, HttpError> {
     let address = options.address;
     match options.reach {
         Reach::Loopback if !address.ip().is_loopback() => Err(HttpError::Remote(address)),
-        Reach::Loopback | Reach::Remote => {
-            TcpListener::bind(address).await.map_err(|source| HttpError::Listen { address, source })
-        }
+        Reach::Loopback | Reach::Remote => bind(address).map_err(|source| HttpError::Listen { address, source }),
     }
+}
+
+/// The address at once again after a server has ended there, but never together with one that listens.
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING_CONNECTIONS_MAX)
 }
 
 /// What is there, behind the guards. A layer that is added later stands further out.
