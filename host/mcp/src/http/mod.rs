@@ -50,8 +50,8 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::sync::CancellationToken;
 use usage::Usage;
 
-/// Connections that the system holds until they are accepted: as many as there may be in all. With the usual 128, of 200
-/// clients that come at one moment some wait a second, until the system tries again.
+/// Connections that the system holds until they are accepted: more than there may be in all. With the usual 128, some
+/// of 200 clients that come at one moment wait a second, until the system tries again.
 const WAITING_CONNECTIONS_MAX: u32 = 1024;
 
 /// The path of the server.
