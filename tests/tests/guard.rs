@@ -22,6 +22,9 @@ mod oauth;
 #[path = "mcp/guard/sessions.rs"]
 mod sessions;
 
+#[path = "mcp/guard/handles.rs"]
+mod handles;
+
 #[path = "mcp/guard/load.rs"]
 mod load;
 

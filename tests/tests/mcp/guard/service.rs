@@ -58,10 +58,15 @@ impl Service {
 
     /// Served under a policy.
     pub(crate) async fn under(policy: &str, change: impl FnOnce(&mut HttpOptions)) -> Self {
+        Self::of(policy, ServerOptions::default(), change).await
+    }
+
+    /// Served by a server of these options.
+    pub(crate) async fn of(policy: &str, server: ServerOptions, change: impl FnOnce(&mut HttpOptions)) -> Self {
         let site = Site::new();
         site.plugin("sleep-in-execute", &guest("sleep-in-execute", &Manifest::of("sleep-in-execute")));
         let host = site.open(policy).await;
-        let server = Server::new(host.clone(), ServerOptions::default()).unwrap();
+        let server = Server::new(host.clone(), server).unwrap();
         let mut options = HttpOptions::new(anywhere(), tokens());
         change(&mut options);
         let running = http::serve(server, options).await.unwrap();
