@@ -20,7 +20,7 @@ pub use attack::{Attack, GRACE};
 pub use guest::{component, contract, guest, module, with_fields};
 pub use manifest::{Dependency, Manifest, Tool};
 pub use record::{assert_verifies, outcome_of, outcomes};
-pub use site::{Site, allow_all, built_guest};
+pub use site::{Site, allow_all, built_guest, program};
 pub use snapshot::{Snapshot, snapshot};
 
 include!(concat!(env!("OUT_DIR"), "/guests.rs"));

@@ -103,3 +103,11 @@ pub fn built_guest(name: &str) -> Vec<u8> {
     let file = folder.join(format!("{name}.wasm"));
     fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask test`", file.display()))
 }
+
+/// The program, built by `cargo xtask test`.
+pub fn program() -> PathBuf {
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/debug/portcullis");
+    let program = env::var_os("PORTCULLIS_TEST_BINARY").map_or_else(|| PathBuf::from(default), PathBuf::from);
+    assert!(program.is_file(), "{}: run `cargo xtask test`", program.display());
+    program
+}

@@ -1,6 +1,6 @@
 //! A site with the shipped plugins, and the program run on it.
 
-use portcullis_tests::{Manifest, Site, built_guest, guest};
+use portcullis_tests::{Manifest, Site, built_guest, guest, program};
 use serde_json::Value;
 use std::io::Write;
 use std::path::PathBuf;
@@ -36,14 +36,6 @@ impl Ran {
         assert_eq!(self.out.matches('\n').count(), 1, "one document is one line: {}", self.out);
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
     }
-}
-
-/// The program.
-pub(crate) fn program() -> PathBuf {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/debug/portcullis");
-    let program = env::var_os("PORTCULLIS_TEST_BINARY").map_or_else(|| PathBuf::from(default), PathBuf::from);
-    assert!(program.is_file(), "{}: run `cargo xtask test`", program.display());
-    program
 }
 
 fn files_plugin() -> Vec<u8> {

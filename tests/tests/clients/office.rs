@@ -1,7 +1,7 @@
 //! The office: a plugin directory with one plugin that has a tool for each thing that a client meets, a policy, and the
 //! program serving it.
 
-use portcullis_tests::{Site, built_guest};
+use portcullis_tests::{Site, built_guest, program};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -169,10 +169,7 @@ impl Drop for Listening {
 
 /// The program.
 pub(crate) fn portcullis() -> PathBuf {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/debug/portcullis");
-    let program = env::var_os("PORTCULLIS_TEST_BINARY").map_or_else(|| PathBuf::from(default), PathBuf::from);
-    assert!(program.is_file(), "{}: run `cargo xtask test`", program.display());
-    program.canonicalize().unwrap()
+    program().canonicalize().unwrap()
 }
 
 /// What `cargo xtask test` has installed.

@@ -1,14 +1,14 @@
 //! The program as a server, with the tools that the suite asks for, and somebody who changes its plugins.
 
-use portcullis_tests::{Manifest, Site, built_guest, guest};
+use portcullis_tests::{Manifest, Site, built_guest, guest, program};
+use std::fs;
 use std::io::{PipeReader, Read as _, pipe};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use std::{env, fs};
 
 /// What the tools may do, and about which of them a person is asked: those that no rule allows.
 const POLICY: &str = r#"
@@ -132,13 +132,6 @@ impl Drop for Service {
             let _ = operator.join();
         }
     }
-}
-
-fn program() -> PathBuf {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/debug/portcullis");
-    let program = env::var_os("PORTCULLIS_TEST_BINARY").map_or_else(|| PathBuf::from(default), PathBuf::from);
-    assert!(program.is_file(), "{}: run `cargo xtask test`", program.display());
-    program
 }
 
 /// Takes down what the program prints, until it ends.

@@ -2,27 +2,19 @@
 
 use crate::ask::{Answer, Ask, PATIENCE};
 use crate::service::{MODERN, modern};
-use portcullis_tests::{Manifest, Site, guest};
+use portcullis_tests::{Manifest, Site, guest, program};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
-use std::{env, fs};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 const POLICY: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 const HELLO: &str = "good__run";
-
-fn program() -> PathBuf {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/debug/portcullis");
-    let program = env::var_os("PORTCULLIS_TEST_BINARY").map_or_else(|| PathBuf::from(default), PathBuf::from);
-    assert!(program.is_file(), "{}: run `cargo xtask test`", program.display());
-    program
-}
 
 /// A site of a person's, with a plugin that loads and one that does not.
 fn site() -> Site {

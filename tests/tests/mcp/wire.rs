@@ -1,15 +1,14 @@
 //! A client that writes and reads lines, well-formed or not, and a site for the program that it speaks to.
 
-use portcullis_tests::{Manifest, Site, built_guest, guest};
+use portcullis_tests::{Manifest, Site, built_guest, guest, program};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
-use std::{env, fs, thread};
+use std::{fs, thread};
 
 /// How long anything may take before a test has failed; nothing else depends on it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -30,13 +29,6 @@ pub(crate) enum Era {
 
 /// Both.
 pub(crate) const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
-
-fn program() -> PathBuf {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/debug/portcullis");
-    let program = env::var_os("PORTCULLIS_TEST_BINARY").map_or_else(|| PathBuf::from(default), PathBuf::from);
-    assert!(program.is_file(), "{}: run `cargo xtask test`", program.display());
-    program
-}
 
 /// A site with the clerk, whose notes tell how often it ran.
 pub(crate) struct Desk {

@@ -3,19 +3,12 @@
 use crate::encode::{clean, clean_below};
 use crate::lab::{Grant, Plan, to, with};
 use portcullis_tests::net::{Authority, Behaviour, Dns, Server};
+use portcullis_tests::program;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::fs;
 use std::process::{Command, Output, Stdio};
-use std::{env, fs};
 
 const CANARY: &str = "cnry4Wd8sXk2Nf6Vb9Qj3Tz";
-
-fn program() -> PathBuf {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/debug/portcullis");
-    let program = env::var_os("PORTCULLIS_TEST_BINARY").map_or_else(|| PathBuf::from(default), PathBuf::from);
-    assert!(program.is_file(), "{}: run `cargo xtask test`", program.display());
-    program
-}
 
 /// Runs one call of the program on a planned site, with these variables and nothing else in its environment.
 fn call(plan: &Plan, tool: &str, arguments: &Value, variables: &[(&str, &str)]) -> Output {

@@ -24,10 +24,15 @@ pub(super) struct Keeper {
 impl Keeper {
     /// Keeps bytes whole.
     pub(super) fn keep(&self, bytes: &[u8], media_type: &str, is_text: bool) -> Result<Reference, KeepError> {
+        self.begin(bytes)?.finish(media_type, is_text, true)
+    }
+
+    /// Begins to keep what these bytes are the beginning of, with room for them.
+    fn begin(&self, bytes: &[u8]) -> Result<Writing, KeepError> {
         let mut writing = self.outputs.begin(&self.origin)?;
         writing.reserve(bytes.len() as u64)?;
         writing.write(bytes)?;
-        writing.finish(media_type, is_text, true)
+        Ok(writing)
     }
 }
 
@@ -50,8 +55,7 @@ pub(super) struct Text {
 
 impl RunningAnswer {
     pub(super) fn new(keeper: Keeper, shown_max: usize, pieces: Option<Pieces>) -> Self {
-        let (head, writing, unkept) = (String::new(), None, None);
-        Self(Mutex::new(Text { keeper, pieces, shown_max, head, bytes: 0, writing, unkept }))
+        Self(Mutex::new(Text { pieces, ..Text::empty(keeper, shown_max) }))
     }
 
     /// Takes the next piece.
@@ -65,23 +69,25 @@ impl RunningAnswer {
     /// What was written. More comes to nobody.
     pub(super) fn take(&self) -> Text {
         let mut text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (keeper, shown_max) = (text.keeper.clone(), text.shown_max);
-        let empty =
-            Text { keeper, pieces: None, shown_max, head: String::new(), bytes: 0, writing: None, unkept: None };
+        let empty = Text::empty(text.keeper.clone(), text.shown_max);
         std::mem::replace(&mut *text, empty)
     }
 }
 
 impl Text {
+    /// A text of which there is nothing yet, and nobody who hears of it.
+    fn empty(keeper: Keeper, shown_max: usize) -> Self {
+        Self { keeper, pieces: None, shown_max, head: String::new(), bytes: 0, writing: None, unkept: None }
+    }
+
     /// A text that was returned whole.
     pub(super) fn of(keeper: Keeper, shown_max: usize, text: String) -> Self {
-        let bytes = text.len() as u64;
+        let mut whole = Self { bytes: text.len() as u64, ..Self::empty(keeper, shown_max) };
         if text.len() <= shown_max {
-            return Self { keeper, pieces: None, shown_max, head: text, bytes, writing: None, unkept: None };
+            return Self { head: text, ..whole };
         }
-        let head = cut(&text, shown_max).to_owned();
-        let mut whole = Self { keeper, pieces: None, shown_max, head, bytes, writing: None, unkept: None };
-        whole.keep(bytes, text.as_bytes());
+        cut(&text, shown_max).clone_into(&mut whole.head);
+        whole.keep(text.as_bytes());
         whole
     }
 
@@ -118,7 +124,7 @@ impl Text {
         }
         if self.writing.is_none() && self.unkept.is_none() {
             let head = std::mem::take(&mut self.head);
-            self.keep(head.len() as u64, head.as_bytes());
+            self.keep(head.as_bytes());
         }
         // Whether or not the last piece could be kept, those before it are.
         self.writing.take()?.finish(TEXT, true, false).ok()
@@ -139,7 +145,7 @@ impl Text {
         }
         if self.writing.is_none() {
             let head = std::mem::take(&mut self.head);
-            self.keep(before, head.as_bytes());
+            self.keep(head.as_bytes());
             self.head = head;
         }
         if before == self.head.len() as u64 {
@@ -159,14 +165,8 @@ impl Text {
     }
 
     /// Begins to keep the text, with what there is of it.
-    fn keep(&mut self, reserved: u64, bytes: &[u8]) {
-        let begin = || {
-            let mut writing = self.keeper.outputs.begin(&self.keeper.origin)?;
-            writing.reserve(reserved)?;
-            writing.write(bytes)?;
-            Ok::<_, KeepError>(writing)
-        };
-        match begin() {
+    fn keep(&mut self, bytes: &[u8]) {
+        match self.keeper.begin(bytes) {
             Ok(writing) => self.writing = Some(writing),
             Err(error) => self.unkept = Some(error.for_a_model()),
         }

@@ -123,20 +123,20 @@ impl Rig {
 
     /// Runs a tool to its end.
     pub(crate) async fn run(self, tool: &str, arguments: &Value) -> Run {
-        let taker = Arc::new(self.taker);
-        let context = context(Arc::clone(&taker));
-        let arguments = arguments.to_string();
-        let running = engine().await.execute(
-            code().await,
-            tool,
-            &arguments,
-            &self.limits,
-            self.handles,
-            context,
-            self.cancellation,
-        );
-        let ran = running.await;
-        Run { ran, taker }
+        let (taker, running) = self.begin(tool, arguments);
+        Run { ran: running.await, taker }
+    }
+
+    /// A run that has not begun, and who takes what it says.
+    fn begin<'a>(self, tool: &'a str, arguments: &Value) -> (Arc<Taker>, impl Future<Output = Ran<Answer>> + use<'a>) {
+        let Self { limits, handles, cancellation, taker } = self;
+        let taker = Arc::new(taker);
+        let (context, arguments) = (context(Arc::clone(&taker)), arguments.to_string());
+        let running = async move {
+            let code = code().await;
+            engine().await.execute(code, tool, &arguments, &limits, handles, context, cancellation).await
+        };
+        (taker, running)
     }
 
     /// Runs a tool until it reports progress, and drops the run then.
@@ -144,18 +144,7 @@ impl Rig {
         let reported = Arc::new(tokio::sync::Notify::new());
         let notify = Arc::clone(&reported);
         self.taker.on_progress = Box::new(move || notify.notify_one());
-        let taker = Arc::new(self.taker);
-        let context = context(Arc::clone(&taker));
-        let arguments = arguments.to_string();
-        let running = engine().await.execute(
-            code().await,
-            tool,
-            &arguments,
-            &self.limits,
-            self.handles,
-            context,
-            self.cancellation,
-        );
+        let (taker, running) = self.begin(tool, arguments);
         tokio::select! {
             ran = running => panic!("it ended: {:?}", ran.result),
             () = reported.notified() => {}
