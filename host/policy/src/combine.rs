@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use crate::approvals::Approvals;
-use crate::clock::ClockResolution;
 use crate::decision::Decision;
 use crate::error::PolicyFault;
 use crate::file::{self, Place, PluginSection, Sections};
@@ -122,7 +121,9 @@ fn combine_plugin(parts: &[Part<'_>], name: &PluginName) -> Result<PluginPolicy,
         bindings: BTreeMap::new(),
         layers: BTreeMap::new(),
         config: BTreeMap::new(),
-        clock: combine_clock(parts, name),
+        clock: combine_word(parts, name, |section| section.clock),
+        repair: combine_word(parts, name, |section| section.repair),
+        unvalidated: combine_word(parts, name, |section| section.unvalidated),
         limits: combine_limits(parts, Some(name)),
     };
     let mut set_by = BTreeMap::new();
@@ -145,14 +146,19 @@ fn combine_plugin(parts: &[Part<'_>], name: &PluginName) -> Result<PluginPolicy,
     Ok(plugin)
 }
 
-/// How fine the clocks of a plugin are: as the last trusted layer says, or coarser if an untrusted one does.
-fn combine_clock(parts: &[Part<'_>], name: &PluginName) -> ClockResolution {
+/// What a word of a plugin's section comes to, of which a greater one gives more: what the last trusted layer says, or
+/// less if an untrusted one does.
+fn combine_word<T: Copy + Default + Ord>(
+    parts: &[Part<'_>],
+    name: &PluginName,
+    of: impl Fn(&PluginSection) -> Option<T>,
+) -> T {
     let written = |wanted: Trust| {
         let parts = parts.iter().filter(move |part| part.trust == wanted);
-        parts.filter_map(|part| part.sections.plugins.get(name)?.clock)
+        parts.filter_map(|part| of(part.sections.plugins.get(name)?)).collect::<Vec<T>>()
     };
-    let trusted = written(Trust::Trusted).next_back().unwrap_or_default();
-    written(Trust::Untrusted).fold(trusted, ClockResolution::min)
+    let trusted = written(Trust::Trusted).last().copied().unwrap_or_default();
+    written(Trust::Untrusted).into_iter().fold(trusted, T::min)
 }
 
 /// The name servers of the last trusted layer that has any.

@@ -45,6 +45,7 @@ mod binding;
 mod clock;
 mod destination;
 mod host_pattern;
+mod leniency;
 mod limit;
 mod pointer;
 
@@ -84,6 +85,7 @@ pub use glob::{EXPANDED_TOKENS, Glob, GlobError, PATTERN_CHARACTERS};
 pub use hint::{Hint, HintError};
 pub use host_pattern::{HostError, HostPattern};
 pub use layer::{Layer, LayerError, Layers, Trust};
+pub use leniency::Leniency;
 pub use limit::Limit;
 pub use limits::Limits;
 pub use matcher::{MATCHED_TEXT_BYTES, When};

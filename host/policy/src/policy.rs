@@ -15,6 +15,7 @@ use crate::error::PolicyError;
 use crate::evaluate::{Matter, Question, ResourceQuestion, Settled};
 use crate::explain::{Explanation, explain};
 use crate::layer::{Layer, LayerError, Layers};
+use crate::leniency::Leniency;
 use crate::limits::Limits;
 use crate::name::{DependencyKey, PluginName};
 use crate::record_keeping::RecordKeeping;
@@ -54,6 +55,8 @@ pub(crate) struct PluginPolicy {
     pub(crate) layers: BTreeMap<DependencyKey, Layer>,
     pub(crate) config: BTreeMap<String, String>,
     pub(crate) clock: ClockResolution,
+    pub(crate) repair: Leniency,
+    pub(crate) unvalidated: Leniency,
     pub(crate) limits: Limits,
 }
 
@@ -147,6 +150,16 @@ impl Policy {
     /// How fine the clocks of `plugin` are.
     pub fn clock(&self, plugin: &PluginName) -> ClockResolution {
         self.plugins.get(plugin).map_or_else(ClockResolution::default, |plugin| plugin.clock)
+    }
+
+    /// Whether arguments of `plugin` that a model got wrong may be mended, once, before a person is asked about them.
+    pub fn repair(&self, plugin: &PluginName) -> Leniency {
+        self.plugins.get(plugin).map_or_else(Leniency::default, |plugin| plugin.repair)
+    }
+
+    /// Whether tools of `plugin` that have no schema may be called.
+    pub fn unvalidated(&self, plugin: &PluginName) -> Leniency {
+        self.plugins.get(plugin).map_or_else(Leniency::default, |plugin| plugin.unvalidated)
     }
 
     /// Who is asked for the addresses of a name, in this order; empty for the name servers of the system.

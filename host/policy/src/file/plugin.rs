@@ -19,9 +19,14 @@ use crate::amount::{AmountError, Unit};
 use crate::binding::{Binding, BindingError};
 use crate::clock::ClockResolution;
 use crate::error::PolicyFault;
+use crate::leniency::Leniency;
 use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
 use crate::pointer::Pointer;
+
+/// What a section may hold.
+const SECTION: &[&str] =
+    &["directory", "http", "store", "service", "config", "clock", "limits", "repair", "unvalidated"];
 
 /// What one text says of one plugin.
 #[derive(Debug, Default)]
@@ -29,6 +34,8 @@ pub(crate) struct PluginSection {
     pub(crate) bindings: BTreeMap<DependencyKey, Placed<Binding>>,
     pub(crate) config: BTreeMap<String, Placed<String>>,
     pub(crate) clock: Option<ClockResolution>,
+    pub(crate) repair: Option<Leniency>,
+    pub(crate) unvalidated: Option<Leniency>,
     pub(crate) limits: LimitSettings,
 }
 
@@ -62,7 +69,7 @@ pub(super) fn read(section: &Node<'_>) -> Result<BTreeMap<PluginName, PluginSect
 }
 
 fn read_plugin(node: &Node<'_>) -> Result<PluginSection, Misplaced> {
-    let section = node.table(&["directory", "http", "store", "service", "config", "clock", "limits"])?;
+    let section = node.table(SECTION)?;
     let mut plugin = PluginSection::default();
     if let Some(limits) = section.get("limits") {
         plugin.limits = limits::read(limits)?;
@@ -73,6 +80,9 @@ fn read_plugin(node: &Node<'_>) -> Result<PluginSection, Misplaced> {
     if let Some(clock) = section.get("clock") {
         plugin.clock = Some(clock.word(&ClockResolution::ALL, ClockResolution::as_str)?);
     }
+    let lenient = |key: &str| section.get(key).map(|node| node.word(&Leniency::ALL, Leniency::as_str)).transpose();
+    plugin.repair = lenient("repair")?;
+    plugin.unvalidated = lenient("unvalidated")?;
     if let Some(directories) = section.get("directory") {
         bind(&mut plugin, directories, |node| directory::read(node).map(Binding::Directory))?;
     }
