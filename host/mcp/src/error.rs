@@ -7,15 +7,8 @@ use std::io;
 #[non_exhaustive]
 pub enum ServerError {
     /// Two tools would have one name.
-    #[error("{first} and {second} would both be called `{name}`: name tools in full, or take one plugin away")]
-    NameCollision {
-        /// The name.
-        name: String,
-        /// One tool.
-        first: String,
-        /// The other.
-        second: String,
-    },
+    #[error("{0}; or name tools in full")]
+    NameCollision(#[from] portcullis::NameCollision),
     /// The system gives no randomness, and what has to be unguessable could be guessed.
     #[error("the system gives no randomness")]
     NoRandomness,

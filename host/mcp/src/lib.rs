@@ -12,7 +12,6 @@ mod error;
 mod handler;
 pub mod http;
 mod identity;
-mod names;
 mod options;
 mod progress;
 mod resources;
@@ -24,6 +23,7 @@ mod tasks;
 mod tools;
 
 pub use error::ServerError;
-pub use options::{ClientAnswers, ServerOptions, ToolNames};
+pub use options::{ClientAnswers, ServerOptions};
+pub use portcullis::ToolNames;
 pub use server::Server;
 pub use stdio::serve_stdio;

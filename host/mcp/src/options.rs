@@ -1,5 +1,6 @@
 //! What the operator says of a server, whichever transport it has.
 
+use portcullis::ToolNames;
 use portcullis::policy::Principal;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ pub struct ServerOptions {
     pub session: Option<String>,
     /// Whether what a client answers to an approval counts as a person's word.
     pub client_answers: ClientAnswers,
-    /// How tools are named.
+    /// How tools are named. With short names, the server does not start where two plugins have a tool of one name.
     pub tool_names: ToolNames,
     /// Whether a result links to the kept output that it is cut from. Some clients cannot read a link.
     pub resource_links: bool,
@@ -29,16 +30,6 @@ pub enum ClientAnswers {
     Nobody,
     /// Its answers are a person's. The operator vouches for the client.
     Person,
-}
-
-/// How tools are named to clients.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ToolNames {
-    /// `plugin__tool`: letters, digits, `_` and `-`, which every provider takes.
-    #[default]
-    Full,
-    /// `tool` alone, but for the host's own tools. The server does not start where two plugins have a tool of one name.
-    Short,
 }
 
 impl Default for ServerOptions {

@@ -3,13 +3,12 @@
 
 mod content;
 mod meta;
-mod wording;
 
 pub(crate) use content::is_text;
 
 use crate::resources;
 use crate::server::Server;
-use portcullis::{Code, Output, Reply, Tool};
+use portcullis::{Code, Output, Reply, Tool, wording};
 use rmcp::model::{CallToolResult, ContentBlock, ProtocolVersion};
 use serde_json::Value;
 

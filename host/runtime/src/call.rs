@@ -115,7 +115,7 @@ pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) 
     let _turn = request.turn.as_ref().map(Turn::until_over);
     let mut record = record;
     let ended = steps(host, &request, &mut record).await;
-    if matches!(&ended, Err((rejection, _)) if rejection.code == Code::MalformedArguments) {
+    if ended.is_err() && !record.is_parsed() {
         record.unparsed(&request);
     }
     let reply = reply(&record, &request, ended);
@@ -144,9 +144,10 @@ async fn steps(host: &Arc<Inner>, request: &Request, record: &mut CallRecord) ->
         let message = "The call has no id, because the system gives no randomness, so it was not made.";
         return Err(refused(Rejection::new(Code::RecordUnavailable, message)));
     }
+    unwanted::refused(request).map_err(refused)?;
     let parsed = ParsedCall::parse(request, host.arguments_bytes_max).map_err(refused)?;
     record.parsed(&parsed);
-    let valid = parsed.validate(&host.catalog()).map_err(refused)?;
+    let valid = parsed.validate(host, request).map_err(refused)?;
     record.valid(&valid);
     unwanted::check(request).map_err(refused)?;
     let approved = valid.authorize(host, request, record).await.map_err(refused)?;
@@ -197,5 +198,5 @@ const _: fn(&Arc<Inner>, Request) = |host, request| {
 
 /// What would happen to a call now: the steps up to the decision, nothing run and nobody asked.
 pub(crate) fn explain(host: &Inner, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
-    ParsedCall::parse(request, host.arguments_bytes_max)?.validate(&host.catalog())
+    ParsedCall::parse(request, host.arguments_bytes_max)?.validate(host, request)
 }

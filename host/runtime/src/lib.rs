@@ -32,9 +32,11 @@ mod json;
 mod ledger;
 mod open;
 mod outputs;
+mod pick;
 mod place;
 mod places;
 mod policy_source;
+mod provenance;
 mod reload;
 mod reply;
 mod request;
@@ -46,6 +48,7 @@ mod stream;
 pub mod text;
 mod turn;
 mod watch;
+pub mod wording;
 
 pub use approvals::{ApprovalError, Approvals, HeldAnswer, Listing, Onward, OpenQuestion};
 pub use approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scripted, Subject};
@@ -53,7 +56,8 @@ pub use audit::{AuditError, AuditLog, Entry, Fault, Kind, Verified};
 pub use batch::{BATCH_CALLS_DEFAULT, BATCH_REQUESTS_MAX, Batch};
 pub use call::Reach;
 pub use catalog::{
-    Catalog, DefinitionError, Dependency, FileError, LoadError, Observer, Plugin, RefusedPlugin, Silent, Tool, check,
+    Catalog, DefinitionError, Dependency, FileError, LoadError, NameCollision, Observer, Offer, Plugin, RefusedPlugin,
+    Silent, Tool, ToolNames, check,
 };
 pub use events::{CallState, Event, EventKind, Events};
 pub use explain::Explained;
@@ -68,10 +72,11 @@ pub use ledger::{LedgerError, Status};
 pub use open::{CALLS_DEFAULT, CALLS_MAX, HostBuilder, OpenError};
 pub use outputs::{KeptOutput, OUTPUTS_BYTES_DEFAULT, OutputError, Outputs, Reader, Reference};
 pub use places::PlaceError;
+pub use provenance::{Provenance, Repair, Validation};
 pub use reload::{ReloadError, Reloaded};
 pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
-pub use schema::{Mismatch, Schema, SchemaError};
+pub use schema::{Mismatch, Schema, SchemaError, VALIDATOR};
 pub use steering::Steering;
 pub use stream::TextStream;
 pub use watch::Watch;

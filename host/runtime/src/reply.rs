@@ -67,6 +67,12 @@ pub enum Code {
     InvalidArguments,
     /// There is no such tool.
     UnknownTool,
+    /// The tool's definition is another than the one the call was made for.
+    DefinitionChanged,
+    /// Whoever made the request says that it must not run.
+    CallerRefused,
+    /// The tool has no schema, and the policy does not let its plugin be called without.
+    NoSchema,
     /// The policy says no.
     PolicyDenied,
     /// A person, or who answers for them, says no.
@@ -109,8 +115,13 @@ impl Code {
             | Self::ToolDenied
             | Self::ToolRejectedArguments
             | Self::InvalidOutput => Outcome::Failed,
-            Self::MalformedArguments | Self::InvalidArguments | Self::UnknownTool => Outcome::Invalid,
-            Self::PolicyDenied
+            Self::MalformedArguments
+            | Self::InvalidArguments
+            | Self::UnknownTool
+            | Self::DefinitionChanged
+            | Self::CallerRefused => Outcome::Invalid,
+            Self::NoSchema
+            | Self::PolicyDenied
             | Self::ApprovalDenied
             | Self::ReviewRefused
             | Self::HookRefused
@@ -136,6 +147,9 @@ impl Code {
             Self::MalformedArguments => "malformed-arguments",
             Self::InvalidArguments => "invalid-arguments",
             Self::UnknownTool => "unknown-tool",
+            Self::DefinitionChanged => "definition-changed",
+            Self::CallerRefused => "caller-refused",
+            Self::NoSchema => "no-schema",
             Self::PolicyDenied => "policy-denied",
             Self::ApprovalDenied => "approval-denied",
             Self::ApprovalPending => "approval-pending",

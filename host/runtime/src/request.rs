@@ -5,6 +5,8 @@ use crate::approver::Approver;
 use crate::events::{Ear, Events};
 use crate::inject::Overrides;
 use crate::place::Place;
+use crate::provenance::Provenance;
+use crate::reply::{Code, Outcome};
 use crate::stream::{Pieces, TextStream};
 use crate::turn::Turn;
 use portcullis_policy::{Caller, Principal};
@@ -33,6 +35,12 @@ pub struct Request {
     pub(crate) ear: Option<Arc<Ear>>,
     /// Who hears of its text as it comes.
     pub(crate) pieces: Option<Pieces>,
+    /// Where its arguments come from.
+    pub(crate) provenance: Option<Arc<Provenance>>,
+    /// The definition that its arguments were made for.
+    pub(crate) definition: Option<[u8; 32]>,
+    /// Why it must not run, where whoever makes it knows already.
+    pub(crate) refused: Option<(Code, Arc<str>)>,
 }
 
 /// Where a request comes from. Cheap to clone.
@@ -77,6 +85,9 @@ impl Request {
             channel: None,
             ear: None,
             pieces: None,
+            provenance: None,
+            definition: None,
+            refused: None,
         }
     }
 
@@ -161,6 +172,44 @@ impl Request {
         self
     }
 
+    /// Where its arguments come from, for the record. Arguments that were mended are put to a person, and refused where
+    /// the policy does not let those of the plugin be mended.
+    #[must_use]
+    pub fn provenance(mut self, provenance: Arc<Provenance>) -> Self {
+        self.provenance = Some(provenance);
+        self
+    }
+
+    /// The definition that its arguments were made for, by its SHA-256. A tool that says something else by now is not
+    /// run.
+    #[must_use]
+    pub fn of_definition(mut self, sha256: [u8; 32]) -> Self {
+        self.definition = Some(sha256);
+        self
+    }
+
+    /// Asks for another tool, or for the same with other arguments.
+    #[must_use]
+    pub fn asking_for(mut self, tool: impl Into<String>, arguments: impl Into<Vec<u8>>) -> Self {
+        self.tool = tool.into();
+        self.arguments = arguments.into();
+        self
+    }
+
+    /// It must not run: it is recorded, and answered with why. The code is one of a request that is wrong, and any other
+    /// becomes [`Code::CallerRefused`].
+    #[must_use]
+    pub fn refused(mut self, code: Code, why: &str) -> Self {
+        let code = if code.outcome() == Outcome::Invalid { code } else { Code::CallerRefused };
+        self.refused = Some((code, Arc::from(why)));
+        self
+    }
+
+    /// Whether its arguments are others than the model's.
+    pub(crate) fn is_repaired(&self) -> bool {
+        self.provenance.as_deref().is_some_and(Provenance::is_repaired)
+    }
+
     /// Who answers its questions.
     pub(crate) fn channel<'a>(&'a self, host: &'a Channel) -> &'a Channel {
         self.channel.as_ref().unwrap_or(host)
@@ -186,6 +235,9 @@ impl Request {
             channel: self.channel.clone(),
             ear: None,
             pieces: None,
+            provenance: None,
+            definition: None,
+            refused: None,
         }
     }
 

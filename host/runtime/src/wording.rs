@@ -1,4 +1,4 @@
-//! The host's words as a client knows its tools: the notices of the host name `output.read` and `output.grep`, and a
+//! The host's words as clients and models know its tools: the notices of the host name `output.read` and `output.grep`, and a
 //! model can call them only by their portable names.
 
 /// What a notice of the host begins with.
@@ -8,7 +8,7 @@ const NOTICE: &str = "[Portcullis: ";
 const NAMES: [(&str, &str); 2] = [("output.read", "output__read"), ("output.grep", "output__grep")];
 
 /// A text of an answer. Only the host's notice at its end is reworded: what a tool wrote before stays as it is.
-pub(super) fn answer(text: &str) -> String {
+pub fn answer(text: &str) -> String {
     match text.rfind(NOTICE) {
         Some(begin) if text.ends_with(']') => format!("{}{}", &text[..begin], named(&text[begin..])),
         Some(_) | None => text.to_owned(),
@@ -17,7 +17,7 @@ pub(super) fn answer(text: &str) -> String {
 
 /// A message of the host about a call without an answer, which may hold words of the tool: only the call that the host
 /// proposes is reworded.
-pub(super) fn failure(text: &str) -> String {
+pub fn failure(text: &str) -> String {
     text.replace(r#"output.read {"reference""#, r#"output__read {"reference""#)
 }
 

@@ -2,9 +2,7 @@
 
 use crate::annotations;
 use crate::error::ServerError;
-use crate::names::{self, Nameless};
-use crate::options::ToolNames;
-use portcullis::{Catalog, Host, Plugin};
+use portcullis::{Catalog, Host, Offer, Plugin, ToolNames};
 use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -47,19 +45,19 @@ impl Listing {
     fn new(host: &Host, catalog: Arc<Catalog>, names: Vec<String>) -> Self {
         let mut tools = Vec::with_capacity(names.len());
         let mut index = HashMap::new();
-        for ((plugin, tool), name) in catalog.shared_tools().zip(names) {
+        for (offer, name) in catalog.offers().zip(names) {
             // A full name holds a dot, and the names that clients know hold none: they cannot meet.
-            index.insert(tool.name().to_string(), tools.len());
+            index.insert(offer.tool.name().to_string(), tools.len());
             index.insert(name.clone(), tools.len());
-            tools.push(listed(host, plugin, tool, name));
+            tools.push(listed(host, offer, name));
         }
         Self { catalog, tools, index }
     }
 }
 
-fn listed(host: &Host, plugin: &Arc<Plugin>, tool: &Arc<portcullis::Tool>, name: String) -> Listed {
+fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String) -> Listed {
     let mut definition = Tool::new(name, tool.description().to_owned(), object(tool.schema().document()))
-        .with_annotations(annotations::of(host.reach(plugin, tool)));
+        .with_annotations(annotations::of(host.reach(&plugin, &tool)));
     if let Some(title) = tool.title() {
         definition = definition.with_title(title);
     }
@@ -69,7 +67,7 @@ fn listed(host: &Host, plugin: &Arc<Plugin>, tool: &Arc<portcullis::Tool>, name:
         definition = definition.with_raw_output_schema(object(schema));
     }
     let is_object = schema.is_some_and(|schema| schema.get("type").and_then(Value::as_str) == Some("object"));
-    Listed { plugin: Arc::clone(plugin), tool: Arc::clone(tool), definition, legacy: legacy.filter(|_| !is_object) }
+    Listed { plugin, tool, definition, legacy: legacy.filter(|_| !is_object) }
 }
 
 /// A schema that is an object; a boolean one as the object that says the same.
@@ -94,7 +92,11 @@ impl Listings {
     /// Two tools would have one name.
     pub(crate) fn new(host: &Host, names: ToolNames) -> Result<Self, ServerError> {
         let catalog = host.catalog();
-        let assigned = names::assign(&nameless(&catalog), names)?;
+        let offers: Vec<Offer> = catalog.offers().collect();
+        let assigned = match names {
+            ToolNames::Full => names.assign_leniently(&offers),
+            ToolNames::Short => names.assign(&offers)?,
+        };
         Ok(Self { names, current: RwLock::new(Arc::new(Listing::new(host, catalog, assigned))) })
     }
 
@@ -105,17 +107,9 @@ impl Listings {
         if Arc::ptr_eq(&known.catalog, &catalog) {
             return known;
         }
-        let assigned = names::assign_leniently(&nameless(&catalog), self.names);
+        let assigned = self.names.assign_leniently(&catalog.offers().collect::<Vec<Offer>>());
         let listing = Arc::new(Listing::new(host, catalog, assigned));
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&listing);
         listing
     }
-}
-
-fn nameless(catalog: &Catalog) -> Vec<Nameless> {
-    let nameless = |(plugin, tool): (&Arc<Plugin>, &Arc<portcullis::Tool>)| Nameless {
-        name: tool.name().clone(),
-        standard: plugin.is_standard(),
-    };
-    catalog.shared_tools().map(nameless).collect()
 }

@@ -28,6 +28,8 @@ pub(crate) struct Case {
     pub(crate) patterns: Vec<Pattern>,
     /// What the call would change, and where: shown to a person, and not looked at before one is asked.
     pub(crate) edit: Option<(Edit, Option<Directory>)>,
+    /// Whether no answer that was given before counts: what is asked about was looked at by nobody and nothing.
+    pub(crate) afresh: bool,
     pub(crate) automated: bool,
     pub(crate) message: Option<String>,
     pub(crate) agent: Option<String>,
@@ -97,7 +99,10 @@ impl Approvals {
 
     /// Looks for what is remembered, and otherwise puts the question down.
     fn begin(&self, channel: &Channel, mut case: Case) -> Result<Next, ApprovalError> {
-        let recalled = self.change(Durable::Process, |change| self.recall(change, &case))?;
+        let recalled = match case.afresh {
+            true => Recall::Nothing { changed: None },
+            false => self.change(Durable::Process, |change| self.recall(change, &case))?,
+        };
         match recalled {
             Recall::Yes => return Ok(Next::Asked(Asked::Yes(None))),
             Recall::Nothing { changed } => case.question.changed = changed,

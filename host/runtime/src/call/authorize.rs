@@ -11,11 +11,12 @@ use super::validate::ValidCall;
 use crate::approvals::{ApprovalError, Asked, NOTE_BYTES_MAX, Ticket, unkept};
 use crate::host::Inner;
 use crate::ledger::{Subject, blocking};
+use crate::provenance::{Provenance, Repair};
 use crate::reply::Code;
 use crate::request::Request;
 use crate::standard;
 use crate::text::{OneLine, cut};
-use portcullis_policy::{Decision, Limits, Source, Verdict};
+use portcullis_policy::{Decision, Leniency, Limits, Source, Verdict};
 use portcullis_sandbox::{Stop, Verdict as Review};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +26,12 @@ const REVIEW_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// The longest text of a review that is passed on, in bytes.
 const REVIEW_BYTES_MAX: usize = 1024;
+
+/// The longest that one thing that was mended is told, in bytes.
+const REPAIR_BYTES_MAX: usize = 160;
+
+/// The most things that were mended that are told one by one: a person reads them before they answer.
+const REPAIRS_TOLD_MAX: usize = 8;
 
 /// A call that may run, exactly as it was decided on.
 pub(crate) struct ApprovedCall {
@@ -56,6 +63,7 @@ impl ValidCall {
             return Err(refused(&self, reason));
         }
         hooks::before(host, record, &self, request).await?;
+        self.check_repair(host, request)?;
         let reasons = self.reasons(host, request, &verdict, &review);
         let by_a_person = request.resumes.is_some() || reasons.is_some();
         if let Some(question) = &request.resumes {
@@ -65,6 +73,18 @@ impl ValidCall {
             self.ask(host, request, record, subject, reason).await?;
         }
         Ok(ApprovedCall { call: self, limits, by_a_person })
+    }
+
+    /// Arguments that were mended are refused unless the policy lets those of the plugin be.
+    fn check_repair(&self, host: &Inner, request: &Request) -> Result<(), Rejection> {
+        if !request.is_repaired() || host.policy.repair(&self.plugin.name) == Leniency::Ask {
+            return Ok(());
+        }
+        let tool = &self.tool.name;
+        let message =
+            format!("The arguments of {tool} were mended, and its policy takes none that were: correct them.");
+        let detail = format!("`[plugin.{}] repair = \"ask\"` lets a person decide about each", tool.plugin);
+        Err(Rejection::new(Code::PolicyDenied, message).with_detail(detail))
     }
 
     /// Why a person has to be asked, where one has to be.
@@ -82,6 +102,10 @@ impl ValidCall {
         reasons.extend(grant::unnamed_host(self));
         if let Review::Ask(reason) = review {
             reasons.push(quoted(reason));
+        }
+        reasons.extend(request.provenance.as_deref().filter(|from| from.is_repaired()).map(repaired));
+        if self.tool.schema.is_absent() {
+            reasons.push("no schema says what its arguments may be, so nothing was checked".to_owned());
         }
         let origin = &request.origin;
         let count = host.repetition.count(&origin.session, &origin.principal, &self.tool.name, &self.canonical);
@@ -102,7 +126,8 @@ impl ValidCall {
         subject: Subject,
         reason: String,
     ) -> Result<(), Rejection> {
-        let case = question::about_call(host, &request.origin, self, record.id(), subject, reason)?;
+        let mut case = question::about_call(host, &request.origin, self, record.id(), subject, reason)?;
+        case.afresh = request.is_repaired() || self.tool.schema.is_absent();
         let id = case.question.id.clone();
         let asked =
             host.approvals.ask(request.channel(&host.channel), case, || record.waiting(), unwanted(request)).await?;
@@ -175,6 +200,18 @@ pub(super) fn verdict_text(verdict: &Verdict) -> String {
         Source::Rule(rule) if !reason.starts_with(&rule.to_string()) => format!("{rule}: {reason}"),
         Source::Rule(_) | Source::Default => reason,
     }
+}
+
+/// What was mended, for the person who looks at what came of it.
+fn repaired(provenance: &Provenance) -> String {
+    let one = |Repair { pointer, what }: &Repair| match pointer.as_str() {
+        "" => OneLine(cut(what, REPAIR_BYTES_MAX)).to_string(),
+        pointer => format!("{}: {}", OneLine(cut(pointer, REPAIR_BYTES_MAX)), OneLine(cut(what, REPAIR_BYTES_MAX))),
+    };
+    let told: Vec<String> = provenance.repairs.iter().take(REPAIRS_TOLD_MAX).map(one).collect();
+    let more = provenance.repairs.len().saturating_sub(REPAIRS_TOLD_MAX);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("the model's arguments did not fit and were mended ({}{more})", told.join("; "))
 }
 
 fn too_long(bytes_max: usize) -> Rejection {

@@ -148,6 +148,7 @@ fn case(
         covered: asked.covered,
         patterns: asked.patterns,
         edit: None,
+        afresh: false,
         automated: origin.automated,
         message: origin.message.as_deref().map(str::to_owned),
         agent: origin.agent.as_deref().map(str::to_owned),

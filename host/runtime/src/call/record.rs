@@ -2,6 +2,7 @@
 
 mod lines;
 mod payload;
+mod source;
 mod traffic;
 
 use super::Rejection;
@@ -22,6 +23,7 @@ use crate::text::{cut, new_id, sha256};
 use lines::{DecisionLine, Facts, HookLine, OutcomeLine};
 use portcullis_policy::{Decision, Layer, Limits, Payloads, Source, Verdict};
 use portcullis_sandbox::{CallContext, Effects, Log, Progress, Traffic, Verdict as Review};
+use source::SourceLine;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use traffic::TrafficLine;
 
@@ -63,6 +65,7 @@ impl CallRecord {
             trace: request.origin.trace.clone(),
             tool: cut(&request.tool, 256).to_owned(),
             arguments_bytes: request.arguments.len(),
+            source: request.provenance.as_deref().map(SourceLine::of),
             arguments_sha256: String::new(),
             ..Facts::default()
         };
@@ -84,6 +87,11 @@ impl CallRecord {
             facts.stringified = call.stringified;
             facts.arguments = payload::arguments(self.shared.payloads, &call.canonical);
         });
+    }
+
+    /// Whether the arguments are known to be a document.
+    pub(super) fn is_parsed(&self) -> bool {
+        !self.shared.facts.lock().unwrap_or_else(PoisonError::into_inner).arguments_sha256.is_empty()
     }
 
     /// Arguments that are no document have no one form: what is hashed is what came.

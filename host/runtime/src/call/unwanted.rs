@@ -1,9 +1,12 @@
-//! Calls that nobody wants any more before they have started.
+//! Calls that nobody wants any more before they have started, or never wanted.
 
 use super::Rejection;
 use crate::reply::Code;
 use crate::request::Request;
-use crate::text::OneLine;
+use crate::text::{OneLine, cut};
+
+/// The longest reason of whoever made a request, in bytes: as long as a tool's own failure may be read.
+const REASON_BYTES_MAX: usize = 4096;
 
 /// Waits until a call need not start any more: it was cancelled, or the person has written something new.
 pub(super) async fn unwanted(request: &Request) -> Rejection {
@@ -11,6 +14,14 @@ pub(super) async fn unwanted(request: &Request) -> Rejection {
         biased;
         () = request.cancellation.cancelled() => Rejection::new(Code::Cancelled, "The call was cancelled."),
         () = request.superseded() => superseded(request),
+    }
+}
+
+/// Whether whoever made the request says that it must not run.
+pub(super) fn refused(request: &Request) -> Result<(), Rejection> {
+    match &request.refused {
+        Some((code, why)) => Err(Rejection::new(*code, cut(why, REASON_BYTES_MAX))),
+        None => Ok(()),
     }
 }
 

@@ -3,10 +3,12 @@
 use super::Rejection;
 use super::parse::{ParsedCall, TOOL_BYTES_MAX};
 use crate::catalog::{Catalog, Plugin, Tool};
+use crate::host::Inner;
 use crate::reply::Code;
+use crate::request::Request;
 use crate::schema::Mismatch;
 use crate::text::{OneLine, cut};
-use portcullis_policy::{LocalName, PluginName, ToolName};
+use portcullis_policy::{Leniency, LocalName, PluginName, ToolName};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -23,10 +25,17 @@ pub(crate) struct ValidCall {
 }
 
 impl ParsedCall {
-    pub(super) fn validate(self, catalog: &Catalog) -> Result<Arc<ValidCall>, Rejection> {
+    pub(super) fn validate(self, host: &Inner, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
+        let catalog = host.catalog();
         let name: Option<ToolName> = (self.tool.len() <= TOOL_BYTES_MAX).then(|| name(&self.tool)).flatten();
         let found = name.as_ref().and_then(|name| catalog.find(name));
-        let Some((plugin, tool)) = found else { return Err(unknown(&self.tool, catalog)) };
+        let Some((plugin, tool)) = found else { return Err(unknown(&self.tool, &catalog)) };
+        if request.definition.is_some_and(|offered| offered != tool.sha256) {
+            return Err(changed(tool));
+        }
+        if tool.schema.is_absent() && host.policy.unvalidated(&plugin.name) == Leniency::Refuse {
+            return Err(without_schema(tool));
+        }
         let arguments = Value::Object(self.arguments);
         let mismatches = tool.schema.mismatches(&arguments);
         if !mismatches.is_empty() {
@@ -65,6 +74,19 @@ fn unknown(tool: &str, catalog: &Catalog) -> Rejection {
         let _ = write!(message, " There is, for example: {}.", names.join(", "));
     }
     Rejection::new(Code::UnknownTool, message)
+}
+
+fn changed(tool: &Tool) -> Rejection {
+    let message =
+        format!("{} is no longer what it was when it was offered: look at its definition again.", tool.name());
+    Rejection::new(Code::DefinitionChanged, message)
+}
+
+fn without_schema(tool: &Tool) -> Rejection {
+    let name = tool.name();
+    let message = format!("{name} has no schema that its arguments could be checked with, so it is not called.");
+    let detail = format!("`[plugin.{}] unvalidated = \"ask\"` lets a person decide about each call", name.plugin);
+    Rejection::new(Code::NoSchema, message).with_detail(detail)
 }
 
 fn invalid(tool: &Tool, mismatches: &[Mismatch]) -> Rejection {

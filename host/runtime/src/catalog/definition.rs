@@ -162,7 +162,11 @@ fn check_tool(plugin: &PluginName, definition: &Definition) -> Result<Tool, Defi
     check_description(of, &definition.description)?;
     let refused = |what| move |error| DefinitionError::Schema { what, of: of.to_owned(), error };
     check_schema_text("schema", of, &definition.schema)?;
-    let schema = Schema::of_arguments(&definition.schema).map_err(refused("schema"))?;
+    let schema = match definition.schema.trim() {
+        "" => Schema::absent(),
+        schema => Schema::of_arguments(schema),
+    };
+    let schema = schema.map_err(refused("schema"))?;
     let output_schema = match &definition.output_schema {
         Some(text) => {
             check_schema_text("output schema", of, text)?;

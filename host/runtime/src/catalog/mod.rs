@@ -4,6 +4,7 @@ mod definition;
 mod directory;
 pub(crate) mod file;
 mod load;
+mod names;
 mod plugin;
 
 pub use definition::DefinitionError;
@@ -11,10 +12,11 @@ pub(crate) use directory::PluginDirectory;
 pub use file::FileError;
 pub use load::{LoadError, Observer, Silent, check};
 pub(crate) use load::{Loader, Seen};
+pub use names::{NameCollision, ToolNames};
 pub use plugin::{Dependency, Plugin, Tool};
 
 use crate::standard;
-use portcullis_policy::{PluginName, ToolName};
+use portcullis_policy::{Permissions, PluginName, ToolName};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -23,6 +25,15 @@ use std::sync::Arc;
 pub struct Catalog {
     pub(crate) plugins: BTreeMap<PluginName, Arc<Plugin>>,
     pub(crate) refused: Vec<RefusedPlugin>,
+}
+
+/// A tool that a model may be offered, with its plugin. It stays as it is after the catalog has changed.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// The plugin.
+    pub plugin: Arc<Plugin>,
+    /// The tool.
+    pub tool: Arc<Tool>,
 }
 
 /// A file that could not be loaded.
@@ -59,8 +70,14 @@ impl Catalog {
     }
 
     /// Every tool, by full name, to be held on to after the catalog has changed.
-    pub fn shared_tools(&self) -> impl Iterator<Item = (&Arc<Plugin>, &Arc<Tool>)> {
-        self.plugins.values().flat_map(|plugin| plugin.tools.values().map(move |tool| (plugin, tool)))
+    pub fn offers(&self) -> impl Iterator<Item = Offer> {
+        let offer = |plugin, tool| Offer { plugin: Arc::clone(plugin), tool: Arc::clone(tool) };
+        self.plugins.values().flat_map(move |plugin| plugin.tools.values().map(move |tool| offer(plugin, tool)))
+    }
+
+    /// The tools that can work with these rights: those that cannot do without another are left out.
+    pub fn enabled(&self, permissions: Permissions) -> impl Iterator<Item = Offer> {
+        self.offers().filter(move |offer| offer.tool.required().intersect(permissions) == offer.tool.required())
     }
 
     /// A plugin.

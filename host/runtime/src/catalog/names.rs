@@ -1,41 +1,86 @@
-//! The names that clients know tools by: of letters, digits, `_` and `-`, at most 64 of them, as every provider takes
-//! them.
+//! The names that clients and models know tools by: of letters, digits, `_` and `-`, at most 64 of them, as every
+//! provider takes them.
 //!
 //! The map is a table and is never computed backwards, so that no two tools can be taken for each other.
 
-use crate::ServerError;
-use crate::options::ToolNames;
-use portcullis::policy::ToolName;
+use super::Offer;
+use portcullis_policy::ToolName;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// The longest name that all providers take, in bytes.
-pub(crate) const PORTABLE_NAME_BYTES_MAX: usize = 64;
+const PORTABLE_NAME_BYTES_MAX: usize = 64;
 
 /// What tells a shortened or colliding name from others, in hexadecimal digits: 80 bits, which nobody meets on purpose.
 const DIGEST_DIGITS: usize = 20;
 
+/// How tools are named to clients and models.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolNames {
+    /// `plugin__tool`: letters, digits, `_` and `-`, which every provider takes.
+    #[default]
+    Full,
+    /// `tool` alone, but for the host's own tools.
+    Short,
+}
+
+/// Two tools would have one name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{first} and {second} would both be called `{name}`: take one plugin away, or give it another name")]
+pub struct NameCollision {
+    /// The name.
+    pub name: String,
+    /// The tool that has it.
+    pub first: ToolName,
+    /// The other that would.
+    pub second: ToolName,
+}
+
 /// A tool to be named.
 #[derive(Clone, Debug)]
-pub(crate) struct Nameless {
-    pub(crate) name: ToolName,
+struct Nameless {
+    name: ToolName,
     /// Whether it is one of the host's own, which are called by their full names: no plugin can be in their way.
-    pub(crate) standard: bool,
+    standard: bool,
 }
 
-/// Names each tool, in the order of `tools`.
-///
-/// # Errors
-/// Short names are asked for and two tools share one.
-pub(crate) fn assign(tools: &[Nameless], names: ToolNames) -> Result<Vec<String>, ServerError> {
-    if names == ToolNames::Short {
-        collision(tools)?;
+impl ToolNames {
+    /// Names each tool, in the order of `offers`.
+    ///
+    /// # Errors
+    /// Two of them would have one name.
+    pub fn assign(self, offers: &[Offer]) -> Result<Vec<String>, NameCollision> {
+        assign(&nameless(offers), self)
     }
-    Ok(assign_leniently(tools, names))
+
+    /// Names each tool, in the order of `offers`. Of two that share a short name each gets its full one, and of two that
+    /// share that each gets one with a digest.
+    pub fn assign_leniently(self, offers: &[Offer]) -> Vec<String> {
+        assign_leniently(&nameless(offers), self)
+    }
 }
 
-/// Names each tool, and by its full name where two share the short one.
-pub(crate) fn assign_leniently(tools: &[Nameless], names: ToolNames) -> Vec<String> {
+fn nameless(offers: &[Offer]) -> Vec<Nameless> {
+    let nameless = |offer: &Offer| Nameless { name: offer.tool.name().clone(), standard: offer.plugin.is_standard() };
+    offers.iter().map(nameless).collect()
+}
+
+fn assign(tools: &[Nameless], names: ToolNames) -> Result<Vec<String>, NameCollision> {
+    let wanted: Vec<String> = match names {
+        ToolNames::Full => tools.iter().map(|tool| full(&tool.name)).collect(),
+        ToolNames::Short => tools.iter().map(short).collect(),
+    };
+    let mut taken: BTreeMap<&str, &ToolName> = BTreeMap::new();
+    for (name, tool) in wanted.iter().zip(tools) {
+        if let Some(first) = taken.insert(name, &tool.name) {
+            let (name, first, second) = (name.clone(), first.clone(), tool.name.clone());
+            return Err(NameCollision { name, first, second });
+        }
+    }
+    Ok(wanted)
+}
+
+fn assign_leniently(tools: &[Nameless], names: ToolNames) -> Vec<String> {
     let wanted: Vec<String> = match names {
         ToolNames::Full => tools.iter().map(|tool| full(&tool.name)).collect(),
         ToolNames::Short => {
@@ -100,17 +145,6 @@ fn occurrences<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, us
     count
 }
 
-fn collision(tools: &[Nameless]) -> Result<(), ServerError> {
-    let mut taken = BTreeMap::new();
-    for tool in tools {
-        if let Some(first) = taken.insert(short(tool), &tool.name) {
-            let (name, first, second) = (short(tool), first.to_string(), tool.name.to_string());
-            return Err(ServerError::NameCollision { name, first, second });
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,8 +201,15 @@ mod tests {
         let shared = ["a.run", "b.run", "b.walk"];
         assert_eq!(assigned(&shared, ToolNames::Short), ["a__run", "b__run", "walk"]);
         let refused = assign(&tools(&shared), ToolNames::Short);
-        assert!(matches!(refused, Err(ServerError::NameCollision { name, .. }) if name == "run"));
+        assert!(matches!(refused, Err(NameCollision { name, .. }) if name == "run"));
         assert_eq!(assign(&tools(&["a.run", "b.walk"]), ToolNames::Short).expect("they are clear"), ["run", "walk"]);
+    }
+
+    #[test]
+    fn tools_that_would_have_one_full_name_are_refused() {
+        let refused = assign(&tools(&["a.b__c", "a__b.c"]), ToolNames::Full);
+        assert!(matches!(refused, Err(NameCollision { name, .. }) if name == "a__b__c"));
+        assert_eq!(assign(&tools(&["a.b", "same.same"]), ToolNames::Full).expect("they are clear"), ["a__b", "same"]);
     }
 
     #[test]

@@ -17,6 +17,9 @@ const ERRORS_TOLD_MAX: usize = 32;
 /// The longest a single error is told, in bytes.
 const ERROR_BYTES_MAX: usize = 400;
 
+/// What schemas are checked with, and its version.
+pub const VALIDATOR: &str = "jsonschema 0.60.2";
+
 /// Why a schema is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
@@ -46,6 +49,8 @@ pub struct Schema {
     document: Value,
     validator: Validator,
     cost: Cost,
+    /// Whether it stands for a schema that there is not.
+    absent: bool,
 }
 
 impl Schema {
@@ -76,7 +81,20 @@ impl Schema {
             .offline()
             .build(&document)
             .map_err(|error| SchemaError::Invalid(cut(error.to_string())))?;
-        Ok(Self { document, validator, cost })
+        Ok(Self { document, validator, cost, absent: false })
+    }
+
+    /// What stands for the schema of a tool that has none: any object.
+    ///
+    /// # Errors
+    /// None, as long as an object is a schema.
+    pub(crate) fn absent() -> Result<Self, SchemaError> {
+        Ok(Self { absent: true, ..Self::of_document(r#"{"type":"object"}"#)? })
+    }
+
+    /// Whether the tool came without a schema, so that its arguments are held to nothing.
+    pub fn is_absent(&self) -> bool {
+        self.absent
     }
 
     /// The schema itself.

@@ -5,8 +5,8 @@ use portcullis_policy::{Hint, Permissions, PluginName};
 use portcullis_sandbox::{Definition, Manifest};
 use std::sync::{Arc, LazyLock};
 
-/// The names that no plugin may have.
-const RESERVED: [&str; 2] = ["done", "output"];
+/// The names that no plugin may have: those of the host's own tools, and `tools`, under which clients search them.
+const RESERVED: [&str; 3] = ["done", "output", "tools"];
 
 /// The schema of `output.read`.
 const READ_SCHEMA: &str = include_str!("read.schema.json");

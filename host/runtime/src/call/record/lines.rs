@@ -1,6 +1,7 @@
 //! The lines of the record that are about calls, as they are written.
 
 use super::payload::KeptOutput;
+use super::source::SourceLine;
 use super::traffic::TrafficLine;
 use crate::call::effects::EffectsLine;
 use crate::inject::Uses;
@@ -29,6 +30,9 @@ pub(super) struct Facts {
     pub(super) stringified: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) arguments: Option<String>,
+    /// The message of a model that the arguments came in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<SourceLine>,
     #[serde(skip)]
     pub(super) decided: bool,
     #[serde(skip)]

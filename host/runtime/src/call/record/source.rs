@@ -1,0 +1,55 @@
+//! What the record says of the message that arguments came in: by digest, since the arguments themselves may be kept
+//! from it, and what was done to them before they became the call's.
+
+use crate::provenance::Provenance;
+use crate::text::{cut, sha256};
+use serde::Serialize;
+
+/// The longest id of a provider that is kept, in bytes: theirs are a tenth of it.
+const ID_BYTES_MAX: usize = 128;
+
+/// The longest pointer or text of one change that is kept, in bytes.
+const CHANGE_BYTES_MAX: usize = 160;
+
+/// The most changes of one kind that are kept one by one.
+const CHANGES_MAX: usize = 8;
+
+/// Where arguments came from.
+#[derive(Clone, Serialize)]
+pub(super) struct SourceLine {
+    format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    raw_bytes: usize,
+    raw_sha256: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    validator: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    validated_us: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    nulls: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repairs: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes_dropped: Option<usize>,
+}
+
+impl SourceLine {
+    pub(super) fn of(from: &Provenance) -> Self {
+        let kept = |text: &str| cut(text, CHANGE_BYTES_MAX).to_owned();
+        let repairs = from.repairs.iter().map(|repair| kept(&format!("{}: {}", repair.pointer, repair.what)));
+        let dropped = from.nulls.len().saturating_sub(CHANGES_MAX) + from.repairs.len().saturating_sub(CHANGES_MAX);
+        let validation = from.validation.as_ref();
+        Self {
+            format: from.format,
+            id: from.id.as_deref().map(|id| cut(id, ID_BYTES_MAX).to_owned()),
+            raw_bytes: from.raw.len(),
+            raw_sha256: sha256(&from.raw),
+            validator: validation.map(|validation| validation.validator),
+            validated_us: validation.map(|it| u64::try_from(it.took.as_micros()).unwrap_or(u64::MAX)),
+            nulls: from.nulls.iter().take(CHANGES_MAX).map(|pointer| kept(pointer)).collect(),
+            repairs: repairs.take(CHANGES_MAX).collect(),
+            changes_dropped: (dropped > 0).then_some(dropped),
+        }
+    }
+}
