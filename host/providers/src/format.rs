@@ -1,0 +1,90 @@
+//! The formats that providers take tools in.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A provider's format for tools, calls and results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// OpenAI's Chat Completions, and whoever speaks them.
+    OpenAiChat,
+    /// The same with arguments that the provider holds to the schema.
+    OpenAiChatStrict,
+    /// OpenAI's Responses.
+    OpenAiResponses,
+    /// The same with arguments that the provider holds to the schema.
+    OpenAiResponsesStrict,
+    /// Anthropic's Messages.
+    Anthropic,
+    /// The same with arguments that the provider holds to the schema.
+    AnthropicStrict,
+    /// Gemini's generateContent with `parametersJsonSchema`.
+    Gemini,
+    /// The same with `parameters`, a schema of OpenAPI's kind.
+    GeminiOpenApi,
+    /// Ollama's chat.
+    Ollama,
+    /// Mistral's chat completions.
+    Mistral,
+    /// What LangChain binds to a model.
+    LangChain,
+}
+
+/// There is no such format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no such format; there are: {}", Format::ALL.map(Format::as_str).join(", "))]
+pub struct UnknownFormat;
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 11] = [
+        Self::OpenAiChat,
+        Self::OpenAiChatStrict,
+        Self::OpenAiResponses,
+        Self::OpenAiResponsesStrict,
+        Self::Anthropic,
+        Self::AnthropicStrict,
+        Self::Gemini,
+        Self::GeminiOpenApi,
+        Self::Ollama,
+        Self::Mistral,
+        Self::LangChain,
+    ];
+
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiChatStrict => "openai-chat-strict",
+            Self::OpenAiResponses => "openai-responses",
+            Self::OpenAiResponsesStrict => "openai-responses-strict",
+            Self::Anthropic => "anthropic",
+            Self::AnthropicStrict => "anthropic-strict",
+            Self::Gemini => "gemini",
+            Self::GeminiOpenApi => "gemini-openapi",
+            Self::Ollama => "ollama",
+            Self::Mistral => "mistral",
+            Self::LangChain => "langchain",
+        }
+    }
+
+    /// Whether the provider holds arguments to the exported schema, and a model has to write null for what it would
+    /// leave out.
+    pub const fn is_strict(self) -> bool {
+        matches!(self, Self::OpenAiChatStrict | Self::OpenAiResponsesStrict | Self::AnthropicStrict)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFormat> {
+        Self::ALL.into_iter().find(|format| format.as_str() == text).ok_or(UnknownFormat)
+    }
+}
