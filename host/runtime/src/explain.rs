@@ -19,7 +19,8 @@ pub struct Explained {
     pub explanation: Explanation,
     /// The handles, one line each.
     pub handles: Vec<String>,
-    /// Why a person is asked although the rules may allow the call: it wants to reach a host that no grant names.
+    /// Why a person is asked although the rules may allow the call: it wants to reach a host that no grant names, or its
+    /// tool has no schema.
     pub asked: Option<String>,
     /// Why the call gets no handle although the rules may allow it: a key that is not granted, or what its arguments
     /// name lies outside of the grant.
@@ -34,7 +35,7 @@ impl Explained {
             arguments: call.canonical.clone(),
             explanation: host.policy.explain(&call.question(origin)),
             handles: describe_handles(host, &call.plugin, &call.tool, Some(&call.arguments)),
-            asked: unnamed_host(call),
+            asked: unnamed_host(call).or_else(|| call.unchecked()),
             ungranted: check_grants(call).err().map(|rejection| rejection.message),
         }
     }

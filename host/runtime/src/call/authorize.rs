@@ -75,6 +75,12 @@ impl ValidCall {
         Ok(ApprovedCall { call: self, limits, by_a_person })
     }
 
+    /// That its arguments were held to nothing, where it has no schema.
+    pub(crate) fn unchecked(&self) -> Option<String> {
+        let absent = self.tool.schema.is_absent();
+        absent.then(|| "no schema says what its arguments may be, so nothing was checked".to_owned())
+    }
+
     /// Arguments that were mended are refused unless the policy lets those of the plugin be.
     fn check_repair(&self, host: &Inner, request: &Request) -> Result<(), Rejection> {
         if !request.is_repaired() || host.policy.repair(&self.plugin.name) == Leniency::Ask {
@@ -104,9 +110,7 @@ impl ValidCall {
             reasons.push(quoted(reason));
         }
         reasons.extend(request.provenance.as_deref().filter(|from| from.is_repaired()).map(repaired));
-        if self.tool.schema.is_absent() {
-            reasons.push("no schema says what its arguments may be, so nothing was checked".to_owned());
-        }
+        reasons.extend(self.unchecked());
         let origin = &request.origin;
         let count = host.repetition.count(&origin.session, &origin.principal, &self.tool.name, &self.canonical);
         let repeats = request.resumes.is_none() && count >= host.policy.approvals().repeats;
