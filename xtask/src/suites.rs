@@ -92,6 +92,51 @@ const PAGES: [Page; 6] = [
     },
 ];
 
+/// Thousands of operations that others described, each with parameters and documentation: a client of many services.
+const SERVICES: Archive = Archive {
+    registry: Registry::Python { builder: "setuptools.build_meta" },
+    name: "botocore",
+    version: "1.44.5",
+    digest: "a988f39e3a4484def0b8010f41128f71157da0515a4804fccce4739aa8f216da",
+};
+
+/// Where that archive has the descriptions of services.
+const SERVICE_DATA: &str = "botocore-1.44.5/botocore/data";
+
+/// The services that the tests read, each as of its newest version.
+const SERVICE_VERSIONS: [&str; 30] = [
+    "acm/2015-12-08",
+    "athena/2017-05-18",
+    "autoscaling/2011-01-01",
+    "cloudformation/2010-05-15",
+    "cloudtrail/2013-11-01",
+    "cloudwatch/2010-08-01",
+    "cognito-idp/2016-04-18",
+    "dynamodb/2012-08-10",
+    "ec2/2016-11-15",
+    "ecr/2015-09-21",
+    "ecs/2014-11-13",
+    "efs/2015-02-01",
+    "elbv2/2015-12-01",
+    "events/2015-10-07",
+    "glue/2017-03-31",
+    "iam/2010-05-08",
+    "kinesis/2013-12-02",
+    "kms/2014-11-01",
+    "lambda/2015-03-31",
+    "logs/2014-03-28",
+    "rds/2014-10-31",
+    "route53/2013-04-01",
+    "s3/2006-03-01",
+    "secretsmanager/2017-10-17",
+    "sesv2/2019-09-27",
+    "sns/2010-03-31",
+    "sqs/2012-11-05",
+    "ssm/2014-11-06",
+    "stepfunctions/2016-11-23",
+    "sts/2011-06-15",
+];
+
 /// Pip asks a source package for its metadata even when it only downloads. This stand-in for the package's build
 /// program answers, so that neither the package's code nor its build program is fetched or run.
 const STAND_IN: &str = "\
@@ -115,6 +160,8 @@ pub(crate) struct Suites {
     pub(crate) schema: PathBuf,
     /// Holds the pages that others wrote, `*.html`.
     pub(crate) pages: PathBuf,
+    /// Holds a folder for each service that others described, with `<version>/service-2.json` in it.
+    pub(crate) services: PathBuf,
 }
 
 /// An archive with pinned content.
@@ -148,7 +195,7 @@ pub(crate) fn prepare() -> Result<Suites> {
     let json = JSON.unpacked(write_cases)?;
     let schema = SCHEMA.unpacked(|_| Ok(()))?.join("jsonschema-4.26.0/json");
     ensure!(schema.join("tests/draft2020-12").is_dir(), "{} holds no suite: remove it", schema.display());
-    Ok(Suites { json, schema, pages: pages()? })
+    Ok(Suites { json, schema, pages: pages()?, services: services()? })
 }
 
 /// One line for each suite, in the form of the variables that the tests read.
@@ -156,6 +203,7 @@ pub(crate) fn print(suites: &Suites) {
     println!("PORTCULLIS_TEST_JSON_SUITE={}", suites.json.display());
     println!("PORTCULLIS_TEST_SCHEMA_SUITE={}", suites.schema.display());
     println!("PORTCULLIS_TEST_PAGES={}", suites.pages.display());
+    println!("PORTCULLIS_TEST_BOTOCORE={}", suites.services.display());
 }
 
 /// The folder in the cache that holds the pages.
@@ -171,6 +219,21 @@ fn pages() -> Result<PathBuf> {
         }
         Ok(fs::remove_dir_all(fetched)?)
     })
+}
+
+/// The folder in the cache that holds the descriptions of services.
+fn services() -> Result<PathBuf> {
+    let contents = [SERVICES.digest, &SERVICE_VERSIONS.join("\n")].join("\n");
+    let key = format!("services-{}", &cache::digest(contents.as_bytes())[..16]);
+    let entry = cache::entry(&cache::folder("suites")?, &key, |folder| {
+        let fetched = folder.join("fetched");
+        cache::empty(&fetched)?;
+        let files = SERVICE_VERSIONS.map(|model| format!("{SERVICE_DATA}/{model}/service-2.json"));
+        process::run_aside(SERVICES.unpack_command(&fetched)?.args(files))?;
+        fs::rename(fetched.join(SERVICE_DATA), folder.join("data"))?;
+        Ok(fs::remove_dir_all(fetched)?)
+    });
+    Ok(entry?.join("data"))
 }
 
 impl Archive {

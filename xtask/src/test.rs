@@ -15,7 +15,7 @@ pub(crate) fn run(workspace: &Workspace, filters: &[&str]) -> Result<()> {
     let prepared = |mut command: Command| {
         provide(workspace, &mut command);
         command.env("PORTCULLIS_TEST_JSON_SUITE", &suites.json).env("PORTCULLIS_TEST_SCHEMA_SUITE", &suites.schema);
-        command.env("PORTCULLIS_TEST_PAGES", &suites.pages);
+        command.env("PORTCULLIS_TEST_PAGES", &suites.pages).env("PORTCULLIS_TEST_BOTOCORE", &suites.services);
         clients.provide(&mut command);
         command
     };
