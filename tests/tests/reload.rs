@@ -21,3 +21,6 @@ mod grants;
 
 #[path = "reload/watching.rs"]
 mod watching;
+
+#[path = "reload/descriptions.rs"]
+mod descriptions;

@@ -17,14 +17,15 @@ pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
         LoadError::Unstable => Some("let `describe` use no clock, no randomness and no state"),
         LoadError::Definition(errors) => errors.iter().find_map(of_definition),
         LoadError::Changed => Some("start the host again"),
-        LoadError::Grants(_) | LoadError::Audit(_) => None,
+        LoadError::Descriptions(_) | LoadError::Grants(_) | LoadError::Audit(_) => None,
     }
 }
 
 fn of_file(error: &FileError) -> Option<&'static str> {
     match error {
         FileError::TooLarge => Some("strip it, or leave out what the tool does not need"),
-        FileError::Name | FileError::Reserved | FileError::NotRegular | FileError::Exposed | FileError::Io(_) => None,
+        FileError::Name | FileError::Reserved | FileError::NotRegular | FileError::Exposed => None,
+        FileError::NoPlugin { .. } | FileError::Io(_) => None,
     }
 }
 

@@ -46,6 +46,7 @@ mod steering;
 mod stores;
 mod stream;
 pub mod text;
+mod tokens;
 mod turn;
 mod watch;
 pub mod wording;
@@ -56,8 +57,9 @@ pub use audit::{AuditError, AuditLog, Entry, Fault, Kind, Verified};
 pub use batch::{BATCH_CALLS_DEFAULT, BATCH_REQUESTS_MAX, Batch};
 pub use call::Reach;
 pub use catalog::{
-    Catalog, DefinitionError, Dependency, FileError, LoadError, NameCollision, Observer, Offer, Plugin, RefusedPlugin,
-    Silent, Tool, ToolNames, check,
+    Catalog, DefinitionError, Dependency, DescriptionError, DescriptionFault, FileError, LINTS_MAX, Lint, LoadError,
+    NameCollision, Observer, Offer, PlaceholderError, Plugin, RefusedPlugin, Rule as LintRule, Silent, Tool, ToolNames,
+    check, describe_beside, lints,
 };
 pub use events::{CallState, Event, EventKind, Events};
 pub use explain::Explained;
@@ -79,6 +81,7 @@ pub use request::Request;
 pub use schema::{Mismatch, Schema, SchemaError, VALIDATOR};
 pub use steering::Steering;
 pub use stream::TextStream;
+pub use tokens::estimate_tokens;
 pub use watch::Watch;
 
 pub use portcullis_policy as policy;

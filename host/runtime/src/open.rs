@@ -326,9 +326,9 @@ impl HostBuilder {
         catalog.plugins().try_for_each(|plugin| grants::check_services(&policy, plugin, &self.injection))?;
         let own = Own { state, policies: files };
         let network = Network::new(policy.name_servers())?;
-        let plugins = loader.plugins.held();
-        Opening { policy: &policy, bases: &bases, own: &own, plugins: &plugins, network: &network }
+        Opening { policy: &policy, bases: &bases, own: &own, plugins: &loader.plugins.held(), network: &network }
             .bind_all(&mut catalog)?;
+        loader.describe_all(&mut catalog);
         let channel = self.channel.unwrap_or(Channel::Nobody(policy.approvals().unattended));
         Ok(Host(Arc::new(Inner {
             catalog: watch::Sender::new(Arc::new(catalog)),

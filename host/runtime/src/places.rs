@@ -137,7 +137,7 @@ impl PolicyFile {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the paths of the host's own places come from the person who starts it")]
-fn open_directory(path: &Path) -> io::Result<Dir> {
+pub(crate) fn open_directory(path: &Path) -> io::Result<Dir> {
     Dir::open_ambient_dir(path, ambient_authority())
 }
 

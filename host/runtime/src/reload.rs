@@ -5,7 +5,8 @@ mod change;
 
 use crate::audit::AuditError;
 use crate::catalog::file::{self, FileError, PluginFile, Stamp};
-use crate::catalog::{Catalog, LoadError, Plugin, RefusedPlugin, Seen};
+use crate::catalog::listing::{self, Listed};
+use crate::catalog::{Beside, Catalog, LoadError, Plugin, RefusedPlugin, Seen};
 use crate::grants::{self, Opening};
 use crate::host::Inner;
 use crate::open::OpenError;
@@ -22,7 +23,8 @@ use tokio::task::spawn_blocking;
 pub struct Reloaded {
     /// Plugins that were not there before.
     pub added: Vec<PluginName>,
-    /// Plugins whose file is another. What was approved for the one before does not hold for them.
+    /// Plugins whose file is another, or whose description files say something else. What was approved for a tool that
+    /// is another by that does not hold for it.
     pub replaced: Vec<PluginName>,
     /// Plugins whose file is gone.
     pub removed: Vec<PluginName>,
@@ -78,8 +80,8 @@ pub(crate) async fn reload(host: &Inner) -> Result<Reloaded, ReloadError> {
         changes: Vec::new(),
     };
     look.without(&files);
-    for (file, stamp) in files {
-        look.at(file, stamp).await?;
+    for Found { file, at } in files {
+        look.at(file, at).await?;
     }
     let (reloaded, now) = look.take_effect()?;
     *seen = now;
@@ -98,19 +100,25 @@ fn directory(host: &Inner) -> Result<Arc<Dir>, ReloadError> {
     Ok(another)
 }
 
-/// The files of a directory, each as the system describes it; none of one that was removed.
-async fn list(directory: &Arc<Dir>) -> io::Result<Vec<(String, Result<Stamp, FileError>)>> {
+/// A file of the directory: as the system describes it, with what lies beside it, or why it is of no plugin.
+struct Found {
+    file: String,
+    at: Result<(Stamp, Beside), FileError>,
+}
+
+/// The files of a directory; none of one that was removed.
+async fn list(directory: &Arc<Dir>) -> io::Result<Vec<Found>> {
     let directory = Arc::clone(directory);
     let list = move || {
-        let files = match file::list(&directory) {
+        let files = match listing::list(&directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             files => files?,
         };
-        let stamped = files.into_iter().map(|file| {
-            let stamp = file::stamp(&directory, &file);
-            (file, stamp)
+        let found = files.into_iter().map(|Listed { file, beside }| {
+            let at = beside.and_then(|beside| Ok((file::stamp(&directory, &file, &beside)?, beside)));
+            Found { file, at }
         });
-        Ok(stamped.filter(|(_, stamp)| !stamp.as_ref().is_err_and(is_gone)).collect())
+        Ok(found.filter(|found| !found.at.as_ref().is_err_and(is_gone)).collect())
     };
     spawn_blocking(list).await.map_err(io::Error::other)?
 }
@@ -132,11 +140,11 @@ struct Look<'a> {
 
 impl Look<'_> {
     /// Takes out what is no longer among the files.
-    fn without(&mut self, files: &[(String, Result<Stamp, FileError>)]) {
+    fn without(&mut self, files: &[Found]) {
         let loaded = self.before.plugins().filter(|plugin| !plugin.is_standard()).map(|plugin| &plugin.file);
         let refused = self.before.refused().iter().map(|refused| &refused.file);
         let mut gone: Vec<String> =
-            loaded.chain(refused).filter(|known| files.iter().all(|(file, _)| file != *known)).cloned().collect();
+            loaded.chain(refused).filter(|known| files.iter().all(|found| found.file != **known)).cloned().collect();
         gone.sort();
         gone.dedup();
         gone.into_iter().for_each(|file| self.remove(file));
@@ -148,20 +156,17 @@ impl Look<'_> {
         let refused = self.take_refusal(&file);
         match plugin {
             Some(plugin) => {
-                let (what, sha256) = (What::Removed(plugin.name.clone()), Some(plugin.sha256));
-                self.changes.push(Change { what, file, sha256, previous: None, reason: None });
+                self.changes.push(Change::new(What::Removed(plugin.name.clone()), file, Some(plugin.sha256)));
             }
-            None if refused => {
-                self.changes.push(Change { what: What::Cleared, file, sha256, previous: None, reason: None });
-            }
+            None if refused => self.changes.push(Change::new(What::Cleared, file, sha256)),
             None => {}
         }
     }
 
     /// Looks at one file, and reads it unless it must be as it was.
-    async fn at(&mut self, file: String, stamp: Result<Stamp, FileError>) -> Result<(), ReloadError> {
-        let stamp = match stamp {
-            Ok(stamp) => stamp,
+    async fn at(&mut self, file: String, found: Result<(Stamp, Beside), FileError>) -> Result<(), ReloadError> {
+        let (stamp, beside) = match found {
+            Ok(found) => found,
             Err(error) => return self.refuse(file, None, error.into()),
         };
         let last = self.earlier.get(&file).copied();
@@ -170,7 +175,7 @@ impl Look<'_> {
         if !may_pass && last.is_some_and(|last| last.holds(stamp)) {
             return Ok(());
         }
-        let content = match self.read(&file).await {
+        let content = match self.read(&file, beside).await {
             Ok(content) => content,
             Err(error) if is_gone(&error) => {
                 self.remove(file);
@@ -195,21 +200,21 @@ impl Look<'_> {
         Ok(())
     }
 
-    async fn read(&self, file: &str) -> Result<PluginFile, FileError> {
+    async fn read(&self, file: &str, beside: Beside) -> Result<PluginFile, FileError> {
         let (directory, file) = (Arc::clone(&self.directory), file.to_owned());
-        match spawn_blocking(move || file::read(&directory, &file)).await {
+        match spawn_blocking(move || file::read(&directory, &file, beside)).await {
             Ok(read) => read,
             Err(error) => Err(io::Error::other(error).into()),
         }
     }
 
-    /// Whether these bytes are those of the plugin that is loaded.
+    /// Whether these bytes, and the texts beside them, are those of the plugin that is loaded.
     fn serves(&self, file: &str, content: &PluginFile) -> bool {
         let plugin = file::plugin_name(file).ok().and_then(|name| self.before.plugins.get(&name));
-        plugin.is_some_and(|plugin| plugin.sha256 == content.sha256)
+        plugin.is_some_and(|plugin| (plugin.sha256, plugin.beside.sha256) == (content.sha256, content.beside.sha256))
     }
 
-    /// Loads a plugin, with its grants.
+    /// Loads a plugin, with its grants and its descriptions.
     async fn load(&self, file: &str, content: &PluginFile) -> Result<Plugin, LoadError> {
         let host = self.host;
         let mut plugin = host.loader.load(file, content).await?;
@@ -224,16 +229,17 @@ impl Look<'_> {
             network: &host.network,
         };
         opening.bind(&mut plugin).map_err(ungranted)?;
+        host.loader.describe(&mut plugin)?;
         Ok(plugin)
     }
 
     fn put(&mut self, file: String, plugin: Plugin) {
         self.take_refusal(&file);
-        let (name, sha256) = (plugin.name.clone(), Some(plugin.sha256));
+        let (name, sha256, beside) = (plugin.name.clone(), Some(plugin.sha256), plugin.beside.sha256);
         let previous = self.next.plugins.insert(name.clone(), Arc::new(plugin));
         let previous = previous.map(|plugin| Arc::clone(&plugin.sha256_hex));
         let what = if previous.is_some() { What::Replaced(name) } else { What::Added(name) };
-        self.changes.push(Change { what, file, sha256, previous, reason: None });
+        self.changes.push(Change { previous, beside, ..Change::new(what, file, sha256) });
     }
 
     /// A record that cannot be written is no fault of the file.
@@ -253,14 +259,13 @@ impl Look<'_> {
         }
         self.take_refusal(&file);
         self.next.refused.push(RefusedPlugin { file: file.clone(), error: Arc::new(error) });
-        self.changes.push(Change { what: What::Refused, file, sha256, previous: None, reason: Some(reason) });
+        self.changes.push(Change { reason: Some(reason), ..Change::new(What::Refused, file, sha256) });
         Ok(())
     }
 
     fn clear(&mut self, file: String, sha256: [u8; 32]) {
         if self.take_refusal(&file) {
-            let sha256 = Some(sha256);
-            self.changes.push(Change { what: What::Cleared, file, sha256, previous: None, reason: None });
+            self.changes.push(Change::new(What::Cleared, file, Some(sha256)));
         }
     }
 

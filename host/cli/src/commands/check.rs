@@ -9,7 +9,7 @@ use crate::{json, opening, remedy, view};
 use anyhow::Context as _;
 use portcullis::policy::PluginName;
 use portcullis::text::{Lines, OneLine};
-use portcullis::{DefinitionError, FileError, LoadError, Manifest};
+use portcullis::{DefinitionError, FileError, LINTS_MAX, Lint, LoadError, Manifest};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -18,8 +18,11 @@ const NAME_LENT: &str = "unnamed";
 
 /// What a look at a file found.
 pub(super) struct Examined {
-    /// What the plugin says of itself, where it came to that and would be accepted under its own name.
+    /// What the plugin says of itself, with the descriptions of files beside it, where it came to that and would be
+    /// accepted under its own name.
     pub(super) manifest: Option<Manifest>,
+    /// The description files beside it.
+    descriptions: Vec<String>,
     /// Why a host would refuse it.
     pub(super) problems: Vec<LoadError>,
 }
@@ -27,23 +30,27 @@ pub(super) struct Examined {
 pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow::Result<Exit> {
     let path = &arguments.file;
     let examined = match PluginFile::read(path) {
-        Ok(file) => examine(&file, context).await?,
+        Ok(file) => examine(path, &file, context).await?,
         Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
-        Err(error) => Examined { manifest: None, problems: vec![error.into()] },
+        Err(error) => Examined { manifest: None, descriptions: Vec::new(), problems: vec![error.into()] },
     };
+    let lints = examined.manifest.as_ref().map(portcullis::lints).unwrap_or_default();
     let text = match context.json {
-        true => json::line(&document(&examined))?,
-        false => text(path, &examined, context),
+        true => json::line(&document(&examined, &lints))?,
+        false => text(path, &examined, context) + &lint_lines(&lints, context),
     };
     context.terminal.print(&text)?;
-    Ok(if examined.problems.is_empty() { Exit::Completed } else { Exit::PluginRefused })
+    let refused = !examined.problems.is_empty() || arguments.deny_lints && !lints.is_empty();
+    Ok(if refused { Exit::PluginRefused } else { Exit::Completed })
 }
 
-/// Looks at a file as far as anything can be seen. A name that does not fit keeps nothing else from being found.
+/// Looks at a file, and at the description files beside it, as far as anything can be seen. A name that does not fit
+/// keeps nothing else from being found.
 ///
 /// # Errors
 /// The engine cannot start.
-pub(super) async fn examine(file: &PluginFile, context: &Context) -> anyhow::Result<Examined> {
+pub(super) async fn examine(path: &Path, file: &PluginFile, context: &Context) -> anyhow::Result<Examined> {
+    let mut descriptions = Vec::new();
     let mut problems: Vec<LoadError> = Vec::new();
     let plain = file.name.as_deref().filter(|name| PluginName::new(name).is_ok());
     if plain.is_none() {
@@ -51,7 +58,18 @@ pub(super) async fn examine(file: &PluginFile, context: &Context) -> anyhow::Res
     }
     problems.extend(file.problems().map(LoadError::from));
     let manifest = match opening::describe(context, plain.unwrap_or(NAME_LENT), &file.bytes).await? {
-        Ok(manifest) => Some(manifest),
+        Ok(mut manifest) => {
+            if plain.is_some() {
+                match portcullis::describe_beside(directory_of(path), &mut manifest) {
+                    Ok(files) => descriptions = files,
+                    Err(LoadError::Descriptions(found)) => {
+                        problems.extend(found.into_iter().map(|problem| LoadError::Descriptions(vec![problem])));
+                    }
+                    Err(problem) => problems.push(problem),
+                }
+            }
+            Some(manifest)
+        }
         Err(LoadError::Definition(found)) => {
             // A lent name is not the file's, so the manifest need not agree with it.
             let lent =
@@ -65,17 +83,33 @@ pub(super) async fn examine(file: &PluginFile, context: &Context) -> anyhow::Res
             None
         }
     };
-    Ok(Examined { manifest, problems })
+    Ok(Examined { manifest, descriptions, problems })
 }
 
-fn document(examined: &Examined) -> Value {
+/// The directory that a file lies in.
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn document(examined: &Examined, lints: &[Lint]) -> Value {
+    let lint = |lint: &Lint| {
+        json!({
+            "rule": lint.rule.name(),
+            "tool": lint.tool,
+            "pointer": lint.pointer,
+            "lint": lint.what,
+            "remedy": lint.remedy,
+        })
+    };
     let problem = |error: &LoadError| json!({ "problem": error.to_string(), "remedy": remedy::of(error) });
     json!({
         "ok": examined.problems.is_empty(),
         "name": examined.manifest.as_ref().map(|manifest| &manifest.name),
         "version": examined.manifest.as_ref().map(|manifest| &manifest.version),
         "tools": examined.manifest.as_ref().map(|manifest| manifest.tools.len()),
+        "descriptions": examined.descriptions,
         "problems": examined.problems.iter().map(problem).collect::<Vec<_>>(),
+        "lints": lints.iter().map(lint).collect::<Vec<_>>(),
     })
 }
 
@@ -85,7 +119,11 @@ fn text(path: &Path, examined: &Examined, context: &Context) -> String {
     let path = OneLine(&path);
     if let (Some(manifest), []) = (&examined.manifest, examined.problems.as_slice()) {
         let (name, version) = (OneLine(&manifest.name), OneLine(&manifest.version));
-        return format!("{path}: {}, {}\n", style.paint(Look::Good, "ok"), summary(manifest, &name, &version));
+        let mut text = format!("{path}: {}, {}\n", style.paint(Look::Good, "ok"), summary(manifest, &name, &version));
+        if !examined.descriptions.is_empty() {
+            text.push_str(&format!("  described {}\n", OneLine(&examined.descriptions.join(", "))));
+        }
+        return text;
     }
     let count = match examined.problems.len() {
         1 => "one problem was found".to_owned(),
@@ -97,6 +135,23 @@ fn text(path: &Path, examined: &Examined, context: &Context) -> String {
         if let Some(remedy) = remedy::of(problem) {
             text.push_str(&format!("    {} {remedy}\n", style.paint(Look::Quiet, "remedy:")));
         }
+    }
+    text
+}
+
+/// What does not keep a plugin from being loaded, and should be mended.
+fn lint_lines(lints: &[Lint], context: &Context) -> String {
+    let style = context.terminal.style();
+    let mut text = String::new();
+    for lint in lints {
+        let tool = lint.tool.as_ref().map(|tool| format!(" {}", OneLine(tool))).unwrap_or_default();
+        let at = if lint.pointer.is_empty() { String::new() } else { format!(" {}", OneLine(&lint.pointer)) };
+        let (mark, rule, what) = (style.paint(Look::Doubtful, "lint:"), lint.rule.name(), OneLine(&lint.what));
+        text.push_str(&format!("{mark} {rule}{tool}{at}: {what}\n"));
+        text.push_str(&format!("    {} {}\n", style.paint(Look::Quiet, "remedy:"), lint.remedy));
+    }
+    if lints.len() == LINTS_MAX {
+        text.push_str(&format!("there may be more: {LINTS_MAX} are shown\n"));
     }
     text
 }

@@ -44,7 +44,7 @@ async fn of_file(path: &Path, context: &Context) -> anyhow::Result<Exit> {
         Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
         Err(error) => return refused(path, &error, context),
     };
-    let Examined { manifest, problems } = check::examine(&file, context).await?;
+    let Examined { manifest, problems, .. } = check::examine(path, &file, context).await?;
     let Some(manifest) = manifest else {
         return match problems.last() {
             Some(problem) => refused(path, problem, context),

@@ -200,7 +200,12 @@ fn check_line(what: &'static str, of: &str, text: &str) -> Result<(), Definition
 }
 
 fn check_description(of: &str, text: &str) -> Result<(), DefinitionError> {
-    check_text("description", of, text, DESCRIPTION_BYTES_MAX, |character| matches!(character, '\n' | '\t'))
+    check_text("description", of, text, DESCRIPTION_BYTES_MAX, description_allows)
+}
+
+/// Whether a control character may stand in a description.
+pub(super) fn description_allows(character: char) -> bool {
+    matches!(character, '\n' | '\t')
 }
 
 /// A schema's own texts are read by the model too.

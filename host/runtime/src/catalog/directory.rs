@@ -3,6 +3,7 @@
 //! Whoever swaps it for another is followed. Where nothing is under the path, the one that is held goes on: it may have
 //! been moved aside for a moment, and where it was removed it is empty.
 
+use super::placeholders;
 use crate::places::{self, PlaceError};
 use cap_std::fs::Dir;
 use std::io;
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct PluginDirectory {
     path: PathBuf,
     held: Mutex<Arc<Dir>>,
+    working: Option<String>,
 }
 
 impl PluginDirectory {
@@ -20,7 +22,13 @@ impl PluginDirectory {
     pub(crate) fn open(path: &Path) -> Result<Self, PlaceError> {
         let held = Mutex::new(Arc::new(places::open_plugins(path)?));
         let failed = |source| PlaceError::Io { what: "the plugin directory", path: path.to_owned(), source };
-        Ok(Self { path: std::path::absolute(path).map_err(failed)?, held })
+        let path = std::path::absolute(path).map_err(failed)?;
+        Ok(Self { path, held, working: placeholders::working_directory() })
+    }
+
+    /// The working directory when this one was opened, for descriptions to name; nothing where the system did not tell.
+    pub(crate) fn working(&self) -> Option<&str> {
+        self.working.as_deref()
     }
 
     /// The directory that is held.

@@ -1,6 +1,7 @@
 //! Reading a plugin file: once, whole, as the regular file that was opened, so that what is checked is what is
 //! compiled and what is run.
 
+use super::description::Beside;
 use crate::standard;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
@@ -40,16 +41,26 @@ pub enum FileError {
     /// Too many bytes.
     #[error("it is larger than {} MiB", COMPONENT_BYTES_MAX >> 20)]
     TooLarge,
+    /// A description file without its plugin.
+    #[error(
+        "it describes a tool of the plugin `{plugin}`, and there is no {plugin}.wasm beside it: put it there, or take \
+         this file away"
+    )]
+    NoPlugin {
+        /// The plugin.
+        plugin: String,
+    },
     /// The system says no.
     #[error("it cannot be read: {0}")]
     Io(#[from] io::Error),
 }
 
-/// A plugin's bytes and their hash.
+/// A plugin's bytes and their hash, and its description files.
 pub(crate) struct PluginFile {
     pub(crate) bytes: Vec<u8>,
     pub(crate) sha256: [u8; 32],
     pub(crate) sighting: Sighting,
+    pub(crate) beside: Beside,
 }
 
 /// What was seen of a file when it was read.
@@ -73,7 +84,8 @@ impl Sighting {
     }
 }
 
-/// What the system says of a file, so that one that is as it was need not be read again.
+/// What the system says of a file, so that one that is as it was need not be read again; and what lies beside it, which
+/// is read each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     device: u64,
@@ -82,6 +94,8 @@ pub(crate) struct Stamp {
     modified: (i64, i64),
     /// Nobody can set this one.
     changed: (i64, i64),
+    /// Of the description files.
+    beside: [u8; 32],
 }
 
 impl Stamp {
@@ -93,7 +107,12 @@ impl Stamp {
             size: wide(stat.st_size),
             modified: (signed(stat.st_mtime), signed(stat.st_mtime_nsec)),
             changed: (signed(stat.st_ctime), signed(stat.st_ctime_nsec)),
+            beside: <[u8; 32]>::default(),
         }
+    }
+
+    fn with(self, beside: &Beside) -> Self {
+        Self { beside: beside.sha256, ..self }
     }
 
     /// Whether a change that is made from now on must show in it.
@@ -112,12 +131,12 @@ fn signed(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
-/// The files of a directory whose name says that they are plugins, sorted; others are no business of ours.
-pub(crate) fn list(directory: &Dir) -> io::Result<Vec<String>> {
+/// The names of the files of a directory that are wanted, sorted.
+pub(crate) fn list(directory: &Dir, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in directory.entries()?.take(FILES_MAX) {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.to_ascii_lowercase().ends_with(EXTENSION) {
+        if wanted(&name) {
             names.push(name);
         }
     }
@@ -137,28 +156,37 @@ pub(crate) fn checked_name(name: &str) -> Result<PluginName, FileError> {
     if standard::is_reserved(&name) { Err(FileError::Reserved) } else { Ok(name) }
 }
 
-/// What the system says of a file of a plugin directory.
-pub(crate) fn stamp(directory: &Dir, name: &str) -> Result<Stamp, FileError> {
+/// What the system says of a file of a plugin directory, with what lies beside it.
+pub(crate) fn stamp(directory: &Dir, name: &str, beside: &Beside) -> Result<Stamp, FileError> {
     plugin_name(name)?;
-    open(directory, name).map(|(_, stamp)| stamp)
+    open(directory, name, COMPONENT_BYTES_MAX).map(|(_, stamp)| stamp.with(beside))
 }
 
-/// Reads a file of a plugin directory.
-pub(crate) fn read(directory: &Dir, name: &str) -> Result<PluginFile, FileError> {
+/// Reads a file of a plugin directory, with what lies beside it.
+pub(crate) fn read(directory: &Dir, name: &str, beside: Beside) -> Result<PluginFile, FileError> {
     plugin_name(name)?;
     // All that is said of the file is from before it is read: what is written meanwhile makes another stamp.
-    let (file, stamp) = open(directory, name)?;
-    let settled = stamp.is_settled();
-    let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0));
-    file.take(COMPONENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > COMPONENT_BYTES_MAX {
-        return Err(FileError::TooLarge);
-    }
+    let (file, stamp) = open(directory, name, COMPONENT_BYTES_MAX)?;
+    let (stamp, settled) = (stamp.with(&beside), stamp.is_settled());
+    let bytes = read_whole(file, stamp, COMPONENT_BYTES_MAX)?;
     let sha256 = Sha256::digest(&bytes).into();
-    Ok(PluginFile { bytes, sha256, sighting: Sighting { stamp, sha256, settled } })
+    Ok(PluginFile { bytes, sha256, sighting: Sighting { stamp, sha256, settled }, beside })
 }
 
-fn open(directory: &Dir, name: &str) -> Result<(File, Stamp), FileError> {
+/// Reads a file that lies beside a plugin, as carefully as a plugin.
+pub(crate) fn read_small(directory: &Dir, name: &str, bytes_max: usize) -> Result<Vec<u8>, FileError> {
+    let bytes_max = bytes_max as u64;
+    let (file, stamp) = open(directory, name, bytes_max)?;
+    read_whole(file, stamp, bytes_max)
+}
+
+fn read_whole(file: File, stamp: Stamp, bytes_max: u64) -> Result<Vec<u8>, FileError> {
+    let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0));
+    file.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max { Err(FileError::TooLarge) } else { Ok(bytes) }
+}
+
+fn open(directory: &Dir, name: &str, bytes_max: u64) -> Result<(File, Stamp), FileError> {
     let mut options = OpenOptions::new();
     // Without following a link, and without waiting for the other end of a pipe.
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
@@ -174,5 +202,5 @@ fn open(directory: &Dir, name: &str) -> Result<(File, Stamp), FileError> {
         return Err(FileError::Exposed);
     }
     let stamp = Stamp::of(&stat);
-    if stamp.size > COMPONENT_BYTES_MAX { Err(FileError::TooLarge) } else { Ok((file, stamp)) }
+    if stamp.size > bytes_max { Err(FileError::TooLarge) } else { Ok((file, stamp)) }
 }

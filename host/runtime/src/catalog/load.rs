@@ -1,8 +1,10 @@
 //! Loading: from a file of the plugin directory to a plugin that can be called, or a reason why not.
 
 use super::definition::{self, DefinitionError};
+use super::description::{self, Beside, DescriptionError};
 use super::directory::PluginDirectory;
 use super::file::{self, FileError, PluginFile, Sighting};
+use super::listing::{self, Listed};
 use super::plugin::Plugin;
 use super::{Catalog, RefusedPlugin};
 use crate::audit::{AuditError, AuditLog, Kind};
@@ -55,6 +57,9 @@ pub enum LoadError {
     /// The description says what it must not.
     #[error("{}", list(.0))]
     Definition(Vec<DefinitionError>),
+    /// A description file beside it is wrong.
+    #[error("{}", list(.0))]
+    Descriptions(Vec<DescriptionError>),
     /// The file is another than at load.
     #[error("its file was changed since it was loaded")]
     Changed,
@@ -73,12 +78,13 @@ impl LoadError {
             Self::File(_) | Self::Changed | Self::Grants(_) | Self::Audit(_) => true,
             Self::Compile(CompileError::Worker(_)) => true,
             Self::Compile(CompileError::Refused(_) | CompileError::Exhausted) | Self::Refused(_) => false,
-            Self::Describe(_) | Self::Unstable | Self::Definition(_) => false,
+            // Other description files make another plugin.
+            Self::Describe(_) | Self::Unstable | Self::Definition(_) | Self::Descriptions(_) => false,
         }
     }
 }
 
-fn list(problems: &[DefinitionError]) -> String {
+fn list(problems: &[impl ToString]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
@@ -118,8 +124,8 @@ impl Loader {
     pub(crate) async fn load_all(&self) -> Result<(Catalog, Seen), LoadError> {
         let (mut catalog, mut seen) = (Catalog::default(), Seen::new());
         let directory = self.plugins.held();
-        for file in file::list(&directory).map_err(FileError::Io)? {
-            let loaded = match file::read(&directory, &file) {
+        for Listed { file, beside } in listing::list(&directory).map_err(FileError::Io)? {
+            let loaded = match beside.and_then(|beside| file::read(&directory, &file, beside)) {
                 Ok(content) => {
                     seen.insert(file.clone(), content.sighting);
                     self.load(&file, &content).await
@@ -134,7 +140,28 @@ impl Loader {
         Ok((catalog, seen))
     }
 
-    /// Loads a plugin, without its grants.
+    /// Gives the plugins of a catalog that nobody else holds yet, and that have their grants, the descriptions of their
+    /// files, and refuses those whose files are wrong.
+    pub(crate) fn describe_all(&self, catalog: &mut Catalog) {
+        let mut refused = Vec::new();
+        for plugin in catalog.plugins.values_mut().filter_map(Arc::get_mut) {
+            if let Err(error) = self.describe(plugin) {
+                refused.push((plugin.name.clone(), plugin.file.clone(), error));
+            }
+        }
+        for (name, file, error) in refused {
+            catalog.plugins.remove(&name);
+            catalog.refused.push(RefusedPlugin { file, error: Arc::new(error) });
+        }
+        catalog.refused.sort_by(|one, other| one.file.cmp(&other.file));
+    }
+
+    /// Gives a plugin that has its grants the descriptions of its files.
+    pub(crate) fn describe(&self, plugin: &mut Plugin) -> Result<(), LoadError> {
+        description::describe(plugin, self.plugins.working())
+    }
+
+    /// Loads a plugin, without its grants and as it describes itself.
     pub(crate) async fn load(&self, file: &str, content: &PluginFile) -> Result<Plugin, LoadError> {
         let name = file::plugin_name(file)?;
         check_component(&content.bytes)?;
@@ -165,6 +192,7 @@ impl Loader {
             tools: checked.tools,
             dependencies: checked.dependencies,
             grants: Grants::default(),
+            beside: content.beside.clone(),
             code,
         })
     }
@@ -179,7 +207,7 @@ impl Loader {
         if let Some(code) = self.cached_code(&plugin.name, &plugin.sha256)? {
             return Ok(code);
         }
-        let content = file::read(&self.plugins.held(), &plugin.file)?;
+        let content = file::read(&self.plugins.held(), &plugin.file, Beside::default())?;
         if content.sha256 != plugin.sha256 {
             return Err(LoadError::Changed);
         }

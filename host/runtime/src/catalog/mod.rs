@@ -1,20 +1,29 @@
 //! The plugins of a directory: which were loaded, with their tools, and which were refused, each with its reason.
 
 mod definition;
+mod description;
 mod directory;
 pub(crate) mod file;
+mod lint;
+pub(crate) mod listing;
 mod load;
 mod names;
+mod placeholders;
 mod plugin;
 
 pub use definition::DefinitionError;
+pub(crate) use description::Beside;
+pub use description::{DescriptionError, DescriptionFault, describe_beside};
 pub(crate) use directory::PluginDirectory;
 pub use file::FileError;
+pub use lint::{LINTS_MAX, Lint, Rule, lints};
 pub use load::{LoadError, Observer, Silent, check};
 pub(crate) use load::{Loader, Seen};
 pub use names::{NameCollision, ToolNames};
+pub use placeholders::PlaceholderError;
 pub use plugin::{Dependency, Plugin, Tool};
 
+use crate::pick::Picker;
 use crate::standard;
 use portcullis_policy::{Permissions, PluginName, ToolName};
 use std::collections::BTreeMap;
@@ -25,6 +34,7 @@ use std::sync::Arc;
 pub struct Catalog {
     pub(crate) plugins: BTreeMap<PluginName, Arc<Plugin>>,
     pub(crate) refused: Vec<RefusedPlugin>,
+    pub(crate) picker: Picker,
 }
 
 /// A tool that a model may be offered, with its plugin. It stays as it is after the catalog has changed.
@@ -49,7 +59,7 @@ impl Default for Catalog {
     /// The host's own tools alone.
     fn default() -> Self {
         let plugins = standard::plugins().iter().map(|plugin| (plugin.name.clone(), Arc::clone(plugin))).collect();
-        Self { plugins, refused: Vec::new() }
+        Self { plugins, refused: Vec::new(), picker: Picker::default() }
     }
 }
 

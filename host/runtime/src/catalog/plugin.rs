@@ -1,6 +1,7 @@
 //! A loaded plugin and its tools: what was checked at load, and stays as it was.
 
 use super::definition;
+use super::description::Beside;
 use crate::grants::Grants;
 use crate::schema::Schema;
 use crate::standard;
@@ -26,6 +27,8 @@ pub struct Plugin {
     pub(crate) dependencies: BTreeMap<DependencyKey, Dependency>,
     /// What the policy gives it. A call keeps its plugin, and with it what it started with.
     pub(crate) grants: Grants,
+    /// Its description files.
+    pub(crate) beside: Beside,
     /// Mapped on first use.
     pub(crate) code: OnceCell<Code>,
 }
@@ -81,6 +84,7 @@ impl Plugin {
             tools: checked.tools,
             dependencies: checked.dependencies,
             grants: Grants::default(),
+            beside: Beside::default(),
             code: OnceCell::new(),
         })
     }
@@ -132,6 +136,14 @@ impl Plugin {
 }
 
 impl Tool {
+    /// Gives it another description, and so makes it another definition.
+    pub(super) fn describe(&mut self, description: String) {
+        // What the plugin says is JSON and never so short: no definition has this hash without a description file.
+        self.sha256 = Sha256::new().chain_update(self.sha256).chain_update(&description).finalize().into();
+        self.sha256_hex = Arc::from(hex(&self.sha256));
+        self.description = description;
+    }
+
     /// The full name.
     pub fn name(&self) -> &ToolName {
         &self.name

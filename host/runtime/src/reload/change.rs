@@ -19,6 +19,8 @@ pub(super) struct Change {
     pub(super) sha256: Option<[u8; 32]>,
     /// The plugin that gives way, by its hash in hexadecimal.
     pub(super) previous: Option<Arc<str>>,
+    /// Of its description files; zeros where it has none.
+    pub(super) beside: [u8; 32],
     pub(super) reason: Option<String>,
 }
 
@@ -47,6 +49,11 @@ pub(super) fn summed_up(changes: Vec<Change>) -> Reloaded {
 }
 
 impl Change {
+    /// A change that says no more than that.
+    pub(super) fn new(what: What, file: String, sha256: Option<[u8; 32]>) -> Self {
+        Self { what, file, sha256, previous: None, beside: <[u8; 32]>::default(), reason: None }
+    }
+
     /// Puts it into the record: before it takes effect.
     pub(super) fn record(&self, host: &Inner) -> Result<(), AuditError> {
         #[derive(Serialize)]
@@ -57,6 +64,8 @@ impl Change {
             event: &'a str,
             #[serde(skip_serializing_if = "Option::is_none")]
             previous_sha256: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            descriptions_sha256: Option<String>,
             #[serde(skip_serializing_if = "Option::is_none")]
             reason: Option<&'a str>,
         }
@@ -72,6 +81,7 @@ impl Change {
             sha256: self.sha256.as_ref().map(|sha256| hex(sha256)),
             event,
             previous_sha256: self.previous.as_deref(),
+            descriptions_sha256: (self.beside != <[u8; 32]>::default()).then(|| hex(&self.beside)),
             reason: self.reason.as_deref().map(|reason| cut(reason, REASON_BYTES_MAX)),
         };
         host.audit.append(Kind::Plugin, None::<&()>, &line)

@@ -7,7 +7,7 @@ pub(super) use nothing::Signal;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use crate::catalog::file;
+    use crate::catalog::listing;
     use cap_std::fs::Dir;
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
     use rustix::io::Errno;
@@ -45,7 +45,7 @@ mod linux {
             Ok(Self(watcher))
         }
 
-        /// Comes back when something has changed that may be a plugin.
+        /// Comes back when something has changed that may be of a plugin.
         ///
         /// # Errors
         /// The signal is lost.
@@ -73,7 +73,7 @@ mod linux {
                 Ok(change) if change.events().contains(ReadFlags::IGNORED) => {
                     return Err(io::ErrorKind::NotFound.into());
                 }
-                Ok(change) => any |= change.file_name().is_none_or(is_plugin),
+                Ok(change) => any |= change.file_name().is_none_or(is_ours),
                 Err(Errno::INTR) => {}
                 Err(Errno::WOULDBLOCK) if any => return Ok(true),
                 Err(error) => return Err(error.into()),
@@ -81,8 +81,8 @@ mod linux {
         }
     }
 
-    fn is_plugin(name: &CStr) -> bool {
-        name.to_string_lossy().to_ascii_lowercase().ends_with(file::EXTENSION)
+    fn is_ours(name: &CStr) -> bool {
+        listing::is_ours(&name.to_string_lossy())
     }
 }
 

@@ -1,0 +1,211 @@
+//! Description files: `PLUGIN.TOOL.md` beside `PLUGIN.wasm` says what the tool does, in place of the plugin.
+//!
+//! They are part of the plugin: one that is wrong refuses it, and another text makes another definition.
+
+use super::definition;
+use super::file::{self, FileError};
+use super::load::LoadError;
+use super::placeholders::{self, PlaceholderError, Values};
+use super::plugin::Plugin;
+use crate::places;
+use crate::text::is_deceptive;
+use cap_std::fs::Dir;
+use portcullis_policy::{DependencyKey, LocalName, PluginName};
+use portcullis_sandbox::{DependencyKind, Manifest};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What the name of a description file ends with.
+const EXTENSION: &str = ".md";
+
+/// A description file, in bytes, as it stands and filled in: four times what a plugin may say of a tool itself. A model
+/// reads it in every turn.
+pub(super) const DESCRIPTION_FILE_BYTES_MAX: usize = 16 * 1024;
+
+/// Wrong description files of one plugin that a refusal tells of.
+const PROBLEMS_TOLD_MAX: usize = 16;
+
+/// The directory that `${workspace}` means where a plugin asks for several.
+const WORKSPACE_KEY: &str = "workspace";
+
+/// A description file that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the description file {file}: {fault}")]
+pub struct DescriptionError {
+    /// Its name.
+    pub file: String,
+    /// What is wrong.
+    pub fault: DescriptionFault,
+}
+
+/// What is wrong with a description file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DescriptionFault {
+    /// It cannot be read, or must not be.
+    #[error("{0}")]
+    File(String),
+    /// Too many bytes.
+    #[error("it is longer than {DESCRIPTION_FILE_BYTES_MAX} bytes: shorten it")]
+    TooLong,
+    /// Nothing but blanks.
+    #[error("it is empty: write what the tool does, or take the file away")]
+    Empty,
+    /// It is no text.
+    #[error("it is not UTF-8: save it as that")]
+    NotText,
+    /// It hides something.
+    #[error(
+        "it holds the invisible or control character U+{0:04X}: take it out, and save the file with LF line ends and \
+         without a byte order mark"
+    )]
+    Character(u32),
+    /// It cannot be filled in.
+    #[error(transparent)]
+    Placeholder(#[from] PlaceholderError),
+    /// It is of no tool.
+    #[error("the plugin has no such tool, it has {0}: name the file after one of them, or take it away")]
+    NoTool(String),
+}
+
+/// The description files of one plugin, as they were read.
+#[derive(Clone, Default)]
+pub(crate) struct Beside {
+    texts: BTreeMap<LocalName, Result<String, DescriptionFault>>,
+    /// Of all that was read, and of why the rest was not; zeros where there are none.
+    pub(crate) sha256: [u8; 32],
+}
+
+/// The tool, and its plugin, that a file of this name describes; nothing for every other file.
+pub(crate) fn names(file: &str) -> Option<(PluginName, LocalName)> {
+    let (plugin, tool) = file.strip_suffix(EXTENSION)?.split_once('.')?;
+    Some((PluginName::new(plugin).ok()?, LocalName::new(tool).ok()?))
+}
+
+/// The description file of a tool.
+fn file_name(plugin: &PluginName, tool: &LocalName) -> String {
+    format!("{plugin}.{tool}{EXTENSION}")
+}
+
+impl Beside {
+    /// Reads the description files of these tools of a plugin. What is wrong with one is kept until the plugin is
+    /// loaded, and then refuses it.
+    pub(crate) fn read(directory: &Dir, plugin: &PluginName, tools: &[LocalName]) -> Self {
+        let texts: BTreeMap<_, _> =
+            tools.iter().map(|tool| (tool.clone(), read(directory, &file_name(plugin, tool)))).collect();
+        let mut digest = Sha256::new();
+        for (tool, text) in &texts {
+            let (kind, text) = match text {
+                Ok(text) => ("text", text.clone()),
+                Err(fault) => ("fault", fault.to_string()),
+            };
+            digest.update(format!("{tool} {kind} {}\n{text}", text.len()));
+        }
+        let sha256 = if texts.is_empty() { <[u8; 32]>::default() } else { digest.finalize().into() };
+        Self { texts, sha256 }
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_none(&self) -> bool {
+        self.sha256 == <[u8; 32]>::default()
+    }
+
+    /// Fills each text in and hands it to its tool; `put` says whether there is one.
+    fn apply(
+        &self,
+        plugin: &PluginName,
+        tools: &str,
+        values: &Values<'_>,
+        mut put: impl FnMut(&LocalName, &str) -> bool,
+    ) -> Result<(), LoadError> {
+        let mut errors = Vec::new();
+        for (tool, text) in &self.texts {
+            let fault = match text.clone().and_then(|text| filled(&text, values)) {
+                Ok(text) if put(tool, &text) => continue,
+                Ok(_) => DescriptionFault::NoTool(tools.to_owned()),
+                Err(fault) => fault,
+            };
+            errors.push(DescriptionError { file: file_name(plugin, tool), fault });
+        }
+        errors.truncate(PROBLEMS_TOLD_MAX);
+        if errors.is_empty() { Ok(()) } else { Err(LoadError::Descriptions(errors)) }
+    }
+}
+
+/// Reads one file.
+fn read(directory: &Dir, name: &str) -> Result<String, DescriptionFault> {
+    let bytes = file::read_small(directory, name, DESCRIPTION_FILE_BYTES_MAX).map_err(|error| match error {
+        FileError::TooLarge => DescriptionFault::TooLong,
+        error => DescriptionFault::File(error.to_string()),
+    })?;
+    String::from_utf8(bytes).map_err(|_| DescriptionFault::NotText)
+}
+
+/// The text that a model reads: checked like every other description, once it is filled in.
+fn filled(text: &str, values: &Values<'_>) -> Result<String, DescriptionFault> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(DescriptionFault::Empty);
+    }
+    let text = placeholders::fill(text, values)?;
+    let hidden = |character: &char| is_deceptive(*character) && !definition::description_allows(*character);
+    match text.chars().find(hidden) {
+        Some(character) => Err(DescriptionFault::Character(character.into())),
+        None => Ok(text),
+    }
+}
+
+/// Gives the tools of a plugin that nobody else holds yet the descriptions of its files.
+pub(crate) fn describe(plugin: &mut Plugin, working: Option<&str>) -> Result<(), LoadError> {
+    let beside = Beside { texts: std::mem::take(&mut plugin.beside.texts), sha256: plugin.beside.sha256 };
+    if beside.is_none() {
+        return Ok(());
+    }
+    let workspace = workspace(plugin).map(str::to_owned);
+    let values = Values { workspace: workspace.as_deref().or(working), working };
+    let known = known(plugin.tools.keys().map(LocalName::as_str));
+    let tools = &mut plugin.tools;
+    beside.apply(&plugin.name, &known, &values, |name, text| {
+        let tool = tools.get_mut(name).and_then(Arc::get_mut);
+        tool.map(|tool| tool.describe(text.to_owned())).is_some()
+    })
+}
+
+/// The place that the policy binds to the directory a plugin works on.
+fn workspace(plugin: &Plugin) -> Option<&str> {
+    let of_kind = plugin.dependencies.iter().filter(|(_, asked)| asked.kind == DependencyKind::Directory);
+    let directories: Vec<&DependencyKey> = of_kind.map(|(key, _)| key).collect();
+    let named = directories.iter().find(|key| key.as_str() == WORKSPACE_KEY);
+    let key = match (named, directories.as_slice()) {
+        (Some(key), _) => key,
+        (None, [only]) => only,
+        (None, _) => return None,
+    };
+    plugin.grants.directory(key).map(|bound| bound.place.as_str())
+}
+
+fn known<'a>(tools: impl Iterator<Item = &'a str>) -> String {
+    tools.map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Gives a manifest the descriptions of the files that lie in a directory, as a host without a policy would: every
+/// placeholder stands for the working directory. Returns the names of the files.
+///
+/// # Errors
+/// The directory cannot be listed, or a file is wrong; the manifest may then have some of the descriptions.
+pub fn describe_beside(directory: &Path, manifest: &mut Manifest) -> Result<Vec<String>, LoadError> {
+    let plugin = file::checked_name(&manifest.name)?;
+    let directory = places::open_directory(directory).map_err(FileError::Io)?;
+    let listed = file::list(&directory, |name| names(name).is_some()).map_err(FileError::Io)?;
+    let of_plugin = listed.iter().filter_map(|file| names(file)).filter(|(of, _)| *of == plugin);
+    let tools: Vec<LocalName> = of_plugin.map(|(_, tool)| tool).collect();
+    let working = placeholders::working_directory();
+    let values = Values { workspace: working.as_deref(), working: working.as_deref() };
+    let known = known(manifest.tools.iter().map(|tool| tool.name.as_str()));
+    Beside::read(&directory, &plugin, &tools).apply(&plugin, &known, &values, |name, text| {
+        let tool = manifest.tools.iter_mut().find(|tool| tool.name == name.as_str());
+        tool.map(|tool| text.clone_into(&mut tool.description)).is_some()
+    })?;
+    Ok(tools.iter().map(|tool| file_name(&plugin, tool)).collect())
+}

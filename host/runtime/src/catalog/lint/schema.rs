@@ -1,0 +1,161 @@
+//! Lints of the schema of a tool's arguments: every parameter, however deep, and through references.
+
+use super::{Found, PARAMETER_CHARS_MAX, Rule, phrases};
+use portcullis_sandbox::Definition;
+use serde_json::Value;
+use std::collections::{BTreeSet, VecDeque};
+
+/// References that are followed from one to the next.
+const REFERENCES_MAX: usize = 16;
+
+/// A parameter's name, in bytes: Gemini takes no longer one.
+const NAME_BYTES_MAX: usize = 64;
+
+/// Keywords whose schemas are of the same value.
+const SAME: [&str; 7] = ["allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"];
+
+/// Keywords whose schemas are of parts of the value.
+const PARTS: [&str; 6] =
+    ["items", "prefixItems", "contains", "additionalProperties", "unevaluatedProperties", "patternProperties"];
+
+/// A schema to be looked at.
+struct Place<'a> {
+    pointer: String,
+    schema: &'a Value,
+    /// Parameters of the same value that were looked at elsewhere.
+    known: BTreeSet<&'a str>,
+}
+
+/// Looks at the schemas of a tool.
+pub(super) fn look(found: &mut Found, tool: &Definition) {
+    if tool.schema.trim().is_empty() {
+        found.note(Rule::NoSchema, "", "it has no schema".to_owned());
+    } else if let Ok(root) = crate::json::parse(&tool.schema) {
+        // What is no JSON is refused, and no lint.
+        if !is_closed(&root) {
+            found.note(Rule::OpenSchema, "", "its schema lets arguments of any other name through".to_owned());
+        }
+        parameters(found, &root);
+        texts(found, &root, "its schema");
+    }
+    if let Some(Ok(output)) = tool.output_schema.as_deref().map(crate::json::parse) {
+        texts(found, &output, "its output schema");
+    }
+}
+
+fn is_closed(root: &Value) -> bool {
+    let closes = |schema: &Value, keyword: &str| schema.get(keyword) == Some(&Value::Bool(false));
+    let closed = |schema: &Value| closes(schema, "additionalProperties") || closes(schema, "unevaluatedProperties");
+    referred(root, root).any(closed)
+}
+
+/// A schema, the one that it refers to, and so on.
+fn referred<'a>(schema: &'a Value, root: &'a Value) -> impl Iterator<Item = &'a Value> {
+    std::iter::successors(Some(schema), |schema| target(schema, root).map(|(_, target)| target)).take(REFERENCES_MAX)
+}
+
+/// Where a reference within the document leads to, as a JSON Pointer.
+fn target<'a>(schema: &'a Value, root: &'a Value) -> Option<(&'a str, &'a Value)> {
+    let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
+    Some((pointer, root.pointer(pointer)?))
+}
+
+/// Looks at every parameter, each where it stands and once.
+fn parameters(found: &mut Found, root: &Value) {
+    let mut seen = BTreeSet::new();
+    let mut places = VecDeque::from([Place { pointer: String::new(), schema: root, known: BTreeSet::new() }]);
+    while let Some(Place { pointer, schema, mut known }) = places.pop_front() {
+        if !seen.insert(pointer.clone()) {
+            continue;
+        }
+        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let at = join(&join(&pointer, "properties"), name);
+            parameter(found, &at, name, property, root, known.contains(name.as_str()));
+            known.insert(name);
+            places.push_back(Place { pointer: at, schema: property, known: BTreeSet::new() });
+        }
+        for (pointer, schema) in PARTS.iter().flat_map(|keyword| under(&pointer, schema, keyword)) {
+            places.push_back(Place { pointer, schema, known: BTreeSet::new() });
+        }
+        for (pointer, schema) in SAME.iter().flat_map(|keyword| under(&pointer, schema, keyword)) {
+            places.push_back(Place { pointer, schema, known: known.clone() });
+        }
+        if let Some((pointer, schema)) = target(schema, root) {
+            places.push_back(Place { pointer: pointer.to_owned(), schema, known });
+        }
+    }
+}
+
+/// The schemas under a keyword: of its list, of its map, or the only one.
+fn under<'a>(pointer: &str, schema: &'a Value, keyword: &str) -> Vec<(String, &'a Value)> {
+    let at = join(pointer, keyword);
+    match (schema.get(keyword), keyword) {
+        (Some(Value::Array(schemas)), _) => {
+            schemas.iter().enumerate().map(|(index, schema)| (join(&at, &index.to_string()), schema)).collect()
+        }
+        (Some(Value::Object(schemas)), "patternProperties" | "dependentSchemas") => {
+            schemas.iter().map(|(name, schema)| (join(&at, name), schema)).collect()
+        }
+        (Some(schema), _) => vec![(at, schema)],
+        (None, _) => Vec::new(),
+    }
+}
+
+fn parameter(found: &mut Found, at: &str, name: &str, property: &Value, root: &Value, known: bool) {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if name.is_empty()
+        || name.len() > NAME_BYTES_MAX
+        || name.starts_with(|first: char| first.is_ascii_digit())
+        || !name.bytes().all(plain)
+    {
+        found.note(Rule::ParameterName, at, format!("the parameter {name} has a name that not every provider takes"));
+    }
+    if !known && !is_described(property, root, REFERENCES_MAX) {
+        found.note(Rule::NoParameterDescription, at, format!("the parameter {name} has no description"));
+    }
+    let length = property.get("description").and_then(Value::as_str).unwrap_or_default().chars().count();
+    if length > PARAMETER_CHARS_MAX {
+        let what = format!("the description of {name} has {length} characters, more than {PARAMETER_CHARS_MAX}");
+        found.note(Rule::LongParameterDescription, at, what);
+    }
+}
+
+/// Whether a schema is described: itself, where it refers to, or in one of what it is made of.
+fn is_described(schema: &Value, root: &Value, depth: usize) -> bool {
+    let own = |schema: &Value| {
+        schema.get("description").and_then(Value::as_str).is_some_and(|description| !description.trim().is_empty())
+    };
+    let lists = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|keyword| schema.get(keyword)?.as_array());
+    let mut parts = lists.flatten();
+    referred(schema, root).any(own) || depth > 0 && parts.any(|part| is_described(part, root, depth - 1))
+}
+
+/// Looks at every text and every name of a schema: a model reads all of them.
+fn texts(found: &mut Found, root: &Value, of: &str) {
+    let mut places = VecDeque::from([(String::new(), root)]);
+    while let Some((at, value)) = places.pop_front() {
+        let mut note = |at: &str, phrase: Option<&str>| {
+            if let Some(phrase) = phrase {
+                found.note(Rule::Instruction, at, format!("{of} says `{phrase}`"));
+            }
+        };
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::String(text) => note(&at, phrases::in_text(text)),
+            Value::Array(items) => {
+                places.extend(items.iter().enumerate().map(|(index, item)| (join(&at, &index.to_string()), item)));
+            }
+            Value::Object(members) => {
+                for (name, member) in members {
+                    let at = join(&at, name);
+                    note(&at, phrases::in_name(name));
+                    places.push_back((at, member));
+                }
+            }
+        }
+    }
+}
+
+fn join(pointer: &str, token: &str) -> String {
+    format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"))
+}

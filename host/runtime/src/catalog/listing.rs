@@ -1,0 +1,50 @@
+//! What of a directory is ours: the files of plugins, each with the description files beside it.
+
+use super::description::{self, Beside};
+use super::file::{self, EXTENSION, FileError};
+use cap_std::fs::Dir;
+use portcullis_policy::{LocalName, PluginName};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+/// A file of the directory.
+pub(crate) struct Listed {
+    /// Its name; untrusted text.
+    pub(crate) file: String,
+    /// What lies beside it; or why the file is of no plugin.
+    pub(crate) beside: Result<Beside, FileError>,
+}
+
+/// Whether the name of a file says that it is ours; others are no business of ours.
+pub(crate) fn is_ours(name: &str) -> bool {
+    is_plugin(name) || description::names(name).is_some()
+}
+
+fn is_plugin(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(EXTENSION)
+}
+
+/// The files of a directory that are ours, sorted: those of plugins, and description files that are of no plugin.
+pub(crate) fn list(directory: &Dir) -> io::Result<Vec<Listed>> {
+    let (plugins, others): (BTreeSet<String>, BTreeSet<String>) =
+        file::list(directory, is_ours)?.into_iter().partition(|name| is_plugin(name));
+    let mut tools: BTreeMap<PluginName, Vec<LocalName>> = BTreeMap::new();
+    let mut listed = Vec::with_capacity(plugins.len());
+    for file in others {
+        let Some((plugin, tool)) = description::names(&file) else { continue };
+        if plugins.contains(&format!("{plugin}{EXTENSION}")) {
+            tools.entry(plugin).or_default().push(tool);
+        } else {
+            let alone = |_| FileError::NoPlugin { plugin: plugin.to_string() };
+            let beside = Err(file::checked_name(plugin.as_str()).map_or_else(|error| error, alone));
+            listed.push(Listed { file, beside });
+        }
+    }
+    for file in plugins {
+        let described = file::plugin_name(&file).ok().and_then(|plugin| tools.remove_entry(&plugin));
+        let beside = described.map(|(plugin, tools)| Beside::read(directory, &plugin, &tools)).unwrap_or_default();
+        listed.push(Listed { file, beside: Ok(beside) });
+    }
+    listed.sort_by(|one, other| one.file.cmp(&other.file));
+    Ok(listed)
+}

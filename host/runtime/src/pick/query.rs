@@ -1,0 +1,177 @@
+//! A need in words, as what to look for in an index, and how well each tool fits it.
+
+use super::index::{Index, Known};
+use super::stem::stem;
+use super::terms;
+use super::verbs;
+use std::collections::BTreeMap;
+
+/// The longest query that is read, in bytes: a need is a sentence or two, and what follows is passed over.
+const QUERY_BYTES_MAX: usize = 2048;
+
+/// The most terms of a query that are looked for, beginning with the first.
+const QUERY_TERMS_MAX: usize = 64;
+
+/// How much a verb counts that stands for the one that was used.
+const ALIKE: f32 = 0.6;
+
+/// How much a term counts that begins as the one that was used, or that the one used begins with.
+const BEGINNING: f32 = 0.5;
+
+/// The shortest beginning that says anything, in bytes.
+const BEGINNING_BYTES_MIN: usize = 4;
+
+/// The most terms that are taken for their beginning: where there are more, it says nothing.
+const BEGINNING_TERMS_MAX: usize = 16;
+
+/// How much two words count that a tool has in one piece: each has counted by itself where the tool has it too.
+const JOINED: f32 = 0.5;
+
+/// The shortest word that another is made up of, in bytes.
+const HALF_BYTES_MIN: usize = 3;
+
+/// How much the share of the need that a tool meets counts beside how well it meets each part.
+const SHARE: f32 = 1.0;
+
+/// How much the share of a tool's name that the need explains counts beside that.
+const NAME: f32 = 0.7;
+
+/// How much a verb counts that stands elsewhere than in the name: a description has many, and the name has the one.
+const VERB_ELSEWHERE: f32 = 0.3;
+
+/// How much a verb says at the least, however many tools have it: whether something is made or deleted matters.
+const VERB_RARITY_MIN: f32 = 2.5;
+
+/// The tools that fit a need, by their places, each with how well; in no order.
+pub(super) fn scores(index: &Index, query: &str) -> Vec<(usize, f32)> {
+    let sought = sought(index, query);
+    let whole: f32 = sought.iter().map(|part| part.rarity).sum();
+    let mut scores = vec![Score::default(); index.names().len()];
+    for (number, part) in (1_u32..).zip(&sought) {
+        part.count(number, index, &mut scores);
+    }
+    let fitting = scores.into_iter().zip(index.names()).enumerate().filter(|(_, (score, _))| score.sum > 0.0);
+    let fit =
+        |score: Score, name: f32| score.sum * (1.0 + SHARE * score.met / whole + NAME * score.named / name.max(0.1));
+    fitting.map(|(tool, (score, name))| (tool, fit(score, *name))).collect()
+}
+
+/// What a tool has of a need.
+#[derive(Clone, Copy, Debug, Default)]
+struct Score {
+    sum: f32,
+    /// How much of the need it meets.
+    met: f32,
+    /// How much of its name the need explains.
+    named: f32,
+    /// The part that was counted last.
+    last: u32,
+    /// What it counts for that part.
+    counts: f32,
+    /// What of its name that part explains.
+    explains: f32,
+}
+
+/// One part of a need: a term, and what may stand for it.
+struct Part<'a> {
+    rarity: f32,
+    is_verb: bool,
+    ways: Vec<(&'a Known, f32)>,
+}
+
+impl<'a> Part<'a> {
+    /// A term alone.
+    fn of(index: &Index, known: &'a Known) -> Self {
+        Self { rarity: index.rarity(known.postings.len()), is_verb: false, ways: vec![(known, 1.0)] }
+    }
+
+    /// Adds what each tool has of this part: the best of the ways in which it has it.
+    fn count(&self, number: u32, index: &Index, scores: &mut [Score]) {
+        for (known, factor) in &self.ways {
+            let rarity = factor * index.rarity(known.postings.len());
+            for posting in &known.postings {
+                let Some(score) = scores.get_mut(posting.tool as usize) else { continue };
+                if score.last != number {
+                    *score = Score { last: number, counts: 0.0, explains: 0.0, met: score.met + self.rarity, ..*score };
+                }
+                let place = if self.is_verb && !posting.named { VERB_ELSEWHERE } else { 1.0 };
+                let counts = (factor * place * posting.weight).max(score.counts);
+                let explains = if posting.named { rarity.max(score.explains) } else { score.explains };
+                score.sum += (counts - score.counts) * self.rarity;
+                score.named += explains - score.explains;
+                (score.counts, score.explains) = (counts, explains);
+            }
+        }
+    }
+}
+
+fn sought<'a>(index: &'a Index, query: &str) -> Vec<Part<'a>> {
+    let query = &query[..query.floor_char_boundary(QUERY_BYTES_MAX)];
+    let (mut seen, mut words, mut sought) = (Vec::new(), Vec::new(), Vec::new());
+    for word in terms::runs(query) {
+        let terms: Vec<String> = terms::of_run(word).into_iter().filter(|term| !seen.contains(term)).collect();
+        if seen.len() + terms.len() > QUERY_TERMS_MAX {
+            break;
+        }
+        let parts: Vec<Part<'_>> =
+            terms.iter().map(|term| part(index, term)).filter(|part| !part.ways.is_empty()).collect();
+        if parts.is_empty() && !terms.is_empty() {
+            sought.extend(halves(index, &word.to_lowercase()));
+        }
+        sought.extend(parts);
+        seen.extend(terms);
+        words.push(word.to_lowercase());
+    }
+    // What is written in two words may be written in one: `key pair` is looked for as `keypair` too.
+    let joined = words.windows(2).filter_map(|pair| index.find(&stem(&pair.concat())));
+    sought.extend(joined.map(|known| Part { ways: vec![(known, JOINED)], ..Part::of(index, known) }));
+    sought
+}
+
+/// The two words that a word is made of, where no tool has it itself.
+fn halves<'a>(index: &'a Index, word: &str) -> Vec<Part<'a>> {
+    let last = word.len().saturating_sub(HALF_BYTES_MIN);
+    let halves = (HALF_BYTES_MIN..=last).filter_map(|at| {
+        let (one, other) = word.split_at_checked(at)?;
+        Some([index.find(&stem(one))?, index.find(&stem(other))?])
+    });
+    // The more common the two are, the likelier they are words that make up others.
+    let common = |halves: &[&Known; 2]| halves[0].postings.len().min(halves[1].postings.len());
+    let halves = halves.max_by_key(common).into_iter().flatten();
+    halves.map(|known| Part::of(index, known)).collect()
+}
+
+fn part<'a>(index: &'a Index, term: &str) -> Part<'a> {
+    let mut ways: BTreeMap<&str, (&Known, f32)> = BTreeMap::new();
+    let mut put = |known: &'a Known, factor: f32| {
+        let way = ways.entry(&known.term).or_insert((known, factor));
+        way.1 = way.1.max(factor);
+    };
+    let own = index.find(term);
+    own.into_iter().for_each(|known| put(known, 1.0));
+    let alike = verbs::alike(term);
+    alike.iter().filter_map(|verb| index.find(verb)).for_each(|known| put(known, ALIKE));
+    if term.len() >= BEGINNING_BYTES_MIN && alike.is_empty() {
+        beginning(index, term, &mut put);
+    }
+    let ways: Vec<_> = ways.into_values().collect();
+    // A verb is as common as all that stand for it.
+    let having = match (own, alike) {
+        (Some(known), []) => known.postings.len(),
+        _ => ways.iter().map(|(known, _)| known.postings.len()).max().unwrap_or_default(),
+    };
+    let (is_verb, rarity) = (!alike.is_empty(), index.rarity(having));
+    Part { rarity: if is_verb { rarity.max(VERB_RARITY_MIN) } else { rarity }, is_verb, ways }
+}
+
+/// Terms that begin as this one, and those that it begins with.
+fn beginning<'a>(index: &'a Index, term: &str, put: &mut impl FnMut(&'a Known, f32)) {
+    #[expect(clippy::cast_precision_loss, reason = "a share of two short lengths")]
+    let share = |short: usize, long: usize| BEGINNING * short as f32 / long as f32;
+    if index.beginning(term).nth(BEGINNING_TERMS_MAX).is_none() {
+        index.beginning(term).for_each(|known| put(known, share(term.len(), known.term.len())));
+    }
+    for end in (BEGINNING_BYTES_MIN..term.len()).filter(|end| term.is_char_boundary(*end)) {
+        index.find(&term[..end]).into_iter().for_each(|known| put(known, share(end, term.len())));
+    }
+}

@@ -1,0 +1,126 @@
+//! About how many tokens a model reads for a text. Every model counts in its own way, so this is an estimate, by the
+//! kinds of characters alone. It was fitted to Mistral's Tekken, on a thousand definitions of tools in English: many of
+//! them together come within 2 % of what that tokenizer counts, and one alone mostly within 4 % and always within 15 %.
+
+/// Thousandths of a token for a word of the letters A to Z, or a part of one in camel case.
+const WORD: u64 = 1020;
+
+/// The same for each letter of a word after the eighth: long words are rare, and come in pieces.
+const LONG_WORD_LETTER: u64 = 50;
+
+/// The letters of a word that are not long.
+const WORD_LETTERS: usize = 8;
+
+/// The same for each digit.
+const DIGIT: u64 = 1100;
+
+/// The same for underscores between words, however many.
+const UNDERSCORES: u64 = 1500;
+
+/// The same for other ASCII marks that stand together, as JSON's do.
+const MARKS: u64 = 1200;
+
+/// The same for each byte of another letter: from a fifth of a token in Russian to a quarter in Chinese.
+const OTHER_LETTER_BYTE: u64 = 250;
+
+/// The same for each byte of another character, such as an emoji.
+const OTHER_BYTE: u64 = 1000;
+
+/// About how many tokens a model reads for a text. White space costs nothing: it comes with the word after it.
+pub fn estimate_tokens(text: &str) -> u64 {
+    let mut count = Count { thousandths: 0, before: Kind::Space, letters: 0 };
+    text.chars().for_each(|character| count.add(character));
+    count.thousandths.div_ceil(1000)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Space,
+    Capital,
+    Small,
+    Digit,
+    Underscore,
+    Mark,
+    Other,
+}
+
+struct Count {
+    thousandths: u64,
+    before: Kind,
+    /// The letters of the word so far.
+    letters: usize,
+}
+
+impl Count {
+    fn add(&mut self, character: char) {
+        let kind = match character {
+            'A'..='Z' => Kind::Capital,
+            'a'..='z' => Kind::Small,
+            '0'..='9' => Kind::Digit,
+            '_' => Kind::Underscore,
+            _ if character.is_whitespace() => Kind::Space,
+            _ if character.is_ascii() => Kind::Mark,
+            _ => Kind::Other,
+        };
+        self.thousandths += match kind {
+            Kind::Capital | Kind::Small => self.letter(kind),
+            Kind::Digit => DIGIT,
+            Kind::Underscore if self.before != kind => UNDERSCORES,
+            Kind::Mark if self.before != kind => MARKS,
+            Kind::Space | Kind::Underscore | Kind::Mark => 0,
+            Kind::Other if character.is_alphabetic() => OTHER_LETTER_BYTE * character.len_utf8() as u64,
+            Kind::Other => OTHER_BYTE * character.len_utf8() as u64,
+        };
+        self.before = kind;
+    }
+
+    /// What one more letter costs. A word begins in front of a capital after a small letter, and in front of the last
+    /// of several capitals before one.
+    fn letter(&mut self, kind: Kind) -> u64 {
+        let goes_on = match (self.before, kind) {
+            (Kind::Capital, Kind::Small) => self.letters == 1,
+            (Kind::Capital | Kind::Small, _) => self.before == kind,
+            (Kind::Space | Kind::Digit | Kind::Underscore | Kind::Mark | Kind::Other, _) => false,
+        };
+        if !goes_on {
+            self.letters = if self.before == Kind::Capital { 2 } else { 1 };
+            return WORD;
+        }
+        self.letters += 1;
+        if self.letters > WORD_LETTERS { LONG_WORD_LETTER } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_counted_by_their_borders() {
+        for (text, expected) in [
+            ("", 0),
+            (" \n\t", 0),
+            ("read", 1020),
+            ("Read the file", 3 * 1020),
+            ("readFile", 2 * 1020),
+            ("HTTPServer", 2 * 1020),
+            ("HTTP", 1020),
+            ("read_file", 2 * 1020 + 1500),
+            ("2025", 4 * 1100),
+            (r#"{"a":"#, 2 * 1200 + 1020),
+            ("internationalization", 1020 + 12 * 50),
+            ("да", 4 * 250),
+            ("漢", 3 * 250),
+            ("\u{1f600}", 4 * 1000),
+        ] {
+            assert_eq!(estimate_tokens(text), u64::div_ceil(expected, 1000), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_longer_text_never_costs_less() {
+        let text = "HTTPServer reads a_file: größe, 漢字, \u{1f600} and 42 THINGs.";
+        let costs: Vec<u64> = text.char_indices().map(|(end, _)| estimate_tokens(&text[..end])).collect();
+        assert!(costs.is_sorted(), "{costs:?}");
+    }
+}
