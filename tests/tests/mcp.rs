@@ -27,3 +27,6 @@ mod cancellation;
 
 #[path = "mcp/changes.rs"]
 mod changes;
+
+#[path = "mcp/search.rs"]
+mod search;

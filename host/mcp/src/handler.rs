@@ -1,5 +1,6 @@
 //! The methods of the protocol. What is not served says so, where the library would answer as if it were empty.
 
+use crate::options::ListTools;
 use crate::server::Server;
 use crate::{call, caller::Caller, resources, subscriptions, tasks, tools};
 use rmcp::model::{
@@ -26,6 +27,19 @@ const VERSIONS: &[ProtocolVersion] = &[
 const INSTRUCTIONS: &str = "Each tool runs in a sandbox of its own, with only the rights that its operator granted. \
     A call may be denied, or wait for a person to approve it: the answer says so, and what to do. \
     An answer that is too large is cut, and says how the rest can be read.";
+
+/// What it is told besides where the tools are not all listed.
+const SEARCH_INSTRUCTIONS: &str = " Not all tools are listed: find the others with tools__search, and call them with \
+    tools__call.";
+
+impl Server {
+    fn instructions(&self) -> String {
+        match self.inner().options.list_tools {
+            ListTools::All => INSTRUCTIONS.to_owned(),
+            ListTools::Search => format!("{INSTRUCTIONS}{SEARCH_INSTRUCTIONS}"),
+        }
+    }
+}
 
 /// Methods that are served: a request for one of them that is not understood has wrong parameters.
 const METHODS: &[&str] = &[
@@ -59,7 +73,7 @@ impl ServerHandler for Server {
             .enable_tasks()
             .build();
         let implementation = Implementation::new("portcullis", env!("CARGO_PKG_VERSION")).with_title("Portcullis");
-        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(INSTRUCTIONS)
+        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(self.instructions())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -76,7 +90,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.listing().find(name).map(|listed| listed.definition.clone())
+        self.listing().definition(name).cloned()
     }
 
     async fn call_tool(
@@ -84,7 +98,10 @@ impl ServerHandler for Server {
         params: CallToolRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        call::call(self, params, cx).await
+        match tools::Route::of(self, params, is_legacy(&cx)).await {
+            tools::Route::Call(params) => call::call(self, params, cx).await,
+            tools::Route::Answered(result) => Ok(CallToolResponse::Complete(result)),
+        }
     }
 
     async fn list_resources(

@@ -23,7 +23,8 @@ mod tasks;
 mod tools;
 
 pub use error::ServerError;
-pub use options::{ClientAnswers, ServerOptions};
+pub use options::{ClientAnswers, ListTools, ServerOptions};
 pub use portcullis::ToolNames;
 pub use server::Server;
 pub use stdio::serve_stdio;
+pub use tools::{ShortTool, short_list};

@@ -15,6 +15,8 @@ pub struct ServerOptions {
     pub client_answers: ClientAnswers,
     /// How tools are named. With short names, the server does not start where two plugins have a tool of one name.
     pub tool_names: ToolNames,
+    /// Which tools are listed.
+    pub list_tools: ListTools,
     /// Whether a result links to the kept output that it is cut from. Some clients cannot read a link.
     pub resource_links: bool,
     /// How long a call may run before a client that can wait for a task is given one.
@@ -32,6 +34,17 @@ pub enum ClientAnswers {
     Person,
 }
 
+/// Which tools a client is shown. It can call any tool by its name in either case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ListTools {
+    /// Every tool.
+    #[default]
+    All,
+    /// The host's own tools and two more: `tools__search` finds the others and gives their definitions, and
+    /// `tools__call` calls them. For large catalogs, which a model would have to read in every turn.
+    Search,
+}
+
 impl Default for ServerOptions {
     fn default() -> Self {
         Self {
@@ -39,6 +52,7 @@ impl Default for ServerOptions {
             session: None,
             client_answers: ClientAnswers::default(),
             tool_names: ToolNames::default(),
+            list_tools: ListTools::default(),
             resource_links: true,
             task_after: Duration::from_secs(10),
         }

@@ -4,8 +4,6 @@
 mod content;
 mod meta;
 
-pub(crate) use content::is_text;
-
 use crate::resources;
 use crate::server::Server;
 use portcullis::{Code, Output, Reply, Tool, wording};

@@ -34,7 +34,7 @@ impl Server {
             Some(session) => Session::Said(Arc::from(session.as_str())),
             None => Session::Process(Arc::from(format!("stdio-{}", random_id()?))),
         };
-        let listings = Listings::new(&host, options.tool_names)?;
+        let listings = Listings::new(&host, options.tool_names, options.list_tools)?;
         let (approvals, tasks) = (approval::Waiting::default(), Tasks::default());
         let subscribers = Subscribers::default();
         Ok(Self(Arc::new(Inner { host, options, session, listings, approvals, tasks, subscribers })))

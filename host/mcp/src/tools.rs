@@ -1,7 +1,11 @@
-//! `tools/list`: what there is, in one order, by pages.
+//! `tools/list`: what there is, in one order, by pages, or a short list by which the rest is found and called.
 
 mod listing;
 mod page;
+mod route;
+mod short;
 
 pub(crate) use listing::{Listing, Listings};
 pub(crate) use page::list;
+pub(crate) use route::Route;
+pub use short::{ShortTool, short_list};

@@ -26,6 +26,9 @@ pub(crate) struct ServeArguments {
     /// How tools are named
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Names::Full)]
     pub(crate) tool_names: Names,
+    /// List two tools in place of all: one finds the others, and one calls them
+    #[arg(long)]
+    pub(crate) search: bool,
     /// Whether an answer that comes through the client counts as a person's
     #[arg(long, value_enum, value_name = "WHO", default_value_t = Answers::Nobody)]
     pub(crate) client_answers: Answers,

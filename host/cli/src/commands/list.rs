@@ -1,6 +1,9 @@
 //! `portcullis list`: the tools, and what would happen to a call now.
 
+mod tokens;
+
 use super::Context;
+use crate::arguments::ListToolsArguments;
 use crate::exit_code::Exit;
 use crate::opening;
 use crate::outlook::Outlook;
@@ -11,8 +14,11 @@ use portcullis::policy::Decision;
 use portcullis::{Catalog, Host, Plugin, Tool};
 use serde_json::{Value, json};
 
-pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
+pub(super) async fn run(arguments: &ListToolsArguments, context: &Context) -> anyhow::Result<Exit> {
     let host = opening::open(context).await?;
+    if arguments.tokens {
+        return tokens::show(&host, context);
+    }
     if context.json {
         context.terminal.print(&crate::json::line(&document(&host))?)?;
     } else {

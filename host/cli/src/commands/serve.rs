@@ -13,7 +13,7 @@ use crate::style::Look;
 use portcullis::Host;
 use portcullis::policy::Principal;
 use portcullis_mcp::http::{self, HttpOptions, Reach};
-use portcullis_mcp::{ClientAnswers, Server, ServerOptions, ToolNames, serve_stdio};
+use portcullis_mcp::{ClientAnswers, ListTools, Server, ServerOptions, ToolNames, serve_stdio};
 use std::net::SocketAddr;
 
 pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow::Result<Exit> {
@@ -45,6 +45,7 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
             Names::Full => ToolNames::Full,
             Names::Short => ToolNames::Short,
         },
+        list_tools: if arguments.search { ListTools::Search } else { ListTools::All },
         resource_links: !arguments.no_resource_links,
         task_after: arguments.task_after,
     }

@@ -1,9 +1,9 @@
 //! One page of an output: text that ends where a character does, or bytes.
 
-use crate::result::is_text;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use portcullis::Reference;
+use portcullis::text::is_text_type;
 use rmcp::model::ResourceContents;
 
 /// The longest character, in bytes.
@@ -13,7 +13,7 @@ pub(super) const CHARACTER_BYTES_MAX: usize = 4;
 /// at least one and the next begins with a whole one.
 pub(super) fn cut(reference: &Reference, mut bytes: Vec<u8>, limit: usize) -> Vec<u8> {
     let mut end = limit.min(bytes.len());
-    if is_text(&reference.media_type) {
+    if is_text_type(&reference.media_type) {
         let continues = |at: usize| bytes.get(at).is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000);
         let most = bytes.len().min(limit + CHARACTER_BYTES_MAX);
         while end < most && continues(end) {
@@ -26,7 +26,7 @@ pub(super) fn cut(reference: &Reference, mut bytes: Vec<u8>, limit: usize) -> Ve
 
 /// The page as the protocol has it. What calls itself text and is none goes out as bytes.
 pub(super) fn contents(reference: &Reference, page: &[u8], uri: &str) -> ResourceContents {
-    let text = is_text(&reference.media_type).then(|| std::str::from_utf8(page).ok()).flatten();
+    let text = is_text_type(&reference.media_type).then(|| std::str::from_utf8(page).ok()).flatten();
     let contents = match text {
         Some(text) => ResourceContents::text(text, uri),
         None => ResourceContents::blob(STANDARD.encode(page), uri),

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use portcullis::text::is_text_type;
 use portcullis::{Blob, Part};
 use rmcp::model::{ContentBlock, EmbeddedResource, ResourceContents};
 
@@ -21,16 +22,10 @@ pub(super) fn of(parts: &[Part], call: &str) -> Vec<ContentBlock> {
 /// A file inside of the result. Its address says where it is from; nothing can be read there again.
 fn embedded(file: &Blob, call: &str, number: usize) -> ResourceContents {
     let uri = format!("portcullis://call/{call}/part/{number}");
-    let text = std::str::from_utf8(&file.data).ok().filter(|_| is_text(&file.media_type));
+    let text = std::str::from_utf8(&file.data).ok().filter(|_| is_text_type(&file.media_type));
     let contents = match text {
         Some(text) => ResourceContents::text(text, uri),
         None => ResourceContents::blob(STANDARD.encode(&file.data), uri),
     };
     contents.with_mime_type(file.media_type.clone())
-}
-
-/// Whether a media type is that of text.
-pub(crate) fn is_text(media_type: &str) -> bool {
-    let essence = media_type.split(';').next().unwrap_or_default().trim();
-    essence.starts_with("text/") || essence == "application/json" || essence.ends_with("+json")
 }

@@ -1,8 +1,10 @@
 //! The tools of one catalog as clients see them: made once for a catalog, and kept until it changes.
 
+use super::short::{CALL, ShortTool, short_list};
 use crate::annotations;
 use crate::error::ServerError;
-use portcullis::{Catalog, Host, Offer, Plugin, ToolNames};
+use crate::options::ListTools;
+use portcullis::{Catalog, Host, Offer, Plugin, Reach, ToolNames};
 use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -14,6 +16,8 @@ pub(crate) struct Listing {
     pub(super) tools: Vec<Listed>,
     /// By the name that clients know, and by the full one.
     index: HashMap<String, usize>,
+    /// The two tools that stand for the others, where those are not listed.
+    pub(super) short: Option<[Tool; 2]>,
 }
 
 /// A tool as clients see it.
@@ -42,17 +46,46 @@ impl Listing {
         self.index.get(name).and_then(|at| self.tools.get(*at))
     }
 
-    fn new(host: &Host, catalog: Arc<Catalog>, names: Vec<String>) -> Self {
+    /// The tools that fit a need best, the best first. The host's own are listed anyway, and left out.
+    pub(super) fn search(&self, query: &str, limit: usize) -> Vec<&Listed> {
+        let own = self.tools.iter().filter(|listed| listed.plugin.is_standard()).count();
+        let found = self.catalog.pick(query, limit + own);
+        let found = found.iter().filter(|offer| !offer.plugin.is_standard());
+        found.filter_map(|offer| self.find(&offer.tool.name().to_string())).take(limit).collect()
+    }
+
+    /// The definition that a name stands for.
+    pub(crate) fn definition(&self, name: &str) -> Option<&Tool> {
+        let short = self.short.iter().flatten().find(|tool| tool.name == name);
+        short.or_else(|| self.find(name).map(|listed| &listed.definition))
+    }
+
+    fn new(host: &Host, catalog: Arc<Catalog>, names: Vec<String>, list: ListTools) -> Self {
         let mut tools = Vec::with_capacity(names.len());
         let mut index = HashMap::new();
-        for (offer, name) in catalog.offers().zip(names) {
+        let short = match list {
+            ListTools::All => None,
+            ListTools::Search => Some(short_list(&catalog).map(defined)),
+        };
+        for (offer, mut name) in catalog.offers().zip(names) {
+            if short.iter().flatten().any(|tool| tool.name == name) {
+                // A short name, which the server takes for itself: the full one is free.
+                name = ToolNames::Full.assign_leniently(std::slice::from_ref(&offer)).pop().unwrap_or(name);
+            }
             // A full name holds a dot, and the names that clients know hold none: they cannot meet.
             index.insert(offer.tool.name().to_string(), tools.len());
             index.insert(name.clone(), tools.len());
             tools.push(listed(host, offer, name));
         }
-        Self { catalog, tools, index }
+        Self { catalog, tools, index, short }
     }
+}
+
+/// The definition of one of the two tools that stand for the others. What they call may do anything.
+fn defined(tool: ShortTool) -> Tool {
+    let calls = tool.name == CALL;
+    let reach = Reach { writes: calls, leaves: calls };
+    Tool::new(tool.name, tool.description, object(&tool.schema)).with_annotations(annotations::of(reach))
 }
 
 fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String) -> Listed {
@@ -82,6 +115,7 @@ fn object(schema: &Value) -> Arc<JsonObject> {
 /// The listing of the catalog as it is, made anew when the catalog has changed.
 pub(crate) struct Listings {
     names: ToolNames,
+    list: ListTools,
     current: RwLock<Arc<Listing>>,
 }
 
@@ -90,14 +124,15 @@ impl Listings {
     ///
     /// # Errors
     /// Two tools would have one name.
-    pub(crate) fn new(host: &Host, names: ToolNames) -> Result<Self, ServerError> {
+    pub(crate) fn new(host: &Host, names: ToolNames, list: ListTools) -> Result<Self, ServerError> {
         let catalog = host.catalog();
         let offers: Vec<Offer> = catalog.offers().collect();
         let assigned = match names {
             ToolNames::Full => names.assign_leniently(&offers),
             ToolNames::Short => names.assign(&offers)?,
         };
-        Ok(Self { names, current: RwLock::new(Arc::new(Listing::new(host, catalog, assigned))) })
+        let listing = Listing::new(host, catalog, assigned, list);
+        Ok(Self { names, list, current: RwLock::new(Arc::new(listing)) })
     }
 
     /// The tools as they are now. A name that has come to be shared is given to neither tool.
@@ -108,7 +143,7 @@ impl Listings {
             return known;
         }
         let assigned = self.names.assign_leniently(&catalog.offers().collect::<Vec<Offer>>());
-        let listing = Arc::new(Listing::new(host, catalog, assigned));
+        let listing = Arc::new(Listing::new(host, catalog, assigned, self.list));
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&listing);
         listing
     }

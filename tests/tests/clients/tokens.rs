@@ -1,0 +1,83 @@
+//! The host's estimate of tokens beside what a tokenizer of a model counts.
+
+use crate::office::{DENYING, Office, succeeded};
+use crate::script::script;
+use portcullis::estimate_tokens;
+use portcullis_tests::botocore;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::{env, fs};
+
+/// Has the tokenizer.
+const PROVIDERS: &str = "PORTCULLIS_TEST_PYTHON_PROVIDERS";
+
+/// How far the estimate of many definitions together may be from the count, in percent of it.
+const MANY_PERCENT: u64 = 2;
+
+/// The same for a few of them together.
+const FEW_PERCENT: u64 = 10;
+
+/// The same for one of them alone.
+const ALONE_PERCENT: u64 = 15;
+
+/// How many tokens each text has.
+fn counted(office: &Office, texts: &[String]) -> Vec<u64> {
+    let file = office.path("texts.json");
+    fs::write(&file, json!(texts).to_string()).unwrap();
+    let ran = script(office, PROVIDERS, "tokens", &json!({ "texts": file })).output().unwrap();
+    serde_json::from_str(&succeeded(&ran)).unwrap()
+}
+
+#[track_caller]
+fn is_within(estimate: u64, count: u64, percent: u64, what: &str) {
+    let off = estimate.abs_diff(count) * 100;
+    assert!(off <= count * percent, "{what}: {estimate} and not {count}");
+}
+
+/// The definitions of a provider's request, each as a model is told of it.
+fn definitions(exported: &Value) -> Vec<String> {
+    exported.as_array().unwrap_or_else(|| panic!("{exported}")).iter().map(Value::to_string).collect()
+}
+
+#[test]
+fn the_estimate_of_the_shipped_tools_is_near_the_count() {
+    let office = Office::new(DENYING);
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/plugins");
+    let folder = env::var_os("PORTCULLIS_TEST_PLUGINS").map_or_else(|| PathBuf::from(default), PathBuf::from);
+    for name in ["files", "memory", "todo", "web"] {
+        fs::copy(folder.join(format!("{name}.wasm")), office.path(format!("plugins/{name}.wasm").as_str())).unwrap();
+    }
+    let exported: Value =
+        serde_json::from_str(&office.portcullis(&["export", "--format", "openai-chat"])).expect("it is JSON");
+    let texts = definitions(&exported["tools"]);
+    let counts = counted(&office, &texts);
+    for (text, count) in texts.iter().zip(&counts) {
+        is_within(estimate_tokens(text), *count, ALONE_PERCENT, text);
+    }
+    let costs: Value = serde_json::from_str(&office.portcullis(&["list", "--tokens"])).expect("it is JSON");
+    assert_eq!(costs["tools"].as_array().unwrap().len(), texts.len(), "{costs}");
+    is_within(costs["tokens"].as_u64().unwrap(), counts.iter().sum(), FEW_PERCENT, "together");
+}
+
+#[test]
+fn the_estimate_of_a_thousand_tools_of_others_is_near_the_count() {
+    let office = Office::new(DENYING);
+    let definition = |plugin: &str, tool: &portcullis_tests::Tool| {
+        let parameters: Value = serde_json::from_str(&tool.schema).unwrap();
+        let name = format!("{plugin}__{}", tool.name);
+        let function = json!({ "name": name, "description": tool.description, "parameters": parameters });
+        json!({ "type": "function", "function": function }).to_string()
+    };
+    let manifests = botocore::manifests();
+    let texts: Vec<String> = manifests
+        .iter()
+        .flat_map(|manifest| manifest.tools.iter().map(|tool| definition(&manifest.name, tool)))
+        .collect();
+    assert!(texts.len() >= 300);
+    let counts = counted(&office, &texts);
+    for (text, count) in texts.iter().zip(&counts) {
+        is_within(estimate_tokens(text), *count, ALONE_PERCENT, text);
+    }
+    let estimate = texts.iter().map(|text| estimate_tokens(text)).sum();
+    is_within(estimate, counts.iter().sum(), MANY_PERCENT, "together");
+}
