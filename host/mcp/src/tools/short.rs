@@ -51,8 +51,10 @@ fn search_description(catalog: &Catalog) -> String {
     let plugins: Vec<&Plugin> = catalog.plugins().filter(|plugin| !plugin.is_standard()).collect();
     let tools: usize = plugins.iter().map(|plugin| plugin.tools().count()).sum();
     let mut description = format!(
-        "Finds the tools that fit a need, among the {tools} that this server has, and gives their whole definitions, \
-         the best first. Say in a few words what is to be done, and to what. Call what you find with tools__call."
+        "Finds tools by what they do, among the {tools} that this server has, and gives their whole definitions, the \
+         best first. It matches words: write what the tool would do as its own description would say it, the verb, the \
+         thing it is done to, and the plugin if you know it, such as \"resize an image to a width\". Call what you find \
+         with tools__call."
     );
     if !plugins.is_empty() {
         description.push_str(" The plugins, each with the number of its tools:");
