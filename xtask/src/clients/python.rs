@@ -1,5 +1,5 @@
 //! Clients that run on Python: two environments, since the clients of the handshake era need the old version of what
-//! the others need the new version of.
+//! the others need the new version of. The types of providers of models are in a third, apart from both.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,11 @@ use anyhow::{Context as _, Result, ensure};
 use crate::{cache, process};
 
 /// The environments: what pins each, and the variable that names its interpreter to the tests.
-const ENVIRONMENTS: [(&str, &str); 2] =
-    [("modern", "PORTCULLIS_TEST_PYTHON_MODERN"), ("legacy", "PORTCULLIS_TEST_PYTHON_LEGACY")];
+const ENVIRONMENTS: [(&str, &str); 3] = [
+    ("modern", "PORTCULLIS_TEST_PYTHON_MODERN"),
+    ("legacy", "PORTCULLIS_TEST_PYTHON_LEGACY"),
+    ("providers", "PORTCULLIS_TEST_PYTHON_PROVIDERS"),
+];
 /// Where the interpreter is in an environment.
 const INTERPRETER: &str = "bin/python";
 /// What an environment was made by, for the name of its cache entry: it holds links to it.
