@@ -50,6 +50,12 @@ pub fn is_deceptive(character: char) -> bool {
         | '\u{e0000}'..='\u{10ffff}')
 }
 
+/// Whether a media type is that of text.
+pub fn is_text_type(media_type: &str) -> bool {
+    let essence = media_type.split(';').next().unwrap_or_default().trim();
+    essence.starts_with("text/") || essence == "application/json" || essence.ends_with("+json")
+}
+
 /// Cuts text to a number of bytes, at a character boundary.
 pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
     &text[..text.floor_char_boundary(bytes_max)]
