@@ -14,6 +14,10 @@ mod snapshot;
 
 mod attack;
 
+pub mod botocore;
+
+pub mod corpus;
+
 pub mod net;
 
 pub use attack::{Attack, GRACE};

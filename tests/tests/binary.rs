@@ -13,6 +13,9 @@ mod exits;
 #[path = "binary/documents.rs"]
 mod documents;
 
+#[path = "binary/export.rs"]
+mod export;
+
 #[path = "binary/places.rs"]
 mod places;
 
@@ -39,3 +42,9 @@ mod approvals;
 
 #[path = "binary/trust.rs"]
 mod trust;
+
+#[path = "binary/lints.rs"]
+mod lints;
+
+#[path = "binary/tokens.rs"]
+mod tokens;

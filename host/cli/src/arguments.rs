@@ -1,7 +1,9 @@
 //! The command line as typed. It knows words and options, not what they default to or do.
 
+mod export;
 mod serve;
 
+pub(crate) use export::ExportArguments;
 pub(crate) use serve::{Answers, HttpArguments, Names, ServeArguments};
 
 use crate::exit_code::Exit;
@@ -40,7 +42,7 @@ pub(crate) struct Options {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// The tools, their permissions, and what would happen to a call now
-    List,
+    List(ListToolsArguments),
     /// One plugin: what it offers, what it asks for, and what it is granted
     Inspect(InspectArguments),
     /// Would this plugin load? Every problem that was found, with its remedy
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Call(CallArguments),
     /// Serve the tools to agents, over MCP, until it is stopped
     Serve(ServeArguments),
+    /// The tools as a model's provider takes them, and what is lost there
+    Export(ExportArguments),
     /// What would happen to a call, by which rule, with which handles; runs nothing
     Explain(ExplainArguments),
     /// What waits for you, and what you have answered
@@ -65,6 +69,13 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ListToolsArguments {
+    /// About how many tokens a model reads for each tool, and for the short list of `serve --search`
+    #[arg(long)]
+    pub(crate) tokens: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct InspectArguments {
     /// A plugin of the plugin directory, or a file: anything with a `/` or that ends with `.wasm`
     #[arg(value_name = "NAME|FILE.wasm")]
@@ -73,9 +84,12 @@ pub(crate) struct InspectArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// The component
+    /// The component; description files beside it belong to it
     #[arg(value_name = "FILE.wasm")]
     pub(crate) file: PathBuf,
+    /// End as for a refused plugin, with exit code 7, where there is a lint
+    #[arg(long)]
+    pub(crate) deny_lints: bool,
 }
 
 #[derive(Debug, Args)]

@@ -25,11 +25,13 @@ pub(crate) enum Exit {
     PluginRefused = 7,
     /// The record, or the ledger of approvals, is not what was written.
     RecordDamaged = 8,
+    /// An export would lose something, and that was not to be.
+    Lossy = 9,
 }
 
 impl Exit {
     /// Every way to end, by number.
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Completed,
         Self::ToolFailed,
         Self::Usage,
@@ -39,6 +41,7 @@ impl Exit {
         Self::InvalidArguments,
         Self::PluginRefused,
         Self::RecordDamaged,
+        Self::Lossy,
     ];
 
     /// How the process ends after a call.
@@ -75,6 +78,7 @@ impl Exit {
             Self::InvalidArguments => "there is no such tool, or its arguments are invalid",
             Self::PluginRefused => "the plugin was refused",
             Self::RecordDamaged => "the record or the ledger of approvals is not what was written",
+            Self::Lossy => "the export would lose something, and --deny-lossy was said",
         }
     }
 
@@ -117,6 +121,6 @@ mod tests {
     fn the_table_lists_each_number_once_and_in_order() {
         let table = Exit::table();
         let numbers: Vec<&str> = table.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
-        assert_eq!(numbers, ["0", "1", "2", "3", "4", "5", "6", "7", "8"]);
+        assert_eq!(numbers, ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
     }
 }

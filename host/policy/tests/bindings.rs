@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use portcullis_policy::{
-    Binding, BindingError, ClockResolution, HttpBinding, Layer, LayerError, Layers, Pointer, Policy, PolicyError,
-    PolicyFault, Scheme, SecretSlot, SecretSource, StoreScope, Trust, Unnamed, is_reserved_header,
+    Binding, BindingError, ClockResolution, HttpBinding, Layer, LayerError, Layers, Leniency, Pointer, Policy,
+    PolicyError, PolicyFault, Scheme, SecretSlot, SecretSource, StoreScope, Trust, Unnamed, is_reserved_header,
 };
 use serde_json::json;
 
@@ -187,6 +187,11 @@ fn every_other_malformed_key_is_refused_with_a_remedy_of_its_own() {
         (line(&(0..101).map(|n| format!("config.k{n} = ''\n")).collect::<String>()), "write at most 100"),
         (line("clock = 'exact'"), "write one of `coarse`, `fine`"),
         (line("clocks = 'fine'"), "the known keys are `directory`, `http`, `store`, `service`, `config`, `clock`"),
+        (line("repair = 'allow'"), "write one of `refuse`, `ask`"),
+        (line("repair = true"), "write a text in quotes"),
+        (line("unvalidated = 'allow'"), "write one of `refuse`, `ask`"),
+        (line("unvalidated = ['ask']"), "write a text in quotes"),
+        ("\nrepair = 'ask'\n".to_owned(), "the known keys are"),
         ("[network]\nname-servers = []".to_owned(), "write at least one entry"),
         ("[network]\nname-servers = ['localhost']".to_owned(), "write an address with or without a port"),
         ("[network]\nname-servers = ['127.0.0.1:0']".to_owned(), "write an address with or without a port"),
@@ -332,6 +337,41 @@ fn an_untrusted_project_sets_nothing_and_only_coarsens_a_clock() {
         let clocks = (clock(user, project, Trust::Untrusted), clock(user, project, Trust::Trusted));
         assert_eq!(clocks, (untrusted, trusted), "{user:?} and {project:?}");
     }
+}
+
+/// What is not exactly what a tool asks for is refused, unless a trusted layer has a person asked; and there is no word
+/// that lets it pass without one.
+#[test]
+fn only_a_trusted_layer_lets_mended_and_unchecked_arguments_be_asked_about() {
+    let (web, other) = ("web".parse().unwrap(), "other".parse().unwrap());
+    let (refuse, ask) = (Leniency::Refuse, Leniency::Ask);
+    for key in ["repair", "unvalidated"] {
+        let of = |user: &str, project: &str, trust| {
+            let text =
+                |word: &str| if word.is_empty() { String::new() } else { format!("plugin.web.{key} = '{word}'") };
+            let policy = layered("", &text(user), &text(project), trust).unwrap();
+            let both = (policy.repair(&web), policy.unvalidated(&web));
+            assert_eq!((policy.repair(&other), policy.unvalidated(&other)), (refuse, refuse));
+            let (own, beside) = if key == "repair" { both } else { (both.1, both.0) };
+            assert_eq!(beside, refuse, "neither says anything about the other");
+            own
+        };
+        let rows = [
+            ("", "", refuse, refuse),
+            ("ask", "", ask, ask),
+            ("", "ask", refuse, ask),
+            ("ask", "refuse", refuse, refuse),
+            ("refuse", "ask", refuse, ask),
+            ("ask", "ask", ask, ask),
+        ];
+        for (user, project, untrusted, trusted) in rows {
+            let words = (of(user, project, Trust::Untrusted), of(user, project, Trust::Trusted));
+            assert_eq!(words, (untrusted, trusted), "{key}: {user:?} and {project:?}");
+        }
+    }
+    let none = Policy::deny_all();
+    assert_eq!((none.repair(&web), none.unvalidated(&web)), (refuse, refuse));
+    assert_eq!((ask.as_str(), refuse.as_str()), ("ask", "refuse"));
 }
 
 #[test]

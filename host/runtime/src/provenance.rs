@@ -24,6 +24,8 @@ pub struct Provenance {
     pub nulls: Vec<String>,
     /// What was mended so that they fit. Arguments that were mended are always put to a person.
     pub repairs: Vec<Repair>,
+    /// Whether it was tried to mend them. What did not come to fit is left as it came, and nothing was mended.
+    pub attempted: bool,
 }
 
 /// One thing that was mended.

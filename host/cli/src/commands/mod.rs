@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod conduct;
 mod explain;
+mod export;
 mod inspect;
 mod list;
 mod reply;
@@ -38,11 +39,12 @@ pub(crate) struct Context {
 /// It could not do its work.
 pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
     match command {
-        Command::List => list::run(context).await,
+        Command::List(arguments) => list::run(&arguments, context).await,
         Command::Inspect(arguments) => inspect::run(&arguments, context).await,
         Command::Check(arguments) => check::run(&arguments, context).await,
         Command::Call(arguments) => call::run(arguments, context).await,
         Command::Serve(arguments) => serve::run(arguments, context).await,
+        Command::Export(arguments) => export::run(&arguments, context).await,
         Command::Explain(arguments) => explain::run(arguments, context).await,
         Command::Approvals(command) => approvals::run(command, context).await,
         Command::Trust(arguments) => trust::run(&arguments, context).await,

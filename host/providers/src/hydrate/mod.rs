@@ -1,8 +1,19 @@
 //! From what a model answered to calls: each parsed, matched, held to the authoritative schema, and with its origin.
 
-use crate::definitions::Definitions;
+mod arguments;
+mod cursor;
+mod envelope;
+mod ids;
+mod mend;
+mod near;
+
+use crate::definitions::{Defined, Definitions};
 use crate::format::Format;
+use arguments::Given;
+use envelope::Asked;
+use mend::Effort;
 use portcullis::{Code, Host, Provenance, Request};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Why a provider's answer has no calls that could be made.
@@ -49,15 +60,72 @@ pub struct HydratedCall {
 }
 
 impl Definitions {
-    /// The calls that an answer asks for: the whole response of the provider, or the message in it, as JSON text.
+    /// The calls that an answer asks for: the whole response of the provider, or the message in it, or the list of its
+    /// parts alone, as JSON text.
     ///
-    /// A call that is wrong is one of them: the host refuses and records it, and the model learns what to mend.
+    /// A call that is wrong is one of them: the host refuses and records it, and the model learns what to mend. An
+    /// answer with several choices is an error: which one counts is not for a reader to say.
     ///
     /// # Errors
-    /// The text is no message of this format.
+    /// The text is no message of this format, too large, or asks for more calls than a batch takes.
     pub fn hydrate(&self, format: Format, answer: &str, host: &Host) -> Result<Hydrated, HydrateError> {
-        let _ = (answer, host);
-        Ok(Hydrated { format, calls: Vec::new() })
+        let message = envelope::read(format, answer)?;
+        let mut effort = Effort::new();
+        let shared = ids::shared(&message.calls);
+        let calls = message.calls.into_iter().enumerate();
+        let calls = calls.map(|(at, asked)| {
+            let flaw =
+                asked.flaw.map(str::to_owned).or_else(|| ids::flaw(format, asked.id.as_deref(), shared.contains(&at)));
+            self.call(format, asked, flaw, host, &mut effort)
+        });
+        Ok(Hydrated { format, calls: calls.collect() })
+    }
+
+    /// One call, which is refused where it has a flaw.
+    fn call(
+        &self,
+        format: Format,
+        asked: Asked<'_>,
+        flaw: Option<String>,
+        host: &Host,
+        effort: &mut Effort,
+    ) -> HydratedCall {
+        let name = asked.name.map(Cow::into_owned).unwrap_or_default();
+        let defined = self.find(&name).or_else(|| self.find_full(&name));
+        let refused = match (flaw, defined) {
+            (Some(why), _) => Some((Code::CallerRefused, why)),
+            (None, None) => Some((Code::UnknownTool, near::message(self, &name))),
+            (None, Some(_)) => None,
+        };
+        let tool = defined.map(|defined| &*defined.offer.tool);
+        let given = Given { format, arguments: asked.arguments, may_be_mended: refused.is_none() };
+        let held = arguments::hold(given, tool, host, effort);
+        HydratedCall {
+            tool: tool.map_or_else(|| name.clone(), |tool| tool.name().to_string()),
+            definition: tool.map(portcullis::Tool::sha256),
+            arguments: held.arguments,
+            provenance: Arc::new(Provenance {
+                format: format.as_str(),
+                id: asked.id.map(Cow::into_owned),
+                name,
+                raw: held.raw,
+                parsed: held.parsed,
+                validation: held.validation,
+                nulls: held.nulls,
+                repairs: held.repairs,
+                attempted: held.attempted,
+            }),
+            refused,
+        }
+    }
+
+    /// The tool whose full name it is, as it stands in policies and records: no portable name has a point in it.
+    fn find_full(&self, name: &str) -> Option<&Defined> {
+        let (plugin, tool) = name.split_once('.')?;
+        self.tools().iter().find(|defined| {
+            let name = defined.offer.tool.name();
+            name.plugin.as_str() == plugin && name.tool.as_str() == tool
+        })
     }
 }
 

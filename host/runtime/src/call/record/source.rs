@@ -2,7 +2,7 @@
 //! from it, and what was done to them before they became the call's.
 
 use crate::provenance::Provenance;
-use crate::text::{cut, sha256};
+use crate::text::{cut, is_zero, sha256};
 use serde::Serialize;
 
 /// The longest id of a provider that is kept, in bytes: theirs are a tenth of it.
@@ -30,6 +30,9 @@ pub(super) struct SourceLine {
     nulls: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     repairs: Vec<String>,
+    /// Whether it was tried to mend them, and came to nothing.
+    #[serde(skip_serializing_if = "is_zero")]
+    repair_failed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     changes_dropped: Option<usize>,
 }
@@ -49,6 +52,7 @@ impl SourceLine {
             validated_us: validation.map(|it| u64::try_from(it.took.as_micros()).unwrap_or(u64::MAX)),
             nulls: from.nulls.iter().take(CHANGES_MAX).map(|pointer| kept(pointer)).collect(),
             repairs: repairs.take(CHANGES_MAX).collect(),
+            repair_failed: from.attempted && !from.is_repaired(),
             changes_dropped: (dropped > 0).then_some(dropped),
         }
     }

@@ -1,0 +1,74 @@
+//! `portcullis export`: the tools in a provider's format, and what is lost there.
+
+use super::Context;
+use crate::arguments::ExportArguments;
+use crate::exit_code::Exit;
+use crate::style::Look;
+use crate::{json, opening};
+use portcullis::policy::{Leniency, Permissions};
+use portcullis::text::OneLine;
+use portcullis::{Host, Offer};
+use portcullis_providers::{Definitions, Export, Loss};
+use serde_json::json;
+
+pub(super) async fn run(arguments: &ExportArguments, context: &Context) -> anyhow::Result<Exit> {
+    let host = opening::open(context).await?;
+    let export = Definitions::of(offers(&host, arguments))?.export(arguments.format);
+    let denied = arguments.deny_lossy && !export.losses.is_empty();
+    if context.json {
+        context.terminal.print(&json::line(&document(&export, denied))?)?;
+    } else {
+        export.losses.iter().for_each(|loss| note(loss, context));
+        if !denied {
+            let text = json::indent(json::line(&export.tools)?.trim_end());
+            context.terminal.print(&format!("{text}\n"))?;
+        }
+    }
+    if denied && !context.json {
+        let style = context.terminal.note_style();
+        let error = style.paint(Look::Bad, "error:");
+        context
+            .terminal
+            .note(format_args!("{error} {} would lose something, and --deny-lossy was said", export.format));
+    }
+    Ok(if denied { Exit::Lossy } else { Exit::Completed })
+}
+
+/// The tools that a call could come to and that were asked for: the best first where they were picked, else by name.
+fn offers(host: &Host, arguments: &ExportArguments) -> Vec<Offer> {
+    let catalog = host.catalog();
+    let lenient = |offer: &Offer| host.policy().unvalidated(offer.plugin.name()) == Leniency::Ask;
+    let callable = |offer: &Offer| !offer.tool.schema().is_absent() || lenient(offer);
+    let fits = |offer: &Offer| match &arguments.permissions {
+        Some(permissions) => {
+            let permissions: Permissions = permissions.iter().copied().collect();
+            offer.tool.required().intersect(permissions) == offer.tool.required()
+        }
+        None => true,
+    };
+    let named = |offer: &Offer| {
+        arguments.tools.is_empty() || arguments.tools.iter().any(|pattern| pattern.matches(offer.tool.name()))
+    };
+    let wanted = |offer: &Offer| callable(offer) && fits(offer) && named(offer);
+    match &arguments.pick {
+        // The limit is on what is left of the tools that fit.
+        Some(need) => catalog.pick(need, usize::MAX).into_iter().filter(wanted).take(arguments.limit).collect(),
+        None => catalog.offers().filter(wanted).collect(),
+    }
+}
+
+fn document(export: &Export, denied: bool) -> serde_json::Value {
+    match denied {
+        true => json!({ "format": export.format.as_str(), "losses": export.losses }),
+        false => json!(export),
+    }
+}
+
+/// One line for a loss.
+fn note(loss: &Loss, context: &Context) {
+    let style = context.terminal.note_style();
+    let Loss { tool, pointer, keyword, what } = loss;
+    let place = if pointer.is_empty() { String::new() } else { format!(" at {}", OneLine(pointer)) };
+    let lost = style.paint(Look::Doubtful, "lost:");
+    context.terminal.note(format_args!("{lost} {}: {}{place}: {}", OneLine(tool), OneLine(keyword), OneLine(what)));
+}

@@ -1,0 +1,281 @@
+//! A copy of the authoritative schema, touched only where a provider would refuse the request or read it otherwise.
+
+use super::dialect::anthropic_name;
+use super::keywords::{ONE, is_annotation};
+use super::pointer::{below, down, reference, tokens};
+use super::references::{References, Target};
+use super::words::{Words, append};
+use super::{EXPORTED_DEPTH_MAX, INLINED_SUBSCHEMAS_MAX};
+use crate::definitions::Defined;
+use crate::export::notes::Notes;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+mod draft7;
+mod root;
+
+/// What is touched.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::export) struct Touches {
+    /// A list without `items` is refused, and a root without `properties`; empty ones say the same.
+    explicit: bool,
+    /// Keywords that are refused at the root.
+    root_refuses: &'static [&'static str],
+    /// Whether it takes the name of a parameter of the root.
+    names: fn(&str) -> bool,
+    /// Whether it is read as draft-07.
+    draft7: bool,
+    /// Whether references are replaced by what they refer to.
+    inlines: bool,
+}
+
+impl Touches {
+    const NONE: Self = Self { explicit: false, root_refuses: &[], names: |_| true, draft7: false, inlines: false };
+
+    /// For OpenAI, where nothing is strict.
+    pub(in crate::export) const OPENAI: Self =
+        Self { explicit: true, root_refuses: &["allOf", "anyOf", "enum", "not", "oneOf"], ..Self::NONE };
+
+    /// For Anthropic, where nothing is strict.
+    pub(in crate::export) const ANTHROPIC: Self =
+        Self { root_refuses: &["allOf", "anyOf", "oneOf"], names: |name| anthropic_name(name, true), ..Self::NONE };
+
+    /// For LangChain, which takes a property of that name for a reference and fails.
+    pub(in crate::export) const LANGCHAIN: Self = Self { names: |name| name != "$ref", ..Self::NONE };
+
+    /// For Mistral.
+    pub(in crate::export) const MISTRAL: Self = Self { draft7: true, ..Self::NONE };
+
+    /// For Ollama, before it is flattened.
+    pub(super) const INLINED: Self = Self { root_refuses: &["allOf", "anyOf", "oneOf"], inlines: true, ..Self::NONE };
+}
+
+/// The copy of a tool's schema; nothing where the provider cannot be told of an argument that the tool needs.
+pub(in crate::export) fn copied(tool: &Defined, touches: Touches, notes: &mut Notes) -> Option<Value> {
+    let mut copier = Copier::new(tool.offer.tool.schema().document(), touches, notes);
+    copier.whole().map(Value::Object)
+}
+
+/// The copying of one schema.
+pub(super) struct Copier<'a, 'b> {
+    references: References<'a>,
+    touches: Touches,
+    notes: &'b mut Notes,
+    /// Schemas that are referred to where the copy does not have them, by where they stand, and their names in `$defs`.
+    moved: BTreeMap<String, String>,
+    waiting: Vec<(String, Target<'a>)>,
+    /// The references that are being replaced, from the outside.
+    within: Vec<String>,
+    inlined: usize,
+    /// Where the properties of the root stand that it has from its parts.
+    pub(super) adopted: BTreeMap<String, String>,
+}
+
+impl<'a, 'b> Copier<'a, 'b> {
+    pub(super) fn new(schema: &'a Value, touches: Touches, notes: &'b mut Notes) -> Self {
+        let references = References::of(schema);
+        let (moved, waiting, within, adopted) = (BTreeMap::new(), Vec::new(), Vec::new(), BTreeMap::new());
+        Self { references, touches, notes, moved, waiting, within, inlined: 0, adopted }
+    }
+
+    fn schema(&mut self, schema: &'a Value, at: &str, depth: usize) -> Value {
+        let Value::Object(members) = schema else { return schema.clone() };
+        self.inlined += usize::from(!self.within.is_empty());
+        Value::Object(self.object(members, at, depth))
+    }
+
+    fn object(&mut self, members: &'a Map<String, Value>, at: &str, depth: usize) -> Map<String, Value> {
+        let mut copy = Map::new();
+        let mut loosened = Vec::new();
+        for (keyword, value) in members {
+            match keyword.as_str() {
+                // References are pointers from here on, and there is one dialect.
+                "$anchor" | "$id" | "$schema" | "$ref" => {}
+                "$defs" | "definitions" if self.touches.inlines || (at.is_empty() && depth > 0) => {}
+                _ => {
+                    let before = self.notes.added();
+                    let said = self.value(keyword, value, &down(at, keyword), depth);
+                    if self.notes.added() > before && BARRING.contains(&keyword.as_str()) {
+                        loosened.push(keyword.as_str());
+                    }
+                    copy.insert(keyword.clone(), said);
+                }
+            }
+        }
+        self.unbar(&mut copy, &loosened, members, at);
+        if self.touches.draft7 {
+            draft7::touch(&mut copy, at, self.notes);
+        }
+        let is_list =
+            |kind: &Value| kind == "array" || kind.as_array().is_some_and(|all| all.contains(&json!("array")));
+        if self.touches.explicit && copy.get("type").is_some_and(is_list) {
+            self.explicit_items(&mut copy, members, at);
+        }
+        match members.get("$ref") {
+            // The root is put together of its parts.
+            Some(_) if self.touches.inlines && at.is_empty() => copy,
+            Some(text) => self.referring(copy, text, at, depth),
+            None => copy,
+        }
+    }
+
+    /// Takes away what would bar more than it did, since what it is about is said loosely.
+    fn unbar(&mut self, copy: &mut Map<String, Value>, loosened: &[&str], members: &Map<String, Value>, at: &str) {
+        let mut words = Words::default();
+        for keyword in loosened {
+            let said = copy.remove(*keyword);
+            match said.filter(|_| *keyword == "oneOf" && !copy.contains_key("anyOf")) {
+                Some(said) => {
+                    copy.insert("anyOf".to_owned(), said);
+                    self.notes.add(at, keyword, "said as anyOf: that no other alternative may fit is not said");
+                }
+                None => words.say(at, keyword, &members[*keyword], self.notes),
+            }
+        }
+        words.write(copy);
+        if loosened.contains(&"if") {
+            for keyword in ["then", "else"] {
+                if copy.remove(keyword).is_some() {
+                    self.notes.add(at, keyword, "left out: what it depends on is not said");
+                }
+            }
+        }
+    }
+
+    /// A list that says nothing of its items has empty ones. What it says of those that nothing else speaks of is said
+    /// of those behind the first, which is the same where only they are spoken of.
+    fn explicit_items(&mut self, copy: &mut Map<String, Value>, members: &Map<String, Value>, at: &str) {
+        if copy.contains_key("items") {
+            return;
+        }
+        let items = match copy.remove("unevaluatedItems") {
+            None => json!({}),
+            Some(others) if !SPEAKING.iter().any(|keyword| members.contains_key(*keyword)) => others,
+            Some(_) => {
+                self.notes.add(at, "unevaluatedItems", "left out: the provider wants items, which speak of all others");
+                json!({})
+            }
+        };
+        copy.insert("items".to_owned(), items);
+    }
+
+    /// The value of a keyword.
+    fn value(&mut self, keyword: &str, value: &'a Value, at: &str, depth: usize) -> Value {
+        match value {
+            _ if ONE.contains(&keyword) => self.schema(value, at, depth + 1),
+            Value::Array(items) if super::keywords::MANY.contains(&keyword) => {
+                let copy = |(place, item)| self.schema(item, &down(at, &format!("{place}")), depth + 1);
+                Value::Array(items.iter().enumerate().map(copy).collect())
+            }
+            Value::Object(named) if super::keywords::NAMED.contains(&keyword) => {
+                let copy = |(name, item): (&'a String, &'a Value)| {
+                    (name.clone(), self.schema(item, &down(at, name), depth + 1))
+                };
+                Value::Object(named.iter().map(copy).collect())
+            }
+            _ => value.clone(),
+        }
+    }
+
+    /// A schema that refers to another.
+    fn referring(&mut self, mut copy: Map<String, Value>, text: &Value, at: &str, depth: usize) -> Map<String, Value> {
+        let Some(target) = self.references.resolve(text) else {
+            self.notes.add(at, "$ref", "left out: it refers to nothing");
+            return copy;
+        };
+        if self.touches.inlines {
+            return self.inlined(copy, &target, at, depth);
+        }
+        let name = Value::String(self.name(target));
+        let siblings = copy.keys().any(|keyword| !matches!(keyword.as_str(), "$defs" | "definitions"));
+        if self.touches.draft7 && siblings {
+            // Draft-07 reads nothing beside a reference; within a list of one it says the same.
+            conjoin(&mut copy, json!({ "$ref": name }));
+        } else {
+            copy.insert("$ref".to_owned(), name);
+        }
+        copy
+    }
+
+    /// How the copy refers to a schema. What may not stand there any more, or as another, gets a name of its own.
+    fn name(&mut self, target: Target<'a>) -> String {
+        if self.stays(&target.at) {
+            return reference(&target.at);
+        }
+        if let Some(name) = self.moved.get(&target.at) {
+            return reference(&below("", "$defs", name));
+        }
+        let taken = |name: &String| self.references.root().pointer(&below("", "$defs", name)).is_some();
+        let number = self.moved.len() + 1;
+        let mut name = format!("moved-{number}");
+        while taken(&name) {
+            name.push('-');
+        }
+        self.moved.insert(target.at.clone(), name.clone());
+        let text = reference(&below("", "$defs", &name));
+        self.waiting.push((name, target));
+        text
+    }
+
+    /// Whether a place of the original is the same place of the copy: the root, and definitions and properties.
+    fn stays(&self, at: &str) -> bool {
+        let tokens: Vec<String> = tokens(at).collect();
+        let plain =
+            |pair: &[String]| pair.len() == 2 && matches!(pair[0].as_str(), "$defs" | "definitions" | "properties");
+        let taken = |pair: &[String]| pair[0] != "properties" || (self.touches.names)(&pair[1]);
+        // The root of the copy says less where some of it was refused.
+        let refused = |keyword: &&str| self.references.root().get(*keyword).is_some();
+        let whole = !tokens.is_empty() || !self.touches.root_refuses.iter().any(refused);
+        // Not every reader decodes what had to be encoded.
+        let plain_text = reference(at).len() == at.len() + 1;
+        whole && plain_text && tokens.chunks(2).all(plain) && tokens.chunks(2).next().is_none_or(taken)
+    }
+
+    /// What a reference refers to, with what stands beside it.
+    fn inlined(
+        &mut self,
+        mut copy: Map<String, Value>,
+        target: &Target<'a>,
+        at: &str,
+        depth: usize,
+    ) -> Map<String, Value> {
+        let endless = self.within.contains(&target.at) || target.at.is_empty();
+        if endless || depth >= EXPORTED_DEPTH_MAX || self.inlined >= INLINED_SUBSCHEMAS_MAX {
+            let why = if endless { "it refers to what it is part of" } else { "the schema would become too large" };
+            self.notes.add(at, "$ref", format!("any value: {why}"));
+            return copy;
+        }
+        self.within.push(target.at.clone());
+        let inlined = self.schema(target.schema, &target.at, depth + 1);
+        self.within.pop();
+        match inlined {
+            Value::Object(mut inlined) if copy.keys().all(|keyword| is_annotation(keyword)) => {
+                // What is said at the reference is about this use of it, and comes first.
+                let described = inlined.remove("description");
+                inlined.extend(copy);
+                append(&mut inlined, described.as_ref().and_then(Value::as_str).unwrap_or_default());
+                inlined
+            }
+            // Any value at all is what there is without it.
+            Value::Bool(true) => copy,
+            inlined => {
+                conjoin(&mut copy, inlined);
+                copy
+            }
+        }
+    }
+}
+
+/// Keywords that bar more where what is in them is said loosely.
+const BARRING: [&str; 3] = ["if", "not", "oneOf"];
+
+/// Keywords that can speak of single items of a list, beside those that say so.
+const SPEAKING: [&str; 8] = ["$ref", "allOf", "anyOf", "contains", "dependentSchemas", "if", "not", "oneOf"];
+
+/// Adds a schema that has to be met as well.
+fn conjoin(members: &mut Map<String, Value>, also: Value) {
+    let all = members.entry("allOf").or_insert_with(|| json!([]));
+    if let Value::Array(all) = all {
+        all.push(also);
+    }
+}

@@ -1,0 +1,111 @@
+//! Lists: what each place holds.
+
+use super::gather::{Part, Source};
+use super::{Built, Rewriter, Unfit, Words};
+use crate::export::schema::pointer::{below, down};
+use serde_json::{Value, json};
+
+impl<'a> Rewriter<'a, '_> {
+    /// Says what a list holds.
+    pub(super) fn array(
+        &mut self,
+        built: &mut Built,
+        sources: &[Source<'a>],
+        at: &str,
+        depth: usize,
+        words: &mut Words,
+    ) -> Result<(), Unfit> {
+        let with_prefix = sources.iter().find(|source| source.members.contains_key("prefixItems"));
+        let prefix = with_prefix.and_then(|source| source.members["prefixItems"].as_array().map(|list| (source, list)));
+        let mut items = Vec::new();
+        for source in sources {
+            if let Some(schema) = source.members.get("items") {
+                items.push(Part { schema, at: down(&source.at, "items") });
+            }
+            let second = with_prefix.is_some_and(|first| first.at != source.at);
+            if let Some(value) = source.members.get("prefixItems").filter(|_| second) {
+                words.say(&source.at, "prefixItems", value, self.notes);
+            }
+        }
+        match prefix {
+            Some((source, list)) => self.tuple(built, source, list, &items, depth, words),
+            None if items.is_empty() => self.unsaid(built, at),
+            None => match self.place(&items, depth + 1)? {
+                Some(items) => {
+                    built.insert("items".to_owned(), Value::Object(items));
+                    Ok(())
+                }
+                None => {
+                    // Of what nothing can be there is none.
+                    self.at_most(built, 0, at, "items", words);
+                    self.unsaid(built, at)
+                }
+            },
+        }
+    }
+
+    /// A list of anything.
+    fn unsaid(&mut self, built: &mut Built, at: &str) -> Result<(), Unfit> {
+        if self.dialect.typed {
+            let any = self.any(at, "it is a list of anything")?;
+            built.insert("items".to_owned(), Value::Object(any));
+        }
+        Ok(())
+    }
+
+    /// A list that says place by place what it holds first.
+    fn tuple(
+        &mut self,
+        built: &mut Built,
+        source: &Source<'a>,
+        list: &'a [Value],
+        items: &[Part<'a>],
+        depth: usize,
+        words: &mut Words,
+    ) -> Result<(), Unfit> {
+        let mut places = Vec::new();
+        let mut taken = list.len();
+        for (place, schema) in list.iter().enumerate() {
+            let at = below(&source.at, "prefixItems", &place.to_string());
+            match self.place(&[Part { schema, at }], depth + 1)? {
+                Some(built) => places.push(Value::Object(built)),
+                // The list ends before what nothing can be.
+                None => {
+                    taken = taken.min(place);
+                    break;
+                }
+            }
+        }
+        let ends = taken < list.len();
+        let rest = if items.is_empty() || ends { None } else { Some(self.place(items, depth + 1)?) };
+        if ends || rest == Some(None) {
+            self.at_most(built, taken, &source.at, "items", words);
+        }
+        let rest = rest.flatten().map(Value::Object);
+        if self.dialect.prefix_items {
+            built.insert("prefixItems".to_owned(), Value::Array(places));
+            built.extend(rest.map(|rest| ("items".to_owned(), rest)));
+            return Ok(());
+        }
+        self.notes.add(&source.at, "prefixItems", "said as items: any place may hold what one of them may");
+        places.extend(rest);
+        if places.is_empty() {
+            return self.unsaid(built, &source.at);
+        }
+        built.insert("items".to_owned(), json!({ "anyOf": places }));
+        Ok(())
+    }
+
+    /// Keeps a list at so many values, as its parts are said.
+    fn at_most(&mut self, built: &mut Built, most: usize, at: &str, keyword: &str, words: &mut Words) {
+        let given = built.get("maxItems").and_then(Value::as_u64);
+        let most = u64::try_from(most).unwrap_or(u64::MAX);
+        let most = json!(given.map_or(most, |given| given.min(most)));
+        if (self.dialect.keeps)("maxItems", &most) {
+            built.insert("maxItems".to_owned(), most);
+        } else {
+            words.say(at, "maxItems", &most, self.notes);
+            self.notes.add(at, keyword, "that there are no others is said in the description");
+        }
+    }
+}

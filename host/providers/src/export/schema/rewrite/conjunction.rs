@@ -1,0 +1,342 @@
+//! A place of the export: what holds there, type by type.
+
+use super::gather::{Gathered, Part, Source};
+use super::union::Alternatives;
+use super::{Built, Rewriter, Unfit, Words, append};
+use crate::export::schema::dialect::{Kept, Types};
+use crate::export::schema::keywords::{is_annotation, is_structure};
+use crate::export::schema::kinds::Kinds;
+use crate::export::schema::pointer::reference;
+use crate::export::schema::references::Target;
+use serde_json::{Map, Value, json};
+
+/// Keywords that are not said one by one.
+const PUT_TOGETHER: [&str; 15] = [
+    "$ref",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "description",
+    "enum",
+    "items",
+    "oneOf",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "required",
+    "type",
+    "unevaluatedProperties",
+];
+
+impl<'a> Rewriter<'a, '_> {
+    /// The root, which has to be an object and may be less than other places.
+    pub(super) fn root(&mut self, part: Part<'a>) -> Result<Option<Built>, Unfit> {
+        self.limited(&[part], Kinds::OBJECT, 0)
+    }
+
+    /// What is said where these parts hold; nothing where no value would ever be right.
+    pub(super) fn place(&mut self, parts: &[Part<'a>], depth: usize) -> Result<Option<Built>, Unfit> {
+        self.limited(parts, Kinds::ALL, depth)
+    }
+
+    /// The same of values of some kinds.
+    pub(super) fn limited(&mut self, parts: &[Part<'a>], kinds: Kinds, depth: usize) -> Result<Option<Built>, Unfit> {
+        let at = parts.first().map(|part| part.at.clone()).unwrap_or_default();
+        self.inlined += usize::from(!self.within.is_empty());
+        if self.is_full(depth) {
+            self.without(&at, "$ref", "any value: the schema would become too large")?;
+            return self.any(&at, "it would become too large").map(Some);
+        }
+        match self.gather(parts, depth)? {
+            Gathered::Nothing => Ok(None),
+            Gathered::Reference(target, texts) => {
+                let says = target.schema.get("type").map_or(Kinds::ALL, Kinds::of_type);
+                if !says.without(kinds).is_empty() {
+                    self.notes.add(&at, "type", "not said where a definition is referred to, which says its own");
+                }
+                self.referring(&target, &texts, &at).map(Some)
+            }
+            Gathered::All(sources, led) => {
+                let outside = self.within.len();
+                self.within.extend(led);
+                let built = self.conjunction(&sources, kinds, &at, depth);
+                self.within.truncate(outside);
+                built
+            }
+        }
+    }
+
+    fn referring(&mut self, target: &Target<'a>, texts: &[Source<'a>], at: &str) -> Result<Built, Unfit> {
+        let optional = self.optional > 0;
+        if self.open.contains(&target.at) && !optional && self.definitions.is_within(self.open) {
+            self.without(at, "$ref", "any value: it refers to what it is part of")?;
+            return self.any(at, "it refers to what it is part of");
+        }
+        let text = if target.at.is_empty() && self.dialect.references == Kept::WithRoot {
+            "#".to_owned()
+        } else {
+            reference(&format!("/$defs/{}", self.definitions.name(target, optional)))
+        };
+        let built = Map::from_iter([("$ref".to_owned(), Value::String(text))]);
+        // Nothing may stand beside a reference.
+        let mut around = Map::new();
+        self.tell(&mut around, texts, Words::default());
+        if around.is_empty() {
+            return Ok(built);
+        }
+        around.insert("anyOf".to_owned(), json!([built]));
+        Ok(around)
+    }
+
+    fn conjunction(
+        &mut self,
+        sources: &[Source<'a>],
+        kinds: Kinds,
+        at: &str,
+        depth: usize,
+    ) -> Result<Option<Built>, Unfit> {
+        let typed = sources.iter().filter_map(|source| source.members.get("type"));
+        let kinds = typed.fold(kinds, |kinds, word| kinds.and(Kinds::of_type(word)));
+        let values = listed(sources, kinds);
+        let kinds = values
+            .as_ref()
+            .map_or(kinds, |values| values.iter().fold(Kinds::NONE, |kinds, value| kinds.or(Kinds::of_value(value))));
+        if kinds.is_empty() {
+            return Ok(None);
+        }
+        let alternatives = Alternatives::of(sources);
+        let solid = values.is_some() || sources.iter().any(|source| source.is_solid(kinds));
+        let mut words = Words::default();
+        let mut built = match alternatives.as_slice() {
+            [one] if !solid && depth > 0 => match self.union(one, kinds, depth)? {
+                Some(built) => built,
+                None => return Ok(None),
+            },
+            [one] if self.dialect.alternatives_beside => {
+                let Some(union) = self.union(one, kinds, depth)? else { return Ok(None) };
+                let mut built = self.said(sources, kinds, values.as_deref(), at, depth, &mut words)?;
+                for (keyword, value) in union {
+                    built.entry(keyword).or_insert(value);
+                }
+                built
+            }
+            several => {
+                for one in several {
+                    words.say(&one.at, one.keyword, one.value, self.notes);
+                }
+                self.said(sources, kinds, values.as_deref(), at, depth, &mut words)?
+            }
+        };
+        self.tell(&mut built, sources, words);
+        Ok(Some(built))
+    }
+
+    /// What is said of values of these kinds, the texts apart.
+    fn said(
+        &mut self,
+        sources: &[Source<'a>],
+        kinds: Kinds,
+        values: Option<&[&'a Value]>,
+        at: &str,
+        depth: usize,
+        words: &mut Words,
+    ) -> Result<Built, Unfit> {
+        let kinds = if kinds == Kinds::ALL && self.dialect.typed {
+            let about =
+                sources.iter().flat_map(|source| source.members.keys()).map(|keyword| Kinds::of_keyword(keyword));
+            let about = about.filter(|about| *about != Kinds::ALL).fold(Kinds::NONE, Kinds::or);
+            if about.is_empty() {
+                return self.any(at, "it is any value");
+            }
+            self.notes.add(at, "type", "narrowed to what its other keywords are about");
+            about
+        } else {
+            kinds
+        };
+        let all = kinds.words();
+        let (null, rest): (Vec<_>, Vec<_>) = all.iter().copied().partition(|(word, _)| *word == "null");
+        let nullable = self.dialect.types == Types::Nullable && !null.is_empty() && !rest.is_empty();
+        let apart = if nullable { rest } else { all };
+        let listed_apart = values.is_some_and(|_| self.dialect.types != Types::List || !self.dialect.forces_null);
+        let mut built = match (self.dialect.types, apart.as_slice()) {
+            (_, [(_, kind)]) => self.kind(sources, *kind, values, at, depth, words)?,
+            (Types::List, _) if !listed_apart => self.kind(sources, kinds, values, at, depth, words)?,
+            _ => {
+                let mut branches = Vec::new();
+                for (_, kind) in &apart {
+                    let mut words = Words::default();
+                    let mut branch = self.kind(sources, *kind, values, at, depth, &mut words)?;
+                    words.write(&mut branch);
+                    branches.push(Value::Object(branch));
+                }
+                Map::from_iter([("anyOf".to_owned(), Value::Array(branches))])
+            }
+        };
+        if nullable {
+            allow_null(&mut built);
+        }
+        Ok(built)
+    }
+
+    /// What is said of values of kinds that are said together.
+    fn kind(
+        &mut self,
+        sources: &[Source<'a>],
+        kinds: Kinds,
+        values: Option<&[&'a Value]>,
+        at: &str,
+        depth: usize,
+        words: &mut Words,
+    ) -> Result<Built, Unfit> {
+        let mut built = Map::new();
+        let types: Vec<Value> = kinds.words().into_iter().map(|(word, _)| Value::from(word)).collect();
+        match types.as_slice() {
+            _ if kinds == Kinds::ALL => {}
+            [one] => drop(built.insert("type".to_owned(), one.clone())),
+            _ => drop(built.insert("type".to_owned(), Value::Array(types))),
+        }
+        if let Some(values) = values {
+            self.values(&mut built, sources, values, kinds, words)?;
+        }
+        for source in sources {
+            self.leaves(&mut built, source, kinds, words);
+        }
+        if kinds.meets(Kinds::OBJECT) && (kinds != Kinds::ALL || has(sources, Kinds::OBJECT)) {
+            self.object(&mut built, sources, at, depth, words)?;
+        }
+        if kinds.meets(Kinds::ARRAY) && (kinds != Kinds::ALL || has(sources, Kinds::ARRAY)) {
+            self.array(&mut built, sources, at, depth, words)?;
+        }
+        Ok(built)
+    }
+
+    /// Keywords that are said as they are, or in words.
+    fn leaves(&mut self, built: &mut Built, source: &Source<'a>, kinds: Kinds, words: &mut Words) {
+        for (keyword, value) in source.members {
+            let keyword = keyword.as_str();
+            let about = Kinds::of_keyword(keyword);
+            // A keyword about other kinds of values than can stand here says nothing.
+            let vacuous = !about.meets(kinds);
+            if vacuous || is_annotation(keyword) || PUT_TOGETHER.contains(&keyword) {
+                continue;
+            }
+            if let Some((bound, value)) = inclusive(keyword, value, kinds)
+                && (self.dialect.keeps)(bound, &value)
+                && !(self.dialect.keeps)(keyword, &value)
+            {
+                self.keep(built, &source.at, bound, &value, words);
+                continue;
+            }
+            if (self.dialect.keeps)(keyword, value) {
+                self.keep(built, &source.at, keyword, value, words);
+            } else {
+                words.say(&source.at, keyword, value, self.notes);
+            }
+        }
+    }
+
+    fn keep(&mut self, built: &mut Built, at: &str, keyword: &str, value: &Value, words: &mut Words) {
+        match built.get(keyword) {
+            Some(other) if other != value => words.say(at, keyword, value, self.notes),
+            Some(_) => {}
+            None => drop(built.insert(keyword.to_owned(), value.clone())),
+        }
+    }
+
+    /// Adds the texts and other annotations of a place.
+    fn tell(&mut self, built: &mut Built, sources: &[Source<'a>], mut words: Words) {
+        let mut told = Map::new();
+        for source in sources {
+            for (keyword, value) in source.members {
+                match (keyword.as_str(), value) {
+                    ("description", Value::String(text)) => append(&mut told, text),
+                    (keyword, _) if is_structure(keyword) || !is_annotation(keyword) => {}
+                    (keyword, value) if !built.contains_key("$ref") && (self.dialect.keeps)(keyword, value) => {
+                        self.keep(built, &source.at, keyword, value, &mut words);
+                    }
+                    (keyword, value) => words.say(&source.at, keyword, value, self.notes),
+                }
+            }
+        }
+        let below = built.remove("description");
+        built.extend(told);
+        append(built, below.as_ref().and_then(Value::as_str).unwrap_or_default());
+        words.write(built);
+        if self.dialect.types == Types::Nullable {
+            lean(built);
+        }
+    }
+}
+
+impl Source<'_> {
+    /// Whether it says more of values of these kinds than what type they are, and alternatives.
+    fn is_solid(&self, kinds: Kinds) -> bool {
+        let other = |keyword: &str| matches!(keyword, "type" | "anyOf" | "oneOf" | "allOf" | "$ref");
+        let solid =
+            |keyword: &str| !is_annotation(keyword) && !other(keyword) && Kinds::of_keyword(keyword).meets(kinds);
+        self.members.keys().any(|keyword| solid(keyword))
+    }
+}
+
+/// Whether anything is said of a kind.
+fn has(sources: &[Source<'_>], kind: Kinds) -> bool {
+    sources.iter().flat_map(|source| source.members.keys()).any(|keyword| Kinds::of_keyword(keyword) == kind)
+}
+
+/// The values that are listed, if any are.
+fn listed<'a>(sources: &[Source<'a>], kinds: Kinds) -> Option<Vec<&'a Value>> {
+    let mut found: Option<Vec<&'a Value>> = None;
+    for source in sources {
+        let one = source.members.get("const").map(std::slice::from_ref);
+        let some = source.members.get("enum").and_then(Value::as_array).map(Vec::as_slice);
+        for list in [one, some].into_iter().flatten() {
+            let fits = |value: &&Value| kinds.meets(Kinds::of_value(value));
+            found = Some(match found {
+                None => list.iter().filter(fits).collect(),
+                Some(found) => found.into_iter().filter(|value| list.contains(value)).collect(),
+            });
+        }
+    }
+    found
+}
+
+/// The inclusive bound that says the same of integers.
+fn inclusive(keyword: &str, value: &Value, kinds: Kinds) -> Option<(&'static str, Value)> {
+    if kinds != Kinds::INTEGER {
+        return None;
+    }
+    match keyword {
+        "exclusiveMinimum" => value.as_i64()?.checked_add(1).map(|bound| ("minimum", json!(bound))),
+        "exclusiveMaximum" => value.as_i64()?.checked_sub(1).map(|bound| ("maximum", json!(bound))),
+        _ => None,
+    }
+}
+
+/// Lets a schema of OpenAPI's kind be null too. Alternatives stand alone there, so that one of them has to say it.
+pub(super) fn allow_null(built: &mut Built) {
+    let first = built.get_mut("anyOf").and_then(Value::as_array_mut).and_then(|branches| branches.first_mut());
+    match first.and_then(Value::as_object_mut) {
+        Some(first) => drop(first.insert("nullable".to_owned(), Value::Bool(true))),
+        None => drop(built.insert("nullable".to_owned(), Value::Bool(true))),
+    }
+}
+
+/// Alternatives of OpenAPI's kind stand alone: what is said beside them is said in each.
+fn lean(built: &mut Built) {
+    let Some(Value::Array(mut branches)) = built.remove("anyOf") else { return };
+    let beside = std::mem::take(built);
+    for branch in branches.iter_mut().filter_map(Value::as_object_mut) {
+        let described = branch.remove("description");
+        for (keyword, value) in &beside {
+            if keyword != "nullable" {
+                branch.entry(keyword.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        append(branch, described.as_ref().and_then(Value::as_str).unwrap_or_default());
+    }
+    if let Some(first) = branches.first_mut().and_then(Value::as_object_mut) {
+        first.extend(beside.get("nullable").map(|flag| ("nullable".to_owned(), flag.clone())));
+    }
+    built.insert("anyOf".to_owned(), Value::Array(branches));
+}

@@ -1,0 +1,99 @@
+//! Everything that has to hold at one place of a schema.
+
+use super::{Rewriter, Unfit};
+use crate::export::schema::dialect::Kept;
+use crate::export::schema::keywords::is_annotation;
+use crate::export::schema::pointer::below;
+use crate::export::schema::references::Target;
+use serde_json::{Map, Value};
+
+/// A schema that has to hold.
+#[derive(Clone, Debug)]
+pub(super) struct Part<'a> {
+    pub(super) schema: &'a Value,
+    /// Where it stands.
+    pub(super) at: String,
+}
+
+/// The keywords of one that says anything.
+#[derive(Clone, Debug)]
+pub(super) struct Source<'a> {
+    pub(super) members: &'a Map<String, Value>,
+    /// Where it stands.
+    pub(super) at: String,
+}
+
+/// What holds at a place.
+pub(super) enum Gathered<'a> {
+    /// No value would ever be right.
+    Nothing,
+    /// What another place says, with texts of its own.
+    Reference(Target<'a>, Vec<Source<'a>>),
+    /// All of these; and the references that led to them.
+    All(Vec<Source<'a>>, Vec<String>),
+}
+
+/// What was met on the way.
+#[derive(Default)]
+struct Met<'a> {
+    sources: Vec<Source<'a>>,
+    references: Vec<(Target<'a>, String)>,
+    nothing: bool,
+}
+
+impl<'a> Met<'a> {
+    fn part(&mut self, rewriter: &mut Rewriter<'a, '_>, part: &Part<'a>) -> Result<(), Unfit> {
+        let members = match part.schema {
+            Value::Object(members) => members,
+            other => {
+                self.nothing |= *other == Value::Bool(false);
+                return Ok(());
+            }
+        };
+        self.sources.push(Source { members, at: part.at.clone() });
+        if let Some(text) = members.get("$ref") {
+            match rewriter.references.resolve(text) {
+                Some(target) => self.references.push((target, part.at.clone())),
+                None => rewriter.without(&part.at, "$ref", "left out: it refers to nothing")?,
+            }
+        }
+        let parts = members.get("allOf").and_then(Value::as_array);
+        for (place, schema) in parts.into_iter().flatten().enumerate() {
+            self.part(rewriter, &Part { schema, at: below(&part.at, "allOf", &place.to_string()) })?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Rewriter<'a, '_> {
+    /// Everything that holds where these parts do.
+    pub(super) fn gather(&mut self, parts: &[Part<'a>], depth: usize) -> Result<Gathered<'a>, Unfit> {
+        let mut met = Met::default();
+        for part in parts {
+            met.part(self, part)?;
+        }
+        let says_only = |source: &Source<'_>| {
+            source.members.keys().all(|keyword| is_annotation(keyword) || matches!(keyword.as_str(), "$ref" | "allOf"))
+        };
+        let plain = met.references.len() == 1 && met.sources.iter().all(says_only);
+        if plain && !met.nothing && depth > 0 && self.dialect.references != Kept::Inlined {
+            let target = met.references.remove(0).0;
+            return Ok(Gathered::Reference(target, met.sources));
+        }
+        let mut led = Vec::new();
+        let mut next = 0;
+        while let Some((target, from)) = met.references.get(next).cloned() {
+            next += 1;
+            if led.contains(&target.at) {
+                continue;
+            }
+            if self.within.contains(&target.at) || target.at.is_empty() {
+                self.without(&from, "$ref", "any value: it refers to what it is part of")?;
+            } else {
+                led.push(target.at.clone());
+                met.part(self, &Part { schema: target.schema, at: target.at })?;
+            }
+        }
+        Ok(if met.nothing { Gathered::Nothing } else { Gathered::All(met.sources, led) })
+    }
+}

@@ -1,0 +1,52 @@
+//! One of several values.
+
+use super::gather::Source;
+use super::{Built, Rewriter, Unfit, Words};
+use crate::export::schema::dialect::Values;
+use crate::export::schema::kinds::Kinds;
+use serde_json::{Value, json};
+
+impl<'a> Rewriter<'a, '_> {
+    /// The values of some kinds that are listed. A list of one says the same as `const`.
+    pub(super) fn values(
+        &mut self,
+        built: &mut Built,
+        sources: &[Source<'a>],
+        values: &[&'a Value],
+        kinds: Kinds,
+        words: &mut Words,
+    ) -> Result<(), Unfit> {
+        let fitting: Vec<&Value> = values.iter().copied().filter(|value| kinds.meets(Kinds::of_value(value))).collect();
+        let booleans = fitting.len() == 2 && kinds == Kinds::BOOLEAN;
+        if kinds == Kinds::NULL || booleans {
+            // Their type says as much.
+            return Ok(());
+        }
+        if self.dialect.values.takes(kinds) {
+            let constant = sources.iter().any(|source| source.members.contains_key("const"));
+            match (self.dialect.values, fitting.as_slice()) {
+                (Values::Untyped, [one]) if constant => {
+                    built.remove("type");
+                    built.insert("const".to_owned(), (*one).clone());
+                }
+                (how, _) => {
+                    if how == Values::Untyped {
+                        built.remove("type");
+                    }
+                    built.insert("enum".to_owned(), json!(fitting));
+                }
+            }
+            return Ok(());
+        }
+        for source in sources {
+            for keyword in ["const", "enum"] {
+                let Some(value) = source.members.get(keyword) else { continue };
+                if self.dialect.strict {
+                    return Err(Unfit::new(&source.at, "a list or an object as one of the values cannot be said"));
+                }
+                words.say(&source.at, keyword, value, self.notes);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! Gemini's generateContent: `candidates[0].content.parts[]`, where calls are parts with a `functionCall`. The Python
+//! SDK writes the same keys with underscores.
+
+use super::{Asked, Keys, Message, call_member, once};
+use crate::hydrate::cursor::{Cursor, Flaw};
+
+const CALL: Keys = Keys { id: "id", name: "name", arguments: "args" };
+
+pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+    if cursor.peek() == b'[' {
+        return parts(message, cursor);
+    }
+    let mut is_blocked = false;
+    cursor.members(Flaw("it is neither an object nor a list"), |key, cursor| match key {
+        "candidates" => {
+            message.found()?;
+            candidates(message, cursor)
+        }
+        "parts" => {
+            message.found()?;
+            optional_parts(message, cursor)
+        }
+        // The question was refused, and nobody was asked.
+        "promptFeedback" | "prompt_feedback" | "role" => {
+            is_blocked = true;
+            cursor.skip().map(drop)
+        }
+        _ => cursor.skip().map(drop),
+    })?;
+    match message.found || is_blocked {
+        true => Ok(()),
+        false => Err(Flaw("it has neither candidates nor parts")),
+    }
+}
+
+fn candidates<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+    if cursor.peek() == b'n' {
+        return cursor.skip().map(drop);
+    }
+    let mut count = 0;
+    cursor.items(Flaw("its candidates are no list"), |cursor| {
+        count += 1;
+        if count > 1 {
+            return Err(Flaw("it has several candidates, of which one has to be chosen first"));
+        }
+        let mut has_content = None;
+        cursor.members(Flaw("its candidate is no object"), |key, cursor| match key {
+            "content" => {
+                once(&mut has_content, Some(()), Flaw("its candidate has two contents"))?;
+                content(message, cursor)
+            }
+            "finishReason" | "finish_reason" => message.stopped(cursor),
+            _ => cursor.skip().map(drop),
+        })
+    })
+}
+
+fn content<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+    if cursor.peek() == b'n' {
+        return cursor.skip().map(drop);
+    }
+    let mut has_parts = None;
+    cursor.members(Flaw("its content is no object"), |key, cursor| match key {
+        "parts" => {
+            once(&mut has_parts, Some(()), Flaw("its content has two lists of parts"))?;
+            optional_parts(message, cursor)
+        }
+        _ => cursor.skip().map(drop),
+    })
+}
+
+fn optional_parts<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+    if cursor.peek() == b'n' {
+        return cursor.skip().map(drop);
+    }
+    parts(message, cursor)
+}
+
+fn parts<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+    cursor.items(Flaw("its parts are no list"), |cursor| {
+        let mut call = None;
+        cursor.members(Flaw("a part is no object"), |key, cursor| match key {
+            "functionCall" | "function_call" if cursor.peek() != b'n' => {
+                let mut asked = Asked::default();
+                let what = Flaw("the call of a part is no object");
+                cursor.members(what, |key, cursor| call_member(&mut asked, CALL, key, cursor))?;
+                once(&mut call, Some(asked), Flaw("a part has two calls"))
+            }
+            _ => cursor.skip().map(drop),
+        })?;
+        match call {
+            Some(asked) => message.push(asked),
+            None => message.ends_in_call = false,
+        }
+        Ok(())
+    })
+}

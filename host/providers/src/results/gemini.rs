@@ -1,0 +1,44 @@
+//! generateContent: all results in one content, each with its structure, and media beside it.
+
+use super::answer::{Answer, Piece};
+use super::media::{Form, Media};
+use serde_json::{Map, Value, json};
+
+/// The content with all results. Those without an id belong to the calls in their order.
+pub(super) fn content(answers: &[Answer<'_>]) -> Value {
+    let parts: Vec<Value> = answers.iter().map(|answer| json!({"functionResponse": response(answer)})).collect();
+    json!({"role": "user", "parts": parts})
+}
+
+fn response(answer: &Answer<'_>) -> Value {
+    let mut response = Map::new();
+    if answer.has_id {
+        response.insert("id".to_owned(), json!(answer.id));
+    }
+    response.insert("name".to_owned(), json!(answer.name));
+    let mut media: Vec<Value> = Vec::new();
+    let key = if answer.failed { "error" } else { "output" };
+    let output = match answer.pieces.as_slice() {
+        // It was JSON when it was made.
+        [Piece::Json(text)] => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+        _ => Value::String(answer.text(|shown| {
+            media.push(carried(shown)?);
+            Some(shown.line(&format!("part {} of this response", media.len())))
+        })),
+    };
+    response.insert("response".to_owned(), json!({ key: output }));
+    if !media.is_empty() {
+        response.insert("parts".to_owned(), Value::Array(media));
+    }
+    Value::Object(response)
+}
+
+/// The media as a part of a response, where it can be one.
+fn carried(media: &Media<'_>) -> Option<Value> {
+    match media.form {
+        Form::Png | Form::Jpeg | Form::Webp | Form::Pdf => {
+            Some(json!({"inlineData": {"mimeType": media.form.media_type(), "data": media.base64()}}))
+        }
+        Form::Gif => None,
+    }
+}

@@ -1,0 +1,27 @@
+//! Ollama's chat: text, images beside it, and the tool's name in place of an id.
+
+use super::answer::Answer;
+use super::media::{Form, Media};
+use serde_json::{Value, json};
+
+/// The message with a result.
+pub(super) fn message(answer: &Answer<'_>) -> Value {
+    let mut images: Vec<String> = Vec::new();
+    let content = answer.labelled_text(|media| {
+        images.push(carried(media)?);
+        Some(media.line(&format!("image {} of this message", images.len())))
+    });
+    let mut message = json!({"role": "tool", "tool_name": answer.name, "content": content});
+    if !images.is_empty() {
+        message["images"] = json!(images);
+    }
+    message
+}
+
+/// The image in base64, where the server can read it.
+fn carried(media: &Media<'_>) -> Option<String> {
+    match media.form {
+        Form::Png | Form::Jpeg | Form::Webp => Some(media.base64()),
+        Form::Gif | Form::Pdf => None,
+    }
+}

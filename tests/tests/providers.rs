@@ -1,0 +1,19 @@
+//! Tools in each model provider's format, and the way back: what is lost, what comes of an answer, and what of a reply.
+
+#![allow(clippy::disallowed_methods, reason = "tests keep their snapshots in files")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "providers/answers.rs"]
+mod answers;
+
+#[path = "providers/hydrate.rs"]
+mod hydrate;
+
+#[path = "providers/export.rs"]
+mod export;
+
+#[path = "providers/results.rs"]
+mod results;
+
+#[path = "providers/property.rs"]
+mod property;

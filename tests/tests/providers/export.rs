@@ -1,0 +1,241 @@
+//! What each provider is told of every schema of the corpus, and what is said of what it is not told.
+//!
+//! The exports are kept in `tests/data/exports`, one file for each format. `PORTCULLIS_WRITE_EXPORTS=1` writes them
+//! anew, and fails, so that it never passes for a test.
+
+#[path = "export/accounts.rs"]
+mod accounts;
+
+#[path = "export/limits.rs"]
+mod limits;
+
+use portcullis::{Offer, Schema};
+use portcullis_providers::{Definitions, Export, Format};
+use portcullis_tests::{allow_all, corpus};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Set to write the exports anew.
+const WRITE: &str = "PORTCULLIS_WRITE_EXPORTS";
+
+/// How many schemas there are at least.
+const SCHEMAS_MIN: usize = 45;
+
+/// How many of them lose nothing, in the format that keeps least.
+const LOSSLESS_MIN: usize = 3;
+
+/// The corpus as tools of a host, each case with its offer.
+struct Corpus {
+    cases: Vec<(corpus::Case, Offer)>,
+}
+
+impl Corpus {
+    fn open() -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let site = corpus::site();
+        let host = runtime.block_on(site.open(&allow_all("")));
+        let catalog = host.catalog();
+        let refused: Vec<String> = catalog.refused().iter().map(|refused| refused.error.to_string()).collect();
+        assert_eq!(refused, Vec::<String>::new());
+        let offers: Vec<Offer> = catalog.offers().collect();
+        let offer = |case: &corpus::Case| {
+            let named = |offer: &&Offer| offer.tool.name().tool.as_str() == case.name;
+            offers.iter().find(named).unwrap_or_else(|| panic!("{}", case.name)).clone()
+        };
+        Self {
+            cases: corpus::schemas()
+                .into_iter()
+                .map(|case| (offer(&case), case))
+                .map(|(offer, case)| (case, offer))
+                .collect(),
+        }
+    }
+
+    fn exports(&self, format: Format) -> impl Iterator<Item = (&corpus::Case, Export)> {
+        self.cases.iter().map(move |(case, offer)| (case, alone(offer).export(format)))
+    }
+}
+
+fn alone(offer: &Offer) -> Definitions {
+    Definitions::of([offer.clone()]).unwrap()
+}
+
+/// The schema in an exported tool, and whether it is strict; nothing where the tool was left out.
+fn exported(format: Format, export: &Export) -> Option<(Value, bool)> {
+    let tool = export.tools.get(0)?;
+    let (schema, flags) = match format {
+        Format::OpenAiChat | Format::OpenAiChatStrict | Format::Ollama | Format::Mistral => {
+            (&tool["function"]["parameters"], &tool["function"])
+        }
+        Format::OpenAiResponses | Format::OpenAiResponsesStrict | Format::LangChain => (&tool["parameters"], tool),
+        Format::Anthropic | Format::AnthropicStrict => (&tool["input_schema"], tool),
+        Format::Gemini => (&tool["functionDeclarations"][0]["parametersJsonSchema"], tool),
+        Format::GeminiOpenApi => (&tool["functionDeclarations"][0]["parameters"], tool),
+    };
+    // A function of OpenAPI's kind without parameters says nothing of them.
+    let schema = if schema.is_null() { json!({ "type": "object" }) } else { schema.clone() };
+    Some((schema, flags["strict"] == true))
+}
+
+#[test]
+fn the_corpus_is_what_it_says() {
+    let cases = corpus::schemas();
+    assert!(cases.len() >= SCHEMAS_MIN, "{}", cases.len());
+    for case in &cases {
+        let schema =
+            Schema::of_arguments(&case.schema.to_string()).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        assert!(!case.valid.is_empty() && case.description.ends_with('.'), "{}", case.name);
+        for value in &case.valid {
+            assert_eq!(schema.mismatches(value), Vec::new(), "{}: {value}", case.name);
+        }
+        for value in &case.invalid {
+            assert!(!schema.mismatches(value).is_empty(), "{}: {value}", case.name);
+        }
+    }
+}
+
+fn file(format: Format) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("data/exports/{format}.json"))
+}
+
+#[test]
+fn every_schema_is_exported_to_every_format_as_it_was_before() {
+    let corpus = Corpus::open();
+    let write = env::var_os(WRITE).is_some();
+    for format in Format::ALL {
+        let entry = |(case, export): (&corpus::Case, Export)| {
+            let losses: Vec<Value> =
+                export.losses.iter().map(|loss| json!([loss.pointer, loss.keyword, loss.what])).collect();
+            (case.name.clone(), json!({ "tools": export.tools, "losses": losses }))
+        };
+        let now: Value = Value::Object(corpus.exports(format).map(entry).collect());
+        if write {
+            fs::write(file(format), serde_json::to_string_pretty(&now).unwrap() + "\n").unwrap();
+            continue;
+        }
+        let text = fs::read_to_string(file(format)).unwrap_or_else(|error| panic!("{format}: {error}"));
+        let before: Value = serde_json::from_str(&text).unwrap();
+        let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&now), names(&before), "{format}: {WRITE}=1 writes the exports anew");
+        for (name, entry) in now.as_object().unwrap() {
+            assert_eq!(*entry, before[name], "{format}, {name}: {WRITE}=1 writes the exports anew");
+        }
+    }
+    assert!(!write, "the exports were written anew: look at what changed, and run the test without {WRITE}");
+}
+
+/// The definitions are shared by all formats, so nothing may change them; and the same ones give the same export.
+#[test]
+fn exporting_changes_nothing_and_is_the_same_every_time() {
+    let corpus = Corpus::open();
+    let before: Vec<String> =
+        corpus.cases.iter().map(|(_, offer)| offer.tool.schema().document().to_string()).collect();
+    for (case, offer) in &corpus.cases {
+        assert_eq!(*offer.tool.schema().document(), case.schema, "{}", case.name);
+    }
+    let all = Definitions::of(corpus.cases.iter().map(|(_, offer)| offer.clone())).unwrap();
+    for format in Format::ALL {
+        assert_eq!(all.export(format), all.export(format), "{format}");
+    }
+    let after: Vec<String> = corpus.cases.iter().map(|(_, offer)| offer.tool.schema().document().to_string()).collect();
+    assert_eq!(before, after);
+}
+
+/// Exported schemas are what each provider says it takes, as far as JSON Schema can tell.
+#[test]
+fn exported_schemas_are_schemas_of_objects() {
+    let corpus = Corpus::open();
+    for format in Format::ALL {
+        for (case, export) in corpus.exports(format) {
+            let Some((schema, _)) = exported(format, &export) else { continue };
+            let text = schema.to_string();
+            Schema::of_arguments(&text).unwrap_or_else(|error| panic!("{format}, {}: {error}\n{text}", case.name));
+        }
+    }
+}
+
+/// Where nothing is lost, a model can still say everything that it could: with null for what it leaves out, where that
+/// is forced.
+#[test]
+fn what_is_exported_without_loss_can_still_be_said() {
+    let corpus = Corpus::open();
+    for format in Format::ALL {
+        let mut lossless = 0;
+        for (case, export) in corpus.exports(format) {
+            let Some((schema, strict)) = exported(format, &export) else { continue };
+            if !export.losses.is_empty() {
+                continue;
+            }
+            lossless += 1;
+            let plain = if format == Format::GeminiOpenApi { without_nullable(&schema) } else { schema.clone() };
+            let compiled = Schema::of_arguments(&plain.to_string()).unwrap();
+            for value in &case.valid {
+                let forced = strict && format != Format::AnthropicStrict;
+                let written = if forced { with_nulls(&schema, &schema, value) } else { value.clone() };
+                let mismatches = compiled.mismatches(&written);
+                assert_eq!(mismatches, Vec::new(), "{format}, {}: {written}\n{schema}", case.name);
+            }
+            for value in &case.invalid {
+                let only_left_out = strict && compiled.mismatches(value).is_empty();
+                assert!(
+                    !compiled.mismatches(value).is_empty() || only_left_out,
+                    "{format}, {}: {value}\n{schema}",
+                    case.name
+                );
+            }
+        }
+        assert!(lossless >= LOSSLESS_MIN, "{format}: only {lossless} schemas lose nothing");
+    }
+}
+
+/// OpenAPI's `nullable` as JSON Schema.
+fn without_nullable(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let nullable = members.get("nullable") == Some(&Value::Bool(true));
+            let rest = members.iter().filter(|(keyword, _)| !nullable || *keyword != "nullable");
+            let rest: Value = rest.map(|(keyword, value)| (keyword.clone(), without_nullable(value))).collect();
+            if nullable { json!({ "anyOf": [rest, { "type": "null" }] }) } else { rest }
+        }
+        Value::Array(items) => items.iter().map(without_nullable).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The value as a model has to write it that is held to the schema: null for what it leaves out.
+fn with_nulls(root: &Value, schema: &Value, value: &Value) -> Value {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return with_nulls(root, root.pointer(&reference[1..]).unwrap(), value);
+    }
+    for branch in schema["anyOf"].as_array().into_iter().flatten() {
+        let whole = json!({ "type": "object", "properties": { "value": branch }, "$defs": root["$defs"] });
+        let written = with_nulls(root, branch, value);
+        let fits = Schema::of_arguments(&whole.to_string().replace("\"$defs\":null,", ""));
+        if fits.is_ok_and(|fits| fits.mismatches(&json!({ "value": written })).is_empty()) {
+            return written;
+        }
+    }
+    match (value, &schema["properties"], &schema["items"]) {
+        (Value::Object(members), Value::Object(named), _) => {
+            let written = |(name, property): (&String, &Value)| {
+                let value = members.get(name).map_or(Value::Null, |value| with_nulls(root, property, value));
+                (name.clone(), value)
+            };
+            named
+                .iter()
+                .map(written)
+                .chain(
+                    members
+                        .iter()
+                        .filter(|(name, _)| !named.contains_key(*name))
+                        .map(|(name, value)| (name.clone(), value.clone())),
+                )
+                .collect()
+        }
+        (Value::Array(values), _, items @ Value::Object(_)) => {
+            values.iter().map(|value| with_nulls(root, items, value)).collect()
+        }
+        _ => value.clone(),
+    }
+}

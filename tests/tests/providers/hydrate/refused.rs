@@ -1,0 +1,170 @@
+//! Calls that are wrong: each stays a call, is refused by the host, recorded, and answered with what would help.
+
+use super::desk::{ALLOW, Desk, message, shop};
+use portcullis::{Code, Compiler, Host};
+use portcullis_providers::{Definitions, Format};
+use portcullis_tests::{assert_verifies, guest, outcome_of, outcomes};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_wrong_call_keeps_its_text_and_the_host_refuses_and_records_it() {
+    let desk = Desk::open("").await;
+    let wrong = [
+        ("shop__order", r#"{"item":"apple","count":"#, Code::MalformedArguments, "not usable"),
+        ("shop__order", r#"{"item":"apple","count":2,"count":3}"#, Code::MalformedArguments, "twice"),
+        ("shop__order", r#"{"item":"apple","count":10000000000000000000000}"#, Code::MalformedArguments, "too large"),
+        ("shop__order", "[1]", Code::MalformedArguments, "one JSON object"),
+        ("shop__order", "\\u0000", Code::MalformedArguments, "not usable"),
+        ("shop__order", r#"{"item":"apple","count":"2"}"#, Code::InvalidArguments, "/count"),
+        ("shop__order", r#"{"item":"apple"}"#, Code::InvalidArguments, "count"),
+        ("shop__order", r#"{"item":"apple","count":2,"colour":"red"}"#, Code::InvalidArguments, "colour"),
+        ("shop__order", r#"{"item":"apple","count":2,"note":null}"#, Code::InvalidArguments, "/note"),
+        ("shop__sell", "{}", Code::UnknownTool, "shop__order"),
+        ("", "{}", Code::UnknownTool, "names no tool"),
+    ];
+    for (name, arguments, code, says) in wrong {
+        let (call, reply) = desk.chat(name, arguments).await;
+        assert_eq!((reply.code, call.provenance.raw.as_str()), (code, arguments), "{}", reply.message);
+        assert_eq!(call.arguments, arguments);
+        assert!(reply.message.contains(says), "{arguments}: {}", reply.message);
+        let outcome = outcome_of(&desk.host, &reply.id);
+        assert_eq!(
+            (outcome["code"].as_str(), outcome["source"]["format"].as_str()),
+            (Some(code.as_str()), Some("openai-chat"))
+        );
+        assert_eq!(outcome["source"]["raw_bytes"], arguments.len());
+        assert!(!call.provenance.attempted && call.provenance.repairs.is_empty());
+    }
+    assert_verifies(&desk.host);
+}
+
+#[tokio::test]
+async fn a_call_that_does_not_match_says_in_what() {
+    let desk = Desk::open("").await;
+    let call =
+        desk.call(Format::Anthropic, "shop__order", &json!({ "item": "apple", "count": 0, "to": { "floor": "x" } }));
+    let pointers: Vec<&str> = call
+        .provenance
+        .validation
+        .as_ref()
+        .unwrap()
+        .mismatches
+        .iter()
+        .map(|mismatch| mismatch.pointer.as_str())
+        .collect();
+    assert!(["/count", "/to", "/to/floor"].iter().all(|pointer| pointers.contains(pointer)), "{pointers:?}");
+}
+
+/// A tool that was not offered is not called, though the host has it and the policy allows it.
+#[tokio::test]
+async fn a_tool_that_was_not_offered_is_unknown() {
+    let desk = Desk::open("").await;
+    for name in ["secret__run", "secret.run", "secret", "output__read", "output.read", "good.run"] {
+        let (call, reply) = desk.chat(name, "{}").await;
+        assert_eq!((reply.code, call.definition), (Code::UnknownTool, None), "{name}");
+        assert!(!reply.message.contains("secret__") || name == "secret__run", "{}", reply.message);
+    }
+    let all = Definitions::of_host(&desk.host).unwrap();
+    let answer = message(Format::OpenAiChat, &[("a", "secret__run", &json!({}))]).to_string();
+    let call = &all.hydrate(Format::OpenAiChat, &answer, &desk.host).unwrap().calls[0];
+    assert_eq!((call.tool.as_str(), &call.refused), ("secret.run", &None));
+}
+
+#[tokio::test]
+async fn a_tool_may_be_called_by_its_full_name() {
+    let desk = Desk::open("").await;
+    let (call, reply) = desk.chat("shop.list", "{}").await;
+    assert_eq!((call.tool.as_str(), reply.code), ("shop.list", Code::Completed));
+    assert_eq!(call.provenance.name, "shop.list");
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_answered_with_what_is_near() {
+    let desk = Desk::open("").await;
+    for name in ["shop_list", "Shop__List", "shop-list", "shoplist", "functions.shop__list", "list"] {
+        let (_, reply) = desk.chat(name, "{}").await;
+        let there = reply.message.split("for example: ").nth(1).unwrap_or_default();
+        assert!(there.starts_with("shop__list"), "{name}: {}", reply.message);
+    }
+}
+
+#[tokio::test]
+async fn calls_that_share_an_id_are_all_refused() {
+    let desk = Desk::open("").await;
+    for format in Format::ALL {
+        let list = json!({});
+        let calls = ["a", "b", "a", "c", "a"].map(|id| (id, "shop__list", &list));
+        let before = outcomes(&desk.host).len();
+        let (_, replies) = desk.run(format, &message(format, &calls).to_string()).await;
+        let codes: Vec<Code> = replies.iter().map(|reply| reply.code).collect();
+        let (done, refused) = (Code::Completed, Code::CallerRefused);
+        assert_eq!(codes, [refused, done, refused, done, refused], "{format}");
+        assert!(replies[0].message.contains("have one id"), "{}", replies[0].message);
+        assert_eq!(outcomes(&desk.host).len(), before + 5, "each is recorded");
+    }
+}
+
+#[tokio::test]
+async fn an_id_that_no_answer_could_be_given_to_is_refused() {
+    let desk = Desk::open("").await;
+    for id in ["", &"i".repeat(129), "a\u{0}b", "a\nb", "\u{1b}[2J", "a\u{202e}b", "a\u{200b}"] {
+        for format in Format::ALL {
+            let (calls, replies) =
+                desk.run(format, &message(format, &[(id, "shop__list", &json!({}))]).to_string()).await;
+            // Gemini and Ollama do without.
+            let optional = matches!(format, Format::Gemini | Format::GeminiOpenApi | Format::Ollama);
+            let expected = if id.is_empty() && optional { Code::Completed } else { Code::CallerRefused };
+            assert_eq!(replies[0].code, expected, "{format} {id:?}");
+            assert_eq!(calls[0].provenance.id.as_deref(), Some(id));
+            assert!(!replies[0].message.chars().any(portcullis::text::is_deceptive), "{:?}", replies[0].message);
+        }
+    }
+    let longest = "i".repeat(128);
+    let (_, replies) = desk
+        .run(Format::OpenAiChat, &message(Format::OpenAiChat, &[(&longest, "shop__list", &json!({}))]).to_string())
+        .await;
+    assert_eq!(replies[0].code, Code::Completed);
+}
+
+#[tokio::test]
+async fn what_is_no_call_of_a_function_is_refused() {
+    let desk = Desk::open("").await;
+    let chat = json!([{ "id": "a", "type": "custom", "custom": { "name": "shop__list", "input": "{}" } }]);
+    let item = json!([{ "type": "custom_tool_call", "call_id": "a", "name": "shop__list", "input": "{}" }]);
+    for (format, answer) in [(Format::OpenAiChat, chat), (Format::OpenAiResponses, item)] {
+        let (_, replies) = desk.run(format, &answer.to_string()).await;
+        assert_eq!(replies[0].code, Code::CallerRefused, "{format}");
+    }
+}
+
+/// The arguments were made for a definition, and count for no other.
+#[tokio::test]
+async fn a_definition_that_has_changed_since_it_was_offered_is_not_called() {
+    let desk = Desk::open("").await;
+    let answer =
+        message(Format::OpenAiChat, &[("a", "shop__order", &json!({ "item": "apple", "count": 1 }))]).to_string();
+    assert_eq!(desk.run(Format::OpenAiChat, &answer).await.1[0].code, Code::Completed);
+    let other = shop(r#"{"type":"object","properties":{"item":{},"count":{"description":"of boxes, each of 1000"}}}"#);
+    desk.site.plugin("shop", &guest("good", &other));
+    desk.host.reload().await.unwrap();
+    let (_, replies) = desk.run(Format::OpenAiChat, &answer).await;
+    assert_eq!(replies[0].code, Code::DefinitionChanged, "{}", replies[0].message);
+    let again = Definitions::of_host(&desk.host).unwrap();
+    let call = &again.hydrate(Format::OpenAiChat, &answer, &desk.host).unwrap().calls[0];
+    assert!(call.refused.is_none());
+}
+
+/// What is refused on the way runs nothing, whatever the policy is.
+#[tokio::test]
+async fn the_policy_decides_about_hydrated_calls_as_about_all() {
+    let desk = Desk::open("[[rule]]\ntool = \"shop.list\"\ndecision = \"deny\"\n").await;
+    let (_, reply) = desk.chat("shop__list", "{}").await;
+    assert_eq!(reply.code, Code::PolicyDenied);
+    let closed = Host::builder(desk.site.plugins(), desk.site.path("other"), Compiler::InProcess);
+    let closed = closed.policy_text(&ALLOW.replace("allow", "deny"), desk.site.path("")).unwrap().open().await.unwrap();
+    let offered = Definitions::of(closed.catalog().offers().collect::<Vec<_>>()).unwrap();
+    let answer = message(Format::OpenAiChat, &[("a", "good__run", &Value::from("{}"))]).to_string();
+    let hydrated = offered.hydrate(Format::OpenAiChat, &answer, &closed).unwrap();
+    let request = hydrated.requests(&portcullis::Request::new("", "").session("s")).remove(0);
+    assert_eq!(closed.call(request).await.code, Code::PolicyDenied);
+}

@@ -1,0 +1,49 @@
+//! Tools without a schema: nothing says what their arguments may be, so they are refused, or a person decides.
+
+use super::desk::Desk;
+use portcullis::{Answer, Code, Covers};
+use portcullis_providers::Definitions;
+
+const ASK: &str = "[plugin.loose]\nunvalidated = \"ask\"\n";
+
+#[tokio::test]
+async fn a_tool_without_a_schema_is_refused_by_default() {
+    for policy in ["", "[plugin.loose]\nunvalidated = \"refuse\"\n", "[plugin.shop]\nunvalidated = \"ask\"\n"] {
+        let desk = Desk::open(policy).await;
+        desk.person.says(Answer::Yes);
+        let (call, reply) = desk.chat("loose__run", r#"{"a":1}"#).await;
+        assert_eq!(reply.code, Code::NoSchema, "{policy}: {}", reply.message);
+        assert_eq!((call.tool.as_str(), &call.provenance.validation), ("loose.run", &None));
+        assert!(desk.person.asked().is_empty());
+        let offered = Definitions::of_host(&desk.host).unwrap();
+        assert!(!offered.names().any(|(name, _)| name == "loose__run"), "nor is it offered");
+    }
+}
+
+#[tokio::test]
+async fn an_unvalidated_call_always_asks_and_no_answer_holds_on() {
+    let desk = Desk::open(ASK).await;
+    let offered = Definitions::of_host(&desk.host).unwrap();
+    assert!(offered.names().any(|(name, _)| name == "loose__run"));
+    assert_eq!(desk.chat("loose__run", r#"{"a":1}"#).await.1.code, Code::ApprovalDenied);
+    assert!(desk.person.asked()[0].reason.contains("no schema"));
+    for answer in [Answer::Always(Covers::Exact), Answer::Session(Covers::Exact), Answer::Yes] {
+        desk.person.says(answer);
+        for _ in 0..3 {
+            assert_eq!(desk.chat("loose__run", r#"{"a":1}"#).await.1.code, Code::Completed);
+            assert_eq!(desk.person.asked().len(), 1);
+        }
+    }
+}
+
+/// Without a schema nothing says what a value should have been: only a text that is no JSON is mended.
+#[tokio::test]
+async fn arguments_without_a_schema_are_mended_as_texts_alone() {
+    let desk = Desk::open("[plugin.loose]\nunvalidated = \"ask\"\nrepair = \"ask\"\n").await;
+    desk.person.says(Answer::Yes);
+    let (call, reply) = desk.chat("loose__run", r#"{"a":"1",}"#).await;
+    assert_eq!((call.arguments.as_str(), reply.code), (r#"{"a":"1"}"#, Code::Completed));
+    assert_eq!((call.provenance.repairs.len(), &call.provenance.validation), (1, &None));
+    let (call, reply) = desk.chat("loose__run", "[1,]").await;
+    assert_eq!((call.arguments.as_str(), reply.code), ("[1,]", Code::MalformedArguments));
+}
