@@ -1,0 +1,126 @@
+//! A small, complete agent: a model behind any endpoint that speaks OpenAI's Chat Completions, and tools that a host
+//! holds.
+//!
+//! Read `turn.rs` first: there the model is asked, what it answers becomes calls, and what became of them goes back.
+//! Nothing here decides whether a call may run. The policy does, and a person where it says ask.
+
+mod connection;
+mod conversation;
+mod endpoint;
+mod person;
+mod question;
+mod screen;
+mod settings;
+mod show;
+mod tools;
+mod turn;
+
+use anyhow::Context;
+use clap::Parser;
+use conversation::Conversation;
+use endpoint::Endpoint;
+use person::Person;
+use portcullis::text::Lines;
+use portcullis::{Host, Request};
+use settings::{Model, Settings};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use turn::{Agent, Ended};
+
+/// Why the process ended, as scripts see it.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+enum Exit {
+    Done = 0,
+    Failed = 1,
+    Usage = 2,
+    Endless = 3,
+    /// As shells have it for what a person interrupts.
+    Interrupted = 130,
+}
+
+fn main() -> ExitCode {
+    if settings::is_compile_worker() {
+        // Nothing else may touch the streams: the component comes in and the code goes out through them.
+        return ExitCode::from(u8::try_from(portcullis::compile_worker()).unwrap_or(1));
+    }
+    let settings = match Settings::try_parse() {
+        Ok(settings) => settings,
+        Err(error) => {
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+            screen::say(&Lines(&error.to_string()).to_string());
+            return ExitCode::from(exit as u8);
+        }
+    };
+    let exit = run(&settings).unwrap_or_else(|(exit, error)| {
+        screen::note(format_args!("error: {}", Lines(&format!("{error:#}"))));
+        exit
+    });
+    ExitCode::from(exit as u8)
+}
+
+/// Works on the task, with what the settings say. An error comes with what the process ends with.
+fn run(settings: &Settings) -> Result<Exit, (Exit, anyhow::Error)> {
+    let wrong = |error| (Exit::Usage, error);
+    let model = Model::of_environment().map_err(wrong)?;
+    let endpoint = Endpoint::new(&model.base, model.key.as_deref(), settings.answer_time())
+        .map_err(|error| wrong(error.into()))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|error| wrong(error.into()))?;
+    runtime.block_on(async {
+        let agent = open(settings, endpoint, model.name).await.map_err(wrong)?;
+        tokio::select! {
+            ended = work(&agent, &settings.task) => ended.map_err(|error| (Exit::Failed, error)),
+            // The calls are dropped, which ends each and records it.
+            _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
+        }
+    })
+}
+
+/// Opens the host, and sits a person down before it where one is there.
+async fn open(settings: &Settings, endpoint: Endpoint, model: String) -> anyhow::Result<Agent> {
+    let person = Person::look();
+    let mut builder = Host::builder(&settings.plugins, settings.state()?, settings::compiler()?);
+    builder = builder.policy_file(&settings.policy, true);
+    if person.is_here() {
+        // Otherwise the policy says what becomes of a question.
+        builder = builder.approver(Arc::clone(&person) as _);
+    }
+    let host = builder.open().await.context("the host does not open")?;
+    for refused in host.catalog().refused() {
+        let told = format!("{} is not used: {}", refused.file, refused.error);
+        screen::note(Lines(&told));
+    }
+    let base = Request::new("", "{}").session(&session()).agent(env!("CARGO_PKG_NAME"));
+    Ok(Agent { host, endpoint, model, person, base, tools: settings.tools })
+}
+
+/// One turn after another: what the person writes meanwhile begins the next.
+async fn work(agent: &Agent, task: &str) -> anyhow::Result<Exit> {
+    let mut conversation = Conversation::about(task);
+    let mut words = task.to_owned();
+    loop {
+        match agent.turn(&mut conversation, &words).await? {
+            Ended::Result(text) => {
+                screen::result(&text);
+                return Ok(Exit::Done);
+            }
+            Ended::Endless => {
+                screen::note("The model does not come to an end, and is not asked any more.");
+                return Ok(Exit::Endless);
+            }
+            Ended::Written(written) => {
+                conversation.written(&written)?;
+                // What the task is about is still worth finding tools for.
+                words = format!("{task}\n{written}");
+            }
+        }
+    }
+}
+
+/// A session of this run alone: what a person allows for a session is not allowed in the next one.
+fn session() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("agent-{}-{}", since.as_millis(), std::process::id())
+}

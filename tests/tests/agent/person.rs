@@ -1,0 +1,110 @@
+//! The person at a real terminal, another at a distance, and nobody: what the answer to a question does.
+
+use crate::desk::{ASK, Desk};
+use crate::model::{Model, call, calling, done, saying};
+use crate::session::Session;
+use portcullis::Code;
+use serde_json::{Value, json};
+use std::fs;
+
+fn write(id: &str, path: &str) -> Value {
+    call(id, "files__write", &json!({ "path": path, "content": "one\n" }))
+}
+
+fn writes() -> Model {
+    Model::answers([calling([write("call_a", "new.txt")]), done("That is all.")])
+}
+
+#[test]
+fn a_yes_runs_the_call_and_a_no_does_not() {
+    for (answer, code) in [("y\n", Code::Completed), ("n\n", Code::ApprovalDenied), ("\u{4}", Code::ApprovalDenied)] {
+        let (desk, model) = (Desk::new(ASK), writes());
+        let mut session = Session::of(&desk, &model, "Write");
+        let question = session.question();
+        for told in ["files.write", "a person looks", "\"path\": \"new.txt\"", "read-write", "+one"] {
+            assert!(question.contains(told), "{told}: {question}");
+        }
+        assert!(!desk.site.path("work/new.txt").exists(), "nothing is done before the answer");
+        session.types(answer);
+        assert!(session.ends(0).ends_with("That is all.\n"));
+        assert_eq!(desk.site.path("work/new.txt").exists(), code == Code::Completed);
+        desk.recorded(&[("files.write", code), ("done.done", Code::Completed)]);
+    }
+}
+
+#[test]
+fn the_model_is_told_why_not() {
+    let (desk, model) = (Desk::new(ASK), writes());
+    let mut session = Session::of(&desk, &model, "Write");
+    session.question();
+    // An empty line says nothing.
+    session.types("\n");
+    session.question();
+    session.types("no write to src/ instead\n");
+    session.ends(0);
+    assert!(model.told()[0].contains("write to src/ instead"), "{:?}", model.told());
+}
+
+/// Two questions at once: each line answers one.
+#[test]
+fn one_question_is_asked_at_a_time() {
+    let desk = Desk::new(ASK);
+    let model = Model::answers([calling([write("call_a", "a.txt"), write("call_b", "b.txt")]), done("ok")]);
+    let mut session = Session::of(&desk, &model, "Write both");
+    let first = session.question();
+    session.types("y\n");
+    let second = session.question();
+    session.types("n\n");
+    session.ends(0);
+    for name in ["a.txt", "b.txt"] {
+        let asks = |question: &str| question.contains(&format!("\"path\": \"{name}\""));
+        let asked_first = asks(&first);
+        assert_ne!(asked_first, asks(&second), "{first}{second}");
+        assert_eq!(desk.site.path("work").join(name).exists(), asked_first, "{name}");
+    }
+    assert_eq!(model.last_messages()[3..].len(), 2);
+}
+
+/// Nobody answers a question before it is asked.
+#[test]
+fn what_was_typed_before_the_question_is_no_answer() {
+    let (desk, model) = (Desk::new(ASK), writes());
+    let mut session = Session::of(&desk, &model, "Write");
+    session.types("y\n");
+    session.question();
+    assert!(!desk.site.path("work/new.txt").exists());
+    session.types("n\n");
+    session.ends(0);
+    assert!(!desk.site.path("work/new.txt").exists());
+}
+
+#[test]
+fn another_process_approves_what_waits_at_the_terminal() {
+    for (verb, code) in [("approve", Code::Completed), ("reject", Code::ApprovalDenied)] {
+        let (desk, model) = (Desk::new(ASK), writes());
+        let mut session = Session::of(&desk, &model, "Write");
+        session.question();
+        desk.portcullis(&["approvals", verb, &desk.question()]).ends(0);
+        let said = session.ends(0);
+        assert!(said.contains("answered elsewhere") && said.ends_with("That is all.\n"), "{said}");
+        desk.recorded(&[("files.write", code), ("done.done", Code::Completed)]);
+    }
+}
+
+/// With nobody at a terminal the policy answers: what comes from a pipe does not.
+#[test]
+fn without_a_terminal_the_policy_answers() {
+    let (desk, model) = (Desk::new(ASK), writes());
+    desk.work(&model, &["Write"]).ends(0);
+    assert!(model.told()[0].contains("waits for a person"), "{:?}", model.told());
+    desk.recorded(&[("files.write", Code::ApprovalPending), ("done.done", Code::Completed)]);
+    // It was left behind, and runs once when somebody approves it.
+    desk.portcullis(&["approvals", "approve", &desk.question()]).ends(0);
+    assert_eq!(fs::read_to_string(desk.site.path("work/new.txt")).unwrap(), "one\n");
+
+    let desk = Desk::new(&format!("[approvals]\nunattended = \"deny\"\n{ASK}"));
+    let model = Model::answers([calling([write("call_a", "new.txt")]), saying("It was refused.")]);
+    desk.work(&model, &["Write"]).ends(0);
+    desk.recorded(&[("files.write", Code::ApprovalDenied)]);
+    assert!(!desk.site.path("work/new.txt").exists());
+}
