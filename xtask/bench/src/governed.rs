@@ -19,6 +19,17 @@ impl Governed {
         Self::open(runtime()?, opening.policy_text(policies::PLAIN, scratch)?)
     }
 
+    /// With the plainest policy for the JSON plugin alone.
+    pub(crate) fn json(plugins: &Path, scratch: &Path) -> Result<Self> {
+        let opening = Host::builder(plugins, scratch.join("state"), Compiler::InProcess);
+        Self::open(runtime()?, opening.policy_text(policies::JSON, scratch)?)
+    }
+
+    /// The host.
+    pub(crate) fn host(&self) -> &Host {
+        &self.host
+    }
+
     /// With the plainest policy whose directory is narrowed to the path of each call.
     pub(crate) fn narrowed(plugins: &Path, scratch: &Path) -> Result<Self> {
         let opening = Host::builder(plugins, scratch.join("narrowed-state"), Compiler::InProcess);

@@ -1,13 +1,14 @@
 //! Measures the governed call beside bare wasmtime and beside itself, what it costs to hold a call to one path, to
-//! write the record, and to reach all that over MCP.
+//! write the record, to read what a model answers, and to reach all that over MCP.
 //!
-//! `portcullis-bench call|narrow|record|mcp PLUGINS GUESTS OUT.json`: the directory of the shipped plugins, that
+//! `portcullis-bench call|narrow|record|hydrate|mcp PLUGINS GUESTS OUT.json`: the directory of the shipped plugins, that
 //! of the built guests, and where the table goes. Usually run as `cargo xtask bench call`.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
 
 mod floor;
 mod governed;
+mod hydrate;
 mod mcp;
 mod policies;
 mod record;
@@ -35,7 +36,7 @@ fn main() -> Result<()> {
         return mcp::serve_empty();
     }
     let [name, plugins, guests, out] = arguments.as_slice() else {
-        bail!("usage: portcullis-bench call|narrow|record|mcp PLUGINS GUESTS OUT.json");
+        bail!("usage: portcullis-bench call|narrow|record|hydrate|mcp PLUGINS GUESTS OUT.json");
     };
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         bail!("RUST_BACKTRACE is set: it makes every dropped call 15 to 30 us slower. Unset it and run again");
@@ -50,8 +51,9 @@ fn main() -> Result<()> {
         "call" => call(Path::new(plugins), Path::new(guests), &mut show)?,
         "narrow" => narrow(Path::new(plugins), Path::new(guests), &mut show)?,
         "record" => record::measure()?.into_iter().for_each(show),
+        "hydrate" => hydrate(Path::new(guests), &mut show)?,
         "mcp" => mcp::measure(Path::new(guests), &mut show)?,
-        _ => bail!("there is no bench {name}; there are: call, narrow, record, mcp"),
+        _ => bail!("there is no bench {name}; there are: call, narrow, record, hydrate, mcp"),
     }
     let json = serde_json::to_string_pretty(&rows)?;
     if let Some(parent) = Path::new(out).parent() {
@@ -105,6 +107,15 @@ fn narrow(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<(
         show(measure_hosts(&work, "narrowed / whole directory", &plain, &narrowed)?);
     }
     Ok(())
+}
+
+/// What is looked at before the call of the JSON tool reaches the host.
+fn hydrate(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    let directory = gather(scratch.path(), &[guests.join("json.wasm")])?;
+    let governed = Governed::json(&directory, scratch.path())?;
+    let work = works().into_iter().find(|work| work.name == "json").context("the JSON tool is not measured")?;
+    hydrate::measure(&governed, &work, show)
 }
 
 fn works() -> Vec<Work> {

@@ -94,7 +94,7 @@ pub(crate) fn measure_hosts(work: &Work, beside: &str, plain: &Governed, full: &
 }
 
 /// A block of calls through a host.
-fn through(host: &Governed, work: &Work) -> Result<Block> {
+pub(crate) fn through(host: &Governed, work: &Work) -> Result<Block> {
     let name = format!("{}.{}", work.plugin, work.tool);
     host.within(async {
         let mut times = Vec::with_capacity(CALLS_PER_BLOCK);

@@ -1,0 +1,100 @@
+//! What it costs to look at the answer of a model before its calls reach the host, beside a governed call.
+
+use crate::Work;
+use crate::governed::Governed;
+use crate::rounds::{Block, Row, block, paired, row, through};
+use anyhow::{Context, Result, ensure};
+use portcullis::{Request, parse_json};
+use portcullis_providers::{Definitions, Format};
+use serde_json::{Value, json};
+use std::hint::black_box;
+
+/// Operations of one variant in one round, as many as of the governed call.
+const CALLS_PER_BLOCK: usize = 300;
+
+/// The tool, and as what models know it.
+const TOOL: (&str, &str) = ("json.summarize", "json__summarize");
+
+/// Measures the validation of a call's arguments alone, and the hydration of whole answers that ask for the call, to
+/// the requests that the host gets.
+pub(crate) fn measure(governed: &Governed, work: &Work, show: &mut impl FnMut(Row)) -> Result<()> {
+    let (host, arguments) = (governed.host(), work.arguments.as_str());
+    let definitions = Definitions::of_host(host)?;
+    let catalog = host.catalog();
+    let tools = catalog.offers().map(|offer| offer.tool);
+    let tool = tools.into_iter().find(|tool| tool.name().to_string() == TOOL.0).context("the tool is missing")?;
+    let parsed = parse_json(arguments)?;
+    let call = || through(governed, work);
+    let gate = || -> Result<Block> {
+        block(CALLS_PER_BLOCK, || {
+            ensure!(black_box(tool.schema()).mismatches(black_box(&parsed)).is_empty(), "they do not match");
+            Ok(())
+        })
+    };
+    let [floor, ours] = paired([&call, &gate])?;
+    show(row("schema gate / governed call".to_owned(), &floor, &ours));
+    let base = Request::new("", "");
+    for format in [Format::OpenAiChat, Format::OpenAiChatStrict, Format::Anthropic, Format::Gemini] {
+        let answer = answer(format, arguments)?;
+        let hydrate = || -> Result<Block> {
+            block(CALLS_PER_BLOCK, || {
+                let hydrated = definitions.hydrate(format, black_box(&answer), host)?;
+                let requests = black_box(hydrated.requests(&base));
+                ensure!(requests.len() == 1 && hydrated.calls[0].refused.is_none(), "{hydrated:?}");
+                Ok(())
+            })
+        };
+        let [floor, ours] = paired([&call, &hydrate])?;
+        show(row(format!("hydrate {format} / governed call"), &floor, &ours));
+    }
+    Ok(())
+}
+
+/// A whole answer of a provider with one call, as such answers are.
+fn answer(format: Format, arguments: &str) -> Result<String> {
+    let object: Value = serde_json::from_str(arguments)?;
+    let answer = match format {
+        Format::OpenAiChat | Format::OpenAiChatStrict => json!({
+            "id": "chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT", "object": "chat.completion", "created": 1_741_569_952,
+            "model": "gpt-5.4-2026-03-05",
+            "choices": [{
+                "index": 0,
+                "message": {
+                    "role": "assistant", "content": null, "refusal": null, "annotations": [],
+                    "tool_calls": [{
+                        "id": "call_DdmO9pD3xa9XTPNJ32zg2hcA", "type": "function",
+                        "function": { "name": TOOL.1, "arguments": arguments },
+                    }],
+                },
+                "logprobs": null, "finish_reason": "tool_calls",
+            }],
+            "usage": {
+                "prompt_tokens": 82, "completion_tokens": 17, "total_tokens": 99,
+                "prompt_tokens_details": { "cached_tokens": 0, "audio_tokens": 0 },
+                "completion_tokens_details": { "reasoning_tokens": 0, "audio_tokens": 0 },
+            },
+            "service_tier": "default", "system_fingerprint": null,
+        }),
+        Format::Anthropic => json!({
+            "id": "msg_01Aq9w938a90dw8q", "type": "message", "role": "assistant", "model": "claude-opus-5",
+            "content": [
+                { "type": "text", "text": "I'll sum these orders up." },
+                { "type": "tool_use", "id": "toolu_01A09q90qw90lq917835lq9", "name": TOOL.1, "input": object },
+            ],
+            "stop_reason": "tool_use", "stop_sequence": null, "usage": { "input_tokens": 472, "output_tokens": 91 },
+        }),
+        Format::Gemini => json!({
+            "candidates": [{
+                "content": {
+                    "role": "model",
+                    "parts": [{ "functionCall": { "id": "8f2b1a3c", "name": TOOL.1, "args": object } }],
+                },
+                "finishReason": "STOP", "index": 0,
+            }],
+            "usageMetadata": { "promptTokenCount": 57, "candidatesTokenCount": 9, "totalTokenCount": 66 },
+            "modelVersion": "gemini-3-pro", "responseId": "jQ8faN2pL5mXvdIP",
+        }),
+        _ => anyhow::bail!("no answer of {format} is measured"),
+    };
+    Ok(answer.to_string())
+}
