@@ -4,7 +4,8 @@ use portcullis::policy::Leniency;
 use portcullis::{Host, NameCollision, Offer, ToolNames};
 use std::collections::HashMap;
 
-/// A frozen set of tools. What a model answers is held to the definitions in it, although the catalog has changed since.
+/// A frozen set of tools. What a model answers is held to the definitions in it, although the catalog has changed
+/// since.
 #[derive(Clone, Debug)]
 pub struct Definitions {
     tools: Vec<Defined>,
@@ -33,8 +34,8 @@ impl Definitions {
         Ok(Self { tools, index })
     }
 
-    /// Freezes all tools of a host that a call could come to: one without a schema is left out, unless the policy lets its
-    /// plugin be called without.
+    /// Freezes all tools of a host that a call could come to: one without a schema is left out, unless the policy
+    /// lets its plugin be called without.
     ///
     /// # Errors
     /// Two of them would have one name.

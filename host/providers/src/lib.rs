@@ -1,8 +1,8 @@
 //! The tools of a host in the format of each model provider, and the way back: from what a model answered to calls.
 //!
-//! There is one authoritative definition of a tool, and it is never changed: an export is a copy that says what it lost,
-//! and what comes back is held to the authoritative schema, whatever the provider promised. Nothing is decided here: a
-//! hydrated call goes to the host like any other, and one that is wrong is refused and recorded there.
+//! There is one authoritative definition of a tool, and it is never changed: an export is a copy that says what it
+//! lost, and what comes back is held to the authoritative schema, whatever the provider promised. Nothing is decided
+//! here: a hydrated call goes to the host like any other, and one that is wrong is refused and recorded there.
 
 mod definitions;
 mod export;

@@ -19,8 +19,8 @@ pub struct Explained {
     pub explanation: Explanation,
     /// The handles, one line each.
     pub handles: Vec<String>,
-    /// Why a person is asked although the rules may allow the call: it wants to reach a host that no grant names, or its
-    /// tool has no schema.
+    /// Why a person is asked although the rules may allow the call: it wants to reach a host that no grant names, or
+    /// its tool has no schema.
     pub asked: Option<String>,
     /// Why the call gets no handle although the rules may allow it: a key that is not granted, or what its arguments
     /// name lies outside of the grant.

@@ -78,7 +78,7 @@ pub use provenance::{Provenance, Repair, Validation};
 pub use reload::{ReloadError, Reloaded};
 pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
-pub use schema::{Mismatch, Schema, SchemaError, VALIDATOR};
+pub use schema::{Mismatch, Schema, SchemaError, VALIDATOR, parts as schema_parts};
 pub use steering::Steering;
 pub use stream::TextStream;
 pub use tokens::estimate_tokens;

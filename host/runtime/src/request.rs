@@ -196,8 +196,8 @@ impl Request {
         self
     }
 
-    /// It must not run: it is recorded, and answered with why. The code is one of a request that is wrong, and any other
-    /// becomes [`Code::CallerRefused`].
+    /// It must not run: it is recorded, and answered with why. The code is one of a request that is wrong, and any
+    /// other becomes [`Code::CallerRefused`].
     #[must_use]
     pub fn refused(mut self, code: Code, why: &str) -> Self {
         let code = if code.outcome() == Outcome::Invalid { code } else { Code::CallerRefused };

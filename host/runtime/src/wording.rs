@@ -1,5 +1,5 @@
-//! The host's words as clients and models know its tools: the notices of the host name `output.read` and `output.grep`, and a
-//! model can call them only by their portable names.
+//! The host's words as clients and models know its tools: the notices of the host name `output.read` and
+//! `output.grep`, and a model can call them only by their portable names.
 
 /// What a notice of the host begins with.
 const NOTICE: &str = "[Portcullis: ";

@@ -88,8 +88,8 @@ async fn providers_take_what_is_exported_and_what_comes_of_calls() {
     assert_eq!(judged.lines().count(), Format::ALL.len(), "{judged}");
 }
 
-/// The judges with something to complain about: a tool in another format's shape, too few tools of those that there are,
-/// and formats with nothing to judge.
+/// The judges with something to complain about: a tool in another format's shape, too few tools of those that there
+/// are, and formats with nothing to judge.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn judges_find_what_is_wrong_and_what_is_missing() {
     let office = Office::new(DENYING);

@@ -21,7 +21,7 @@ fn description(wire: &mut Wire) -> String {
 }
 
 /// A call by way of the short list.
-fn by_way(tool: &str, arguments: Value) -> Value {
+fn by_way(tool: &str, arguments: &Value) -> Value {
     json!({ "name": CALL, "arguments": { "name": tool, "arguments": arguments } })
 }
 
@@ -126,7 +126,7 @@ fn a_call_by_way_of_the_list_is_the_call_of_the_tool() {
         let mut wire = desk.client_with(era, &["--search"]);
         for (name, arguments) in &calls {
             let direct = wire.call(name, arguments.clone());
-            let routed = wire.result("tools/call", by_way(name, arguments.clone()));
+            let routed = wire.result("tools/call", by_way(name, arguments));
             let [mut direct, mut routed] = [direct, routed].map(lasting);
             // A kept output has a name of its own each time.
             if direct.to_string().contains("portcullis://") {
@@ -161,10 +161,10 @@ fn progress_and_cancellation_reach_a_call_by_way_of_the_list() {
             params["_meta"] = json!({ "progressToken": 1 });
             params
         };
-        let id = wire.request("tools/call", with_token(by_way("clerk__count", json!({ "to": 5 }))));
+        let id = wire.request("tools/call", with_token(by_way("clerk__count", &json!({ "to": 5 }))));
         wire.answer(&json!(id));
         assert_eq!(wire.heard_already("notifications/progress").len(), 5);
-        let id = wire.request("tools/call", with_token(by_way("clerk__wait", json!({}))));
+        let id = wire.request("tools/call", with_token(by_way("clerk__wait", &json!({}))));
         wire.take_first(|message| message["method"] == "notifications/progress");
         wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
         let (_, said) = wire.close();
@@ -222,7 +222,7 @@ fn what_is_wrong_with_a_search_or_a_call_is_told_and_runs_nothing() {
 fn a_person_is_asked_about_a_call_by_way_of_the_list() {
     let policy = OPEN.replace("decision = \"allow\"", "decision = \"ask\"");
     let options = ["--search", "--client-answers", "person"];
-    let call = by_way("clerk__note", json!({ "text": "asked for" }));
+    let call = by_way("clerk__note", &json!({ "text": "asked for" }));
 
     let desk = Desk::new(&policy);
     let mut wire = desk.stranger(Era::Legacy, &options);
@@ -259,7 +259,7 @@ fn a_person_is_asked_about_a_call_by_way_of_the_list() {
         params["inputResponses"] = json!({ key: { "action": "accept", "content": {} } });
         params
     };
-    let other = ask("other", answered(by_way("clerk__note", json!({ "text": "something else" }))));
+    let other = ask("other", answered(by_way("clerk__note", &json!({ "text": "something else" }))));
     assert_eq!(other["error"]["code"], -32602, "a yes holds for what was asked: {other}");
     assert_eq!(desk.notes(), [""; 0]);
     let direct = json!({ "name": "clerk__note", "arguments": { "text": "asked for" } });
@@ -282,10 +282,10 @@ fn the_index_changes_with_the_catalog_and_whoever_listens_hears_of_it() {
     changes(&mut wire, &|index| index.contains("\n- dropped (1): A guest of the tests"));
     let found = wire.call(SEARCH, json!({ "query": "dropped" }));
     assert_eq!(names(&found["structuredContent"]), ["dropped__run"]);
-    assert_ne!(wire.result("tools/call", by_way("dropped__run", json!({})))["isError"], true);
+    assert_ne!(wire.result("tools/call", by_way("dropped__run", &json!({})))["isError"], true);
     fs::remove_file(desk.site.plugins().join("dropped.wasm")).unwrap();
     changes(&mut wire, &|index| index == before);
-    assert_eq!(wire.result("tools/call", by_way("dropped__run", json!({})))["isError"], true);
+    assert_eq!(wire.result("tools/call", by_way("dropped__run", &json!({})))["isError"], true);
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn no_tool_of_a_plugin_takes_the_place_of_the_two() {
         let found = names(&found["structuredContent"]).iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         for name in ["rogue__tools__call", "rogue__tools__search"] {
             assert!(found.iter().any(|found| found == name), "{found:?}");
-            assert_ne!(wire.result("tools/call", by_way(name, json!({})))["isError"], true);
+            assert_ne!(wire.result("tools/call", by_way(name, &json!({})))["isError"], true);
         }
         assert!(!found.iter().any(|found| [SEARCH, CALL].contains(&found.as_str())), "{found:?}");
     }

@@ -1,8 +1,8 @@
 //! Measures the governed call beside bare wasmtime and beside itself, what it costs to hold a call to one path, to
 //! write the record, to read what a model answers, and to reach all that over MCP.
 //!
-//! `portcullis-bench call|narrow|record|hydrate|mcp PLUGINS GUESTS OUT.json`: the directory of the shipped plugins, that
-//! of the built guests, and where the table goes. Usually run as `cargo xtask bench call`.
+//! `portcullis-bench call|narrow|record|hydrate|mcp PLUGINS GUESTS OUT.json`: the directory of the shipped plugins,
+//! that of the built guests, and where the table goes. Usually run as `cargo xtask bench call`.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
 

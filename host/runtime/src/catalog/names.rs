@@ -53,8 +53,8 @@ impl ToolNames {
         assign(&nameless(offers), self)
     }
 
-    /// Names each tool, in the order of `offers`. Of two that share a short name each gets its full one, and of two that
-    /// share that each gets one with a digest.
+    /// Names each tool, in the order of `offers`. Of two that share a short name each gets its full one, and of two
+    /// that share that each gets one with a digest.
     pub fn assign_leniently(self, offers: &[Offer]) -> Vec<String> {
         assign_leniently(&nameless(offers), self)
     }

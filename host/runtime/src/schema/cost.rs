@@ -6,7 +6,8 @@
 //! a small depth, and is refused. In between, a document is refused that is too deep for its schema.
 
 use super::SchemaError;
-use super::gate::{children, refuse};
+use super::gate::refuse;
+use super::parts::{Step, children, pointer_of};
 use crate::json::JSON_DEPTH_MAX;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -110,14 +111,18 @@ impl<'a> Graph<'a> {
             let target = self.resolve(reference.as_str().unwrap_or_default())?;
             node.same.push(self.add(target)?);
         }
-        for (keyword, name, child) in children(members) {
+        for (keyword, step, child) in children(members) {
             let child = self.add(child)?;
             match keyword {
                 "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas" => {
                     node.same.push(child);
                 }
                 "items" | "prefixItems" | "contains" | "unevaluatedItems" => node.items.push(child),
-                "properties" => drop(node.properties.insert(name, child)),
+                "properties" => {
+                    if let Step::Name(name) = step {
+                        node.properties.insert(name, child);
+                    }
+                }
                 "additionalProperties" => node.additional = Some(child),
                 "patternProperties" | "propertyNames" | "unevaluatedProperties" => node.every.push(child),
                 // Definitions are visited where they are referred to; the content of strings is not looked into.
@@ -129,15 +134,10 @@ impl<'a> Graph<'a> {
 
     fn resolve(&self, reference: &str) -> Result<&'a Value, SchemaError> {
         let shown: String = reference.escape_debug().take(80).collect();
-        let Some(fragment) = reference.strip_prefix('#') else {
+        if !reference.starts_with('#') {
             return refuse(format!("it refers to {shown}, which lies outside of it: only references into itself work"));
-        };
-        let fragment = decode(fragment);
-        let target = if fragment.is_empty() || fragment.starts_with('/') {
-            self.root.pointer(&fragment)
-        } else {
-            find_anchor(self.root, &fragment)
-        };
+        }
+        let target = pointer_of(self.root, reference).and_then(|pointer| self.root.pointer(&pointer));
         target.map_or_else(|| refuse(format!("it refers to {shown}, which is not there")), Ok)
     }
 
@@ -196,32 +196,4 @@ impl<'a> Graph<'a> {
         }
         Ok(visits)
     }
-}
-
-/// Undoes the percent-encoding of a URI fragment.
-fn decode(fragment: &str) -> String {
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        match (first, hex.and_then(|hex| u8::from_str_radix(hex, 16).ok())) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_default()
-}
-
-fn find_anchor<'a>(schema: &'a Value, anchor: &str) -> Option<&'a Value> {
-    let members = schema.as_object()?;
-    if members.get("$anchor").and_then(Value::as_str) == Some(anchor) {
-        return Some(schema);
-    }
-    children(members).find_map(|(_, _, child)| find_anchor(child, anchor))
 }

@@ -1,6 +1,7 @@
 //! What a schema may be before it is compiled: a schema is a program of the plugin's author that the host runs.
 
 use super::SchemaError;
+use super::parts::children;
 use serde_json::{Map, Value};
 
 /// The longest schema, in bytes. The largest among common tools is a tenth of it.
@@ -20,27 +21,6 @@ const PATTERNS_MAX: usize = 64;
 
 /// The one dialect.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
-
-/// Keywords whose value is one schema.
-const ONE: [&str; 11] = [
-    "additionalProperties",
-    "contains",
-    "contentSchema",
-    "else",
-    "if",
-    "items",
-    "not",
-    "propertyNames",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-];
-
-/// Keywords whose value is a list of schemas.
-const MANY: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
-
-/// Keywords whose value is schemas by name.
-const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
 /// Checks the text before it is parsed.
 pub(super) fn check_text(text: &str) -> Result<(), SchemaError> {
@@ -116,21 +96,4 @@ fn check_keywords(members: &Map<String, Value>, depth: usize) -> Result<(), Sche
         }
         _ => Ok(()),
     }
-}
-
-/// The subschemas directly below a schema: the keyword that leads to each, its name below the keyword where it has one,
-/// and itself.
-pub(super) fn children(members: &Map<String, Value>) -> impl Iterator<Item = (&str, &str, &Value)> {
-    members.iter().flat_map(|(keyword, value)| {
-        let keyword = keyword.as_str();
-        let list: Vec<(&str, &Value)> = match value {
-            _ if ONE.contains(&keyword) => vec![("", value)],
-            Value::Array(items) if MANY.contains(&keyword) => items.iter().map(|item| ("", item)).collect(),
-            Value::Object(named) if NAMED.contains(&keyword) => {
-                named.iter().map(|(name, child)| (name.as_str(), child)).collect()
-            }
-            _ => Vec::new(),
-        };
-        list.into_iter().map(move |(name, child)| (keyword, name, child))
-    })
 }

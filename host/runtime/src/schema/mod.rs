@@ -2,6 +2,7 @@
 
 mod cost;
 mod gate;
+pub mod parts;
 
 use crate::json;
 use cost::Cost;

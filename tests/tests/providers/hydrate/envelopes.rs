@@ -21,14 +21,16 @@ fn response(format: Format, message: &Value, ended: &str) -> Value {
         Format::OpenAiResponses | Format::OpenAiResponsesStrict => {
             let mut output = vec![json!({ "id": "rs_1", "type": "reasoning", "summary": [], "status": null })];
             output.extend(message.as_array().unwrap().iter().cloned());
-            json!({ "id": "resp_67ca09c5efe0819096d0511c92b8c890096610f474011cc0", "object": "response", "status": ended,
+            json!({ "id": "resp_67ca09c5efe0819096d0511c92b8c890096610f474011cc0", "object": "response",
+                "status": ended,
                 "error": null, "model": "gpt-5.4", "output": output, "parallel_tool_calls": true, "tools": [] })
         }
         Format::Anthropic | Format::AnthropicStrict => {
             let mut content = vec![
                 json!({ "type": "thinking", "thinking": "They want fruit.", "signature": "Ep4BCkgIARABGAI=" }),
                 json!({ "type": "text", "text": "I'll order that \"now\" \u{1f34e}." }),
-                json!({ "type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": { "query": "x" } }),
+                json!({ "type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search",
+                    "input": { "query": "x" } }),
             ];
             content.extend(message["content"].as_array().unwrap().iter().cloned());
             json!({ "id": "msg_01Aq9w938a90dw8q", "type": "message", "role": "assistant", "model": "claude-opus-5",
@@ -247,7 +249,8 @@ async fn the_last_call_of_an_answer_that_was_cut_off_is_refused() {
     let answer = json!({ "content": content, "stop_reason": "max_tokens" });
     let (_, replies) = desk.run(Format::Anthropic, &answer.to_string()).await;
     assert_eq!(replies[0].code, Code::Completed);
-    let item = json!([{ "type": "function_call", "call_id": "a", "name": "shop__list", "arguments": "{}", "status": "incomplete" }]);
+    let mut item = message(Format::OpenAiResponses, &[("a", "shop__list", &json!({}))]);
+    item[0]["status"] = "incomplete".into();
     let (_, replies) = desk.run(Format::OpenAiResponses, &item.to_string()).await;
     assert_eq!(replies[0].code, Code::CallerRefused);
 }
@@ -322,7 +325,8 @@ async fn what_langchain_could_not_parse_is_refused_by_the_host() {
             "content": "", "type": "ai",
             "tool_calls": [{ "name": "shop__list", "args": {}, "id": "a", "type": "tool_call" }],
             "invalid_tool_calls": [
-                { "name": "shop__order", "args": "{\"item\": \"ap", "id": "b", "error": "no JSON", "type": "invalid_tool_call" },
+                { "name": "shop__order", "args": "{\"item\": \"ap", "id": "b", "error": "no JSON",
+                    "type": "invalid_tool_call" },
                 { "name": null, "args": null, "id": "c", "error": null, "type": "invalid_tool_call" },
             ]
         }

@@ -64,7 +64,8 @@ async fn alternatives_that_multiply_end() {
     let kind = r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/n"},"b":{"type":"string"}},"required":["a"]}"##;
     let alternatives = [kind; 6].join(",");
     let schema = format!(
-        r##"{{"type":"object","properties":{{"n":{{"$ref":"#/$defs/n"}}}},"$defs":{{"n":{{"anyOf":[{alternatives}]}}}}}}"##
+        r##"{{"type":"object","properties":{{"n":{{"$ref":"#/$defs/n"}}}},
+            "$defs":{{"n":{{"anyOf":[{alternatives}]}}}}}}"##
     );
     let wide = portcullis_tests::Manifest::of("wide").tool(|tool| tool.schema = schema);
     let desk = Desk::open_with("[plugin.wide]\nrepair = \"ask\"\n", &[wide]).await;
@@ -144,9 +145,8 @@ fn holds(format: Format, text: &str) {
 fn damaged() -> impl Strategy<Value = (Format, String)> {
     let arguments = prop_oneof![
         Just(json!({ "item": "apple", "count": 2, "tags": ["a"], "note": null })),
-        Just(
-            json!({ "item": "PEAR", "count": "2", "lines": [{ "sku": 1, "discount": "0.5" }], "pay": { "kind": "CASH" } })
-        ),
+        Just(json!({ "item": "PEAR", "count": "2", "lines": [{ "sku": 1, "discount": "0.5" }],
+                "pay": { "kind": "CASH" } })),
         Just(json!("{'item': 'apple', 'count': 2, }")),
         Just(json!("```json\n{\"item\":\"apple\",\"count\":2,\"gift\":True")),
     ];

@@ -1,13 +1,14 @@
 //! A copy of the authoritative schema, touched only where a provider would refuse the request or read it otherwise.
 
 use super::dialect::anthropic_name;
-use super::keywords::{ONE, is_annotation};
+use super::keywords::is_annotation;
 use super::pointer::{below, down, reference, tokens};
 use super::references::{References, Target};
 use super::words::{Words, append};
 use super::{EXPORTED_DEPTH_MAX, INLINED_SUBSCHEMAS_MAX};
 use crate::definitions::Defined;
 use crate::export::notes::Notes;
+use portcullis::schema_parts::{MANY, NAMED, ONE};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -163,11 +164,11 @@ impl<'a, 'b> Copier<'a, 'b> {
     fn value(&mut self, keyword: &str, value: &'a Value, at: &str, depth: usize) -> Value {
         match value {
             _ if ONE.contains(&keyword) => self.schema(value, at, depth + 1),
-            Value::Array(items) if super::keywords::MANY.contains(&keyword) => {
+            Value::Array(items) if MANY.contains(&keyword) => {
                 let copy = |(place, item)| self.schema(item, &down(at, &format!("{place}")), depth + 1);
                 Value::Array(items.iter().enumerate().map(copy).collect())
             }
-            Value::Object(named) if super::keywords::NAMED.contains(&keyword) => {
+            Value::Object(named) if NAMED.contains(&keyword) => {
                 let copy = |(name, item): (&'a String, &'a Value)| {
                     (name.clone(), self.schema(item, &down(at, name), depth + 1))
                 };

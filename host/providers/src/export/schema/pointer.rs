@@ -2,10 +2,7 @@
 
 use std::fmt::Write;
 
-/// A pointer with one token more.
-pub(super) fn down(pointer: &str, token: &str) -> String {
-    format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"))
-}
+pub(super) use portcullis::schema_parts::down;
 
 /// The place of a schema below a keyword, by its name or its number there.
 pub(super) fn below(pointer: &str, keyword: &str, token: &str) -> String {

@@ -5,7 +5,6 @@
 //! person. No value is invented, and no member that a model wrote is taken away but a null.
 
 mod convert;
-mod reference;
 mod text;
 mod walk;
 

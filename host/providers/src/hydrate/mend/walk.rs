@@ -6,8 +6,8 @@
 
 use super::Effort;
 use super::convert::{convert, is_of, other_case};
-use super::reference::resolve;
 use portcullis::Repair;
+use portcullis::schema_parts::pointer_of;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -278,4 +278,9 @@ fn size(value: &Value) -> usize {
         Value::Object(members) => members.values().map(size).sum::<usize>() + 1,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
     }
+}
+
+/// What a reference of a schema leads to.
+fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    root.pointer(&pointer_of(root, reference)?)
 }

@@ -1,6 +1,7 @@
 //! Lints of the schema of a tool's arguments: every parameter, however deep, and through references.
 
 use super::{Found, PARAMETER_CHARS_MAX, Rule, phrases};
+use crate::schema::parts::{down, pointer_of};
 use portcullis_sandbox::Definition;
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
@@ -55,9 +56,10 @@ fn referred<'a>(schema: &'a Value, root: &'a Value) -> impl Iterator<Item = &'a 
 }
 
 /// Where a reference within the document leads to, as a JSON Pointer.
-fn target<'a>(schema: &'a Value, root: &'a Value) -> Option<(&'a str, &'a Value)> {
-    let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
-    Some((pointer, root.pointer(pointer)?))
+fn target<'a>(schema: &Value, root: &'a Value) -> Option<(String, &'a Value)> {
+    let pointer = pointer_of(root, schema.get("$ref")?.as_str()?)?;
+    let target = root.pointer(&pointer)?;
+    Some((pointer, target))
 }
 
 /// Looks at every parameter, each where it stands and once.
@@ -69,7 +71,7 @@ fn parameters(found: &mut Found, root: &Value) {
             continue;
         }
         for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            let at = join(&join(&pointer, "properties"), name);
+            let at = down(&down(&pointer, "properties"), name);
             parameter(found, &at, name, property, root, known.contains(name.as_str()));
             known.insert(name);
             places.push_back(Place { pointer: at, schema: property, known: BTreeSet::new() });
@@ -81,20 +83,20 @@ fn parameters(found: &mut Found, root: &Value) {
             places.push_back(Place { pointer, schema, known: known.clone() });
         }
         if let Some((pointer, schema)) = target(schema, root) {
-            places.push_back(Place { pointer: pointer.to_owned(), schema, known });
+            places.push_back(Place { pointer, schema, known });
         }
     }
 }
 
 /// The schemas under a keyword: of its list, of its map, or the only one.
 fn under<'a>(pointer: &str, schema: &'a Value, keyword: &str) -> Vec<(String, &'a Value)> {
-    let at = join(pointer, keyword);
+    let at = down(pointer, keyword);
     match (schema.get(keyword), keyword) {
         (Some(Value::Array(schemas)), _) => {
-            schemas.iter().enumerate().map(|(index, schema)| (join(&at, &index.to_string()), schema)).collect()
+            schemas.iter().enumerate().map(|(index, schema)| (down(&at, &index.to_string()), schema)).collect()
         }
         (Some(Value::Object(schemas)), "patternProperties" | "dependentSchemas") => {
-            schemas.iter().map(|(name, schema)| (join(&at, name), schema)).collect()
+            schemas.iter().map(|(name, schema)| (down(&at, name), schema)).collect()
         }
         (Some(schema), _) => vec![(at, schema)],
         (None, _) => Vec::new(),
@@ -143,19 +145,15 @@ fn texts(found: &mut Found, root: &Value, of: &str) {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
             Value::String(text) => note(&at, phrases::in_text(text)),
             Value::Array(items) => {
-                places.extend(items.iter().enumerate().map(|(index, item)| (join(&at, &index.to_string()), item)));
+                places.extend(items.iter().enumerate().map(|(index, item)| (down(&at, &index.to_string()), item)));
             }
             Value::Object(members) => {
                 for (name, member) in members {
-                    let at = join(&at, name);
+                    let at = down(&at, name);
                     note(&at, phrases::in_name(name));
                     places.push_back((at, member));
                 }
             }
         }
     }
-}
-
-fn join(pointer: &str, token: &str) -> String {
-    format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"))
 }

@@ -68,8 +68,8 @@ impl<'a> Rewriter<'a, '_> {
         Ok(Some(built))
     }
 
-    /// The keyword of the export. No dialect has `oneOf`, or takes it for anything but `anyOf`, which says the same where
-    /// no value fits two alternatives.
+    /// The keyword of the export. No dialect has `oneOf`, or takes it for anything but `anyOf`, which says the same
+    /// where no value fits two alternatives.
     fn keyword(&mut self, alternatives: &Alternatives<'a>) -> &'static str {
         if alternatives.keyword == "anyOf" {
             return alternatives.keyword;
