@@ -3,7 +3,7 @@
 //! What a model, a tool or a server says is hostile text. It is escaped, and stands away from the left edge on rows
 //! that no terminal wraps, so that it cannot look like a line of this program.
 
-use portcullis::text::Lines;
+use portcullis::text::{Lines, rows};
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -38,26 +38,7 @@ pub(crate) fn result(text: &str) {
 /// Somebody else's text as rows of the screen.
 pub(crate) fn quoted(text: &str) -> String {
     let escaped = Lines(text).to_string();
-    escaped.lines().flat_map(rows).map(|row| format!("{MARGIN}{row}\n")).collect()
-}
-
-/// Breaks a line into rows, counting a character that may be wide as two columns.
-fn rows(line: &str) -> Vec<&str> {
-    let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
-    for (at, character) in line.char_indices() {
-        let columns = match character {
-            '\t' => 8,
-            _ if character.is_ascii() => 1,
-            _ => 2,
-        };
-        if used + columns > COLUMNS && at > start {
-            rows.push(&line[start..at]);
-            (start, used) = (at, 0);
-        }
-        used += columns;
-    }
-    rows.push(&line[start..]);
-    rows
+    escaped.lines().flat_map(|line| rows(line, COLUMNS)).map(|row| format!("{MARGIN}{row}\n")).collect()
 }
 
 #[cfg(test)]

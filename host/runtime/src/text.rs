@@ -56,6 +56,25 @@ pub fn is_text_type(media_type: &str) -> bool {
     essence.starts_with("text/") || essence == "application/json" || essence.ends_with("+json")
 }
 
+/// Breaks a line into rows of a screen, counting a character that may be wide as two columns.
+pub fn rows(line: &str, columns_max: usize) -> Vec<&str> {
+    let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
+    for (at, character) in line.char_indices() {
+        let columns = match character {
+            '\t' => 8,
+            _ if character.is_ascii() => 1,
+            _ => 2,
+        };
+        if used + columns > columns_max && at > start {
+            rows.push(&line[start..at]);
+            (start, used) = (at, 0);
+        }
+        used += columns;
+    }
+    rows.push(&line[start..]);
+    rows
+}
+
 /// Cuts text to a number of bytes, at a character boundary.
 pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
     &text[..text.floor_char_boundary(bytes_max)]
@@ -87,4 +106,16 @@ pub(crate) fn new_id() -> Option<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).ok()?;
     Some(hex(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_character_never_passes_the_edge() {
+        assert_eq!(rows("日本語", 4), ["日本", "語"]);
+        assert_eq!(rows("abcdef", 4), ["abcd", "ef"]);
+        assert_eq!(rows("", 4), [""]);
+    }
 }

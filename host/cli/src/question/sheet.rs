@@ -3,7 +3,7 @@
 use super::Extent;
 use crate::answer::Unseen;
 use crate::style::{Look, Style};
-use portcullis::text::OneLine;
+use portcullis::text::{OneLine, rows};
 use std::fmt::Write;
 
 /// Rows that any text of a model, a plugin or a policy may take, where it has no block of its own.
@@ -170,36 +170,5 @@ impl Sheet {
         }
         let bytes: usize = rows.iter().map(|row| row.len()).sum();
         self.line(Look::Doubtful, &format!("{:column$}… {bytes} more bytes; type `more` to see all", ""));
-    }
-}
-
-/// Breaks a line into rows of a screen, counting a character that may be wide as two columns.
-fn rows(line: &str, width: usize) -> Vec<&str> {
-    let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
-    for (at, character) in line.char_indices() {
-        let columns = match character {
-            '\t' => 8,
-            _ if character.is_ascii() => 1,
-            _ => 2,
-        };
-        if used + columns > width && at > start {
-            rows.push(&line[start..at]);
-            (start, used) = (at, 0);
-        }
-        used += columns;
-    }
-    rows.push(&line[start..]);
-    rows
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wide_character_never_passes_the_edge() {
-        assert_eq!(rows("日本語", 4), ["日本", "語"]);
-        assert_eq!(rows("abcdef", 4), ["abcd", "ef"]);
-        assert_eq!(rows("", 4), [""]);
     }
 }
