@@ -3,7 +3,7 @@
 use crate::escape::{attempts, following};
 use crate::lab::{Grant, SECRET};
 use crate::narrow::house;
-use crate::race::{LOOKS, Swapper};
+use crate::race::{LOOKS, ROUNDS_MAX, Swapper};
 use serde_json::json;
 use std::fs;
 
@@ -79,22 +79,28 @@ async fn a_place_that_becomes_a_link_is_not_followed() {
         let swapper = Swapper::start(lab.path(one), lab.path(other));
         let path = format!("/workspace/{file}");
         let all = ["follow", "go-on"];
-        let results = lab
-            .take(json!([
+        let looks = json!([
                 {"op": "std-read", "path": path, "flags": all, "times": LOOKS},
                 {"op": "read-in", "path": "house", "to": file.trim_start_matches("house/"), "flags": all, "times": LOOKS},
                 {"op": "std-write", "path": path, "text": "inside", "flags": all, "times": LOOKS},
                 {"op": "set-times-at", "path": file, "flags": all, "number": 1, "times": LOOKS},
                 {"op": "open-at", "path": file, "keep": "f", "flags": ["write", "truncate", "follow", "go-on"],
                  "times": LOOKS},
-            ]))
-            .await;
+            ]);
+        // A busy machine may let only one of the two have its turn for a while.
+        let (mut inside, mut outside) = (false, false);
+        for _ in 0..ROUNDS_MAX {
+            // The secret itself is looked for in every reply, and stands where it stood.
+            let all = lab.take(looks.clone()).await[0]["all"].to_string();
+            inside |= all.contains("inside");
+            outside |= all.contains("Err");
+            // Of a place that is a directory, what was opened first is what stays.
+            if inside && (outside || place == "house/room") {
+                break;
+            }
+        }
         drop(swapper);
-        // The secret itself is looked for in every reply, and stands where it stood.
-        let all = results[0]["all"].to_string();
-        // Of a place that is a directory, what was opened first is what stays.
-        let run = all.contains("Err") || place == "house/room";
-        assert!(all.contains("inside") && run, "{place}: the race was not run: {all}");
+        assert!(inside && (outside || place == "house/room"), "{place}: the race was not run");
         for secret in ["house/private/secret.txt", "house/private/sub/secret.txt"] {
             let stat = fs::metadata(lab.path(secret)).unwrap();
             assert_eq!(fs::read_to_string(lab.path(secret)).unwrap(), SECRET, "{place}");

@@ -13,6 +13,9 @@ use std::thread;
 /// How often the guest looks while the world changes.
 pub(crate) const LOOKS: u32 = 4000;
 
+/// How often it does that at the most, until it has seen both of what it may see.
+pub(crate) const ROUNDS_MAX: u32 = 50;
+
 /// Exchanges two paths until it is dropped.
 pub(crate) struct Swapper {
     stop: Arc<AtomicBool>,

@@ -300,7 +300,7 @@ fn what_a_plugin_says_of_itself_is_one_short_line_of_the_index() {
     }
     let index = description(&mut desk.client_with(Era::Modern, &["--search"]));
     assert!(index.contains("\n- liar (1): Helps\n") && !index.contains("bank"), "{index}");
-    assert!(index.lines().all(|line| line.len() < 300), "{index}");
+    assert!(index.lines().all(|line| line.len() < 400), "{index}");
 
     // More plugins than there is room for.
     for number in 0..70 {

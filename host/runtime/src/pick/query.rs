@@ -24,7 +24,7 @@ const BEGINNING_BYTES_MIN: usize = 4;
 /// The most terms that are taken for their beginning: where there are more, it says nothing.
 const BEGINNING_TERMS_MAX: usize = 16;
 
-/// How much two words count that a tool has in one piece: each has counted by itself where the tool has it too.
+/// How much two words count that a tool has in one piece, where each of them counts by itself too.
 const JOINED: f32 = 0.5;
 
 /// The shortest word that another is made up of, in bytes.
@@ -123,8 +123,11 @@ fn sought<'a>(index: &'a Index, query: &str) -> Vec<Part<'a>> {
         words.push(word.to_lowercase());
     }
     // What is written in two words may be written in one: `key pair` is looked for as `keypair` too.
-    let joined = words.windows(2).filter_map(|pair| index.find(&stem(&pair.concat())));
-    sought.extend(joined.map(|known| Part { ways: vec![(known, JOINED)], ..Part::of(index, known) }));
+    let joined = words.windows(2).filter_map(|pair| {
+        let apart = pair.iter().all(|word| index.find(&stem(word)).is_some());
+        Some((index.find(&stem(&pair.concat()))?, if apart { JOINED } else { 1.0 }))
+    });
+    sought.extend(joined.map(|way| Part { ways: vec![way], ..Part::of(index, way.0) }));
     sought
 }
 

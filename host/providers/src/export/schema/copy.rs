@@ -41,8 +41,9 @@ impl Touches {
     pub(in crate::export) const ANTHROPIC: Self =
         Self { root_refuses: &["allOf", "anyOf", "oneOf"], names: |name| anthropic_name(name, true), ..Self::NONE };
 
-    /// For LangChain, which takes a property of that name for a reference and fails.
-    pub(in crate::export) const LANGCHAIN: Self = Self { names: |name| name != "$ref", ..Self::NONE };
+    /// For LangChain, which takes a property of that name for a reference and fails. It replaces every reference itself,
+    /// exponentially many of a hostile schema, and passes a root on that most providers refuse.
+    pub(in crate::export) const LANGCHAIN: Self = Self { names: |name| name != "$ref", ..Self::INLINED };
 
     /// For Mistral.
     pub(in crate::export) const MISTRAL: Self = Self { draft7: true, ..Self::NONE };
@@ -227,8 +228,8 @@ impl<'a, 'b> Copier<'a, 'b> {
         // The root of the copy says less where some of it was refused.
         let refused = |keyword: &&str| self.references.root().get(*keyword).is_some();
         let whole = !tokens.is_empty() || !self.touches.root_refuses.iter().any(refused);
-        // Not every reader decodes what had to be encoded.
-        let plain_text = reference(at).len() == at.len() + 1;
+        // Not every reader decodes what had to be encoded, nor what a pointer escapes.
+        let plain_text = reference(at).len() == at.len() + 1 && !at.contains('~');
         whole && plain_text && tokens.chunks(2).all(plain) && tokens.chunks(2).next().is_none_or(taken)
     }
 

@@ -174,7 +174,9 @@ impl Dialect {
         names: |name, _| openapi_name(name),
         keeps: |keyword, value| match keyword {
             "title" | "minItems" | "maxItems" | "minProperties" | "maxProperties" | "minLength" | "maxLength"
-            | "pattern" | "minimum" | "maximum" | "default" => true,
+            | "pattern" | "minimum" | "maximum" => true,
+            // The SDK drops a default of null.
+            "default" => !value.is_null(),
             "format" => listed(&OPENAPI_FORMATS, value),
             _ => false,
         },
