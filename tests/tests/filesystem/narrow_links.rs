@@ -80,13 +80,13 @@ async fn a_place_that_becomes_a_link_is_not_followed() {
         let path = format!("/workspace/{file}");
         let all = ["follow", "go-on"];
         let looks = json!([
-                {"op": "std-read", "path": path, "flags": all, "times": LOOKS},
-                {"op": "read-in", "path": "house", "to": file.trim_start_matches("house/"), "flags": all, "times": LOOKS},
-                {"op": "std-write", "path": path, "text": "inside", "flags": all, "times": LOOKS},
-                {"op": "set-times-at", "path": file, "flags": all, "number": 1, "times": LOOKS},
-                {"op": "open-at", "path": file, "keep": "f", "flags": ["write", "truncate", "follow", "go-on"],
-                 "times": LOOKS},
-            ]);
+            {"op": "std-read", "path": path, "flags": all, "times": LOOKS},
+            {"op": "read-in", "path": "house", "to": file.trim_start_matches("house/"), "flags": all, "times": LOOKS},
+            {"op": "std-write", "path": path, "text": "inside", "flags": all, "times": LOOKS},
+            {"op": "set-times-at", "path": file, "flags": all, "number": 1, "times": LOOKS},
+            {"op": "open-at", "path": file, "keep": "f", "flags": ["write", "truncate", "follow", "go-on"],
+             "times": LOOKS},
+        ]);
         // A busy machine may let only one of the two have its turn for a while.
         let (mut inside, mut outside) = (false, false);
         for _ in 0..ROUNDS_MAX {
