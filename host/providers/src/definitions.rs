@@ -17,6 +17,8 @@ pub struct Definitions {
 pub(crate) struct Defined {
     /// The name that models know it by.
     pub(crate) name: String,
+    /// Its full name, as it stands in policies and records.
+    pub(crate) full_name: String,
     /// The tool itself.
     pub(crate) offer: Offer,
 }
@@ -30,7 +32,8 @@ impl Definitions {
         let offers: Vec<Offer> = offers.into_iter().collect();
         let names = ToolNames::Full.assign(&offers)?;
         let index = names.iter().enumerate().map(|(place, name)| (name.clone(), place)).collect();
-        let tools = names.into_iter().zip(offers).map(|(name, offer)| Defined { name, offer }).collect();
+        let defined = |(name, offer): (String, Offer)| Defined { name, full_name: offer.tool.name().to_string(), offer };
+        let tools = names.into_iter().zip(offers).map(defined).collect();
         Ok(Self { tools, index })
     }
 

@@ -5,6 +5,7 @@
 //! without a point or an exponent.
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
@@ -170,10 +171,15 @@ impl<'de> Visitor<'de> for Strict {
         let inner = self.deeper()?;
         let mut members = Map::new();
         while let Some(key) = map.next_key_seed(Key)? {
-            if members.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("the key {key:?} appears twice in one object")));
+            match members.entry(key) {
+                Entry::Vacant(place) => {
+                    place.insert(map.next_value_seed(inner)?);
+                }
+                Entry::Occupied(taken) => {
+                    let key = taken.key();
+                    return Err(A::Error::custom(format_args!("the key {key:?} appears twice in one object")));
+                }
             }
-            members.insert(key, map.next_value_seed(inner)?);
         }
         Ok(Value::Object(members))
     }

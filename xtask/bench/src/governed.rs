@@ -19,12 +19,6 @@ impl Governed {
         Self::open(runtime()?, opening.policy_text(policies::PLAIN, scratch)?)
     }
 
-    /// With the plainest policy for the JSON plugin alone.
-    pub(crate) fn json(plugins: &Path, scratch: &Path) -> Result<Self> {
-        let opening = Host::builder(plugins, scratch.join("state"), Compiler::InProcess);
-        Self::open(runtime()?, opening.policy_text(policies::JSON, scratch)?)
-    }
-
     /// The host.
     pub(crate) fn host(&self) -> &Host {
         &self.host

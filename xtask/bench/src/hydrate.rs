@@ -15,6 +15,9 @@ const CALLS_PER_BLOCK: usize = 300;
 /// The tool, and as what models know it.
 const TOOL: (&str, &str) = ("json.summarize", "json__summarize");
 
+/// A tool with members that may be left out, and a call of it as a model writes it in a strict format.
+const WITH_NULLS: (&str, &str) = ("files__read", r#"{"path":"a.txt","offset":null,"limit":null}"#);
+
 /// Measures the validation of a call's arguments alone, and the hydration of whole answers that ask for the call, to
 /// the requests that the host gets.
 pub(crate) fn measure(governed: &Governed, work: &Work, show: &mut impl FnMut(Row)) -> Result<()> {
@@ -34,8 +37,15 @@ pub(crate) fn measure(governed: &Governed, work: &Work, show: &mut impl FnMut(Ro
     let [floor, ours] = paired([&call, &gate])?;
     show(row("schema gate / governed call".to_owned(), &floor, &ours));
     let base = Request::new("", "");
-    for format in [Format::OpenAiChat, Format::OpenAiChatStrict, Format::Anthropic, Format::Gemini] {
-        let answer = answer(format, arguments)?;
+    let asked = (TOOL.1, arguments);
+    for (format, (name, arguments), what) in [
+        (Format::OpenAiChat, asked, ""),
+        (Format::OpenAiChatStrict, asked, ""),
+        (Format::OpenAiChatStrict, WITH_NULLS, ", 2 nulls"),
+        (Format::Anthropic, asked, ""),
+        (Format::Gemini, asked, ""),
+    ] {
+        let answer = answer(format, name, arguments)?;
         let hydrate = || -> Result<Block> {
             block(CALLS_PER_BLOCK, || {
                 let hydrated = definitions.hydrate(format, black_box(&answer), host)?;
@@ -45,13 +55,13 @@ pub(crate) fn measure(governed: &Governed, work: &Work, show: &mut impl FnMut(Ro
             })
         };
         let [floor, ours] = paired([&call, &hydrate])?;
-        show(row(format!("hydrate {format} / governed call"), &floor, &ours));
+        show(row(format!("hydrate {format}{what} / governed call"), &floor, &ours));
     }
     Ok(())
 }
 
 /// A whole answer of a provider with one call, as such answers are.
-fn answer(format: Format, arguments: &str) -> Result<String> {
+fn answer(format: Format, name: &str, arguments: &str) -> Result<String> {
     let object: Value = serde_json::from_str(arguments)?;
     let answer = match format {
         Format::OpenAiChat | Format::OpenAiChatStrict => json!({
@@ -63,7 +73,7 @@ fn answer(format: Format, arguments: &str) -> Result<String> {
                     "role": "assistant", "content": null, "refusal": null, "annotations": [],
                     "tool_calls": [{
                         "id": "call_DdmO9pD3xa9XTPNJ32zg2hcA", "type": "function",
-                        "function": { "name": TOOL.1, "arguments": arguments },
+                        "function": { "name": name, "arguments": arguments },
                     }],
                 },
                 "logprobs": null, "finish_reason": "tool_calls",
@@ -79,7 +89,7 @@ fn answer(format: Format, arguments: &str) -> Result<String> {
             "id": "msg_01Aq9w938a90dw8q", "type": "message", "role": "assistant", "model": "claude-opus-5",
             "content": [
                 { "type": "text", "text": "I'll sum these orders up." },
-                { "type": "tool_use", "id": "toolu_01A09q90qw90lq917835lq9", "name": TOOL.1, "input": object },
+                { "type": "tool_use", "id": "toolu_01A09q90qw90lq917835lq9", "name": name, "input": object },
             ],
             "stop_reason": "tool_use", "stop_sequence": null, "usage": { "input_tokens": 472, "output_tokens": 91 },
         }),
@@ -87,7 +97,7 @@ fn answer(format: Format, arguments: &str) -> Result<String> {
             "candidates": [{
                 "content": {
                     "role": "model",
-                    "parts": [{ "functionCall": { "id": "8f2b1a3c", "name": TOOL.1, "args": object } }],
+                    "parts": [{ "functionCall": { "id": "8f2b1a3c", "name": name, "args": object } }],
                 },
                 "finishReason": "STOP", "index": 0,
             }],

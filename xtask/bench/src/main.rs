@@ -51,7 +51,7 @@ fn main() -> Result<()> {
         "call" => call(Path::new(plugins), Path::new(guests), &mut show)?,
         "narrow" => narrow(Path::new(plugins), Path::new(guests), &mut show)?,
         "record" => record::measure()?.into_iter().for_each(show),
-        "hydrate" => hydrate(Path::new(guests), &mut show)?,
+        "hydrate" => hydrate(Path::new(plugins), Path::new(guests), &mut show)?,
         "mcp" => mcp::measure(Path::new(guests), &mut show)?,
         _ => bail!("there is no bench {name}; there are: call, narrow, record, hydrate, mcp"),
     }
@@ -110,10 +110,11 @@ fn narrow(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<(
 }
 
 /// What is looked at before the call of the JSON tool reaches the host.
-fn hydrate(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
+fn hydrate(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let scratch = tempfile::tempdir()?;
-    let directory = gather(scratch.path(), &[guests.join("json.wasm")])?;
-    let governed = Governed::json(&directory, scratch.path())?;
+    std::fs::create_dir(scratch.path().join("workspace"))?;
+    let directory = gather(scratch.path(), &[plugins.join("files.wasm"), guests.join("json.wasm")])?;
+    let governed = Governed::plain(&directory, scratch.path())?;
     let work = works().into_iter().find(|work| work.name == "json").context("the JSON tool is not measured")?;
     hydrate::measure(&governed, &work, show)
 }

@@ -45,9 +45,15 @@ pub(super) fn hold(given: Given<'_>, tool: Option<&Tool>, host: &Host, effort: &
     // The host refuses what is larger before it reads it.
     if let Some(tool) = tool.filter(|tool| text.len() <= host.policy().limits(&tool.name().plugin).arguments_bytes) {
         held.parsed = parse(text);
-        held.validation = held.parsed.as_ref().and_then(|parsed| validate(tool, parsed, effort));
+        let forced = held.parsed.as_ref().filter(|_| given.format.is_strict() && given.may_be_mended);
+        let undone = forced.and_then(|parsed| without_nulls(tool, parsed, effort)).map(|(arguments, nulls)| {
+            (held.arguments, held.nulls) = (arguments.to_string(), nulls);
+            arguments
+        });
+        let current = undone.as_ref().or(held.parsed.as_ref());
+        held.validation = current.and_then(|arguments| validate(tool, arguments, effort));
         if !held.is_usable() && given.may_be_mended {
-            held.make_usable(given.format, tool, host, effort);
+            held.mend(undone, tool, host, effort);
         }
     }
     held.raw = raw;
@@ -60,26 +66,15 @@ impl Held {
         self.parsed.as_ref().is_some_and(Value::is_object) && is_match(self.validation.as_ref())
     }
 
-    /// Undoes what a strict format does to arguments, and mends them where the policy lets that be tried.
-    fn make_usable(&mut self, format: Format, tool: &Tool, host: &Host, effort: &mut Effort) {
-        let mut current = self.parsed.clone();
-        if let Some(arguments) = current.as_mut().filter(|_| format.is_strict()) {
-            self.nulls = mend::take_nulls(tool, arguments, effort);
-            if !self.nulls.is_empty() {
-                self.arguments = arguments.to_string();
-                self.validation = validate(tool, arguments, effort);
-                if arguments.is_object() && is_match(self.validation.as_ref()) {
-                    return;
-                }
-            }
-        }
+    /// Mends the arguments, without the nulls that were undone, where the policy lets that be tried.
+    fn mend(&mut self, undone: Option<Value>, tool: &Tool, host: &Host, effort: &mut Effort) {
         if effort.is_spent() || host.policy().repair(&tool.name().plugin) == Leniency::Refuse {
             return;
         }
         self.attempted = true;
-        if let Some((arguments, repairs)) =
-            mended(current, &self.arguments, tool, effort).filter(|(it, _)| it.is_object())
-        {
+        let current = undone.or_else(|| self.parsed.clone());
+        let mended = mended(current, &self.arguments, tool, effort);
+        if let Some((arguments, repairs)) = mended.filter(|(arguments, _)| arguments.is_object()) {
             let validation = validate(tool, &arguments, effort);
             if is_match(validation.as_ref()) {
                 (self.arguments, self.repairs, self.validation) = (arguments.to_string(), repairs, validation);
@@ -91,6 +86,28 @@ impl Held {
 /// Whether nothing is known against arguments.
 fn is_match(validation: Option<&Validation>) -> bool {
     validation.is_none_or(|validation| validation.mismatches.is_empty())
+}
+
+/// The arguments without the nulls that a strict format makes a model write, and where those stood. Nothing where there
+/// are none, or the arguments fit with them.
+fn without_nulls(tool: &Tool, parsed: &Value, effort: &mut Effort) -> Option<(Value, Vec<String>)> {
+    // What this look takes is not counted: the one that follows takes as long again, and is.
+    if tool.schema().is_absent() || effort.is_spent() || !has_null(parsed) || tool.schema().is_match(parsed) {
+        return None;
+    }
+    let mut arguments = parsed.clone();
+    let nulls = mend::take_nulls(tool, &mut arguments, effort);
+    (!nulls.is_empty()).then_some((arguments, nulls))
+}
+
+/// Whether there is a null anywhere in a document, which nests no deeper than the host reads.
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        Value::Array(items) => items.iter().any(has_null),
+        Value::Object(members) => members.values().any(has_null),
+    }
 }
 
 /// One attempt to make arguments fit: as a text where they are no JSON, and then value by value.

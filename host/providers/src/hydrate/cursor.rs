@@ -87,9 +87,13 @@ impl<'a> Cursor<'a> {
 
     /// Goes past any value, and hands out its text.
     pub(super) fn skip(&mut self) -> Result<&'a str, Flaw> {
-        self.peek();
+        let first = self.peek();
         let begin = self.at;
-        self.read::<IgnoredAny>()?;
+        // Most of what is passed is short texts, which need no reader.
+        match first {
+            b'"' => self.pass_string()?,
+            _ => self.read::<IgnoredAny>().map(drop)?,
+        }
         Ok(self.text.get(begin..self.at).unwrap_or_default())
     }
 
@@ -112,6 +116,22 @@ impl<'a> Cursor<'a> {
 
     /// Goes past a string, which begins here.
     fn string(&mut self) -> Result<Cow<'a, str>, Flaw> {
+        match self.plain_string()? {
+            Some(text) => Ok(Cow::Borrowed(text)),
+            None => self.read::<String>().map(Cow::Owned),
+        }
+    }
+
+    /// Goes past a string, whatever it holds.
+    fn pass_string(&mut self) -> Result<(), Flaw> {
+        match self.plain_string()? {
+            Some(_) => Ok(()),
+            None => self.read::<IgnoredAny>().map(drop),
+        }
+    }
+
+    /// Goes past a string that holds no escape; stays where it is in front of another.
+    fn plain_string(&mut self) -> Result<Option<&'a str>, Flaw> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let mut bytes = rest.bytes().enumerate();
         if bytes.next() != Some((0, b'"')) {
@@ -120,9 +140,9 @@ impl<'a> Cursor<'a> {
         match bytes.find(|(_, byte)| matches!(byte, b'"' | b'\\' | ..b' ')) {
             Some((end, b'"')) => {
                 self.at += end + 1;
-                Ok(Cow::Borrowed(rest.get(1..end).unwrap_or_default()))
+                Ok(rest.get(1..end))
             }
-            Some((_, b'\\')) => self.read::<String>().map(Cow::Owned),
+            Some((_, b'\\')) => Ok(None),
             Some(_) | None => Err(NO_JSON),
         }
     }

@@ -101,7 +101,7 @@ impl Definitions {
         let given = Given { format, arguments: asked.arguments, may_be_mended: refused.is_none() };
         let held = arguments::hold(given, tool, host, effort);
         HydratedCall {
-            tool: tool.map_or_else(|| name.clone(), |tool| tool.name().to_string()),
+            tool: defined.map_or(&name, |defined| &defined.full_name).clone(),
             definition: tool.map(portcullis::Tool::sha256),
             arguments: held.arguments,
             provenance: Arc::new(Provenance {
@@ -119,13 +119,12 @@ impl Definitions {
         }
     }
 
-    /// The tool whose full name it is, as it stands in policies and records: no portable name has a point in it.
+    /// The tool whose full name it is: no portable name has a point in it.
     fn find_full(&self, name: &str) -> Option<&Defined> {
-        let (plugin, tool) = name.split_once('.')?;
-        self.tools().iter().find(|defined| {
-            let name = defined.offer.tool.name();
-            name.plugin.as_str() == plugin && name.tool.as_str() == tool
-        })
+        if !name.contains('.') {
+            return None;
+        }
+        self.tools().iter().find(|defined| defined.full_name == name)
     }
 }
 

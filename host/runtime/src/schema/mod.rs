@@ -116,6 +116,13 @@ impl Schema {
         (closed && self.document.get("patternProperties").is_none()).then_some(names)
     }
 
+    /// Whether a document matches, for whoever need not know in what it does not. One that would cost too much to check
+    /// does not.
+    pub fn is_match(&self, document: &Value) -> bool {
+        let (values, depth) = json::extent(document);
+        self.cost.allows(values, depth) && self.validator.is_valid(document)
+    }
+
     /// Every way in which a document does not match, the first few in words; none if it matches. A document that would
     /// cost too much to check does not match.
     pub fn mismatches(&self, document: &Value) -> Vec<Mismatch> {

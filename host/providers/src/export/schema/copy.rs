@@ -41,8 +41,8 @@ impl Touches {
     pub(in crate::export) const ANTHROPIC: Self =
         Self { root_refuses: &["allOf", "anyOf", "oneOf"], names: |name| anthropic_name(name, true), ..Self::NONE };
 
-    /// For LangChain, which takes a property of that name for a reference and fails. It replaces every reference itself,
-    /// exponentially many of a hostile schema, and passes a root on that most providers refuse.
+    /// For LangChain, which takes a property of that name for a reference and fails. It replaces every reference
+    /// itself, exponentially many of a hostile schema, and passes a root on that most providers refuse.
     pub(in crate::export) const LANGCHAIN: Self = Self { names: |name| name != "$ref", ..Self::INLINED };
 
     /// For Mistral.
