@@ -32,7 +32,8 @@ impl Definitions {
         let offers: Vec<Offer> = offers.into_iter().collect();
         let names = ToolNames::Full.assign(&offers)?;
         let index = names.iter().enumerate().map(|(place, name)| (name.clone(), place)).collect();
-        let defined = |(name, offer): (String, Offer)| Defined { name, full_name: offer.tool.name().to_string(), offer };
+        let defined =
+            |(name, offer): (String, Offer)| Defined { name, full_name: offer.tool.name().to_string(), offer };
         let tools = names.into_iter().zip(offers).map(defined).collect();
         Ok(Self { tools, index })
     }
