@@ -1,6 +1,5 @@
 //! The tools that a model is offered: one set, under names that every provider takes, that stays as it is.
 
-use portcullis::policy::Leniency;
 use portcullis::{Host, NameCollision, Offer, ToolNames};
 use std::collections::HashMap;
 
@@ -38,14 +37,12 @@ impl Definitions {
         Ok(Self { tools, index })
     }
 
-    /// Freezes all tools of a host that a call could come to: one without a schema is left out, unless the policy
-    /// lets its plugin be called without.
+    /// Freezes all tools of a host that a call could come to ([`Host::is_callable`]).
     ///
     /// # Errors
     /// Two of them would have one name.
     pub fn of_host(host: &Host) -> Result<Self, NameCollision> {
-        let lenient = |offer: &Offer| host.policy().unvalidated(offer.plugin.name()) == Leniency::Ask;
-        Self::of(host.catalog().offers().filter(|offer| !offer.tool.schema().is_absent() || lenient(offer)))
+        Self::of(host.catalog().offers().filter(|offer| host.is_callable(offer)))
     }
 
     /// The names that models know the tools by, with the full name of each, in their order.

@@ -4,7 +4,7 @@ use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::audit::AuditLog;
 use crate::batch::{self, Batch};
 use crate::call::{self, Reach, Rejection};
-use crate::catalog::{Catalog, Loader, Plugin, Seen, Tool};
+use crate::catalog::{Catalog, Loader, Offer, Plugin, Seen, Tool};
 use crate::events::{Events, Publisher};
 use crate::explain::Explained;
 use crate::grants::{Bases, Own};
@@ -20,7 +20,7 @@ use crate::reply::{CallUsage, Code, Reply};
 use crate::request::Request;
 use crate::stores::Stores;
 use crate::watch::Watch;
-use portcullis_policy::Policy;
+use portcullis_policy::{Leniency, Policy};
 use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, Network, TimeSource};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -135,6 +135,12 @@ impl Host {
     /// The plugins, loaded and refused, as they are now.
     pub fn catalog(&self) -> Arc<Catalog> {
         self.0.catalog()
+    }
+
+    /// Whether a call could come to a tool at all: one without a schema is not called, unless the policy lets those
+    /// of its plugin be.
+    pub fn is_callable(&self, offer: &Offer) -> bool {
+        !offer.tool.schema().is_absent() || self.0.policy.unvalidated(offer.plugin.name()) == Leniency::Ask
     }
 
     /// The plugins from now on: the receiver hears of each time they change.

@@ -5,7 +5,7 @@ use crate::arguments::ExportArguments;
 use crate::exit_code::Exit;
 use crate::style::Look;
 use crate::{json, opening};
-use portcullis::policy::{Leniency, Permissions};
+use portcullis::policy::Permissions;
 use portcullis::text::OneLine;
 use portcullis::{Host, Offer};
 use portcullis_providers::{Definitions, Export, Loss};
@@ -37,19 +37,12 @@ pub(super) async fn run(arguments: &ExportArguments, context: &Context) -> anyho
 /// The tools that a call could come to and that were asked for: the best first where they were picked, else by name.
 fn offers(host: &Host, arguments: &ExportArguments) -> Vec<Offer> {
     let catalog = host.catalog();
-    let lenient = |offer: &Offer| host.policy().unvalidated(offer.plugin.name()) == Leniency::Ask;
-    let callable = |offer: &Offer| !offer.tool.schema().is_absent() || lenient(offer);
-    let fits = |offer: &Offer| match &arguments.permissions {
-        Some(permissions) => {
-            let permissions: Permissions = permissions.iter().copied().collect();
-            offer.tool.required().intersect(permissions) == offer.tool.required()
-        }
-        None => true,
-    };
+    let permissions = arguments.permissions.as_ref().map(|named| named.iter().copied().collect::<Permissions>());
+    let fits = |offer: &Offer| permissions.is_none_or(|permissions| offer.tool.works_with(permissions));
     let named = |offer: &Offer| {
         arguments.tools.is_empty() || arguments.tools.iter().any(|pattern| pattern.matches(offer.tool.name()))
     };
-    let wanted = |offer: &Offer| callable(offer) && fits(offer) && named(offer);
+    let wanted = |offer: &Offer| host.is_callable(offer) && fits(offer) && named(offer);
     match &arguments.pick {
         // The limit is on what is left of the tools that fit.
         Some(need) => catalog.pick(need, usize::MAX).into_iter().filter(wanted).take(arguments.limit).collect(),

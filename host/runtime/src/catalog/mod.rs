@@ -87,7 +87,7 @@ impl Catalog {
 
     /// The tools that can work with these rights: those that cannot do without another are left out.
     pub fn enabled(&self, permissions: Permissions) -> impl Iterator<Item = Offer> {
-        self.offers().filter(move |offer| offer.tool.required().intersect(permissions) == offer.tool.required())
+        self.offers().filter(move |offer| offer.tool.works_with(permissions))
     }
 
     /// A plugin.

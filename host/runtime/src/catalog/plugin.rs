@@ -174,6 +174,11 @@ impl Tool {
         self.required
     }
 
+    /// Whether it can work with these rights: it cannot do without some of others.
+    pub fn works_with(&self, permissions: Permissions) -> bool {
+        self.required.intersect(permissions) == self.required
+    }
+
     /// Rights it can use.
     pub fn optional(&self) -> Permissions {
         self.optional
