@@ -36,7 +36,8 @@ const SHARE: f32 = 1.0;
 /// How much the share of a tool's name that the need explains counts beside that.
 const NAME: f32 = 0.7;
 
-/// How much a verb counts that stands elsewhere than in the name: a description has many, and the name has the one.
+/// How much a verb counts that stands for the one that was used, elsewhere than in the name: a description has many
+/// verbs, and the name has the one.
 const VERB_ELSEWHERE: f32 = 0.3;
 
 /// How much a verb says at the least, however many tools have it: whether something is made or deleted matters.
@@ -94,7 +95,8 @@ impl<'a> Part<'a> {
                 if score.last != number {
                     *score = Score { last: number, counts: 0.0, explains: 0.0, met: score.met + self.rarity, ..*score };
                 }
-                let place = if self.is_verb && !posting.named { VERB_ELSEWHERE } else { 1.0 };
+                let stands_in = self.is_verb && *factor < 1.0;
+                let place = if stands_in && !posting.named { VERB_ELSEWHERE } else { 1.0 };
                 let counts = (factor * place * posting.weight).max(score.counts);
                 let explains = if posting.named { rarity.max(score.explains) } else { score.explains };
                 score.sum += (counts - score.counts) * self.rarity;

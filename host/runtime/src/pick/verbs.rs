@@ -10,7 +10,7 @@ const GROUPS: &[&[&str]] = &[
     &["add", "create", "make", "new", "set", "setup", "build", "register", "open", "provision"],
     &["delete", "remove", "destroy", "drop", "erase", "purge", "rid", "clear", "deregister"],
     &[
-        "get", "describe", "list", "show", "read", "fetch", "view", "see", "look", "display", "find", "search",
+        "get", "describe", "list", "show", "read", "fetch", "view", "see", "look", "display", "find", "search", "grep",
         "retrieve", "query", "check", "what", "which", "who", "how", "many",
     ],
     &["update", "change", "modify", "edit", "set", "alter", "adjust", "rename", "replace", "put"],
