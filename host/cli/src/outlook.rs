@@ -1,6 +1,6 @@
 //! What would happen to a call of a tool whose arguments are not known yet.
 
-use portcullis::policy::{Caller, Decision, Leniency, Permission, Policy, Principal, Question, Source};
+use portcullis::policy::{Caller, Decision, Permission, Policy, Principal, Question, Source};
 use portcullis::{Host, Plugin, Tool};
 use serde_json::Map;
 
@@ -33,10 +33,7 @@ impl Outlook {
         let (mut decision, depends_on_arguments) = decide(host.policy(), &question);
         if tool.schema().is_absent() {
             // Nothing says what its arguments may be: at the best, a person decides.
-            decision = decision.max(match host.policy().unvalidated(plugin.name()) {
-                Leniency::Refuse => Decision::Deny,
-                Leniency::Ask => Decision::Ask,
-            });
+            decision = decision.max(if host.is_callable(tool) { Decision::Ask } else { Decision::Deny });
         }
         Self { decision, depends_on_arguments, not_granted: host.missing_grants(plugin, tool) }
     }

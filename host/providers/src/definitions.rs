@@ -42,7 +42,7 @@ impl Definitions {
     /// # Errors
     /// Two of them would have one name.
     pub fn of_host(host: &Host) -> Result<Self, NameCollision> {
-        Self::of(host.catalog().offers().filter(|offer| host.is_callable(offer)))
+        Self::of(host.catalog().offers().filter(|offer| host.is_callable(&offer.tool)))
     }
 
     /// The names that models know the tools by, with the full name of each, in their order.

@@ -4,7 +4,7 @@ use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::audit::AuditLog;
 use crate::batch::{self, Batch};
 use crate::call::{self, Reach, Rejection};
-use crate::catalog::{Catalog, Loader, Offer, Plugin, Seen, Tool};
+use crate::catalog::{Catalog, Loader, Plugin, Seen, Tool};
 use crate::events::{Events, Publisher};
 use crate::explain::Explained;
 use crate::grants::{Bases, Own};
@@ -139,8 +139,8 @@ impl Host {
 
     /// Whether a call could come to a tool at all: one without a schema is not called, unless the policy lets those
     /// of its plugin be.
-    pub fn is_callable(&self, offer: &Offer) -> bool {
-        !offer.tool.schema().is_absent() || self.0.policy.unvalidated(offer.plugin.name()) == Leniency::Ask
+    pub fn is_callable(&self, tool: &Tool) -> bool {
+        self.0.is_callable(tool)
     }
 
     /// The plugins from now on: the receiver hears of each time they change.
@@ -243,6 +243,10 @@ pub fn open_audit(state: &Path) -> Result<AuditLog, OpenError> {
 }
 
 impl Inner {
+    pub(crate) fn is_callable(&self, tool: &Tool) -> bool {
+        !tool.schema.is_absent() || self.policy.unvalidated(&tool.name.plugin) == Leniency::Ask
+    }
+
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         Arc::clone(&self.catalog.borrow())
     }

@@ -42,7 +42,7 @@ fn offers(host: &Host, arguments: &ExportArguments) -> Vec<Offer> {
     let named = |offer: &Offer| {
         arguments.tools.is_empty() || arguments.tools.iter().any(|pattern| pattern.matches(offer.tool.name()))
     };
-    let wanted = |offer: &Offer| host.is_callable(offer) && fits(offer) && named(offer);
+    let wanted = |offer: &Offer| host.is_callable(&offer.tool) && fits(offer) && named(offer);
     match &arguments.pick {
         // The limit is on what is left of the tools that fit.
         Some(need) => catalog.pick(need, usize::MAX).into_iter().filter(wanted).take(arguments.limit).collect(),

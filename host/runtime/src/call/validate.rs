@@ -8,7 +8,7 @@ use crate::reply::Code;
 use crate::request::Request;
 use crate::schema::Mismatch;
 use crate::text::{OneLine, cut};
-use portcullis_policy::{Leniency, LocalName, PluginName, ToolName};
+use portcullis_policy::{LocalName, PluginName, ToolName};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl ParsedCall {
         if request.definition.is_some_and(|offered| offered != tool.sha256) {
             return Err(changed(tool));
         }
-        if tool.schema.is_absent() && host.policy.unvalidated(&plugin.name) == Leniency::Refuse {
+        if !host.is_callable(tool) {
             return Err(without_schema(tool));
         }
         let arguments = Value::Object(self.arguments);
