@@ -8,6 +8,7 @@ mod manifest;
 
 mod guest;
 
+mod ran;
 mod record;
 mod site;
 mod snapshot;
@@ -23,8 +24,9 @@ pub mod net;
 pub use attack::{Attack, GRACE};
 pub use guest::{component, contract, guest, module, with_fields};
 pub use manifest::{Dependency, Manifest, Tool};
+pub use ran::Ran;
 pub use record::{assert_verifies, outcome_of, outcomes};
-pub use site::{Site, allow_all, built_guest, program};
+pub use site::{Site, allow_all, built_guest, program, shipped_plugin, shipped_plugins};
 pub use snapshot::{Snapshot, snapshot};
 
 include!(concat!(env!("OUT_DIR"), "/guests.rs"));

@@ -99,7 +99,21 @@ pub fn allow_all(limits: &str) -> String {
 /// The bytes of a guest that is a crate of its own, built by `cargo xtask test`.
 pub fn built_guest(name: &str) -> Vec<u8> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/guests");
-    let folder = env::var_os("PORTCULLIS_TEST_GUESTS").map_or_else(|| PathBuf::from(default), PathBuf::from);
+    component_in(&env::var_os("PORTCULLIS_TEST_GUESTS").map_or_else(|| PathBuf::from(default), PathBuf::from), name)
+}
+
+/// The bytes of a plugin that the project ships, built by `cargo xtask test`.
+pub fn shipped_plugin(name: &str) -> Vec<u8> {
+    component_in(&shipped_plugins(), name)
+}
+
+/// Where the plugins are that the project ships.
+pub fn shipped_plugins() -> PathBuf {
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/plugins");
+    env::var_os("PORTCULLIS_TEST_PLUGINS").map_or_else(|| PathBuf::from(default), PathBuf::from)
+}
+
+fn component_in(folder: &Path, name: &str) -> Vec<u8> {
     let file = folder.join(format!("{name}.wasm"));
     fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask test`", file.display()))
 }

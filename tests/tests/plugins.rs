@@ -6,20 +6,12 @@
 
 use portcullis::{Code, Host, Output, Reply, Request};
 use portcullis_tests::net::{Behaviour, Dns, Server};
-use portcullis_tests::{Site, allow_all, assert_verifies, built_guest};
+use portcullis_tests::{Site, allow_all, assert_verifies, built_guest, shipped_plugin};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::PathBuf;
 
 /// A token that appears nowhere but on the wire.
 const TOKEN: &str = "ghp_3xAmPl3T0k3n0fNob0dy";
-
-/// A plugin that the project ships, built by `cargo xtask test`.
-fn shipped(name: &str) -> Vec<u8> {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/plugins");
-    let folder = std::env::var_os("PORTCULLIS_TEST_PLUGINS").map_or_else(|| PathBuf::from(default), PathBuf::from);
-    fs::read(folder.join(format!("{name}.wasm"))).unwrap()
-}
 
 fn private(site: &Site, name: &str, text: &str) {
     use std::os::unix::fs::PermissionsExt;
@@ -109,8 +101,8 @@ async fn an_issue_is_created_only_with_a_token() {
 #[tokio::test(flavor = "multi_thread")]
 async fn notes_outlive_a_session_and_a_list_does_not() {
     let site = Site::new();
-    site.plugin("memory", &shipped("memory"));
-    site.plugin("todo", &shipped("todo"));
+    site.plugin("memory", &shipped_plugin("memory"));
+    site.plugin("todo", &shipped_plugin("todo"));
     let policy = allow_all("")
         + "[plugin.memory]\nstore.notes = { scope = \"plugin\", bytes = \"1 KiB\" }\n"
         + "[plugin.todo]\nstore.items = { scope = \"session\" }\n";

@@ -3,7 +3,8 @@
 use crate::model::Model;
 use portcullis::text::is_deceptive;
 use portcullis::{Code, Entry, open_approvals, open_audit};
-use portcullis_tests::{Manifest, Site, built_guest, component, guest, module, program};
+pub(crate) use portcullis_tests::Ran;
+use portcullis_tests::{Manifest, Site, built_guest, component, guest, module, program, shipped_plugin};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -53,36 +54,10 @@ const GATE: &str = r#"
   (call $answer (i32.const 0) (local.get 2) (local.get 3)))
 "#;
 
-/// What a run of the agent left.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) code: Option<i32>,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl Ran {
-    /// Asserts how it ended, and that nothing it wrote does anything to a terminal.
-    #[track_caller]
-    pub(crate) fn ends(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
-        harmless(&self.out);
-        harmless(&self.err);
-        self
-    }
-}
-
 #[track_caller]
 pub(crate) fn harmless(screen: &str) {
     let found = screen.chars().find(|character| is_deceptive(*character) && !matches!(character, '\n' | '\t'));
     assert_eq!(found, None, "{screen:?}");
-}
-
-fn shipped(name: &str) -> Vec<u8> {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/plugins");
-    let folder = env::var_os("PORTCULLIS_TEST_PLUGINS").map_or_else(|| PathBuf::from(default), PathBuf::from);
-    let file = folder.join(format!("{name}.wasm"));
-    fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask test`", file.display()))
 }
 
 /// The agent's program, which lies beside the other.
@@ -122,7 +97,7 @@ impl Desk {
 
     fn bare(policy: &str) -> Self {
         let site = Site::new();
-        site.plugin("files", &shipped("files"));
+        site.plugin("files", &shipped_plugin("files"));
         site.plugin("hello", &built_guest("hello"));
         site.plugin("echo", &guest("json-echo", &Manifest::of("echo")));
         site.plugin("sleeps", &guest("sleep-in-execute", &Manifest::of("sleeps")));
@@ -228,7 +203,9 @@ fn finish(mut command: Command) -> Ran {
     let mut child = command.spawn().unwrap();
     // What comes from no terminal is nobody's answer and nobody's word.
     let _ = child.stdin.take().unwrap().write_all(b"y\ny\nwrite something else\n");
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).expect("the program writes UTF-8");
-    Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    // Nothing that it wrote does anything to a terminal.
+    harmless(&ran.out);
+    harmless(&ran.err);
+    ran
 }

@@ -1,49 +1,18 @@
 //! A site with the shipped plugins, and the program run on it.
 
-use portcullis_tests::{Manifest, Site, built_guest, guest, program};
+pub(crate) use portcullis_tests::Ran;
+use portcullis_tests::{Manifest, Site, built_guest, guest, program, shipped_plugin};
 use serde_json::Value;
+use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
-use std::{env, fs};
 
 /// Allows everything, and lets the files plugin write.
 pub(crate) const OPEN: &str = "[plugin.files]\n\
     directory.workspace = { path = \"work\", access = \"read-write\" }\n\
     [limits]\ntime = \"20 s\"\n\
     [[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
-
-/// What a run of the program left.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) code: Option<i32>,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl Ran {
-    /// Asserts how it ended.
-    #[track_caller]
-    pub(crate) fn ends(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
-        self
-    }
-
-    /// The one document it printed.
-    #[track_caller]
-    pub(crate) fn document(&self) -> Value {
-        assert_eq!(self.out.matches('\n').count(), 1, "one document is one line: {}", self.out);
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
-    }
-}
-
-fn files_plugin() -> Vec<u8> {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/plugins");
-    let folder = env::var_os("PORTCULLIS_TEST_PLUGINS").map_or_else(|| PathBuf::from(default), PathBuf::from);
-    let file = folder.join("files.wasm");
-    fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask test`", file.display()))
-}
 
 /// A site, its policy, and the files plugin with something to work on.
 pub(crate) struct Desk {
@@ -67,7 +36,7 @@ impl Desk {
 
     fn bare(policy: &str) -> Self {
         let site = Site::new();
-        site.plugin("files", &files_plugin());
+        site.plugin("files", &shipped_plugin("files"));
         site.plugin("hello", &built_guest("hello"));
         site.plugin("loop-in-execute", &guest("loop-in-execute", &Manifest::of("loop-in-execute")));
         site.plugin("exit-one", &guest("exit-one", &Manifest::of("exit-one")));
@@ -129,7 +98,5 @@ impl Desk {
 
 /// Waits for the end of a run.
 pub(crate) fn finish(child: Child) -> Ran {
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).expect("the program writes UTF-8");
-    Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    child.wait_with_output().unwrap().into()
 }

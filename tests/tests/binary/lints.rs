@@ -1,7 +1,7 @@
 //! `portcullis check`: what does not keep a plugin out and should be mended, and the descriptions beside it.
 
 use crate::desk::{Desk, OPEN};
-use portcullis_tests::{Manifest, Tool, guest};
+use portcullis_tests::{Manifest, Tool, guest, shipped_plugins};
 use serde_json::Value;
 use std::fs;
 
@@ -335,11 +335,10 @@ fn poisoned_descriptions_are_refused_or_told_of_and_shown_as_they_are() {
 #[test]
 fn the_shipped_plugins_have_nothing_to_mend() {
     let desk = Desk::new(OPEN);
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/plugins");
-    let folder = std::env::var("PORTCULLIS_TEST_PLUGINS").unwrap_or_else(|_| default.to_owned());
+    let folder = shipped_plugins();
     let mut files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "wasm"));
-    assert!(files.len() >= 4, "{folder}: run `cargo xtask test`");
+    assert!(files.len() >= 4, "{}: run `cargo xtask test`", folder.display());
     for file in files {
         desk.run(&["check", file.to_str().unwrap(), "--deny-lints"]).ends(0);
     }

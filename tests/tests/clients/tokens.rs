@@ -3,10 +3,9 @@
 use crate::office::{DENYING, Office, succeeded};
 use crate::script::script;
 use portcullis::estimate_tokens;
-use portcullis_tests::botocore;
+use portcullis_tests::{botocore, shipped_plugins};
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use std::{env, fs};
+use std::fs;
 
 /// Has the tokenizer.
 const PROVIDERS: &str = "PORTCULLIS_TEST_PYTHON_PROVIDERS";
@@ -42,10 +41,9 @@ fn definitions(exported: &Value) -> Vec<String> {
 #[test]
 fn the_estimate_of_the_shipped_tools_is_near_the_count() {
     let office = Office::new(DENYING);
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/plugins");
-    let folder = env::var_os("PORTCULLIS_TEST_PLUGINS").map_or_else(|| PathBuf::from(default), PathBuf::from);
     for name in ["files", "memory", "todo", "web"] {
-        fs::copy(folder.join(format!("{name}.wasm")), office.path(format!("plugins/{name}.wasm").as_str())).unwrap();
+        fs::copy(shipped_plugins().join(format!("{name}.wasm")), office.path(format!("plugins/{name}.wasm").as_str()))
+            .unwrap();
     }
     let exported: Value =
         serde_json::from_str(&office.portcullis(&["export", "--format", "openai-chat"])).expect("it is JSON");

@@ -1,10 +1,9 @@
 //! The shipped files plugin under a narrowed grant: it runs unchanged, and what a call names is all it reaches.
 
 use portcullis::{Code, Host, Output, Reply, Request};
-use portcullis_tests::{Site, allow_all, snapshot};
+use portcullis_tests::{Site, allow_all, shipped_plugin, snapshot};
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use std::{env, fs};
+use std::fs;
 use tokio::sync::OnceCell;
 
 /// A host that grants `work` to the files plugin.
@@ -13,19 +12,12 @@ struct Desk {
     host: Host,
 }
 
-fn files_plugin() -> Vec<u8> {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/plugins");
-    let folder = env::var_os("PORTCULLIS_TEST_PLUGINS").map_or_else(|| PathBuf::from(default), PathBuf::from);
-    let file = folder.join("files.wasm");
-    fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask test`", file.display()))
-}
-
 /// A site whose state holds the compiled plugin.
 async fn warm() -> &'static Site {
     static WARM: OnceCell<Site> = OnceCell::const_new();
     let warm = || async {
         let site = Site::new();
-        site.plugin("files", &files_plugin());
+        site.plugin("files", &shipped_plugin("files"));
         drop(site.open(&allow_all("")).await);
         site
     };
@@ -40,7 +32,7 @@ impl Desk {
 
     async fn open(limits: &str, narrow: &str) -> Self {
         let site = Site::new();
-        site.plugin("files", &files_plugin());
+        site.plugin("files", &shipped_plugin("files"));
         for (path, text) in [
             ("src/a.txt", "one\ntwo\nthree\n"),
             ("src/b.txt", "one beside\n"),

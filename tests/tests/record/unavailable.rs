@@ -2,21 +2,13 @@
 
 use crate::desk::lines;
 use portcullis::{Answer, Answering, Approver, Code, Host, OpenError, Outcome, Question, Request};
-use portcullis_tests::Site;
+use portcullis_tests::{Site, shipped_plugin};
 use serde_json::json;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{env, mem};
-
-/// The shipped plugin, built by `cargo xtask test`.
-fn files_plugin() -> Vec<u8> {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/plugins");
-    let folder = env::var_os("PORTCULLIS_TEST_PLUGINS").map_or_else(|| PathBuf::from(default), PathBuf::from);
-    let file = folder.join("files.wasm");
-    fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask test`", file.display()))
-}
 
 fn policy(decision: &str) -> String {
     format!(
@@ -28,7 +20,7 @@ fn policy(decision: &str) -> String {
 /// A site with the files plugin and a directory to write to.
 fn site() -> Site {
     let site = Site::new();
-    site.plugin("files", &files_plugin());
+    site.plugin("files", &shipped_plugin("files"));
     site.directory("work");
     site
 }

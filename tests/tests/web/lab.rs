@@ -2,11 +2,8 @@
 
 use portcullis::{Answer, Answering, Approver, Code, Host, Output, Question, Reply, Request};
 use portcullis_tests::net::{Behaviour, Dns, Server};
-use portcullis_tests::{Site, allow_all, assert_verifies, outcome_of};
+use portcullis_tests::{Site, allow_all, assert_verifies, outcome_of, shipped_plugin};
 use serde_json::{Value, json};
-use std::env;
-use std::fs;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tokio::sync::OnceCell;
 
@@ -124,12 +121,8 @@ impl Approver for Person {
 }
 
 fn bare() -> Site {
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/plugins");
-    let folder = env::var_os("PORTCULLIS_TEST_PLUGINS").map_or_else(|| PathBuf::from(default), PathBuf::from);
-    let file = folder.join("web.wasm");
-    let plugin = fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask test`", file.display()));
     let site = Site::new();
-    site.plugin("web", &plugin);
+    site.plugin("web", &shipped_plugin("web"));
     site
 }
 
