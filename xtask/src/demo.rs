@@ -9,8 +9,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::workspace::Workspace;
 use crate::{cache, plugins, process, toolchain};
+use portcullis_build::workspace::Workspace;
 use scenes::{Exit, SCENES, Scene};
 
 /// Where the demo keeps what it uses.

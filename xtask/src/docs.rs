@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::process;
-use crate::workspace::Workspace;
+use portcullis_build::workspace::Workspace;
 
 /// Builds it into `target/doc`.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 
 use crate::process;
-use crate::workspace::Workspace;
+use portcullis_build::workspace::Workspace;
 
 /// The programs of `tests/fuzz`, each with the longest input that it is given, in bytes. A policy has several sections;
 /// a pattern and its texts are three lines.

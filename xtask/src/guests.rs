@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::component::{self, Component};
 use crate::plugins;
 use crate::toolchain::Toolchain;
-use crate::workspace::{Package, Workspace};
+use portcullis_build::workspace::{Package, Workspace};
 
 /// Where the tests look for guests.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {

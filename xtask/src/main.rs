@@ -6,27 +6,25 @@
     reason = "a build tool starts programs, reads and writes files, and prints"
 )]
 
-mod cache;
 mod clients;
 mod component;
 mod demo;
 mod docs;
 mod fuzz;
 mod guests;
+mod languages;
 mod plugins;
-mod process;
 mod suites;
 mod test;
 mod tidy;
-mod toolchain;
-mod workspace;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::workspace::Workspace;
+use portcullis_build::workspace::Workspace;
+use portcullis_build::{cache, process, toolchain};
 
 const HELP: &str = "\
 cargo xtask demo                    build everything and do the main job visibly
@@ -34,6 +32,7 @@ cargo xtask test [FILTER...]        build everything and run every test, or thos
 cargo xtask plugins [--out DIR]     build the shipped plugins into target/plugins
 cargo xtask plugin CRATE [--out DIR]  build any plugin crate into the current directory
 cargo xtask guests                  build the guests of the tests into target/guests
+cargo xtask languages               build the conformance plugin in every language, and the examples
 cargo xtask bench NAME              build everything and run one bench
 cargo xtask toolchain [WAY]         make wasm32-wasip2 usable; prints shell lines for `eval`
                                     WAY: auto, debian (leaves rustup alone), source, web;
@@ -59,25 +58,31 @@ fn main() -> ExitCode {
 fn dispatch(words: &[&str]) -> Result<()> {
     match words {
         [] | ["help" | "--help" | "-h"] => println!("{HELP}"),
-        ["demo"] => demo::play(&Workspace::own()?)?,
-        ["test", filters @ ..] => test::run(&Workspace::own()?, filters)?,
+        ["demo"] => demo::play(&own()?)?,
+        ["test", filters @ ..] => test::run(&own()?, filters)?,
         ["plugins", rest @ ..] => {
             let out = out(rest)?;
-            plugins::build_shipped(&Workspace::own()?, &toolchain::prepare()?, out)?;
+            plugins::build_shipped(&own()?, &toolchain::prepare()?, out)?;
         }
         ["plugin", folder, rest @ ..] => plugins::build_one(Path::new(folder), out(rest)?)?,
-        ["guests"] => guests::build(&Workspace::own()?, &toolchain::prepare()?)?,
-        ["bench", name] => test::bench(&Workspace::own()?, name)?,
+        ["guests"] => guests::build(&own()?, &toolchain::prepare()?)?,
+        ["languages"] => languages::build(&own()?)?,
+        ["bench", name] => test::bench(&own()?, name)?,
         ["toolchain"] => print!("{}", toolchain::prepare()?.exports()),
         ["toolchain", way] => print!("{}", toolchain::prepare_by(toolchain::Way::parse(way)?)?.exports()),
         ["suites"] => suites::print(&suites::prepare()?),
-        ["clients"] => clients::print(&clients::prepare(&Workspace::own()?)?),
-        ["fuzz", rest @ ..] => fuzz::run(&Workspace::own()?, rest)?,
-        ["docs"] => docs::build(&Workspace::own()?)?,
-        ["tidy"] => tidy::check(&Workspace::own()?)?,
+        ["clients"] => clients::print(&clients::prepare(&own()?)?),
+        ["fuzz", rest @ ..] => fuzz::run(&own()?, rest)?,
+        ["docs"] => docs::build(&own()?)?,
+        ["tidy"] => tidy::check(&own()?)?,
         _ => bail!("`{}` is not understood\n{HELP}", words.join(" ")),
     }
     Ok(())
+}
+
+/// The repository that this program was built from.
+fn own() -> Result<Workspace> {
+    Workspace::of(Path::new(env!("CARGO_MANIFEST_DIR")))
 }
 
 /// The value of `--out`, relative to where the person stands.

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
+use portcullis_build::crates;
+use portcullis_build::workspace::{Package, Workspace};
 
 use crate::component::{self, Component};
 use crate::toolchain::{self, Toolchain};
-use crate::workspace::{Package, Workspace};
 
 /// Where the host's documentation says that built plugins are.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
@@ -36,12 +37,11 @@ pub(crate) fn build_one(folder: &Path, out: Option<PathBuf>) -> Result<()> {
     let folder = folder.canonicalize().with_context(|| format!("there is no {}", folder.display()))?;
     ensure!(folder.join("Cargo.toml").is_file(), "{} holds no Cargo.toml", folder.display());
     let workspace = Workspace::of(&folder)?;
-    let package = workspace.packages.iter().find(|package| package.folder == folder);
-    let package = package.with_context(|| format!("{} holds no package", folder.display()))?;
+    let package = workspace.package_in(&folder)?;
     let name = package.plugin_name.as_deref().unwrap_or_else(|| plugin_name(&package.name));
     let out = out.map_or_else(std::env::current_dir, Ok)?;
     let file = out.join(format!("{name}.wasm"));
-    component::check(package)?;
+    crates::component(&workspace, package)?;
     component::build(&workspace, &toolchain::prepare()?, &[Component { package, file }])
 }
 

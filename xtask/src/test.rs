@@ -4,12 +4,13 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 
-use crate::workspace::Workspace;
-use crate::{clients, guests, plugins, process, suites, toolchain};
+use crate::{clients, guests, languages, plugins, process, suites, toolchain};
+use portcullis_build::workspace::Workspace;
 
 /// Runs all tests, or those whose name contains one of the filters.
 pub(crate) fn run(workspace: &Workspace, filters: &[&str]) -> Result<()> {
     guests::build_with_plugins(workspace, &toolchain::prepare()?)?;
+    languages::build(workspace)?;
     let suites = suites::prepare()?;
     let clients = clients::prepare(workspace)?;
     let prepared = |mut command: Command| {
@@ -54,6 +55,7 @@ fn provide(workspace: &Workspace, command: &mut Command) {
     command
         .env("PORTCULLIS_TEST_PLUGINS", plugins::folder(workspace))
         .env("PORTCULLIS_TEST_GUESTS", guests::folder(workspace))
+        .env("PORTCULLIS_TEST_LANGUAGES", languages::folder(workspace))
         .env("PORTCULLIS_TEST_BINARY", workspace.target.join("debug/portcullis"))
         .env("RUST_BACKTRACE", "0")
         .env("RUST_LIB_BACKTRACE", "0");

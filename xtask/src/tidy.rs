@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use crate::process;
-use crate::workspace::Workspace;
+use portcullis_build::workspace::Workspace;
 
 /// Documents whose paths must exist.
 const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];

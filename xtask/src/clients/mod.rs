@@ -12,9 +12,9 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::workspace::Workspace;
 use browser::Browser;
 use node::Node;
+use portcullis_build::workspace::Workspace;
 use python::Python;
 
 /// Where the clients are.

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use sha2::{Digest as _, Sha256};
 
 /// `$XDG_CACHE_HOME/portcullis/<kind>`, or the same under `~/.cache`.
-pub(crate) fn folder(kind: &str) -> Result<PathBuf> {
+pub fn folder(kind: &str) -> Result<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME")
         .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
@@ -18,7 +18,7 @@ pub(crate) fn folder(kind: &str) -> Result<PathBuf> {
 }
 
 /// Returns `folder/key`; where it does not exist yet, `make` fills an empty directory that is then renamed to it.
-pub(crate) fn entry(folder: &Path, key: &str, make: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
+pub fn entry(folder: &Path, key: &str, make: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
     let place = folder.join(key);
     if place.exists() {
         return Ok(place);
@@ -45,7 +45,7 @@ pub(crate) fn entry(folder: &Path, key: &str, make: impl FnOnce(&Path) -> Result
 }
 
 /// Makes `directory` exist and hold nothing.
-pub(crate) fn empty(directory: &Path) -> Result<()> {
+pub fn empty(directory: &Path) -> Result<()> {
     if directory.exists() {
         fs::remove_dir_all(directory).with_context(|| format!("cannot remove {}", directory.display()))?;
     }
@@ -53,7 +53,7 @@ pub(crate) fn empty(directory: &Path) -> Result<()> {
 }
 
 /// The SHA-256 of `bytes` in hexadecimal digits.
-pub(crate) fn digest(bytes: &[u8]) -> String {
+pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -20,18 +20,21 @@ const FOREIGN: [&str; 9] = [
     "RUSTDOCFLAGS",
 ];
 
+/// How many lines are shown of the beginning and of the end of what a failed tool said: a screen each.
+const LINES_SHOWN: usize = 40;
+
 /// How often a program with a deadline is asked whether it has ended.
 const POLL: Duration = Duration::from_millis(50);
 
 /// The cargo that runs this program, without the variables that it added for this program alone.
-pub(crate) fn cargo() -> Command {
+pub fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     clear(&mut command);
     command
 }
 
 /// Removes the variables that would change a nested build.
-pub(crate) fn clear(command: &mut Command) {
+pub fn clear(command: &mut Command) {
     for name in FOREIGN {
         command.env_remove(name);
     }
@@ -43,26 +46,52 @@ pub(crate) fn clear(command: &mut Command) {
 }
 
 /// Runs a command whose output belongs to the caller's standard output.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+pub fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| not_started(command))?;
     judge(command, status)
 }
 
 /// Runs a command whose output is progress only: all of it goes to standard error.
-pub(crate) fn run_aside(command: &mut Command) -> Result<()> {
+pub fn run_aside(command: &mut Command) -> Result<()> {
     run(command.stdin(Stdio::null()).stdout(Stdio::from(std::io::stderr())))
 }
 
 /// Runs a command and returns what it wrote to standard output.
-pub(crate) fn capture(command: &mut Command) -> Result<String> {
+pub fn capture(command: &mut Command) -> Result<String> {
     let output =
         command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().with_context(|| not_started(command))?;
     judge(command, output.status)?;
     String::from_utf8(output.stdout).with_context(|| format!("`{}` wrote something that is not text", line(command)))
 }
 
+/// Runs a tool that a person did not ask for by name. What it says is shown when it fails, with what to do then.
+///
+/// # Errors
+/// It could not be started, or it failed.
+pub fn run_tool(command: &mut Command, remedy: &str) -> Result<()> {
+    let output =
+        command.stdin(Stdio::null()).output().with_context(|| format!("{}: {remedy}", not_started(command)))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let mut words = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    words.push('\n');
+    words.push_str(String::from_utf8_lossy(&output.stderr).trim());
+    bail!("{}\n`{}` failed ({})\n{remedy}", ends_of(words.trim()), line(command), output.status)
+}
+
+/// The text, or where it is long its beginning and its end: compilers say the cause first, installers last.
+fn ends_of(words: &str) -> String {
+    let lines: Vec<&str> = words.lines().collect();
+    if lines.len() <= 2 * LINES_SHOWN {
+        return words.to_owned();
+    }
+    let (head, tail) = (&lines[..LINES_SHOWN], &lines[lines.len() - LINES_SHOWN..]);
+    format!("{}\n... {} lines ...\n{}", head.join("\n"), lines.len() - 2 * LINES_SHOWN, tail.join("\n"))
+}
+
 /// As [`run_aside`], but a program that has not ended at the deadline is stopped.
-pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
+pub fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
     command.stdin(Stdio::null()).stdout(Stdio::from(std::io::stderr()));
     let mut child = command.spawn().with_context(|| not_started(command))?;
     let deadline = Instant::now() + limit;
@@ -77,7 +106,7 @@ pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
 }
 
 /// Runs `first | second`.
-pub(crate) fn pipe(first: &mut Command, second: &mut Command) -> Result<()> {
+pub fn pipe(first: &mut Command, second: &mut Command) -> Result<()> {
     let mut source = first.stdout(Stdio::piped()).spawn().with_context(|| not_started(first))?;
     let stream = source.stdout.take().context("the first program of a pipe has no output")?;
     let sunk = run(second.stdin(Stdio::from(stream)));
@@ -87,13 +116,13 @@ pub(crate) fn pipe(first: &mut Command, second: &mut Command) -> Result<()> {
 }
 
 /// The command as a person would type it.
-pub(crate) fn line(command: &Command) -> String {
+pub fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| quote(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
 }
 
 /// One word of a shell line, quoted where the shell would read it as something else.
-pub(crate) fn quote(word: &str) -> String {
+pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./:,@%~".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -135,5 +164,22 @@ mod tests {
     fn a_program_is_stopped_at_its_deadline() {
         let failure = run_within(Command::new("sleep").arg("60"), Duration::from_millis(100));
         assert!(failure.is_err_and(|failure| failure.to_string().contains("had not ended")));
+    }
+
+    #[test]
+    fn a_tool_that_fails_is_heard_and_says_what_to_do() {
+        let mut tool = Command::new("sh");
+        let failure = run_tool(tool.args(["-c", "echo to one; echo to other >&2; exit 3"]), "try again").unwrap_err();
+        let text = failure.to_string();
+        assert!(text.starts_with("to one\nto other\n") && text.ends_with("try again"), "{text}");
+        let absent = run_tool(&mut Command::new("no-such-compiler"), "install it").unwrap_err().to_string();
+        assert!(absent.contains("no-such-compiler") && absent.contains("install it"), "{absent}");
+    }
+
+    #[test]
+    fn a_long_failure_keeps_its_beginning_and_its_end() {
+        let words: Vec<String> = (0..1000).map(|line| line.to_string()).collect();
+        let shown = ends_of(&words.join("\n"));
+        assert!(shown.starts_with("0\n1\n") && shown.ends_with("998\n999") && shown.lines().count() < 100, "{shown}");
     }
 }

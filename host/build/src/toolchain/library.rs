@@ -119,7 +119,7 @@ fn digest(library: &Path) -> Result<String> {
 
 /// Compiler flags that keep this machine's folders, and cargo's own, out of panic messages: they would say who built a
 /// guest, and they would change its hash.
-pub(crate) fn neutral_paths(folders: &[(&Path, &str)]) -> Vec<String> {
+pub fn neutral_paths(folders: &[(&Path, &str)]) -> Vec<String> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo")));
     let own = folders.iter().copied().chain(home.as_deref().map(|home| (home, "/cargo")));
@@ -127,7 +127,7 @@ pub(crate) fn neutral_paths(folders: &[(&Path, &str)]) -> Vec<String> {
 }
 
 /// Writes an executable shell script.
-pub(crate) fn script(file: &Path, body: &str) -> Result<()> {
+pub fn script(file: &Path, body: &str) -> Result<()> {
     fs::write(file, format!("#!/bin/sh\n{body}\n"))?;
     Ok(fs::set_permissions(file, fs::Permissions::from_mode(0o755))?)
 }

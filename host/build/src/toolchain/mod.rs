@@ -15,11 +15,11 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-pub(crate) use self::library::{neutral_paths, script};
+pub use self::library::{neutral_paths, script};
 use crate::{cache, process};
 
 /// What guests are built for.
-pub(crate) const TARGET: &str = "wasm32-wasip2";
+pub const TARGET: &str = "wasm32-wasip2";
 
 /// Raise this when the recipe changes what it makes: the cache is keyed by it.
 const RECIPE: u32 = 1;
@@ -29,7 +29,7 @@ const WAY_VARIABLE: &str = "PORTCULLIS_GUEST_TOOLCHAIN";
 
 /// Which ways may be tried.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Way {
+pub enum Way {
     /// All of them, the cheapest first.
     Auto,
     /// Debian's two; neither uses nor changes what is installed by rustup.
@@ -42,7 +42,7 @@ pub(crate) enum Way {
 
 /// What builds for [`TARGET`].
 #[derive(Debug, PartialEq)]
-pub(crate) enum Toolchain {
+pub enum Toolchain {
     /// The compiler has the target: nothing to say.
     Installed,
     /// The installed compiler, told to take its libraries from this folder.
@@ -59,7 +59,7 @@ struct Installed {
 }
 
 /// Makes [`TARGET`] usable in the way that the environment asks for, or in any.
-pub(crate) fn prepare() -> Result<Toolchain> {
+pub fn prepare() -> Result<Toolchain> {
     prepare_by(match std::env::var(WAY_VARIABLE) {
         Ok(word) => Way::parse(&word).with_context(|| format!("{WAY_VARIABLE} is set"))?,
         Err(_) => Way::Auto,
@@ -67,7 +67,7 @@ pub(crate) fn prepare() -> Result<Toolchain> {
 }
 
 /// Makes [`TARGET`] usable, or says what to do for each way that failed.
-pub(crate) fn prepare_by(way: Way) -> Result<Toolchain> {
+pub fn prepare_by(way: Way) -> Result<Toolchain> {
     let installed = Installed::find()?;
     if way == Way::Auto && installed.has_target() {
         return Ok(Toolchain::Installed);
@@ -107,7 +107,7 @@ const WEB: Step = ("Debian's compiler for the web", |installed, cache| {
 
 impl Way {
     /// Reads the word that a person gave.
-    pub(crate) fn parse(word: &str) -> Result<Way> {
+    pub fn parse(word: &str) -> Result<Way> {
         Ok(match word {
             "auto" => Way::Auto,
             "debian" => Way::Debian,
@@ -207,14 +207,14 @@ impl Toolchain {
     }
 
     /// Makes `command`, a cargo that builds for [`TARGET`], use this toolchain and these compiler flags.
-    pub(crate) fn apply(&self, command: &mut Command, mut flags: Vec<String>) {
+    pub fn apply(&self, command: &mut Command, mut flags: Vec<String>) {
         flags.extend(self.flag());
         // The encoded form keeps paths with spaces whole. Given with `--target` it does not reach build scripts.
         command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")).envs(self.programs());
     }
 
     /// Shell lines after which a plain `cargo build --target wasm32-wasip2` works.
-    pub(crate) fn exports(&self) -> String {
+    pub fn exports(&self) -> String {
         let programs = self.programs().into_iter().map(|(name, path)| (name, path.display().to_string()));
         let flag = self.flag().map(|flag| ("CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS", flag));
         programs.chain(flag).map(|(name, value)| format!("export {name}={}\n", process::quote(&value))).collect()

@@ -9,32 +9,35 @@ use serde_json::Value;
 use crate::process;
 
 /// One workspace, as `cargo metadata` describes it.
-pub(crate) struct Workspace {
-    pub(crate) root: PathBuf,
+#[derive(Debug)]
+pub struct Workspace {
+    /// The folder of its root manifest.
+    pub root: PathBuf,
     /// Where cargo builds; `CARGO_TARGET_DIR` and cargo's settings are already in it.
-    pub(crate) target: PathBuf,
-    pub(crate) packages: Vec<Package>,
+    pub target: PathBuf,
+    /// Its members.
+    pub packages: Vec<Package>,
 }
 
 /// One package of a workspace.
 #[derive(Clone, Debug)]
-pub(crate) struct Package {
-    pub(crate) name: String,
-    pub(crate) folder: PathBuf,
+pub struct Package {
+    /// Its name in its manifest.
+    pub name: String,
+    /// The folder of its manifest.
+    pub folder: PathBuf,
     /// The stem of the component that the package builds to, where it builds to one.
-    pub(crate) component: Option<String>,
+    pub component: Option<String>,
     /// `[package.metadata.portcullis] name`
-    pub(crate) plugin_name: Option<String>,
+    pub plugin_name: Option<String>,
 }
 
 impl Workspace {
-    /// The repository that this program was built from.
-    pub(crate) fn own() -> Result<Workspace> {
-        Workspace::of(Path::new(env!("CARGO_MANIFEST_DIR")))
-    }
-
     /// The workspace that the crate in `folder` belongs to.
-    pub(crate) fn of(folder: &Path) -> Result<Workspace> {
+    ///
+    /// # Errors
+    /// Cargo cannot read the crate's manifest or its workspace's; it has said so.
+    pub fn of(folder: &Path) -> Result<Workspace> {
         let mut cargo = process::cargo();
         cargo.args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"]);
         Workspace::parse(&process::capture(cargo.arg(folder.join("Cargo.toml")))?)
@@ -53,14 +56,25 @@ impl Workspace {
     }
 
     /// A cargo that builds this workspace, wherever the person stands.
-    pub(crate) fn cargo(&self) -> Command {
+    #[must_use]
+    pub fn cargo(&self) -> Command {
         let mut cargo = process::cargo();
         cargo.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
         cargo
     }
 
+    /// The package whose manifest is in `folder`, an absolute path.
+    ///
+    /// # Errors
+    /// There is none: the manifest is that of a workspace alone.
+    pub fn package_in(&self, folder: &Path) -> Result<&Package> {
+        let package = self.packages.iter().find(|package| package.folder == folder);
+        package.with_context(|| format!("{} holds no package", folder.display()))
+    }
+
     /// The packages whose folder is directly under `parent`.
-    pub(crate) fn packages_under(&self, parent: &str) -> Vec<&Package> {
+    #[must_use]
+    pub fn packages_under(&self, parent: &str) -> Vec<&Package> {
         let parent = self.root.join(parent);
         self.packages.iter().filter(|package| package.folder.parent() == Some(&parent)).collect()
     }

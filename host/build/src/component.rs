@@ -1,0 +1,57 @@
+//! A core module becomes a component of the contract, for compilers that know core modules only.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use wasi_preview1_component_adapter_provider::{
+    WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
+};
+use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+use wit_parser::Resolve;
+
+/// Encodes a core module that implements `world` of the WIT package in `wit`; where it imports the first preview of
+/// WASI, by an adapter to what the host serves.
+///
+/// # Errors
+/// The module does not implement the world, or imports what neither the world nor the adapter has.
+pub(crate) fn encode(module: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>> {
+    let mut resolve = Resolve::default();
+    let (package, _) = resolve.push_dir(wit).with_context(|| format!("{} holds no contract", wit.display()))?;
+    let world = resolve.select_world(&[package], Some(world))?;
+    let mut module = module.to_vec();
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)?;
+    ComponentEncoder::default()
+        .validate(true)
+        .module(&module)?
+        .adapter(WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER)?
+        .encode()
+        .context("the module is no plugin")
+}
+
+/// As [`encode`], from a file to a file.
+pub(crate) fn encode_file(module: &Path, wit: &Path, world: &str, out: &Path) -> Result<()> {
+    let bytes = fs::read(module).with_context(|| format!("the compiler left no {}", module.display()))?;
+    fs::write(out, encode(&bytes, wit, world)?).with_context(|| format!("cannot write {}", out.display()))
+}
+
+/// A number of bytes, as people read it.
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    if bytes < 1_000_000 {
+        format!("{} kB", bytes.div_ceil(1000))
+    } else {
+        format!("{}.{:02} MB", bytes / 1_000_000, bytes % 1_000_000 / 10_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_well() {
+        assert_eq!(size(45_001), "46 kB");
+        assert_eq!(size(1_684_000), "1.68 MB");
+    }
+}

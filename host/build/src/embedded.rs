@@ -1,0 +1,28 @@
+//! The SDKs and the templates, as they were when this program was built.
+
+/// A file below `sdk`.
+pub(crate) struct File {
+    /// Its path below `sdk`, with `/` between the parts.
+    pub(crate) path: &'static str,
+    /// Its content.
+    pub(crate) bytes: &'static [u8],
+}
+
+include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+
+/// The files below a folder of `sdk`, each with its path from there.
+pub(crate) fn below(folder: &str) -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    let folder = format!("{folder}/");
+    FILES.iter().filter_map(move |file| Some((file.path.strip_prefix(folder.as_str())?, file.bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_sdk_comes_with_the_contract() {
+        assert!(below("rust").any(|(path, _)| path == "wit/tool.wit"));
+        assert!(below("rust").all(|(path, _)| !path.contains("target/")));
+    }
+}

@@ -1,0 +1,74 @@
+//! Go: its own compiler makes a core module of the first preview of WASI, and an adapter makes that a component.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{self, Path};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use wasmparser::{Parser, Payload};
+
+use crate::pip::Requirements;
+use crate::project::Project;
+use crate::{cache, component, process};
+
+const TOOLCHAIN: Requirements = Requirements { name: "go", text: include_str!("../../toolchains/go/requirements.txt") };
+
+/// No table of symbols. The SDK takes memory from the runtime's own function for it, which the linker would refuse.
+const LINKER_FLAGS: &str = "-s -w -buildid= -checklinkname=0";
+
+/// The host speaks HTTP, and a component needs no second version of it.
+const TAGS: &str = "nethttpomithttp2";
+
+/// What a module exports whose plugin reviews its calls.
+const REVIEW: &str = "portcullis:tool/reviewer@0.1.0#review";
+
+/// Variables that would change what is built.
+const FOREIGN: [&str; 5] = ["GO111MODULE", "GOEXPERIMENT", "GOFLAGS", "GOROOT", "GOWASM"];
+
+pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
+    let toolchain = TOOLCHAIN.install()?.join("go");
+    let folder = project.source.parent().context("the source has no folder")?;
+    // The compiler is started in another folder.
+    let module = path::absolute(out.with_extension("core.wasm"))?;
+    let built = compile(&toolchain, folder, &module).and_then(|()| {
+        let bytes = fs::read(&module).with_context(|| format!("the compiler left no {}", module.display()))?;
+        component::encode_file(&module, &project.sdk.join("wit"), world(&bytes)?, out)
+    });
+    // It may not be there, and a component without it is whole.
+    let _ = fs::remove_file(&module);
+    built
+}
+
+fn compile(toolchain: &Path, folder: &Path, module: &Path) -> Result<()> {
+    let mut go = Command::new(toolchain.join("bin").join("go"));
+    go.args(["build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-tags", TAGS, "-ldflags", LINKER_FLAGS]);
+    go.arg("-o").arg(module).arg(".").current_dir(folder);
+    for name in FOREIGN {
+        go.env_remove(name);
+    }
+    go.env("GOOS", "wasip1").env("GOARCH", "wasm").env("CGO_ENABLED", "0");
+    go.env("GOENV", "off").env("GOTOOLCHAIN", "local").env("GOWORK", "off");
+    go.env("GOCACHE", cache::folder("go")?);
+    // A build asks no network for modules unless the person who runs it says which.
+    go.env("GOPROXY", env::var_os("GOPROXY").unwrap_or_else(|| OsString::from("off")));
+    process::run_tool(
+        &mut go,
+        "correct what the compiler names; modules of others are had with `go mod vendor`, or with GOPROXY set",
+    )
+}
+
+/// The world that a module implements.
+fn world(module: &[u8]) -> Result<&'static str> {
+    for payload in Parser::new(0).parse_all(module) {
+        if let Payload::ExportSection(exports) = payload? {
+            for export in exports {
+                if export?.name == REVIEW {
+                    return Ok("reviewing-plugin");
+                }
+            }
+        }
+    }
+    Ok("plugin")
+}

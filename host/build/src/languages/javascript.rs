@@ -1,0 +1,198 @@
+//! TypeScript and JavaScript: bundled by esbuild, run inside the component by QuickJS or by StarlingMonkey.
+//!
+//! TypeScript is checked before it is bundled. The world of a component is made of what its bundle imports, so that a
+//! plugin that reads no file does not import the file system.
+
+mod runtime;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+
+use crate::language::Language;
+use crate::npm::Lock;
+use crate::project::{Engine, Project};
+use crate::{cache, process};
+
+const TOOLCHAIN: Lock = Lock {
+    name: "JavaScript",
+    manifest: include_str!("../../toolchains/javascript/package.json"),
+    lock: include_str!("../../toolchains/javascript/package-lock.json"),
+};
+
+const STARLINGMONKEY: Lock = Lock {
+    name: "StarlingMonkey",
+    manifest: include_str!("../../toolchains/starlingmonkey/package.json"),
+    lock: include_str!("../../toolchains/starlingmonkey/package-lock.json"),
+};
+
+const BUNDLE: &str = include_str!("../../toolchains/javascript/bundle.mjs");
+
+const QUICKJS: &str = include_str!("../../toolchains/javascript/quickjs.mjs");
+
+const COMPONENTIZE: &str = include_str!("../../toolchains/starlingmonkey/componentize.mjs");
+
+/// The world that the bundling writes.
+const WORLD: &str = "javascript";
+
+/// What stands for the namespace `wasi` while QuickJS is initialised: as in `bundle.mjs`, and of the same length.
+const HIDDEN: &[u8] = b"wazi:";
+const SHOWN: &[u8] = b"wasi:";
+
+/// Builds a project's component into `out`.
+pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
+    ensure!(project.source.is_file(), "there is no {}: name the source in plugin.toml", project.source.display());
+    ensure!(project.sdk.is_dir(), "there is no SDK in {}: name its folder in plugin.toml", project.sdk.display());
+    let modules = TOOLCHAIN.install()?;
+    let work = cache::folder("work")?.join(format!("{}-{}", project.name, std::process::id()));
+    cache::empty(&work)?;
+    let built = in_folder(project, &modules, &work, out);
+    // What is left over is of no use, and the failure to report is the first one.
+    let _ = fs::remove_dir_all(&work);
+    built
+}
+
+fn in_folder(project: &Project, modules: &Path, work: &Path, out: &Path) -> Result<()> {
+    if project.language == Language::TypeScript {
+        check_types(project, modules, work)?;
+    }
+    bundle(project, modules, work)?;
+    match project.engine {
+        Engine::QuickJs => quickjs(modules, work, out),
+        Engine::StarlingMonkey => starlingmonkey(work, out),
+    }
+}
+
+/// Checks the types of the source, by the SDK's settings: a project's own are for its editor.
+fn check_types(project: &Project, modules: &Path, work: &Path) -> Result<()> {
+    let sdk = project.sdk.join("src");
+    let settings = json!({
+        "extends": project.sdk.join("tsconfig.plugin.json"),
+        "compilerOptions": {
+            "paths": {
+                "portcullis-sdk": [sdk.join("index.ts")],
+                "portcullis-sdk/*": [sdk.join("*.ts")],
+                "zod": [modules.join("zod")],
+                "zod/*": [modules.join("zod/*")],
+                "whatwg-url-minimum": [modules.join("whatwg-url-minimum")],
+            },
+        },
+        "files": [project.source],
+    });
+    let file = work.join("tsconfig.json");
+    fs::write(&file, settings.to_string())?;
+    let mut tsc = Command::new("node");
+    tsc.arg(modules.join("typescript/bin/tsc")).arg("--project").arg(&file).args(["--pretty", "false"]);
+    // What it says of files is relative to here.
+    tsc.current_dir(&project.root);
+    process::run_tool(&mut tsc, "correct the types above; what the SDK offers is in the README.md of its folder")
+}
+
+/// Writes `plugin.js` and `wit` into the working folder.
+fn bundle(project: &Project, modules: &Path, work: &Path) -> Result<()> {
+    let options = json!({
+        "source": project.source,
+        "sdk": project.sdk,
+        "contract": project.sdk.join("wit"),
+        "modules": modules,
+        "engine": match project.engine {
+            Engine::QuickJs => "quickjs",
+            Engine::StarlingMonkey => "starlingmonkey",
+        },
+        "out": work,
+    });
+    let mut bundle = script(work, "bundle", BUNDLE, &options)?;
+    bundle.current_dir(&project.root);
+    process::run_tool(&mut bundle, "correct what is said above; a package of npm has to be installed in the project")
+}
+
+fn quickjs(modules: &Path, work: &Path, out: &Path) -> Result<()> {
+    let made = work.join("quickjs.wasm");
+    let options = json!({
+        "modules": modules,
+        "bundle": work.join("plugin.js"),
+        "wit": work.join("wit"),
+        "world": WORLD,
+        "runtime": quickjs_runtime(modules)?,
+        "out": made,
+    });
+    process::run_tool(&mut script(work, "quickjs", QUICKJS, &options)?, AT_BUILD)?;
+    let mut component = fs::read(made)?;
+    show_namespace(&mut component);
+    fs::write(out, component).with_context(|| format!("cannot write {}", out.display()))
+}
+
+/// What to do when a source fails while it is initialised.
+const AT_BUILD: &str = "the top level of the source runs while the component is built, where there is no host: no \
+    clock, no randomness, no files and no printing; move into a tool what needs them";
+
+/// The runtime without its own imports, from the cache or out of the package that carries it.
+fn quickjs_runtime(modules: &Path) -> Result<PathBuf> {
+    let key = format!("quickjs-{}", &cache::digest(include_bytes!("javascript/runtime.rs"))[..16]);
+    let folder = cache::entry(&cache::folder("toolchains")?, &key, |folder| {
+        let native = native_module(modules)?;
+        let native = fs::read(&native).with_context(|| format!("cannot read {}", native.display()))?;
+        Ok(fs::write(folder.join("runtime.wasm"), runtime::close(runtime::find(&native)?)?)?)
+    })?;
+    Ok(folder.join("runtime.wasm"))
+}
+
+/// The native module that npm chose for this machine.
+fn native_module(modules: &Path) -> Result<PathBuf> {
+    for package in fs::read_dir(modules.join("@andreiltd"))? {
+        for file in fs::read_dir(package?.path())? {
+            let path = file?.path();
+            if path.extension().is_some_and(|extension| extension == "node") {
+                return Ok(path);
+            }
+        }
+    }
+    anyhow::bail!("componentize-qjs has no native module for this machine")
+}
+
+/// Puts the name of the namespace back, everywhere: the lengths of the names stay as they are.
+fn show_namespace(component: &mut [u8]) {
+    let mut start = 0;
+    while let Some(found) = component[start..].windows(HIDDEN.len()).position(|bytes| bytes == HIDDEN) {
+        component[start + found..][..SHOWN.len()].copy_from_slice(SHOWN);
+        start += found + SHOWN.len();
+    }
+}
+
+fn starlingmonkey(work: &Path, out: &Path) -> Result<()> {
+    let modules = STARLINGMONKEY.install()?;
+    let options = json!({
+        "modules": modules,
+        "bundle": work.join("plugin.js"),
+        "wit": work.join("wit"),
+        "world": WORLD,
+        "out": out,
+    });
+    process::run_tool(&mut script(work, "componentize", COMPONENTIZE, &options)?, AT_BUILD)
+}
+
+/// One of the scripts of this program, with its options in a file beside it.
+fn script(work: &Path, name: &str, source: &str, options: &Value) -> Result<Command> {
+    let (program, settings) = (work.join(name).with_extension("mjs"), work.join(name).with_extension("json"));
+    fs::write(&program, source)?;
+    fs::write(&settings, options.to_string())?;
+    let mut command = Command::new("node");
+    command.arg(program).arg(settings).current_dir(work);
+    Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_namespace_is_shown_wherever_it_was_hidden() {
+        let mut bytes = b"wazi:io wazi wazi:cli \xffwazi:".to_vec();
+        show_namespace(&mut bytes);
+        assert_eq!(bytes, b"wasi:io wazi wasi:cli \xffwasi:");
+        assert_eq!(HIDDEN.len(), SHOWN.len());
+    }
+}

@@ -1,0 +1,232 @@
+//! The QuickJS runtime without what it would import for itself.
+//!
+//! The runtime that `componentize-qjs` carries is linked with a C library, and with it come eighteen interfaces of WASI,
+//! the file system among them, that the engine never calls for a tool: clocks, randomness, files and printing are the
+//! SDK's, over the contract's own imports. So each of these imports is replaced by a function inside of the module, and
+//! a component imports what its source uses and no more.
+
+use std::convert::Infallible;
+
+use anyhow::{Context as _, Result, ensure};
+use wasm_encoder::reencode::{self, Reencode, utils};
+use wasm_encoder::{CodeSection, Function, FunctionSection, ImportSection, Instruction, MemArg, Module};
+use wasmparser::{
+    CodeSectionReader, CustomSectionReader, FunctionSectionReader, ImportSectionReader, Parser, Payload, TypeRef,
+};
+
+use crate::cache;
+
+/// The runtime for synchronous calls, as the pinned release of `componentize-qjs` carries it in its native module.
+const RUNTIME_SHA_256: &str = "25703f010b80efb806f9c35daf9ee6524ad60320c9781b0bae4e234264f8dac5";
+/// Its length in bytes.
+const RUNTIME_BYTES: usize = 1_497_910;
+/// What every core module begins with.
+const MAGIC: &[u8] = b"\0asm\x01\0\0\0";
+
+/// Finds the runtime in the native module that carries it.
+///
+/// # Errors
+/// It is not there, byte for byte.
+pub(super) fn find(native: &[u8]) -> Result<&[u8]> {
+    (0..native.len())
+        .filter(|&start| native[start..].starts_with(MAGIC))
+        .filter_map(|start| native.get(start..start + RUNTIME_BYTES))
+        .find(|module| cache::digest(module) == RUNTIME_SHA_256)
+        .context("the pinned runtime of JavaScript is not in the package that should carry it")
+}
+
+/// The same module without these imports.
+///
+/// # Errors
+/// The bytes are no module, or one that no longer looks like the pinned one.
+pub(super) fn close(module: &[u8]) -> Result<Vec<u8>> {
+    let mut closing = Closing::read(module)?;
+    ensure!(!closing.closed.is_empty(), "the runtime of JavaScript imports nothing");
+    let mut closed = Module::new();
+    utils::parse_core_module(&mut closing, &mut closed, Parser::new(0), module)
+        .map_err(|error| anyhow::anyhow!("the runtime of JavaScript cannot be read: {error}"))?;
+    Ok(closed.finish())
+}
+
+/// Whether an import is replaced. The loader of modules is for sources that are not bundled; `componentize-qjs` would
+/// put a second component in its place, and the host does not run components that call each other.
+fn is_closed(module: &str) -> bool {
+    module.starts_with("wasi:") || module == "wasi_snapshot_preview1" || module == "local:init/module-loader"
+}
+
+/// What an import is replaced by.
+#[derive(Clone, Copy)]
+enum Answer {
+    /// Nothing happens.
+    Nothing,
+    /// The result is zero: a time, or a handle that nothing is asked of.
+    Zero,
+    /// So many eight-byte words of zeros go where the first argument points: an empty list, or a time.
+    Zeros(u64),
+    /// The instance ends. The engine does not come here, save to print why it breaks off.
+    Trap,
+}
+
+/// How an import answers, by its name: what the engine asks while it starts has an answer, all else traps.
+fn answer(module: &str, name: &str) -> Answer {
+    let interface = module.split('@').next().unwrap_or(module);
+    match (interface, name) {
+        ("wasi:clocks/wall-clock", "now") | ("wasi:random/insecure-seed", _) => Answer::Zeros(2),
+        ("wasi:cli/environment", "get-environment") | ("wasi:filesystem/preopens", _) => Answer::Zeros(1),
+        ("wasi:clocks/monotonic-clock", "now") => Answer::Zero,
+        ("wasi_snapshot_preview1", "reset_adapter_state") => Answer::Nothing,
+        (_, drop) if drop.starts_with("[resource-drop]") => Answer::Nothing,
+        _ => Answer::Trap,
+    }
+}
+
+impl Answer {
+    fn body(self) -> Function {
+        let mut body = Function::new([]);
+        match self {
+            Answer::Nothing => {}
+            Answer::Zero => {
+                body.instruction(&Instruction::I64Const(0));
+            }
+            Answer::Zeros(words) => {
+                for word in 0..words {
+                    body.instruction(&Instruction::LocalGet(0));
+                    body.instruction(&Instruction::I64Const(0));
+                    // Aligned to four bytes at least: a pointer and a length are.
+                    body.instruction(&Instruction::I64Store(MemArg { offset: word * 8, align: 2, memory_index: 0 }));
+                }
+            }
+            Answer::Trap => {
+                body.instruction(&Instruction::Unreachable);
+            }
+        }
+        body.instruction(&Instruction::End);
+        body
+    }
+}
+
+/// The rewriting of one module. What replaces the imports goes behind all other functions.
+struct Closing {
+    /// The type and the answer of each import that is replaced.
+    closed: Vec<(u32, Answer)>,
+    /// The new index of every imported function, by its old one.
+    imported: Vec<u32>,
+}
+
+impl Closing {
+    fn read(module: &[u8]) -> Result<Closing> {
+        let (mut closed, mut kept, mut defined) = (Vec::new(), 0, 0);
+        let mut places = Vec::new();
+        for payload in Parser::new(0).parse_all(module) {
+            match payload? {
+                Payload::ImportSection(imports) => {
+                    for import in imports.into_imports() {
+                        let import = import?;
+                        let (TypeRef::Func(kind) | TypeRef::FuncExact(kind)) = import.ty else { continue };
+                        if is_closed(import.module) {
+                            places.push(Err(u32::try_from(closed.len())?));
+                            closed.push((kind, answer(import.module, import.name)));
+                        } else {
+                            places.push(Ok(kept));
+                            kept += 1;
+                        }
+                    }
+                }
+                Payload::FunctionSection(functions) => defined = functions.count(),
+                _ => {}
+            }
+        }
+        let imported = places.into_iter().map(|place| place.unwrap_or_else(|nth| kept + defined + nth)).collect();
+        Ok(Closing { closed, imported })
+    }
+}
+
+type Outcome<T = ()> = std::result::Result<T, reencode::Error<Infallible>>;
+
+impl Reencode for Closing {
+    type Error = Infallible;
+
+    fn function_index(&mut self, index: u32) -> Outcome<u32> {
+        // A defined function moves down by as many as were taken out in front of it.
+        let place = usize::try_from(index).ok().and_then(|index| self.imported.get(index).copied());
+        Ok(place.unwrap_or_else(|| index - u32::try_from(self.closed.len()).unwrap_or(u32::MAX)))
+    }
+
+    fn parse_import_section(&mut self, imports: &mut ImportSection, section: ImportSectionReader<'_>) -> Outcome {
+        for import in section.into_imports() {
+            let import = import?;
+            if !is_closed(import.module) {
+                self.parse_import(imports, import)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn parse_function_section(&mut self, functions: &mut FunctionSection, all: FunctionSectionReader<'_>) -> Outcome {
+        utils::parse_function_section(self, functions, all)?;
+        for (kind, _) in &self.closed {
+            functions.function(*kind);
+        }
+        Ok(())
+    }
+
+    fn parse_code_section(&mut self, code: &mut CodeSection, section: CodeSectionReader<'_>) -> Outcome {
+        utils::parse_code_section(self, code, section)?;
+        for (_, answer) in &self.closed {
+            code.function(&answer.body());
+        }
+        Ok(())
+    }
+
+    fn parse_custom_section(&mut self, module: &mut Module, section: CustomSectionReader<'_>) -> Outcome {
+        // Names are of no use, and a description of WASI would bring the imports back.
+        let describes_wasi = section.name().starts_with("component-type:") && section.name().contains("wasi");
+        if section.name() == "name" || describes_wasi {
+            return Ok(());
+        }
+        utils::parse_custom_section(self, module, section)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wasm_encoder::{EntityType, TypeSection, ValType};
+
+    /// A module that imports `wasi:cli/exit`, then `local:a`, and whose one function calls both.
+    fn module() -> Vec<u8> {
+        let mut types = TypeSection::new();
+        types.ty().function([], []);
+        types.ty().function([ValType::I32], []);
+        let mut imports = ImportSection::new();
+        imports.import("wasi:cli/exit@0.2.0", "exit", EntityType::Function(1));
+        imports.import("local:a", "a", EntityType::Function(0));
+        let mut functions = FunctionSection::new();
+        functions.function(0);
+        let mut body = Function::new([]);
+        body.instruction(&Instruction::I32Const(0));
+        body.instruction(&Instruction::Call(0));
+        body.instruction(&Instruction::Call(1));
+        body.instruction(&Instruction::End);
+        let mut code = CodeSection::new();
+        code.function(&body);
+        let mut module = Module::new();
+        module.section(&types).section(&imports).section(&functions).section(&code);
+        module.finish()
+    }
+
+    #[test]
+    fn an_import_of_wasi_becomes_a_function_behind_all_others() {
+        let closed = close(&module()).unwrap();
+        wasmparser::validate(&closed).unwrap();
+        let mut closing = Closing::read(&module()).unwrap();
+        let moved: Vec<u32> = (0..3).map(|index| closing.function_index(index).unwrap()).collect();
+        assert_eq!(moved, [2, 0, 1]);
+        assert!(!String::from_utf8_lossy(&closed).contains("wasi:"));
+    }
+
+    #[test]
+    fn a_module_that_is_not_the_pinned_one_is_not_taken() {
+        assert!(find(&[b"before".as_slice(), &module(), b"after"].concat()).is_err());
+    }
+}

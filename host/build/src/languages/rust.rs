@@ -1,0 +1,60 @@
+//! Rust: cargo builds the project's crate for `wasm32-wasip2`, and the linker of that target makes the component.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+
+use crate::project::Project;
+use crate::workspace::Workspace;
+use crate::{cache, crates, process, toolchain};
+
+pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
+    ensure!(
+        project.root.join("Cargo.toml").is_file(),
+        "{} holds no Cargo.toml: a project in Rust is a crate",
+        project.root.display()
+    );
+    process::capture(process::cargo().arg("--version"))
+        .context("a project in Rust needs cargo: install Rust 1.95 or newer, by rustup for one")?;
+    let workspace = Workspace::of(&project.root)?;
+    // Nothing is prepared for a crate that cannot become a component: making a toolchain takes minutes.
+    crates::component(&workspace, workspace.package_in(&project.root)?)?;
+    if workspace.target == project.root.join("target") {
+        build_alone(project, workspace, out)
+    } else {
+        build_in(project, &workspace, &workspace.root, out)
+    }
+}
+
+/// Builds a crate that stands alone. Its dependencies are compiled once for all such crates of this user, in a folder
+/// of the cache, so that a second project is ready in seconds and nothing is left in the first.
+fn build_alone(project: &Project, mut workspace: Workspace, out: &Path) -> Result<()> {
+    workspace.target = cache::folder("rust")?;
+    fs::create_dir_all(&workspace.target)?;
+    let lock = File::create(workspace.target.join("lock"))?;
+    lock.lock()?;
+    // Cargo names a component after its crate alone, and takes that of another project with this name for its own.
+    let stale = crates::intermediate(&workspace, workspace.package_in(&project.root)?)?;
+    match fs::remove_file(&stale) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(error).with_context(|| format!("cannot remove {}", stale.display()));
+        }
+        Ok(()) | Err(_) => {}
+    }
+    // Its own folder would be another flag of the compiler for each project, and nothing would be shared.
+    let home = std::env::home_dir().unwrap_or_else(|| project.root.clone());
+    build_in(project, &workspace, &home, out)
+}
+
+fn build_in(project: &Project, workspace: &Workspace, hidden: &Path, out: &Path) -> Result<()> {
+    let package = workspace.package_in(&project.root)?;
+    let toolchain = toolchain::prepare()?;
+    // The command itself is long, and no person's: cargo's words say more.
+    crates::build(workspace, &toolchain, hidden, &[package])
+        .map_err(|_| anyhow!("`{}` does not build: cargo's words are above", project.name))?;
+    let built = crates::component(workspace, package)?;
+    fs::copy(&built, out).with_context(|| format!("cargo left no {}", built.display()))?;
+    Ok(())
+}

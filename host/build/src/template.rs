@@ -1,0 +1,66 @@
+//! Writes a new project: the template of its language, and a copy of the SDK.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::embedded;
+use crate::language::Language;
+use crate::project::check_name;
+
+/// What stands for the plugin's name in a template.
+const NAME: &str = "{{name}}";
+/// The same where a language takes no `-` in a name.
+const IDENTIFIER: &str = "{{identifier}}";
+/// The folder of a project that the SDK is copied to.
+const SDK: &str = "sdk";
+/// Files whose name would mean something in this repository, and what they are called in a project.
+const RENAMED: [(&str, &str); 2] = [("gitignore", ".gitignore"), ("Cargo.toml.template", "Cargo.toml")];
+/// What a person can run.
+const EXECUTABLE: &str = "build.sh";
+
+/// Writes a project called `name` into a folder of that name in `parent`. Returns the folder.
+///
+/// # Errors
+/// The name is none for a plugin, or the folder is there already.
+pub fn create(parent: &Path, name: &str, language: Language) -> Result<PathBuf> {
+    check_name(name)?;
+    let root = parent.join(name);
+    ensure!(!root.exists(), "{} is there already: nothing was written", root.display());
+    let made = write_all(&root, name, language);
+    if made.is_err() {
+        // Half a project would stand in the way of the next attempt. The failure to report is the first one.
+        let _ = fs::remove_dir_all(&root);
+    }
+    made.map(|()| root)
+}
+
+fn write_all(root: &Path, name: &str, language: Language) -> Result<()> {
+    for (path, bytes) in embedded::below(&format!("templates/{}", language.name())) {
+        let text = std::str::from_utf8(bytes).with_context(|| format!("{path} of the template is not text"))?;
+        let text = text.replace(NAME, name).replace(IDENTIFIER, &name.replace('-', "_"));
+        write(root, &renamed(path), text.as_bytes())?;
+    }
+    for (path, bytes) in embedded::below(language.sdk()) {
+        write(root, &format!("{SDK}/{path}"), bytes)?;
+    }
+    Ok(())
+}
+
+fn renamed(path: &str) -> String {
+    RENAMED.iter().find(|(from, _)| *from == path).map_or(path, |(_, to)| to).to_owned()
+}
+
+fn write(root: &Path, path: &str, bytes: &[u8]) -> Result<()> {
+    let file = root.join(path);
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    }
+    fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
+    if path == EXECUTABLE {
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,23 @@
+// Makes a component of a bundle with QuickJS.
+//
+// node quickjs.mjs FILE, which holds {"modules", "bundle", "wit", "world", "runtime", "out"}: paths, but for `world`.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const { modules, bundle, wit, world, runtime, out } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { componentize } = createRequire(join(modules, "/"))("componentize-qjs");
+
+try {
+  const jsSource = readFileSync(bundle, "utf8");
+  const { component } = await componentize({ witPath: wit, world, jsSource, runtime });
+  writeFileSync(out, component);
+} catch (error) {
+  // What was asked of the host, which is not there yet; and in no case the engine's own functions.
+  const [, asked] = /unknown import: `([^`]+)`/.exec(error.message) ?? [];
+  const shown = asked?.replace("wazi:", "wasi:");
+  if (shown !== undefined) console.error(`the top level of the source asks the host for ${shown}`);
+  else console.error(error.message.replace(/^.*module evaluation: /s, "").replace(/^ *\d+: +0x.*\n/gm, "").trim());
+  process.exit(1);
+}
