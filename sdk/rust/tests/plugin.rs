@@ -222,3 +222,29 @@ fn a_tool_is_still_a_function() {
     assert_eq!(add(Add { one: 1, other: None, more: Vec::new() }).0.sum, 1.0);
     assert!(locate(&testing::Context::new()).is_err());
 }
+
+/// Tools with the names that the SDK itself uses.
+mod names {
+    use portcullis_sdk::prelude::*;
+
+    /// Says who asks.
+    #[tool]
+    fn context(context: &Context) -> String {
+        context.call().session
+    }
+
+    /// Says nothing.
+    #[tool]
+    fn arguments(_arguments: portcullis_sdk::NoArguments, _context: &Context) -> String {
+        String::new()
+    }
+
+    plugin! { name: "names", description: "Has names.", tools: [context, arguments] }
+}
+
+#[test]
+fn a_tool_may_have_any_name() {
+    for tool in ["context", "arguments"] {
+        assert!(call(&names::PLUGIN, tool, json!({}), &testing::Context::new()).is_ok());
+    }
+}

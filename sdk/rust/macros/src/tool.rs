@@ -1,7 +1,7 @@
 //! `#[tool]`: beside the function, a type of the same name that implements `Tool`. Functions and types have namespaces
 //! of their own, so that `greet` names both.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::parse::Parser;
 use syn::spanned::Spanned;
@@ -29,7 +29,9 @@ fn implement(attribute: &Attribute, function: &ItemFn) -> Result<TokenStream> {
     let name = name.as_ref().map_or_else(|| identifier.to_string(), syn::LitStr::value);
     let title = title.as_ref().map_or_else(|| quote! { None }, |title| quote! { Some(#title) });
     let description = description(function)?;
-    let (schema, parse, call) = parameters(function)?;
+    let local = Locals::default();
+    let (schema, parse, call) = parameters(function, &local)?;
+    let Locals { arguments, context } = local;
     let output = match &function.sig.output {
         ReturnType::Type(_, output) => output,
         ReturnType::Default => return Err(Error::new(function.sig.span(), "a tool returns an output")),
@@ -59,10 +61,10 @@ fn implement(attribute: &Attribute, function: &ItemFn) -> Result<TokenStream> {
             }
 
             fn execute(
-                arguments: &str,
-                context: &::portcullis_sdk::Context,
+                #arguments: &str,
+                #context: &::portcullis_sdk::Context,
             ) -> Result<::portcullis_sdk::Success, ::portcullis_sdk::Failure> {
-                let _ = context;
+                let _ = #context;
                 #parse
                 ::portcullis_sdk::IntoOutput::into_success(#identifier(#call))
             }
@@ -81,23 +83,39 @@ fn check_signature(function: &ItemFn) -> Result<()> {
     Ok(())
 }
 
+/// The variables of the implementation, which hide no tool that is called as they are.
+struct Locals {
+    arguments: Ident,
+    context: Ident,
+}
+
+impl Default for Locals {
+    fn default() -> Self {
+        Self {
+            arguments: Ident::new("arguments", Span::mixed_site()),
+            context: Ident::new("context", Span::mixed_site()),
+        }
+    }
+}
+
 /// The type whose schema the tool has, how to parse it, and what to pass to the function.
-fn parameters(function: &ItemFn) -> Result<(TokenStream, TokenStream, TokenStream)> {
+fn parameters(function: &ItemFn, local: &Locals) -> Result<(TokenStream, TokenStream, TokenStream)> {
     let types = function.sig.inputs.iter().map(|input| match input {
         FnArg::Typed(parameter) => Ok(&*parameter.ty),
         FnArg::Receiver(receiver) => Err(Error::new(receiver.span(), "a tool is a function, not a method")),
     });
     let types = types.collect::<Result<Vec<&Type>>>()?;
+    let Locals { arguments, context } = local;
     let none = quote! { ::portcullis_sdk::NoArguments };
     let parse = |kind: &TokenStream, name: TokenStream| {
-        quote! { let #name: #kind = ::portcullis_sdk::derived::parse(arguments)?; }
+        quote! { let #name: #kind = ::portcullis_sdk::derived::parse(#arguments)?; }
     };
     Ok(match types.as_slice() {
         [] => (none.clone(), parse(&none, quote! { _ }), quote! {}),
-        [Type::Reference(_)] => (none.clone(), parse(&none, quote! { _ }), quote! { context }),
-        [kind] => (quote! { #kind }, parse(&quote! { #kind }, quote! { arguments }), quote! { arguments }),
+        [Type::Reference(_)] => (none.clone(), parse(&none, quote! { _ }), quote! { #context }),
+        [kind] => (quote! { #kind }, parse(&quote! { #kind }, quote! { #arguments }), quote! { #arguments }),
         [kind, Type::Reference(_)] => {
-            (quote! { #kind }, parse(&quote! { #kind }, quote! { arguments }), quote! { arguments, context })
+            (quote! { #kind }, parse(&quote! { #kind }, quote! { #arguments }), quote! { #arguments, #context })
         }
         _ => {
             let message = "a tool takes its arguments, then `&Context`; it may leave out either";

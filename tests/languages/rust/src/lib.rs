@@ -1,0 +1,50 @@
+//! The conformance plugin in Rust: the tools that every language offers, and the reference for the others.
+//!
+//! A tool has only what the host is asked to carry across: a shape of data, a kind of ending, a handle.
+
+mod data;
+mod endings;
+mod files;
+mod host;
+mod web;
+
+use portcullis_sdk::prelude::*;
+
+plugin! {
+    name: "conformance",
+    description: "The same tools in every language.",
+    tools: [
+        data::echo,
+        data::reverse,
+        data::repeat,
+        data::measure,
+        data::add,
+        endings::fail,
+        endings::throw,
+        endings::trap,
+        host::progress,
+        endings::wait,
+        host::context,
+        host::ask,
+        files::read,
+        files::write,
+        files::list,
+        files::remove,
+        web::fetch,
+        host::remember,
+        host::recall,
+        host::setting,
+        host::print,
+        host::surroundings,
+        data::picture,
+        data::write_out,
+        endings::spin,
+        endings::hog,
+        endings::recurse,
+    ],
+    dependencies: [
+        optional directory "workspace": "Files that the tools read and write.",
+        optional http "web": "What the tools fetch.",
+        optional store "notes": "What the tools remember.",
+    ],
+}
