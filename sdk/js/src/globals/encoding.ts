@@ -1,0 +1,108 @@
+// UTF-8, which neither engine has for itself without the web's interfaces.
+
+/** How many code units are made into a string at once: well below what a call may have as arguments. */
+const UNITS_AT_ONCE = 4096;
+
+const REPLACEMENT = 0xfffd;
+
+/** The UTF-8 bytes of a text; a lone surrogate becomes U+FFFD. */
+export function encode(text: string): Uint8Array<ArrayBuffer> {
+  // Each code unit takes three bytes at the most.
+  const bytes = new Uint8Array(text.length * 3);
+  let length = 0;
+  for (let index = 0; index < text.length; index++) {
+    let code = text.charCodeAt(index);
+    if (code < 0x80) {
+      bytes[length++] = code;
+      continue;
+    }
+    if (code >= 0xd800 && code < 0xe000) {
+      code = text.codePointAt(index) ?? REPLACEMENT;
+      if (code > 0xffff) index += 1;
+      else code = REPLACEMENT;
+    }
+    if (code < 0x800) {
+      bytes[length++] = 0xc0 | (code >> 6);
+    } else if (code < 0x10000) {
+      bytes[length++] = 0xe0 | (code >> 12);
+      bytes[length++] = 0x80 | ((code >> 6) & 0x3f);
+    } else {
+      bytes[length++] = 0xf0 | (code >> 18);
+      bytes[length++] = 0x80 | ((code >> 12) & 0x3f);
+      bytes[length++] = 0x80 | ((code >> 6) & 0x3f);
+    }
+    bytes[length++] = 0x80 | (code & 0x3f);
+  }
+  return bytes.slice(0, length);
+}
+
+/** The text of UTF-8 bytes. What is no UTF-8 becomes U+FFFD, or throws. */
+export function decode(bytes: Uint8Array, fatal = false): string {
+  const pieces: string[] = [];
+  let units: number[] = [];
+  let index = 0;
+  while (index < bytes.length) {
+    const [code, length] = codePoint(bytes, index);
+    if (code === undefined && fatal) throw new TypeError("the bytes are no UTF-8");
+    const known = code ?? REPLACEMENT;
+    index += length;
+    if (known < 0x10000) units.push(known);
+    else units.push(0xd800 | ((known - 0x10000) >> 10), 0xdc00 | ((known - 0x10000) & 0x3ff));
+    if (units.length >= UNITS_AT_ONCE) {
+      pieces.push(String.fromCharCode(...units));
+      units = [];
+    }
+  }
+  pieces.push(String.fromCharCode(...units));
+  return pieces.join("");
+}
+
+/** The code point at an index and the bytes it takes; `undefined` and the bytes to replace where there is none. */
+function codePoint(bytes: Uint8Array, start: number): [code: number | undefined, length: number] {
+  const first = bytes[start] as number;
+  if (first < 0x80) return [first, 1];
+  if (first < 0xc2 || first > 0xf4) return [undefined, 1];
+  const more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+  let code = first & (0x3f >> more);
+  for (let step = 1; step <= more; step++) {
+    const next = bytes[start + step] ?? 0;
+    // The second byte bounds what would be too long, a surrogate or beyond Unicode.
+    const low = step > 1 ? 0x80 : first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+    const high = step > 1 ? 0xbf : first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+    if (next < low || next > high) return [undefined, step];
+    code = (code << 6) | (next & 0x3f);
+  }
+  return [code, more + 1];
+}
+
+/** The bytes of what the web calls a buffer source. */
+export function bytesOf(source: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
+  if (source instanceof ArrayBuffer) return new Uint8Array(source);
+  return new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength);
+}
+
+export class TextEncoder {
+  readonly encoding = "utf-8";
+
+  encode(text = ""): Uint8Array<ArrayBuffer> {
+    return encode(text);
+  }
+}
+
+export class TextDecoder {
+  readonly encoding = "utf-8";
+  readonly fatal: boolean;
+  readonly ignoreBOM: boolean;
+
+  constructor(label = "utf-8", { fatal = false, ignoreBOM = false } = {}) {
+    const known = ["utf-8", "utf8"].includes(label.toLowerCase());
+    if (!known) throw new RangeError(`the encoding ${label} is not supported`);
+    this.fatal = fatal;
+    this.ignoreBOM = ignoreBOM;
+  }
+
+  decode(source: ArrayBuffer | ArrayBufferView = new ArrayBuffer(0)): string {
+    const text = decode(bytesOf(source), this.fatal);
+    return !this.ignoreBOM && text.startsWith("\ufeff") ? text.slice(1) : text;
+  }
+}

@@ -1,0 +1,171 @@
+// `fetch`, over the clients that the policy grants.
+
+import { type Client as Handle, openClient } from "portcullis:tool/dependencies";
+import { Failed } from "../failure.ts";
+import { noHandle } from "../handles.ts";
+import { httpKeys } from "../manifest.ts";
+import type { AbortSignal } from "./abort.ts";
+import { Body, type BodyInit, bodyOf, whole } from "./body.ts";
+import { exchange, type Incoming } from "./exchange.ts";
+import { Headers, type HeadersInit } from "./headers.ts";
+import { URL } from "./url.ts";
+
+/** How many redirects are followed: as in browsers. */
+const REDIRECTS_MAX = 20;
+
+const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
+
+export interface RequestInit {
+  method?: string;
+  headers?: HeadersInit;
+  body?: BodyInit | null;
+  redirect?: "follow" | "manual" | "error";
+  signal?: AbortSignal | null;
+}
+
+export class Request extends Body {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly redirect: "follow" | "manual" | "error";
+  readonly signal: AbortSignal | null;
+  /** @internal */
+  readonly content: Uint8Array<ArrayBuffer> | null;
+
+  constructor(input: string | URL | Request, init: RequestInit = {}) {
+    const base = input instanceof Request ? input : undefined;
+    const given = bodyOf(init.body);
+    const content = given?.bytes ?? base?.content ?? null;
+    super(content && whole(content));
+    this.content = content;
+    this.url = new URL(base?.url ?? String(input)).href;
+    this.method = (init.method ?? base?.method ?? "GET").toUpperCase();
+    this.headers = new Headers(init.headers ?? base?.headers);
+    this.redirect = init.redirect ?? base?.redirect ?? "follow";
+    this.signal = init.signal ?? base?.signal ?? null;
+    if (content !== null && (this.method === "GET" || this.method === "HEAD")) {
+      throw new TypeError(`a request with ${this.method} has no body`);
+    }
+    if (given?.type !== undefined && !this.headers.has("content-type")) this.headers.set("content-type", given.type);
+  }
+}
+
+export interface ResponseInit {
+  status?: number;
+  statusText?: string;
+  headers?: HeadersInit;
+}
+
+let received: (incoming: Incoming, url: string, redirected: boolean) => Response;
+
+export class Response extends Body {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: Headers;
+  url = "";
+  redirected = false;
+
+  static {
+    received = ({ status, headers, chunks }, url, redirected) => {
+      const response = new Response(null, { status, headers }, chunks);
+      response.url = url;
+      response.redirected = redirected;
+      return response;
+    };
+  }
+
+  constructor(body?: BodyInit | null, init: ResponseInit = {}, chunks?: Incoming["chunks"]) {
+    const given = bodyOf(body);
+    super(chunks ?? (given && whole(given.bytes)));
+    this.status = init.status ?? 200;
+    this.statusText = init.statusText ?? "";
+    this.headers = new Headers(init.headers);
+    if (given?.type !== undefined && !this.headers.has("content-type")) this.headers.set("content-type", given.type);
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  static json(value: unknown, init: ResponseInit = {}): Response {
+    const response = new Response(JSON.stringify(value), init);
+    const named = new Headers(init.headers).has("content-type");
+    if (!named) response.headers.set("content-type", "application/json");
+    return response;
+  }
+}
+
+/** Requests under one key of the plugin. */
+export interface Client {
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
+  /** Whether the host adds a secret to requests that go where it is bound to. */
+  readonly hasSecret: boolean;
+}
+
+/** Opens the client behind a key. */
+export function client(key: string): Client {
+  const handle = open(key);
+  return {
+    fetch: (input, init) => send(handle, new Request(input, init)),
+    get hasSecret() {
+      return handle.hasSecret();
+    },
+  };
+}
+
+/** Sends a request by the first client that the plugin asks for and the policy grants. */
+export async function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  return send(firstClient(), new Request(input, init));
+}
+
+function open(key: string): Handle {
+  try {
+    return openClient(key);
+  } catch (error) {
+    throw noHandle("HTTP client", key, error);
+  }
+}
+
+function firstClient(): Handle {
+  let refusal: unknown = new Failed("the plugin asks for no HTTP client: name one in its dependencies");
+  for (const key of httpKeys()) {
+    try {
+      return open(key);
+    } catch (error) {
+      refusal = error;
+    }
+  }
+  throw refusal;
+}
+
+async function send(handle: Handle, request: Request): Promise<Response> {
+  let { method, content: body } = request;
+  let url = new URL(request.url);
+  const headers = new Headers(request.headers);
+  for (let redirects = 0; ; redirects++) {
+    const incoming = await abortable(exchange(handle, { url, method, headers, body }), request.signal);
+    const location = new Headers(incoming.headers).get("location");
+    const leads = REDIRECT_STATUSES.includes(incoming.status) && location !== null;
+    if (!leads || request.redirect === "manual") return received(incoming, url.href, redirects > 0);
+    if (request.redirect === "error") throw new TypeError(`${url.href} redirects to ${location}`);
+    if (redirects === REDIRECTS_MAX) throw new TypeError(`${request.url} redirects more than ${REDIRECTS_MAX} times`);
+    const next = new URL(location, url);
+    if (next.origin !== url.origin) headers.delete("authorization");
+    if (incoming.status === 303 || (incoming.status < 303 && method === "POST")) {
+      method = method === "HEAD" ? method : "GET";
+      body = null;
+      headers.delete("content-type");
+    }
+    url = next;
+  }
+}
+
+/** What comes first: the outcome of the work, or the signal. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal | null): Promise<T> {
+  if (signal === null) return work;
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason));
+    work.then(resolve, reject);
+  });
+}

@@ -1,0 +1,79 @@
+// Handles by key, as the policy granted them to this call. A component imports what of these its source uses.
+
+import { get } from "wasi:config/store";
+import { log as write, type Level } from "wasi:logging/logging";
+import { openText } from "portcullis:tool/output";
+import { openService, type Service as ServiceHandle } from "portcullis:tool/dependencies";
+import { Denied, Failed, payload, Unavailable } from "./failure.ts";
+import { decode, encode } from "./globals/encoding.ts";
+import type { Json } from "./output.ts";
+
+/** How much is written to the host at once: what `wasi:io` promises to take, in bytes. */
+const WRITE_BYTES = 4096;
+
+/** What the policy sets for the plugin under `config`. */
+export function setting(key: string): string | null {
+  return get(key) ?? null;
+}
+
+/** Writes a line into the record of the call. */
+export function log(level: Level, message: string): void {
+  write(level, "", message);
+}
+
+/** Why there is no handle behind a key. */
+export function noHandle(kind: string, key: string, error: unknown): Error {
+  switch (payload(error)) {
+    case "unknown-key":
+      return new Failed(`the plugin does not ask for \`${key}\``);
+    case "wrong-kind":
+      return new Failed(`\`${key}\` is no ${kind}`);
+    case "not-granted":
+      return new Denied(`the policy grants no ${kind} \`${key}\` to this tool`);
+    default:
+      return new Unavailable(`the ${kind} \`${key}\` could not be opened`);
+  }
+}
+
+/** Something of the application that embeds the host. */
+export interface Service {
+  /** Calls a method: JSON in and out. */
+  call(method: string, input: Json): unknown;
+}
+
+/** Opens a service. */
+export function service(key: string): Service {
+  let handle: ServiceHandle;
+  try {
+    handle = openService(key);
+  } catch (error) {
+    throw noHandle("service", key, error);
+  }
+  return {
+    call(method, input) {
+      try {
+        return JSON.parse(handle.call(method, JSON.stringify(input)));
+      } catch (error) {
+        const words = payload(error);
+        throw words === undefined ? error : new Failed(String(words), { cause: error });
+      }
+    },
+  };
+}
+
+/**
+ * Opens the beginning of the call's text answer, for a tool that answers with more than fits in memory or that takes
+ * long. What the tool returns afterwards is text that follows.
+ */
+export function answerWriter(): { write(text: string): void } {
+  const stream = openText();
+  if (stream === null || stream === undefined) throw new Failed("there is no answer to write");
+  return {
+    write(text) {
+      const bytes = encode(text);
+      for (let start = 0; start < bytes.length; start += WRITE_BYTES) {
+        stream.blockingWriteAndFlush(bytes.subarray(start, start + WRITE_BYTES));
+      }
+    },
+  };
+}

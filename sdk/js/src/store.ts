@@ -1,0 +1,79 @@
+// Stores: values that outlive a call, by key.
+
+import { type Bucket, open } from "wasi:keyvalue/store";
+import { Denied, Failed, payload, Unavailable } from "./failure.ts";
+import { decode, encode } from "./globals/encoding.ts";
+
+/** How a host begins what it says of a store that would hold too much. The interface has no code for it. */
+const FULL = "the store is full";
+
+/** What a plugin remembers. How much, and for how long, the policy says. */
+export interface Store {
+  get(key: string): string | null;
+  set(key: string, value: string): void;
+  /** A value as JSON; `null` where there is none. */
+  getJson(key: string): unknown;
+  setJson(key: string, value: unknown): void;
+  getBytes(key: string): Uint8Array | null;
+  setBytes(key: string, value: Uint8Array): void;
+  delete(key: string): void;
+  has(key: string): boolean;
+  keys(): string[];
+}
+
+/** Opens a store. */
+export function store(key: string): Store {
+  const attempt = <T>(act: () => T): T => {
+    try {
+      return act();
+    } catch (error) {
+      throw storeFailure(key, error);
+    }
+  };
+  const bucket = attempt(() => open(key));
+  const getBytes = (name: string) => attempt(() => bucket.get(name)) ?? null;
+  const setBytes = (name: string, value: Uint8Array) => attempt(() => bucket.set(name, value));
+  const get = (name: string) => {
+    const bytes = getBytes(name);
+    return bytes === null ? null : decode(bytes);
+  };
+  const set = (name: string, value: string) => setBytes(name, encode(value));
+  return {
+    get,
+    set,
+    getBytes,
+    setBytes,
+    getJson: (name) => JSON.parse(get(name) ?? "null"),
+    setJson: (name, value) => set(name, JSON.stringify(value)),
+    delete: (name) => attempt(() => bucket.delete(name)),
+    has: (name) => attempt(() => bucket.exists(name)),
+    keys: () => attempt(() => allKeys(bucket)),
+  };
+}
+
+function allKeys(bucket: Bucket): string[] {
+  const keys: string[] = [];
+  let cursor: bigint | number | null = null;
+  do {
+    const page = bucket.listKeys(cursor);
+    keys.push(...page.keys);
+    cursor = page.cursor ?? null;
+  } while (cursor !== null);
+  return keys;
+}
+
+function storeFailure(key: string, error: unknown): unknown {
+  const reason = payload(error) as { tag: string; val?: string } | undefined;
+  switch (reason?.tag) {
+    case "no-such-store":
+      return new Failed(`the plugin asks for no store \`${key}\``);
+    case "access-denied":
+      return new Denied(`the policy grants no store \`${key}\` to this tool`);
+    case "other": {
+      const words = reason.val ?? "the store does not work";
+      return words.startsWith(FULL) ? new Failed(words) : new Unavailable(words);
+    }
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,41 @@
+// The contract's own interfaces, as the engines give them to JavaScript.
+
+declare module "portcullis:tool/context" {
+  export interface Call {
+    id: string;
+    session: string;
+    message?: string | null;
+    agent?: string | null;
+  }
+  export interface Update {
+    title?: string | undefined;
+    metadata?: string | undefined;
+    fraction?: number | undefined;
+  }
+  export function current(): Call;
+  export function report(update: Update): void;
+  export function isCancelled(): boolean;
+  export function ask(permission: string, resource: string, reason: string): void;
+}
+
+declare module "portcullis:tool/dependencies" {
+  import type { FutureIncomingResponse, OutgoingRequest } from "wasi:http/types";
+  import type { Descriptor } from "wasi:filesystem/types";
+  export interface Client {
+    send(request: OutgoingRequest, options: null): FutureIncomingResponse;
+    refusal(): string | null | undefined;
+    hasSecret(): boolean;
+  }
+  export interface Service {
+    call(method: string, input: string): string;
+  }
+  export function openDirectory(key: string): Descriptor;
+  export function openClient(key: string): Client;
+  export function openService(key: string): Service;
+  export function namesHost(key: string, url: string): boolean;
+}
+
+declare module "portcullis:tool/output" {
+  import type { OutputStream } from "wasi:io/streams";
+  export function openText(): OutputStream | null | undefined;
+}

@@ -1,0 +1,27 @@
+import { plugin } from "portcullis-sdk";
+import { ask, context, progress, wait } from "./call.ts";
+import { list, read, remove, write } from "./files.ts";
+import { fail, hog, late, recurse, spin, throwTool, trap } from "./failures.ts";
+import { fetchTool, recall, remember, setting } from "./handles.ts";
+import { picture, print, surroundings, writeOut } from "./surroundings.ts";
+import { add, echo, measure, repeat, reverse } from "./values.ts";
+
+export default plugin({
+  name: "conformance",
+  version: "1.0.0",
+  description: "The same tools in every language.",
+  tools: [
+    echo, reverse, repeat, measure, add,
+    fail, throwTool, trap,
+    progress, wait, context, ask,
+    read, write, list, remove,
+    fetchTool, remember, recall, setting,
+    print, surroundings, picture, writeOut,
+    spin, hog, recurse, late,
+  ],
+  dependencies: {
+    workspace: { kind: "directory", reason: "Files that the tools read and write.", optional: true },
+    web: { kind: "http", reason: "What the tools fetch.", optional: true },
+    notes: { kind: "store", reason: "What the tools remember.", optional: true },
+  },
+});
