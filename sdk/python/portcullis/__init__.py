@@ -1,0 +1,58 @@
+"""Portcullis plugins in Python: a tool is a function with type hints and a docstring.
+
+::
+
+    from portcullis import Plugin
+
+    plugin = Plugin("hello", version="0.1.0", description="Greets people.")
+
+    @plugin.tool(read_only=True, idempotent=True)
+    def greet(name: str) -> str:
+        '''Greets a person by name.
+
+        Args:
+            name: A person's name.
+        '''
+        return f"Hello, {name}!"
+"""
+
+from .context import Call, Context, Directory, Level
+from .failures import Cancelled, DefinitionError, Denied, Failed, Failure, InvalidArguments, Unavailable
+from .handles import Client, Response, Service, Store, Writer
+from .outputs import File, Image, Part, Success
+from .plugin import Permission, Plugin, Tool
+from .review import Ask, Clear, Refuse, Review, Verdict
+from .schemas import Field
+
+__all__ = [
+    "Ask",
+    "Call",
+    "Cancelled",
+    "Clear",
+    "Client",
+    "Context",
+    "DefinitionError",
+    "Denied",
+    "Directory",
+    "Failed",
+    "Failure",
+    "Field",
+    "File",
+    "Image",
+    "InvalidArguments",
+    "Level",
+    "Part",
+    "Permission",
+    "Plugin",
+    "Refuse",
+    "Response",
+    "Review",
+    "Service",
+    "Store",
+    "Success",
+    "Tool",
+    "Unavailable",
+    "Verdict",
+    "Writer",
+]
+__version__ = "0.1.0"

@@ -1,0 +1,169 @@
+"""Loads the author's module while the component is built, and makes the classes that the world exports."""
+
+import gc
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+from wit_world import exports
+from wit_world.imports import portcullis_tool_types as contract
+
+from .. import answers, values
+from ..failures import Cancelled, DefinitionError, Denied, Failure, InvalidArguments, Unavailable
+from ..outputs import File, Image, Part
+from ..plugin import Dependency, Plugin, Tool
+from ..review import Ask, Clear, Refuse, Review
+from . import imports, network, record
+from .host import ComponentHost, Err, names_host
+
+
+def load(name: str) -> tuple[type, type]:
+    """Imports the author's module. Returns the classes `Handler` and `Reviewer`."""
+    network.watch()
+    plugin = _plugin_of(_import(name))
+    host = ComponentHost()
+    network.install(plugin)
+    record.install(host)
+    handler, reviewer = _handler(plugin, host), _reviewer(plugin)
+    imports.close()
+    # What there is now stays for ever: no collection needs to look at it again, and its pages stay shared.
+    gc.collect()
+    gc.freeze()
+    return handler, reviewer
+
+
+def _import(name: str) -> ModuleType:
+    module = importlib.import_module(name)
+    if not getattr(module, "__file__", "").startswith("/1/"):
+        raise DefinitionError(f"`{name}` is the name of a module of Python's own: give {name}.py another one")
+    return module
+
+
+def _plugin_of(module: ModuleType) -> Plugin:
+    found = [value for value in vars(module).values() if isinstance(value, Plugin)]
+    if len(found) != 1:
+        raise DefinitionError(
+            f'{module.__name__}.py declares {len(found)} plugins: say plugin = Plugin("name", ...) once'
+        )
+    if not found[0].tools:
+        raise DefinitionError(f"{module.__name__}.py declares no tool: put @plugin.tool() above a function")
+    return found[0]
+
+
+def _handler(plugin: Plugin, host: ComponentHost) -> type:
+    manifest = contract.Manifest(
+        plugin.name,
+        plugin.version,
+        plugin.description,
+        [_definition(tool) for tool in plugin.tools.values()],
+        [_dependency(dependency) for dependency in plugin.dependencies.values()],
+    )
+
+    class Handler:
+        def describe(self) -> contract.Manifest:
+            return manifest
+
+        def execute_raw(self, tool: str, arguments: str) -> contract.Success:
+            try:
+                return _success(answers.run(plugin, tool, arguments, host))
+            except Failure as failure:
+                raise Err(_failure(failure)) from None
+            except BaseException as error:
+                # An answer that there is no memory to hand over. Anything that leaves here ends the instance.
+                raise Err(contract.Failure_Failed(type(error).__name__)) from None
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+
+    return Handler
+
+
+def _reviewer(plugin: Plugin) -> type:
+    if plugin.review is not None and not hasattr(exports, "Reviewer"):
+        # The build looks for the line before it knows anything of the plugin.
+        raise DefinitionError("put @plugin.reviewer at the beginning of a line of the module with the plugin")
+
+    class Reviewer:
+        def review(self, tool: str, arguments: str) -> contract.Verdict:
+            if plugin.review is None:
+                return contract.Verdict_Clear()
+            verdict = plugin.review(Review(tool, values.loads(arguments), _Names()))
+            match verdict:
+                case Clear():
+                    return contract.Verdict_Clear()
+                case Ask(text):
+                    return contract.Verdict_Ask(text)
+                case Refuse(text):
+                    return contract.Verdict_Refuse(text)
+
+    return Reviewer
+
+
+class _Names:
+    def names_host(self, key: str, url: str) -> bool:
+        return names_host(key, url)
+
+
+def _definition(tool: Tool) -> contract.Definition:
+    return contract.Definition(
+        tool.name,
+        tool.title,
+        tool.description,
+        values.dumps(tool.schema),
+        None if tool.output_schema is None else values.dumps(tool.output_schema),
+        _flags(contract.Permissions, tool.required),
+        _flags(contract.Permissions, tool.optional),
+        _flags(contract.Hints, tool.hints),
+    )
+
+
+def _flags(kind: Any, names: frozenset[str]) -> Any:
+    flags = kind(0)
+    for name in names:
+        flags |= kind[name.upper()]
+    return flags
+
+
+def _dependency(dependency: Dependency) -> contract.Dependency:
+    kind = contract.DependencyKind[dependency.kind.upper()]
+    return contract.Dependency(dependency.key, kind, dependency.optional, dependency.reason)
+
+
+def _success(answer: answers.Answer) -> contract.Success:
+    return contract.Success(answer.title, _output(answer.output), answer.metadata)
+
+
+def _output(output: str | answers.Json | list[Part]) -> contract.Output:
+    match output:
+        case answers.Json(text):
+            return contract.Output_Json(text)
+        case str(text):
+            return contract.Output_Text(text)
+        case parts:
+            return contract.Output_Parts([_part(part) for part in parts])
+
+
+def _part(part: Part) -> contract.Part:
+    match part:
+        case str(text):
+            return contract.Part_Text(text)
+        case Image(data, media_type):
+            return contract.Part_Image(contract.Blob(media_type, data))
+        case File(data, media_type):
+            return contract.Part_File(contract.Blob(media_type, data))
+
+
+def _failure(failure: Failure) -> contract.Failure:
+    text = values.sendable(failure.text)
+    match failure:
+        case InvalidArguments():
+            return contract.Failure_InvalidArguments(text)
+        case Denied():
+            return contract.Failure_Denied(text)
+        case Unavailable():
+            return contract.Failure_Unavailable(text)
+        case Cancelled():
+            return contract.Failure_Cancelled()
+        case _:
+            return contract.Failure_Failed(text)

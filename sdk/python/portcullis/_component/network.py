@@ -1,0 +1,235 @@
+"""Python's own HTTP client over the host: `http.client`, and with it `urllib.request`.
+
+A connection writes its request into what it takes for a socket and reads the response from it. Here that is an exchange
+over the client that the policy granted. HTTPS is the same with another scheme: the host does the TLS, so the module
+`ssl`, which CPython has not here, is not missed.
+"""
+
+import importlib.abc
+import importlib.util
+import io
+import sys
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from ..failures import Denied, Failure, Unavailable
+from ..plugin import Plugin
+from .exchange import Exchange, Reply
+from .host import open_client
+
+_HEAD_END = b"\r\n\r\n"
+# What is the host's business, or says how a message is framed on a wire that there is not.
+_REQUEST_LEFT_OUT = frozenset({"host", "connection", "transfer-encoding", "accept-encoding"})
+_RESPONSE_LEFT_OUT = frozenset({"connection", "transfer-encoding", "keep-alive"})
+
+_keys: list[str] = []
+
+
+def watch() -> None:
+    """Adapts `http.client` and `socket` as soon as a module imports them."""
+    sys.meta_path.insert(0, _Watch())
+
+
+def install(plugin: Plugin) -> None:
+    """Tells which clients a plugin may have: the first that is granted is used."""
+    _keys[:] = [key for key, dependency in plugin.dependencies.items() if dependency.kind == "http"]
+
+
+class _Watch(importlib.abc.MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        adapt = _ADAPTED.pop(fullname, None)
+        spec = importlib.util.find_spec(fullname) if adapt else None
+        if adapt is None or spec is None or spec.loader is None:
+            return spec
+        loader: Any = spec.loader
+        execute = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            adapt(module)
+
+        loader.exec_module = exec_module
+        return spec
+
+
+def _close_sockets(module: Any) -> None:
+    """Says of sockets what to use instead; otherwise they end the instance or fail without a word."""
+
+    def refuse(*arguments: object, **options: object) -> None:
+        raise PermissionError("a component has no sockets: use urllib.request, or context.client of the tool's context")
+
+    module.socket.__init__ = refuse
+    module.getaddrinfo = module.gethostbyname = module.create_connection = refuse
+
+
+def _adapt_client(client: Any) -> None:
+    def connect(self: Any) -> None:
+        self.sock = _Wire("https" if self.default_port == client.HTTPS_PORT else "http", self.host, self.port, self)
+
+    class HTTPSConnection(client.HTTPConnection):  # type: ignore[misc]
+        """A connection whose TLS is the host's."""
+
+        default_port = client.HTTPS_PORT
+
+        def __init__(self, host: str, port: int | None = None, *, context: Any = None, **options: Any) -> None:
+            super().__init__(host, port, **options)
+
+    client.HTTPConnection.connect = connect
+    client.HTTPSConnection = HTTPSConnection
+    # `urllib.request` makes one for each opener; the host has its own.
+    client._create_https_context = lambda http_version: None
+
+
+_ADAPTED: dict[str, Callable[[Any], None]] = {"http.client": _adapt_client, "socket": _close_sockets}
+
+
+class _Wire:
+    """What a connection takes for its socket: one request after the other, each an exchange of its own."""
+
+    def __init__(self, scheme: str, host: str, port: int, connection: Any) -> None:
+        default = 443 if scheme == "https" else 80
+        name = f"[{host}]" if ":" in host else host
+        self._scheme = scheme
+        self._server = name if port == default else f"{name}:{port}"
+        self._connection = connection
+        self._sent = bytearray()
+        self._reply: Reply | None = None
+
+    def sendall(self, data: bytes) -> None:
+        """Takes a piece of the request, and sends it when that was the last one."""
+        self._sent += data
+        message = _request(bytes(self._sent))
+        if message is None:
+            return
+        self._sent.clear()
+        method, path, fields, body = message
+        timeout = self._connection.timeout
+        try:
+            client = _first_client()
+            exchange = Exchange(client, self._server, timeout if isinstance(timeout, (int, float)) else None)
+            self._reply = exchange.send(method, self._scheme, path, fields, body)
+        except Failure as failure:
+            raise _os_error(failure) from None
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """The response, as it would come over a wire."""
+        reply, self._reply = self._reply, None
+        if reply is None:
+            raise ConnectionError("the request was not complete")
+        return io.BufferedReader(_Incoming(reply))
+
+    def settimeout(self, timeout: float | None) -> None:
+        """The connection's own timeout holds."""
+
+    def setsockopt(self, *option: object) -> None:
+        """There is no socket to set it on."""
+
+    def shutdown(self, how: int) -> None:
+        """There is nothing to shut."""
+
+    def close(self) -> None:
+        """The exchange ends with its response."""
+
+
+class _Incoming(io.RawIOBase):
+    """A response as bytes: its head, then its body until the end."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__()
+        fields = [(name, value) for name, value in reply.headers if name.lower() not in _RESPONSE_LEFT_OUT]
+        lines = [f"HTTP/1.1 {reply.status} {_reason(reply.status)}", *(f"{name}: {value}" for name, value in fields)]
+        head = "\r\n".join([*lines, "connection: close", "", ""])
+        self._rest = head.encode("latin-1", errors="replace")
+        self._reply = reply
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        if not self._rest:
+            try:
+                self._rest = self._reply.read()
+            except Failure as failure:
+                raise _os_error(failure) from None
+        piece = self._rest[: len(buffer)]
+        self._rest = self._rest[len(piece) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        self._reply.close()
+        super().close()
+
+
+def _first_client() -> Any:
+    """The first client that the policy grants."""
+    refusal: Failure = Denied("the plugin asks for no HTTP client")
+    for key in _keys:
+        try:
+            return open_client(key)
+        except Failure as failure:
+            refusal = failure
+    raise refusal
+
+
+def _request(data: bytes) -> tuple[str, str, list[tuple[str, bytes]], bytes] | None:
+    """Method, path, headers and body of a request; nothing while it is incomplete."""
+    head, end, rest = data.partition(_HEAD_END)
+    if not end:
+        return None
+    first, *lines = head.split(b"\r\n")
+    method, path, _ = first.decode("latin-1").split(" ", 2)
+    pairs = [line.partition(b":")[::2] for line in lines]
+    fields = [(name.decode("latin-1").lower(), value.strip()) for name, value in pairs]
+    known = dict(fields)
+    if known.get("transfer-encoding", b"").lower() == b"chunked":
+        body = _unchunk(rest)
+        if body is None:
+            return None
+        fields.append(("content-length", str(len(body)).encode()))
+    else:
+        length = int(known.get("content-length", b"0"))
+        if len(rest) < length:
+            return None
+        body = rest[:length]
+    return method, path, [field for field in fields if field[0] not in _REQUEST_LEFT_OUT], body
+
+
+def _unchunk(data: bytes) -> bytes | None:
+    """The body behind the chunks; nothing while the last one is missing."""
+    body = bytearray()
+    while True:
+        size, end, data = data.partition(b"\r\n")
+        if not end:
+            return None
+        length = int(size.split(b";")[0], 16)
+        if length == 0:
+            return bytes(body)
+        if len(data) < length + 2:
+            return None
+        body += data[:length]
+        data = data[length + 2 :]
+
+
+def _reason(status: int) -> str:
+    from http import HTTPStatus
+
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Unknown"
+
+
+def _os_error(failure: Failure) -> OSError:
+    """The failure as callers of sockets know it. `urllib.request` makes a `URLError` of it."""
+    match failure:
+        case Denied():
+            return PermissionError(failure.text)
+        case Unavailable():
+            return ConnectionError(failure.text)
+        case _:
+            return OSError(failure.text)

@@ -1,0 +1,179 @@
+"""Handles by key, as the policy granted them to a call."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import values
+from .failures import Failed
+
+if TYPE_CHECKING:
+    from .host import Bucket, Gate, Line, Text
+
+# The most that is read of a response that the caller sets no bound for: a text that a model could still be shown a
+# good part of, and little beside the memory of a call.
+RESPONSE_BYTES_MAX = 4 * 1024 * 1024
+
+
+class Store:
+    """Values under keys. The policy says how much it holds, and whether each session has its own."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+
+    def get(self, key: str) -> bytes | None:
+        """The value under a key, if there is one."""
+        return self._bucket.get(key)
+
+    def set(self, key: str, value: bytes) -> None:
+        """Keeps a value. A store that is full raises `Failed` and keeps what it has."""
+        self._bucket.set(key, value)
+
+    def get_json(self, key: str, default: Any = None) -> Any:
+        """The value under a key, from JSON."""
+        value = self.get(key)
+        return default if value is None else values.loads(value.decode())
+
+    def set_json(self, key: str, value: Any) -> None:
+        """Keeps a value as JSON."""
+        self.set(key, values.dumps(value).encode())
+
+    def delete(self, key: str) -> None:
+        """Forgets the value under a key."""
+        self._bucket.delete(key)
+
+    def __contains__(self, key: str) -> bool:
+        return self._bucket.exists(key)
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys, in no order."""
+        cursor = None
+        while True:
+            keys, cursor = self._bucket.keys(cursor)
+            yield from keys
+            if cursor is None:
+                return
+
+
+@dataclass(frozen=True)
+class Response:
+    """The answer of an HTTP server, of whatever status."""
+
+    url: str
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """The first header of a name, in any case."""
+        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+    @property
+    def text(self) -> str:
+        """The body as UTF-8; what is not is replaced."""
+        return self.body.decode(errors="replace")
+
+    def json(self) -> Any:
+        """The body, from JSON.
+
+        Raises:
+            Failed: It is none.
+        """
+        try:
+            return values.loads(self.text)
+        except ValueError as error:
+            raise Failed(f"{self.url}: the response is not JSON: {error}") from error
+
+
+class Client:
+    """Sends HTTP requests to what the policy names. `urllib.request` goes the same way; this says more of refusals."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | str | None = None,
+        json: Any = None,
+        timeout: float | None = None,
+        max_bytes: int = RESPONSE_BYTES_MAX,
+    ) -> Response:
+        """Sends one request. It follows no redirect: a request to there is decided anew.
+
+        Args:
+            method: `GET`, `POST` and so on.
+            url: The whole address, with its scheme.
+            headers: By their names.
+            body: The body; a text goes as UTF-8.
+            json: A value to send as JSON, in place of `body`.
+            timeout: How long the exchange may take, in seconds.
+            max_bytes: A larger response is an error.
+
+        Raises:
+            Denied: The policy does not cover the request; the text says what of it, and nothing was sent.
+            Unavailable: The server could not be reached, or broke off.
+            Failed: The response is too large or cannot be read.
+        """
+        fields = list((headers or {}).items())
+        if json is not None:
+            body = values.dumps(json)
+            fields.append(("content-type", "application/json"))
+        data = body.encode() if isinstance(body, str) else body
+        reply = self._gate.send(method, url, fields, data, timeout)
+        received = bytearray()
+        while piece := reply.read():
+            received += piece
+            if len(received) > max_bytes:
+                raise Failed(f"{url}: the response is larger than {max_bytes} bytes")
+        return Response(url, reply.status, reply.headers, bytes(received))
+
+    def get(self, url: str, *, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> Response:
+        """Sends a `GET`, see `send`."""
+        return self.send("GET", url, headers=headers, timeout=timeout)
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether the host adds a secret to requests that go where it is bound to. No tool ever sees one."""
+        return self._gate.has_secret()
+
+
+class Service:
+    """Something of the application that embeds the host."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def call(self, method: str, argument: Any = None) -> Any:
+        """Calls a method: JSON in and out.
+
+        Raises:
+            Failed: The application says so, in its words.
+        """
+        return json.loads(self._line.call(method, values.dumps(argument)))
+
+
+class Writer(io.TextIOBase):
+    """The beginning of the call's text answer, as a text file: `print(row, file=writer)`.
+
+    The host takes it piece by piece, so that it can be larger than what a tool may return. What the tool returns goes
+    after it, and is a text or nothing.
+    """
+
+    def __init__(self, text: Text) -> None:
+        super().__init__()
+        self._text = text
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str, /) -> int:
+        self._text.write(text.encode(errors="replace"))
+        return len(text)

@@ -1,0 +1,264 @@
+"""A plugin and its tools, declared by decorators."""
+
+import inspect
+import re
+import types
+import typing
+from collections.abc import Callable, Collection, Generator
+from dataclasses import dataclass, field
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
+
+from . import docstrings, schemas
+from .context import Context
+from .failures import DefinitionError, InvalidArguments
+from .outputs import File, Image, Success
+from .review import Review, Verdict
+
+Permission: TypeAlias = Literal["read", "write", "execute", "network"]
+"""A right that a tool may use."""
+Kind: TypeAlias = Literal["directory", "http", "store", "service"]
+"""The kind of handle behind a key."""
+Reviewer: TypeAlias = Callable[[Review], Verdict]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# As in the contract.
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+_PERMISSIONS: frozenset[str] = frozenset(typing.get_args(Permission))
+# Answers whose shape is not the tool's.
+_WITHOUT_SCHEMA = (Any, object, str, None, type(None), Success, Image, File)
+
+# Schemas that say no more than that the answer is JSON.
+_OPEN: tuple[schemas.Schema, ...] = ({}, {"type": "object", "additionalProperties": True}, {"type": "array"})
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool: what a host is told of it, and the function that answers."""
+
+    name: str
+    description: str
+    title: str | None
+    schema: schemas.Schema
+    output_schema: schemas.Schema | None
+    required: frozenset[Permission]
+    optional: frozenset[Permission]
+    hints: frozenset[str]
+    _function: Callable[..., Any] = field(repr=False)
+    _parse: schemas.Parse = field(repr=False)
+    _context: str | None = field(repr=False)
+
+    def run(self, arguments: Any, context: Context) -> Any:
+        """Calls the function with arguments that came as JSON.
+
+        Raises:
+            InvalidArguments: They are not what the function takes.
+            BaseException: Whatever the function raises.
+        """
+        try:
+            named = self._parse(arguments, "")
+        except schemas.Mismatch as mismatch:
+            raise InvalidArguments(str(mismatch)) from mismatch
+        if self._context:
+            named[self._context] = context
+        return self._function(**named)
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """A handle that the plugin asks for."""
+
+    key: str
+    kind: Kind
+    reason: str
+    optional: bool
+
+
+class Plugin:
+    """A plugin: a name, tools, and the handles that they ask for. A module declares one."""
+
+    def __init__(self, name: str, *, version: str, description: str) -> None:
+        """Declares the plugin.
+
+        Args:
+            name: Its name, which is also that of the component's file.
+            version: The author's version.
+            description: What it is for, in a sentence.
+        """
+        self.name = _checked_name("plugin", name)
+        self.version = version
+        self.description = description
+        self.tools: dict[str, Tool] = {}
+        self.dependencies: dict[str, Dependency] = {}
+        self.review: Reviewer | None = None
+
+    def tool(
+        self,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        requires: Collection[Permission] = (),
+        optional: Collection[Permission] = (),
+        read_only: bool = False,
+        destructive: bool = False,
+        idempotent: bool = False,
+        open_world: bool = False,
+        sequential: bool = False,
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+        """Makes a tool of a function. The function itself stays as it is.
+
+        Args:
+            name: The tool's name; the function's own where none is given.
+            title: A few words for people.
+            requires: The rights without which it cannot work.
+            optional: The rights that it can use when it has them.
+            read_only: It changes nothing outside the sandbox.
+            destructive: It may destroy or overwrite something.
+            idempotent: The same call twice has the effect of one.
+            open_world: It reaches things outside the host's control, such as the network.
+            sequential: It must not run beside another call of the same session.
+        """
+        hints = {
+            "read_only": read_only,
+            "destructive": destructive,
+            "idempotent": idempotent,
+            "open_world": open_world,
+            "sequential": sequential,
+        }
+
+        def declare(function: Callable[P, R]) -> Callable[P, R]:
+            chosen = _checked_name("tool", name or function.__name__)
+            if chosen in self.tools:
+                raise DefinitionError(f"there are two tools called `{chosen}`")
+            if read_only and "write" in {*requires, *optional}:
+                raise DefinitionError(f"the tool `{chosen}` claims to be read-only and asks for `write`")
+            description, words = docstrings.parse(function.__doc__)
+            if not description:
+                raise DefinitionError(f"the tool `{chosen}` needs a docstring: a model chooses tools by it")
+            schema, parse, context = _parameters(chosen, function, words)
+            self.tools[chosen] = Tool(
+                name=chosen,
+                description=description,
+                title=title,
+                schema=schema,
+                output_schema=_output_schema(chosen, function),
+                required=_checked_permissions(chosen, requires),
+                optional=_checked_permissions(chosen, optional),
+                hints=frozenset(hint for hint, is_claimed in hints.items() if is_claimed),
+                _function=function,
+                _parse=parse,
+                _context=context,
+            )
+            return function
+
+        return declare
+
+    def directory(self, key: str, reason: str, *, optional: bool = False) -> None:
+        """Asks for a directory, which is then at `/<key>` and at `context.directory(key)`."""
+        self._depend("directory", key, reason, optional)
+
+    def http(self, key: str, reason: str, *, optional: bool = False) -> None:
+        """Asks for a way to HTTP servers, by `urllib.request` and `context.client(key)`."""
+        self._depend("http", key, reason, optional)
+
+    def store(self, key: str, reason: str, *, optional: bool = False) -> None:
+        """Asks for a store of values under keys, at `context.store(key)`."""
+        self._depend("store", key, reason, optional)
+
+    def service(self, key: str, reason: str, *, optional: bool = False) -> None:
+        """Asks for something of the application that embeds the host, at `context.service(key)`."""
+        self._depend("service", key, reason, optional)
+
+    def reviewer(self, function: Reviewer) -> Reviewer:
+        """Gives the plugin a say in whether a call runs. It can only tighten what the policy decided."""
+        if self.review is not None:
+            raise DefinitionError("a plugin has one reviewer")
+        self.review = function
+        return function
+
+    def _depend(self, kind: Kind, key: str, reason: str, optional: bool) -> None:
+        if _checked_name("key", key) in self.dependencies:
+            raise DefinitionError(f"the key `{key}` is asked for twice")
+        self.dependencies[key] = Dependency(key, kind, reason, optional)
+
+
+def _parameters(
+    tool: str, function: Callable[..., Any], words: dict[str, str]
+) -> tuple[schemas.Schema, schemas.Parse, str | None]:
+    """The schema of a function's parameters, how arguments are read, and which parameter takes the context."""
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise DefinitionError(f"the tool `{tool}` is async: a call has nothing to run beside it; leave out `async`")
+    hints = typing.get_type_hints(function, include_extras=True)
+    members: dict[str, tuple[schemas.Shape, bool]] = {}
+    context = None
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise DefinitionError(f"the tool `{tool}` takes `{parameter}`: arguments have names")
+        if parameter.name not in hints:
+            raise DefinitionError(f"the argument `{parameter.name}` of the tool `{tool}` needs a type hint")
+        if hints[parameter.name] is Context:
+            context = parameter.name
+            continue
+        try:
+            shape = schemas.shape_of(hints[parameter.name])
+        except DefinitionError as error:
+            raise DefinitionError(f"the argument `{parameter.name}` of the tool `{tool}`: {error}") from error
+        is_required = parameter.default is parameter.empty
+        shape = schemas.describe(shape, words.pop(parameter.name, None))
+        members[parameter.name] = (
+            shape if is_required else schemas.with_default(shape, parameter.default),
+            is_required,
+        )
+    unknown = sorted(words.keys() - members.keys() - {context})
+    if unknown:
+        raise DefinitionError(f"the docstring of the tool `{tool}` describes `{unknown[0]}`, which it does not take")
+    schema, parse = schemas.record(f"arguments of {tool}", members)
+    return _lift_definitions(schema), parse, context
+
+
+def _lift_definitions(schema: schemas.Schema) -> schemas.Schema:
+    """Moves what the arguments define to the root, where references look for it."""
+    definitions: schemas.Schema = {}
+    for member in schema["properties"].values():
+        definitions |= member.pop("$defs", {})
+    return schema | {"$defs": definitions} if definitions else schema
+
+
+def _output_schema(tool: str, function: Callable[..., Any]) -> schemas.Schema | None:
+    """The schema of a JSON answer, where the function says what it returns."""
+    hint = typing.get_type_hints(function, include_extras=True).get("return")
+    if _is_shapeless(hint):
+        return None
+    try:
+        schema = schemas.shape_of(hint).schema
+    except DefinitionError as error:
+        raise DefinitionError(f"the answer of the tool `{tool}`: {error}") from error
+    return None if schema in _OPEN else schema
+
+
+def _is_shapeless(hint: Any) -> bool:
+    """Whether an answer of this type is a text, parts, or JSON of any shape."""
+    if hint in _WITHOUT_SCHEMA:
+        return True
+    origin, members = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return any(_is_shapeless(member) for member in members if member is not type(None))
+    if origin is list:
+        return any(each in (Image, File) for each in (*members, *typing.get_args(members[0])))
+    return isinstance(origin, type) and issubclass(Generator, origin)
+
+
+def _checked_name(what: str, name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise DefinitionError(f"`{name}` is no name for a {what}: it begins with a-z and holds at most 64 of a-z0-9_-")
+    return name
+
+
+def _checked_permissions(tool: str, permissions: Collection[Permission]) -> frozenset[Permission]:
+    unknown = frozenset(permissions) - _PERMISSIONS
+    if isinstance(permissions, str) or unknown:
+        raise DefinitionError(
+            f"the tool `{tool}` asks for {permissions!r}: say a list of read, write, execute, network"
+        )
+    return frozenset(permissions)

@@ -1,0 +1,257 @@
+"""A host that is a script, for the tests of a plugin: no component, no policy, no network.
+
+from portcullis.testing import Host, call
+
+def test_counts_files(tmp_path):
+    host = Host(directories={"workspace": tmp_path})
+    assert call(plugin, "count", {}, host).json == {"files": 0}
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, TypeVar
+
+from . import answers, values
+from .context import Call, Level
+from .failures import Denied, Failed, Unavailable
+from .outputs import Part
+from .plugin import Plugin
+from .review import Clear, Review, Verdict
+
+__all__ = ["Answer", "Host", "Played", "Sent", "call", "problems", "review"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A request that the tool sent."""
+
+    method: str
+    url: str
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Played:
+    """What a played server answers."""
+
+    status: int = 200
+    body: bytes | str = b""
+    headers: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass
+class Host:
+    """What the policy would grant, and afterwards what the tool did. By itself it grants nothing.
+
+    Attributes:
+        directories: Where the directory of each key is. A tool must take it from `context.directory`.
+        servers: What answers the requests of each HTTP key.
+        stores: What the store of each key holds; it is changed by the tool.
+        services: What answers the calls of each service.
+        settings: What the policy sets under `config`.
+        named_hosts: For each HTTP key, the hosts that the policy names.
+        answer: Why a question in the middle of a call is refused; nothing: it is allowed.
+        who: Who asked for the call.
+        is_cancelled_after: How often the tool may look before the call is cancelled; nothing: it never is.
+        reported: The reports of progress: title, metadata and fraction.
+        asked: The questions: permission, resource and reason.
+        logged: The lines of the log.
+        sent: The requests.
+        written: What was written through `context.writer()`.
+    """
+
+    directories: Mapping[str, str | PathLike[str]] = field(default_factory=dict)
+    servers: Mapping[str, Callable[[Sent], Played]] = field(default_factory=dict)
+    stores: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    services: Mapping[str, Callable[[str, Any], Any]] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    named_hosts: Mapping[str, Iterable[str]] = field(default_factory=dict)
+    answer: str | None = None
+    who: Call = field(default_factory=lambda: Call("call", "session"))
+    is_cancelled_after: int | None = None
+    reported: list[tuple[str | None, Mapping[str, object] | None, float | None]] = field(default_factory=list)
+    asked: list[tuple[str, str, str]] = field(default_factory=list)
+    logged: list[tuple[Level, str]] = field(default_factory=list)
+    sent: list[Sent] = field(default_factory=list)
+    written: bytearray = field(default_factory=bytearray)
+
+    def call(self) -> Call:
+        return self.who
+
+    def report(self, title: str | None, metadata: Mapping[str, object] | None, fraction: float | None) -> None:
+        self.reported.append((title, metadata, fraction))
+
+    def is_cancelled(self) -> bool:
+        if self.is_cancelled_after is None:
+            return False
+        self.is_cancelled_after -= 1
+        return self.is_cancelled_after < 0
+
+    def ask(self, permission: str, resource: str, reason: str) -> None:
+        self.asked.append((permission, resource, reason))
+        if self.answer is not None:
+            raise Denied(self.answer)
+
+    def directory(self, key: str) -> str:
+        return str(_granted("directory", key, self.directories))
+
+    def client(self, key: str) -> "_Gate":
+        return _Gate(_granted("HTTP client", key, self.servers), self.sent)
+
+    def store(self, key: str) -> "_Bucket":
+        return _Bucket(_granted("store", key, self.stores))
+
+    def service(self, key: str) -> "_Line":
+        return _Line(_granted("service", key, self.services))
+
+    def names_host(self, key: str, url: str) -> bool:
+        return any(f"//{host}" in url for host in _granted("HTTP client", key, self.named_hosts))
+
+    def setting(self, key: str) -> str | None:
+        return self.settings.get(key)
+
+    def log(self, level: Level, message: str) -> None:
+        self.logged.append((level, message))
+
+    def text(self) -> "_Text":
+        return _Text(self.written)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a host is told of a call that worked."""
+
+    output: str | answers.Json | list[Part]
+    title: str | None
+    metadata: Any
+
+    @property
+    def text(self) -> str:
+        """The text that was answered."""
+        if not isinstance(self.output, str):
+            raise AssertionError(f"the answer is no text: {self.output!r}")
+        return self.output
+
+    @property
+    def json(self) -> Any:
+        """The JSON that was answered."""
+        if not isinstance(self.output, answers.Json):
+            raise AssertionError(f"the answer is no JSON: {self.output!r}")
+        return values.loads(self.output.text)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts that were answered."""
+        if not isinstance(self.output, list):
+            raise AssertionError(f"the answer has no parts: {self.output!r}")
+        return self.output
+
+
+def call(plugin: Plugin, tool: str, arguments: Mapping[str, Any], host: Host | None = None) -> Answer:
+    """Calls a tool the way of a real call, from JSON to the answer.
+
+    Raises:
+        Failure: As the host is told: what is not a `Failure` itself has become a `Failed`.
+    """
+    answer = answers.run(plugin, tool, values.dumps(arguments), host or Host())
+    metadata = None if answer.metadata is None else values.loads(answer.metadata)
+    return Answer(answer.output, answer.title, metadata)
+
+
+def review(plugin: Plugin, tool: str, arguments: Mapping[str, Any], host: Host | None = None) -> Verdict:
+    """Lets the plugin review a call, as a host does before the call runs."""
+    if plugin.review is None:
+        return Clear()
+    return plugin.review(Review(tool, dict(arguments), host or Host()))
+
+
+def problems(plugin: Plugin) -> list[str]:
+    """What a host would refuse the plugin for, beyond what its declaration has checked."""
+    texts = {plugin.name: plugin.description} | {tool.name: tool.description for tool in plugin.tools.values()}
+    found = [f"`{name}` has no description" for name, text in texts.items() if not text.strip()]
+    found += [
+        f"the description of `{name}` has characters that nobody sees"
+        for name, text in texts.items()
+        if not all(character.isprintable() or character == "\n" for character in text)
+    ]
+    if not plugin.tools:
+        found.append("the plugin has no tool")
+    return found
+
+
+class _Gate:
+    def __init__(self, server: Callable[[Sent], Played], sent: list[Sent]) -> None:
+        self._server = server
+        self._sent = sent
+
+    def has_secret(self) -> bool:
+        return False
+
+    def send(
+        self, method: str, url: str, headers: list[tuple[str, str]], body: bytes | None, timeout: float | None
+    ) -> "_Reply":
+        request = Sent(method, url, headers, body or b"")
+        self._sent.append(request)
+        return _Reply(self._server(request))
+
+
+class _Reply:
+    def __init__(self, played: Played) -> None:
+        self.status = played.status
+        self.headers = played.headers
+        self._rest = played.body.encode() if isinstance(played.body, str) else played.body
+
+    def read(self) -> bytes:
+        rest, self._rest = self._rest, b""
+        return rest
+
+
+class _Bucket:
+    def __init__(self, kept: dict[str, bytes]) -> None:
+        self._kept = kept
+
+    def get(self, key: str) -> bytes | None:
+        return self._kept.get(key)
+
+    def set(self, key: str, value: bytes) -> None:
+        self._kept[key] = value
+
+    def delete(self, key: str) -> None:
+        self._kept.pop(key, None)
+
+    def exists(self, key: str) -> bool:
+        return key in self._kept
+
+    def keys(self, cursor: int | None) -> tuple[list[str], int | None]:
+        return list(self._kept), None
+
+
+class _Line:
+    def __init__(self, answer: Callable[[str, Any], Any]) -> None:
+        self._answer = answer
+
+    def call(self, method: str, text: str) -> str:
+        try:
+            return values.dumps(self._answer(method, values.loads(text)))
+        except (Failed, Unavailable):
+            raise
+        except Exception as error:
+            raise Failed(str(error)) from error
+
+
+class _Text:
+    def __init__(self, written: bytearray) -> None:
+        self._written = written
+
+    def write(self, data: bytes) -> None:
+        self._written += data
+
+
+def _granted(kind: str, key: str, granted: Mapping[str, T]) -> T:
+    if key not in granted:
+        raise Denied(f"the policy grants no {kind} `{key}` to this tool")
+    return granted[key]

@@ -1,0 +1,195 @@
+"""Tools: how they are declared, called and what they answer."""
+
+import tempfile
+import unittest
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from portcullis import (
+    Ask,
+    Cancelled,
+    Clear,
+    Context,
+    DefinitionError,
+    Denied,
+    Failed,
+    File,
+    Image,
+    InvalidArguments,
+    Plugin,
+    Review,
+    Success,
+    Verdict,
+)
+from portcullis.testing import Host, Played, call, problems, review
+
+
+@dataclass
+class Count:
+    files: int
+
+
+def plugin_of_tests() -> Plugin:
+    plugin = Plugin("tests", version="1.0.0", description="Tools of the tests.")
+    plugin.directory("workspace", "the files")
+    plugin.http("web", "pages")
+
+    @plugin.tool(read_only=True, title="Greet")
+    def greet(name: str, times: int = 1) -> str:
+        """Greets a person
+        by name.
+
+        Args:
+            name: A person's name,
+                as people write it.
+            times: How often.
+
+        Returns:
+            The greeting.
+        """
+        return f"Hello, {name}!" * times
+
+    @plugin.tool(requires=["read"])
+    def count(context: Context) -> Count:
+        """Counts files."""
+        context.progress("counting", fraction=0.5)
+        return Count(sum(1 for _ in context.directory("workspace").iterdir()))
+
+    @plugin.tool()
+    def throw(kind: str) -> str:
+        """Raises an exception."""
+        if kind == "recursion":
+            return throw(kind)
+        raise {"value": ValueError("boom"), "exit": SystemExit(3)}[kind]
+
+    @plugin.tool()
+    def lines(context: Context) -> Iterator[str]:
+        """Writes lines."""
+        for number in range(3):
+            context.check_cancelled()
+            yield f"{number}\n"
+
+    @plugin.tool()
+    def parts() -> Success:
+        """Answers in parts."""
+        return Success(["a", Image(b"1"), File(b"2", "text/csv")], title="Parts", metadata={"n": 3})
+
+    @plugin.tool(requires=["network"])
+    def page(url: str, context: Context) -> dict[str, int]:
+        """Fetches a page."""
+        return {"status": context.client("web").get(url).status}
+
+    @plugin.tool()
+    def odd() -> object:
+        """Answers with what JSON cannot say."""
+        return {"x": object()}
+
+    @plugin.reviewer
+    def look(call: Review) -> Verdict:
+        return Ask("a person should look") if call.tool == "page" else Clear()
+
+    return plugin
+
+
+class Tools(unittest.TestCase):
+    def setUp(self) -> None:
+        self.plugin = plugin_of_tests()
+
+    def test_the_definition_comes_from_the_function(self) -> None:
+        tool = self.plugin.tools["greet"]
+        self.assertEqual(tool.description, "Greets a person by name.")
+        self.assertEqual(
+            tool.schema["properties"]["name"],
+            {"description": "A person's name, as people write it.", "type": "string"},
+        )
+        self.assertEqual(tool.schema["required"], ["name"])
+        self.assertEqual(
+            self.plugin.tools["count"].output_schema,
+            {
+                "type": "object",
+                "properties": {"files": {"type": "integer"}},
+                "additionalProperties": False,
+                "required": ["files"],
+            },
+        )
+        self.assertEqual(problems(self.plugin), [])
+
+    def test_answers(self) -> None:
+        self.assertEqual(call(self.plugin, "greet", {"name": "Ada"}).text, "Hello, Ada!")
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "a.txt").touch()
+            host = Host(directories={"workspace": folder})
+            self.assertEqual(call(self.plugin, "count", {}, host).json, {"files": 1})
+            self.assertEqual(host.reported, [("counting", None, 0.5)])
+        answer = call(self.plugin, "parts", {})
+        self.assertEqual(answer.parts, ["a", Image(b"1"), File(b"2", "text/csv")])
+        self.assertEqual((answer.title, answer.metadata), ("Parts", {"n": 3}))
+
+    def test_an_exception_is_a_failure_with_its_name(self) -> None:
+        for kind, words in [("value", "ValueError: boom"), ("exit", "SystemExit: 3"), ("recursion", "RecursionError")]:
+            host = Host()
+            with self.subTest(kind=kind), self.assertRaises(Failed) as caught:
+                call(self.plugin, "throw", {"kind": kind}, host)
+            self.assertIn(words, caught.exception.text)
+            self.assertIn("in throw", host.logged[0][1])
+            self.assertNotIn("answers.py", host.logged[0][1])
+
+    def test_what_json_cannot_say_is_a_failure(self) -> None:
+        with self.assertRaisesRegex(Failed, "JSON has nothing for object"):
+            call(self.plugin, "odd", {})
+
+    def test_arguments_are_checked(self) -> None:
+        with self.assertRaisesRegex(InvalidArguments, "name must be a text"):
+            call(self.plugin, "greet", {"name": 1})
+
+    def test_nothing_is_granted_by_itself(self) -> None:
+        with self.assertRaises(Denied):
+            call(self.plugin, "count", {})
+
+    def test_a_generator_writes_until_the_call_is_cancelled(self) -> None:
+        host = Host(is_cancelled_after=2)
+        with self.assertRaises(Cancelled):
+            call(self.plugin, "lines", {}, host)
+        self.assertEqual(host.written, b"0\n1\n")
+
+    def test_a_server_is_played(self) -> None:
+        host = Host(servers={"web": lambda request: Played(404)})
+        self.assertEqual(call(self.plugin, "page", {"url": "http://x/"}, host).json, {"status": 404})
+        self.assertEqual([request.method for request in host.sent], ["GET"])
+
+    def test_a_reviewer_tightens(self) -> None:
+        self.assertEqual(review(self.plugin, "page", {"url": "x"}), Ask("a person should look"))
+        self.assertEqual(review(self.plugin, "greet", {"name": "x"}), Clear())
+
+
+class Declarations(unittest.TestCase):
+    def test_what_no_host_would_load_is_refused_at_once(self) -> None:
+        plugin = Plugin("tests", version="1.0.0", description="Tools of the tests.")
+
+        def without_docstring() -> str:
+            return ""
+
+        def without_hint(x) -> str:  # type: ignore[no-untyped-def]
+            """Has an argument without a hint."""
+            return ""
+
+        async def waits() -> str:
+            """Is async."""
+            return ""
+
+        def forgets(x: int) -> str:
+            """Describes another argument.
+
+            Args:
+                y: Not there.
+            """
+            return ""
+
+        for function in (without_docstring, without_hint, waits, forgets):
+            with self.subTest(function=function.__name__), self.assertRaises(DefinitionError):
+                plugin.tool()(function)
+        with self.assertRaises(DefinitionError):
+            plugin.tool(name="Not a name")(waits)
+        with self.assertRaises(DefinitionError):
+            Plugin("Tests", version="1", description="")
