@@ -1,0 +1,123 @@
+package portcullis
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+)
+
+// Success is an answer with a title for people and metadata for programs.
+type Success[T any] struct {
+	// Title is a few words for people, such as "Read src/main.go".
+	Title  string
+	Output T
+	// Metadata becomes one JSON object. A model does not see it.
+	Metadata any
+}
+
+// Parts are an output of several pieces.
+type Parts []Part
+
+// A Part is a piece of a composite output: [Text], [Image] or [File].
+type Part interface {
+	part()
+}
+
+// Text is a piece of text for the model.
+type Text string
+
+// An Image is a picture for the model.
+type Image struct {
+	// MediaType is that of RFC 6838, such as "image/png".
+	MediaType string
+	Data      []byte
+}
+
+// A File is bytes and their media type.
+type File struct {
+	MediaType string
+	Data      []byte
+}
+
+func (Text) part()  {}
+func (Image) part() {}
+func (File) part()  {}
+
+// titled is any Success.
+type titled interface {
+	success() *Success[any]
+	outputType() reflect.Type
+}
+
+func (s Success[T]) success() *Success[any] {
+	return &Success[any]{s.Title, s.Output, s.Metadata}
+}
+
+func (s Success[T]) outputType() reflect.Type { return reflect.TypeFor[T]() }
+
+func asSuccess(answer any) *Success[any] {
+	if titled, is := answer.(titled); is {
+		return titled.success()
+	}
+	return &Success[any]{Output: answer}
+}
+
+// outputType is the type whose schema a tool promises, or nil.
+func outputType(answer reflect.Type) reflect.Type {
+	if titled, is := reflect.Zero(answer).Interface().(titled); is {
+		answer = titled.outputType()
+	}
+	switch {
+	case answer.Kind() == reflect.Interface, answer == reflect.TypeFor[json.RawMessage]():
+		return nil
+	case answer.Kind() == reflect.String, answer == reflect.TypeFor[Parts]():
+		return nil
+	default:
+		return answer
+	}
+}
+
+// An Answer is a success as the host takes it.
+type Answer struct {
+	Title string
+	// Output is a string, a json.RawMessage or Parts.
+	Output any
+	// Metadata is a JSON object, or nil.
+	Metadata json.RawMessage
+}
+
+func encode(success *Success[any]) (*Answer, error) {
+	answer := &Answer{Title: success.Title, Output: success.Output}
+	if success.Metadata != nil {
+		metadata, err := marshal(success.Metadata)
+		if err != nil {
+			return nil, err
+		}
+		if metadata[0] != '{' {
+			return nil, errors.New("metadata is one JSON object: give a struct or a map")
+		}
+		answer.Metadata = metadata
+	}
+	switch output := success.Output.(type) {
+	case string, Parts:
+	default:
+		document, err := marshal(output)
+		if err != nil {
+			return nil, err
+		}
+		answer.Output = document
+	}
+	return answer, nil
+}
+
+// marshal is json.Marshal without the escapes that are for web pages.
+func marshal(value any) (json.RawMessage, error) {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), nil
+}

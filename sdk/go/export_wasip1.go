@@ -1,0 +1,180 @@
+package portcullis
+
+import (
+	"encoding/json"
+	"unsafe"
+
+	"portcullis.dev/portcullis/internal/host"
+)
+
+// The forms that the canonical ABI gives to the records of the contract. Pointers of GOARCH=wasm take 8 bytes in
+// memory, those of the ABI 4.
+type (
+	optionForm struct {
+		some  uint32
+		value host.Place
+	}
+	manifestForm struct {
+		name, version, description, tools, dependencies host.Place
+	}
+	definitionForm struct {
+		name                      host.Place
+		title                     optionForm
+		description, schema       host.Place
+		outputSchema              optionForm
+		required, optional, hints uint8
+	}
+	dependencyForm struct {
+		key            host.Place
+		kind, optional uint8
+		reason         host.Place
+	}
+	partForm struct {
+		kind uint32
+		// The text, or the media type of what data holds.
+		text, data host.Place
+	}
+	successForm struct {
+		failed   uint32
+		title    optionForm
+		kind     uint32
+		output   host.Place
+		metadata optionForm
+	}
+	failureForm struct {
+		failed, kind uint32
+		text         host.Place
+	}
+)
+
+// The cases of output and of part.
+const (
+	outputText uint32 = iota
+	outputJSON
+	outputParts
+)
+
+const (
+	partText uint32 = iota
+	partImage
+	partFile
+)
+
+// lowerOption lowers a string that is absent when it is empty.
+func lowerOption(text string) optionForm {
+	if text == "" {
+		return optionForm{}
+	}
+	return optionForm{1, host.LowerString(text)}
+}
+
+//go:wasmexport portcullis:tool/handler@0.1.0#describe
+func exportDescribe() unsafe.Pointer {
+	plugin := component()
+	tools := make([]definitionForm, 0, len(plugin.Tools))
+	for _, tool := range plugin.Tools {
+		tools = append(tools, lowerDefinition(tool))
+	}
+	dependencies := make([]dependencyForm, 0, len(plugin.Dependencies))
+	for _, dependency := range plugin.Dependencies {
+		form := dependencyForm{
+			key:    host.LowerString(dependency.Key),
+			kind:   uint8(dependency.Kind),
+			reason: host.LowerString(dependency.Reason),
+		}
+		if dependency.Optional {
+			form.optional = 1
+		}
+		dependencies = append(dependencies, form)
+	}
+	return host.Keep(&manifestForm{
+		name:         host.LowerString(plugin.Name),
+		version:      host.LowerString(plugin.Version),
+		description:  host.LowerString(plugin.Description),
+		tools:        host.LowerList(tools),
+		dependencies: host.LowerList(dependencies),
+	})
+}
+
+func lowerDefinition(tool *Tool) definitionForm {
+	schema, err := tool.Schema()
+	if err != nil {
+		panic("portcullis: the arguments of " + tool.Name + ": " + err.Error())
+	}
+	outputSchema, err := tool.OutputSchema()
+	if err != nil {
+		panic("portcullis: the output of " + tool.Name + ": " + err.Error())
+	}
+	form := definitionForm{
+		name:         host.LowerString(tool.Name),
+		title:        lowerOption(tool.Title),
+		description:  host.LowerString(tool.Description),
+		schema:       host.LowerString(string(schema)),
+		outputSchema: lowerOption(string(outputSchema)),
+		required:     flags(tool.Required),
+		optional:     flags(tool.Optional),
+	}
+	for _, hint := range tool.Hints {
+		form.hints |= 1 << hint
+	}
+	return form
+}
+
+func flags(permissions []Permission) (bits uint8) {
+	for _, permission := range permissions {
+		switch permission {
+		case Read:
+			bits |= 1 << 0
+		case Write:
+			bits |= 1 << 1
+		case Execute:
+			bits |= 1 << 2
+		case Network:
+			bits |= 1 << 3
+		default:
+			panic("portcullis: there is no permission " + string(permission))
+		}
+	}
+	return bits
+}
+
+// The name and the arguments lie where the host put them. They are not copied: an instance is made for one call.
+//
+//go:wasmexport portcullis:tool/handler@0.1.0#execute-raw
+func exportExecute(name *byte, nameBytes uint32, arguments *byte, argumentsBytes uint32) unsafe.Pointer {
+	tool := unsafe.String(name, nameBytes)
+	answer, err := component().execute(newContext(tool), tool, unsafe.Slice(arguments, argumentsBytes))
+	if err != nil {
+		failure := FailureOf(err)
+		form := &failureForm{failed: 1, kind: uint32(failure.Kind)}
+		if failure.Kind != KindCancelled {
+			form.text = host.LowerString(failure.Text)
+		}
+		return host.Keep(form)
+	}
+	form := &successForm{title: lowerOption(answer.Title), metadata: lowerOption(string(answer.Metadata))}
+	switch output := answer.Output.(type) {
+	case string:
+		form.kind, form.output = outputText, host.LowerString(output)
+	case json.RawMessage:
+		form.kind, form.output = outputJSON, host.LowerList(output)
+	case Parts:
+		form.kind, form.output = outputParts, lowerParts(output)
+	}
+	return host.Keep(form)
+}
+
+func lowerParts(parts Parts) host.Place {
+	forms := make([]partForm, 0, len(parts))
+	for _, part := range parts {
+		switch part := part.(type) {
+		case Text:
+			forms = append(forms, partForm{kind: partText, text: host.LowerString(string(part))})
+		case Image:
+			forms = append(forms, partForm{partImage, host.LowerString(part.MediaType), host.LowerList(part.Data)})
+		case File:
+			forms = append(forms, partForm{partFile, host.LowerString(part.MediaType), host.LowerList(part.Data)})
+		}
+	}
+	return host.LowerList(forms)
+}

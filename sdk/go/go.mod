@@ -1,0 +1,3 @@
+module portcullis.dev/portcullis
+
+go 1.27

@@ -1,0 +1,149 @@
+package portcullis
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"portcullis.dev/portcullis/internal/host"
+)
+
+// How a host begins what it says of a store that would hold too much. The contract has no code for it.
+const storeFull = "the store is full"
+
+// A Store keeps values from call to call.
+type Store struct {
+	key    string
+	bucket *host.Bucket
+}
+
+// Store opens the store that the policy bound to a key.
+func (c *Context) Store(key string) (*Store, error) {
+	bucket, err := host.OpenBucket(key)
+	if err != nil {
+		return nil, storeFailure(key, err)
+	}
+	return &Store{key, bucket}, nil
+}
+
+// Get returns the value of a key, and nil where it has none.
+func (s *Store) Get(key string) ([]byte, error) {
+	value, err := s.bucket.Get(key)
+	return value, storeFailure(s.key, err)
+}
+
+// GetJSON decodes the value of a key, and says whether it has one.
+func (s *Store) GetJSON(key string, value any) (found bool, err error) {
+	bytes, err := s.Get(key)
+	if err != nil || bytes == nil {
+		return false, err
+	}
+	if err := json.Unmarshal(bytes, value); err != nil {
+		return false, fmt.Errorf("the value of %q in the store %q: %w", key, s.key, err)
+	}
+	return true, nil
+}
+
+// Set keeps a value. A store that is full fails, and keeps what it has.
+func (s *Store) Set(key string, value []byte) error {
+	return storeFailure(s.key, s.bucket.Set(key, value))
+}
+
+// SetJSON keeps a value as JSON.
+func (s *Store) SetJSON(key string, value any) error {
+	document, err := marshal(value)
+	if err != nil {
+		return err
+	}
+	return s.Set(key, document)
+}
+
+// Delete forgets a value. A key without one is no error.
+func (s *Store) Delete(key string) error { return storeFailure(s.key, s.bucket.Delete(key)) }
+
+// Exists says whether a key has a value.
+func (s *Store) Exists(key string) (bool, error) {
+	exists, err := s.bucket.Exists(key)
+	return exists, storeFailure(s.key, err)
+}
+
+// Keys goes through the keys, in no order. An error is the last of the pairs.
+func (s *Store) Keys() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for cursor, more := (*uint64)(nil), true; more; more = cursor != nil {
+			keys, next, err := s.bucket.Keys(cursor)
+			if err != nil {
+				yield("", storeFailure(s.key, err))
+				return
+			}
+			for _, key := range keys {
+				if !yield(key, nil) {
+					return
+				}
+			}
+			cursor = next
+		}
+	}
+}
+
+func storeFailure(key string, err error) error {
+	var why *host.StoreError
+	if !errors.As(err, &why) {
+		return err
+	}
+	switch {
+	case why.Kind == host.AccessDenied:
+		return Denied(fmt.Sprintf("there is no store %q: %v", key, why))
+	case why.Kind == host.Other && !strings.HasPrefix(why.Text, storeFull):
+		return Unavailable(why.Text)
+	default:
+		return Failed(fmt.Sprintf("store %q: %v", key, why))
+	}
+}
+
+// A Service is something of the application that embeds the host.
+type Service struct {
+	service *host.Service
+}
+
+// Service opens the service that the policy bound to a key.
+func (c *Context) Service(key string) (*Service, error) {
+	service, err := host.OpenService(key)
+	if err != nil {
+		return nil, noHandle("service", key, err)
+	}
+	return &Service{service}, nil
+}
+
+// Call calls a method with what becomes one JSON document, and decodes the answer into a value, unless that is nil.
+func (s *Service) Call(method string, input, answer any) error {
+	document, err := marshal(input)
+	if err != nil {
+		return err
+	}
+	text, ok := s.service.Call(method, string(document))
+	if !ok {
+		return Failed(text)
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal([]byte(text), answer)
+}
+
+// A Writer is the beginning of the call's text answer, written while the tool is still at work, so that it can be
+// larger than what a tool may return at once. What is written is UTF-8; the tool returns the text that follows, or "".
+type Writer struct {
+	*host.Output
+}
+
+// Writer opens the answer. Opened again, it goes on where the text ends.
+func (c *Context) Writer() (*Writer, error) {
+	output, ok := host.OpenText()
+	if !ok {
+		return nil, Failed("there is no answer to write")
+	}
+	return &Writer{output}, nil
+}

@@ -1,0 +1,79 @@
+package host
+
+//go:wasmimport portcullis:tool/context@0.1.0 current
+func contextCurrent(result *area)
+
+//go:wasmimport portcullis:tool/context@0.1.0 report
+func contextReport(
+	hasTitle bool, title string, hasMetadata bool, metadata string, hasFraction bool, fraction float32,
+)
+
+//go:wasmimport portcullis:tool/context@0.1.0 is-cancelled
+func contextIsCancelled() bool
+
+//go:wasmimport portcullis:tool/context@0.1.0 ask
+func contextAsk(permission, resource, reason string, result *area)
+
+//go:wasmimport wasi:config/store@0.2.0-rc.1 get
+func configGet(key string, result *area)
+
+//go:wasmimport wasi:logging/logging@0.1.0-draft log
+func loggingLog(level uint32, context, message string)
+
+// Current says who asked.
+func Current() Call {
+	result := new(area)
+	contextCurrent(result)
+	return Call{
+		ID:      result.string(0),
+		Session: result.string(8),
+		Message: result.optionalString(16),
+		Agent:   result.optionalString(28),
+	}
+}
+
+// Report reports progress.
+func Report(progress Progress) {
+	title, hasTitle := value(progress.Title)
+	metadata, hasMetadata := value(progress.Metadata)
+	fraction, hasFraction := value(progress.Fraction)
+	contextReport(hasTitle, title, hasMetadata, metadata, hasFraction, fraction)
+}
+
+// IsCancelled says whether the caller no longer wants the answer.
+func IsCancelled() bool {
+	return contextIsCancelled()
+}
+
+// Ask asks whether something may be done. The words say why not.
+func Ask(permission, resource, reason string) (no string, ok bool) {
+	result := new(area)
+	contextAsk(permission, resource, reason, result)
+	if result.tag(0) == 0 {
+		return "", true
+	}
+	return result.string(4), false
+}
+
+// Setting is what the policy sets under config.
+func Setting(key string) (string, bool) {
+	result := new(area)
+	configGet(key, result)
+	if result.tag(0) != 0 {
+		result.string(8)
+		return "", false
+	}
+	return value(result.optionalString(4))
+}
+
+// Log writes a line into the record of the call.
+func Log(level uint8, context, message string) {
+	loggingLog(uint32(level), context, message)
+}
+
+func value[T any](pointer *T) (value T, ok bool) {
+	if pointer == nil {
+		return value, false
+	}
+	return *pointer, true
+}

@@ -1,0 +1,72 @@
+package host
+
+// A Header is one line of the head of a request or a response.
+type Header struct {
+	Name, Value string
+}
+
+// Request is the head of a request.
+type Request struct {
+	Method, Scheme, Authority, PathWithQuery string
+	Headers                                  []Header
+}
+
+// An HTTPError is why there is no response.
+type HTTPError struct {
+	// Denied: the policy does not cover the request, and nothing was sent.
+	Denied bool
+	Text   string
+}
+
+func (e *HTTPError) Error() string { return e.Text }
+
+// The codes that are for the policy.
+const (
+	codeAddressProhibited = 4
+	codeRequestDenied     = 15
+)
+
+// What the error codes of wasi:http mean, in their order.
+var codes = [...]string{
+	"looking up the name took too long",
+	"the name has no address",
+	"the name has no address",
+	"the server cannot be reached",
+	"the policy does not cover the address",
+	"the server cannot be reached",
+	"the server refused the connection",
+	"the connection broke",
+	"connecting took too long",
+	"the server took too long to answer",
+	"the server took too long to take the request",
+	"there are too many connections already",
+	"no secure connection came about",
+	"the server's certificate is not one to trust",
+	"no secure connection came about",
+	"the policy does not cover the request",
+	"the request has no length",
+	"the body of the request is too large",
+	"the method of the request is not one that may be sent",
+	"the URL of the request is not one that may be sent",
+	"the URL of the request is too long",
+	"the head of the request is too large",
+	"a header of the request is too large",
+	"the trailers of the request are too large",
+	"a trailer of the request is too large",
+	"the response ended before it was complete",
+	"the head of the response is too large",
+	"a header of the response is too large",
+	"the body of the response is too large",
+	"the trailers of the response are too large",
+	"a trailer of the response is too large",
+	"the response is encoded in a way that cannot be read",
+	"the response is encoded in a way that cannot be read",
+	"the server took too long to answer",
+	"the server does not speak HTTP as it should",
+	"the server does not speak HTTP as it should",
+	"the request runs in a circle",
+	"the client is set up wrongly",
+}
+
+// A code above these is an internal error, with the host's words.
+const codeInternal = len(codes)

@@ -1,0 +1,153 @@
+//go:build !wasip1
+
+package host
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// A Script plays the host where there is none: for tests. Its zero value grants nothing.
+type Script struct {
+	Call        Call
+	Cancelled   bool
+	Answer      func(permission, resource, reason string) (no string, ok bool)
+	Settings    map[string]string
+	Directories map[string]string
+	Stores      map[string]map[string][]byte
+	Services    map[string]func(method, input string) (answer string, ok bool)
+	Report      func(Progress)
+	Log         func(level uint8, message string)
+	Written     bytes.Buffer
+}
+
+var (
+	playing sync.Mutex
+	script  = &Script{}
+)
+
+// Play makes a script the host until the returned function is called. One is played at a time.
+func Play(next *Script) (end func()) {
+	playing.Lock()
+	script = next
+	return func() {
+		script = &Script{}
+		playing.Unlock()
+	}
+}
+
+// Current says who asked.
+func Current() Call { return script.Call }
+
+// Report reports progress.
+func Report(progress Progress) {
+	if script.Report != nil {
+		script.Report(progress)
+	}
+}
+
+// IsCancelled says whether the caller no longer wants the answer.
+func IsCancelled() bool { return script.Cancelled }
+
+// Ask asks whether something may be done.
+func Ask(permission, resource, reason string) (no string, ok bool) {
+	if script.Answer == nil {
+		return "nobody answers", false
+	}
+	return script.Answer(permission, resource, reason)
+}
+
+// Setting is what the policy sets under config.
+func Setting(key string) (value string, ok bool) {
+	value, ok = script.Settings[key]
+	return value, ok
+}
+
+// Log writes a line into the record of the call.
+func Log(level uint8, _, message string) {
+	if script.Log != nil {
+		script.Log(level, message)
+	}
+}
+
+// OpenDirectory returns the path where the standard library finds a directory.
+func OpenDirectory(key string) (string, error) {
+	if path, granted := script.Directories[key]; granted {
+		return path, nil
+	}
+	return "", NotGranted
+}
+
+// Service is something of the application that embeds the host.
+type Service struct {
+	call func(method, input string) (answer string, ok bool)
+}
+
+// OpenService opens a service by its key.
+func OpenService(key string) (*Service, error) {
+	if call, granted := script.Services[key]; granted {
+		return &Service{call}, nil
+	}
+	return nil, NotGranted
+}
+
+// Call calls a method with a JSON document.
+func (s *Service) Call(method, input string) (answer string, ok bool) { return s.call(method, input) }
+
+// Bucket is a store.
+type Bucket struct {
+	values map[string][]byte
+}
+
+// OpenBucket opens a store by its key.
+func OpenBucket(key string) (*Bucket, error) {
+	if values, granted := script.Stores[key]; granted {
+		return &Bucket{values}, nil
+	}
+	return nil, &StoreError{Kind: AccessDenied}
+}
+
+// Get returns a value, or nil where the key has none.
+func (b *Bucket) Get(key string) ([]byte, error) { return slices.Clone(b.values[key]), nil }
+
+// Set keeps a value.
+func (b *Bucket) Set(key string, value []byte) error {
+	b.values[key] = append([]byte{}, value...)
+	return nil
+}
+
+// Delete forgets a value.
+func (b *Bucket) Delete(key string) error {
+	delete(b.values, key)
+	return nil
+}
+
+// Exists says whether a key has a value.
+func (b *Bucket) Exists(key string) (bool, error) {
+	_, exists := b.values[key]
+	return exists, nil
+}
+
+// Keys returns the keys.
+func (b *Bucket) Keys(*uint64) (keys []string, next *uint64, err error) {
+	return slices.Collect(maps.Keys(b.values)), nil, nil
+}
+
+// Output is a stream that the host reads.
+type Output struct {
+	*bytes.Buffer
+}
+
+// OpenText opens the beginning of the call's text answer.
+func OpenText() (*Output, bool) { return &Output{&script.Written}, true }
+
+// Flush does nothing: the script has what was written.
+func (*Output) Flush() error { return nil }
+
+// Close does nothing: the stream can be opened again.
+func (*Output) Close() error { return nil }
+
+// NamesHost says whether the policy names the host of a URL under a key. A script names none.
+func NamesHost(string, string) (bool, error) { return false, nil }

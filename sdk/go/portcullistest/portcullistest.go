@@ -1,0 +1,92 @@
+//go:build !wasip1
+
+// Package portcullistest plays the host, so that go test needs neither a host nor WebAssembly.
+//
+//	func TestGreet(t *testing.T) {
+//		answer, err := portcullistest.Call(t, nil, "greet", `{"name":"Ada"}`)
+//		if err != nil || answer.Output != "Hello, Ada!" {
+//			t.Fatal(answer, err)
+//		}
+//	}
+package portcullistest
+
+import (
+	"testing"
+
+	"portcullis.dev/portcullis"
+	"portcullis.dev/portcullis/internal/host"
+)
+
+// A Host says what the host grants and answers in a test, and keeps what it was told. Nil grants nothing.
+type Host struct {
+	Caller    portcullis.Call
+	Cancelled bool
+	// Ask answers what a tool asks: nil is yes.
+	Ask      func(permission portcullis.Permission, resource, reason string) error
+	Settings map[string]string
+	// Directories are paths of this machine.
+	Directories map[string]string
+	Stores      map[string]map[string][]byte
+	Services    map[string]func(method, input string) (answer string, err error)
+
+	// Reported and Logged are what the tool told the host, Written is what it wrote of its answer.
+	Reported []portcullis.Progress
+	Logged   []string
+	Written  string
+}
+
+// Call runs a tool of the registered plugin, from JSON to the answer. Requests go where net/http sends them: to a
+// server of net/http/httptest.
+func Call(t testing.TB, played *Host, tool, arguments string) (*portcullis.Answer, error) {
+	t.Helper()
+	if played == nil {
+		played = &Host{}
+	}
+	script := played.script()
+	defer host.Play(script)()
+	defer func() { played.Written = script.Written.String() }()
+	return portcullis.Registered().Call(tool, arguments)
+}
+
+func (h *Host) script() *host.Script {
+	script := &host.Script{
+		Call:        host.Call(h.Caller),
+		Cancelled:   h.Cancelled,
+		Settings:    h.Settings,
+		Directories: h.Directories,
+		Stores:      h.Stores,
+		Services:    map[string]func(method, input string) (string, bool){},
+		Report:      h.report,
+		Log:         func(_ uint8, message string) { h.Logged = append(h.Logged, message) },
+	}
+	if h.Ask != nil {
+		script.Answer = func(permission, resource, reason string) (string, bool) {
+			return words("", h.Ask(portcullis.Permission(permission), resource, reason))
+		}
+	}
+	for key, call := range h.Services {
+		script.Services[key] = func(method, input string) (string, bool) { return words(call(method, input)) }
+	}
+	return script
+}
+
+func (h *Host) report(progress host.Progress) {
+	var reported portcullis.Progress
+	if progress.Title != nil {
+		reported.Title = *progress.Title
+	}
+	if progress.Fraction != nil {
+		reported.Fraction = *progress.Fraction
+	}
+	if progress.Metadata != nil {
+		reported.Metadata = *progress.Metadata
+	}
+	h.Reported = append(h.Reported, reported)
+}
+
+func words(answer string, err error) (string, bool) {
+	if err != nil {
+		return err.Error(), false
+	}
+	return answer, true
+}

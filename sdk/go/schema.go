@@ -1,0 +1,287 @@
+package portcullis
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A purpose is what a schema is of. An answer holds null where Go has a nil; arguments leave the field away.
+type purpose bool
+
+const (
+	ofArguments purpose = false
+	ofOutput    purpose = true
+)
+
+// schemaOf derives the JSON Schema of a type.
+func schemaOf(of reflect.Type, purpose purpose) (json.RawMessage, error) {
+	deriver := &deriver{purpose: purpose}
+	schema, err := deriver.schema(of, "")
+	if err != nil {
+		return nil, err
+	}
+	return marshal(schema)
+}
+
+// An object is a JSON object whose members stay in order: a schema reads as its struct does.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+func (o object) MarshalJSON() ([]byte, error) {
+	var text bytes.Buffer
+	text.WriteByte('{')
+	for index, member := range o {
+		if index > 0 {
+			text.WriteByte(',')
+		}
+		name, err := marshal(member.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := marshal(member.value)
+		if err != nil {
+			return nil, err
+		}
+		text.Write(name)
+		text.WriteByte(':')
+		text.Write(value)
+	}
+	text.WriteByte('}')
+	return text.Bytes(), nil
+}
+
+// A deriver walks a type once.
+type deriver struct {
+	purpose purpose
+	// The structs around the current one: a schema of the kind that is derived here cannot hold itself.
+	around []reflect.Type
+	// How many slices, maps and pointers are around the current field: defaults are not set in there.
+	within int
+}
+
+var (
+	typeTime       = reflect.TypeFor[time.Time]()
+	typeNumber     = reflect.TypeFor[json.Number]()
+	typeRaw        = reflect.TypeFor[json.RawMessage]()
+	typeBytes      = reflect.TypeFor[[]byte]()
+	textMarshaler  = reflect.TypeFor[encoding.TextMarshaler]()
+	valueMarshaler = reflect.TypeFor[json.Marshaler]()
+)
+
+// schema derives the schema of a type; tag is that of the field that holds it.
+func (d *deriver) schema(of reflect.Type, tag reflect.StructTag) (object, error) {
+	switch {
+	case of.Kind() == reflect.Pointer:
+		d.within++
+		defer func() { d.within-- }()
+		schema, err := d.schema(of.Elem(), tag)
+		return d.orNull(schema), err
+	case of.Kind() == reflect.Interface, of == typeRaw:
+		return object{}, nil
+	case of == typeTime:
+		return object{{"type", "string"}, {"format", "date-time"}}, nil
+	case of == typeBytes:
+		return d.orNull(object{{"type", "string"}, {"contentEncoding", "base64"}}), nil
+	case of == typeNumber:
+		return bounded(object{{"type", "number"}}, tag, numberTags)
+	case of.Implements(valueMarshaler):
+		return object{}, nil
+	case of.Implements(textMarshaler):
+		return bounded(object{{"type", "string"}}, tag, stringTags)
+	default:
+		return d.plain(of, tag)
+	}
+}
+
+// plain derives the schema of a type that encoding/json treats by its kind.
+func (d *deriver) plain(of reflect.Type, tag reflect.StructTag) (object, error) {
+	switch of.Kind() {
+	case reflect.String:
+		return bounded(object{{"type", "string"}}, tag, stringTags)
+	case reflect.Bool:
+		return object{{"type", "boolean"}}, nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return bounded(object{{"type", "integer"}}, tag, numberTags)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		schema := object{{"type", "integer"}}
+		if _, has := tag.Lookup("minimum"); !has {
+			schema = append(schema, member{"minimum", 0})
+		}
+		return bounded(schema, tag, numberTags)
+	case reflect.Float32, reflect.Float64:
+		return bounded(object{{"type", "number"}}, tag, numberTags)
+	case reflect.Slice, reflect.Array:
+		return d.list(of, tag)
+	case reflect.Map:
+		return d.table(of, tag)
+	case reflect.Struct:
+		return d.record(of)
+	default:
+		return nil, fmt.Errorf("%v has no form in JSON", of)
+	}
+}
+
+func (d *deriver) list(of reflect.Type, tag reflect.StructTag) (object, error) {
+	d.within++
+	defer func() { d.within-- }()
+	items, err := d.schema(of.Elem(), tag)
+	if err != nil {
+		return nil, err
+	}
+	schema := object{{"type", "array"}, {"items", items}}
+	if of.Kind() == reflect.Array {
+		return append(schema, member{"minItems", of.Len()}, member{"maxItems", of.Len()}), nil
+	}
+	schema, err = bounded(schema, tag, listTags)
+	return d.orNull(schema), err
+}
+
+func (d *deriver) table(of reflect.Type, tag reflect.StructTag) (object, error) {
+	if of.Key().Kind() != reflect.String {
+		return nil, fmt.Errorf("%v: the keys of a JSON object are strings", of)
+	}
+	d.within++
+	defer func() { d.within-- }()
+	values, err := d.schema(of.Elem(), tag)
+	if err != nil {
+		return nil, err
+	}
+	return d.orNull(object{{"type", "object"}, {"additionalProperties", values}}), nil
+}
+
+func (d *deriver) record(of reflect.Type) (object, error) {
+	if slices.Contains(d.around, of) {
+		return nil, fmt.Errorf("%v holds itself, which a derived schema cannot say; use json.RawMessage there", of)
+	}
+	d.around = append(d.around, of)
+	defer func() { d.around = d.around[:len(d.around)-1] }()
+	properties, required := object{}, []string{}
+	for field := range fields(of) {
+		schema, err := d.property(field)
+		if err != nil {
+			return nil, fmt.Errorf("%v.%s: %w", of, field.Name, err)
+		}
+		properties = append(properties, member{field.name, schema})
+		if d.mustBe(field) {
+			required = append(required, field.name)
+		}
+	}
+	schema := object{{"type", "object"}, {"properties", properties}}
+	if len(required) > 0 {
+		schema = append(schema, member{"required", required})
+	}
+	return append(schema, member{"additionalProperties", false}), nil
+}
+
+// mustBe says whether a field is always there.
+func (d *deriver) mustBe(field field) bool {
+	_, hasDefault := field.Tag.Lookup("default")
+	return !field.omits && (d.purpose == ofOutput || !hasDefault && field.Type.Kind() != reflect.Pointer)
+}
+
+func (d *deriver) property(field field) (object, error) {
+	if field.quoted {
+		return nil, fmt.Errorf("a number as a string is not supported: leave `string` out of the json tag")
+	}
+	schema, err := d.schema(field.Type, field.Tag)
+	if err != nil {
+		return nil, err
+	}
+	if field.omits && d.purpose == ofOutput {
+		schema = withoutNull(schema)
+	}
+	if text, has := field.Tag.Lookup("default"); has && d.purpose == ofArguments {
+		if d.within > 0 {
+			return nil, fmt.Errorf("a default within a slice, a map or a pointer would not be set")
+		}
+		value, err := literal(field.Type, text)
+		if err != nil {
+			return nil, fmt.Errorf("default: %w", err)
+		}
+		schema = append(schema, member{"default", value})
+	}
+	if description := field.Tag.Get("description"); description != "" {
+		schema = append(schema, member{"description", description})
+	}
+	return schema, nil
+}
+
+// orNull lets null in, where a nil becomes one.
+func (d *deriver) orNull(schema object) object {
+	if d.purpose == ofArguments || len(schema) == 0 {
+		return schema
+	}
+	if name, is := schema[0].value.(string); is {
+		schema[0].value = []string{name, "null"}
+	}
+	return schema
+}
+
+func withoutNull(schema object) object {
+	if len(schema) > 0 {
+		if names, is := schema[0].value.([]string); is {
+			schema[0].value = names[0]
+		}
+	}
+	return schema
+}
+
+// The tags that bound a value, by what they bound.
+var (
+	numberTags = []string{"enum", "minimum", "maximum"}
+	stringTags = []string{"enum", "minLength", "maxLength", "pattern", "format"}
+	listTags   = []string{"minItems", "maxItems"}
+)
+
+// bounded adds what the tags of a field say of its value.
+func bounded(schema object, tag reflect.StructTag, names []string) (object, error) {
+	for _, name := range names {
+		text, has := tag.Lookup(name)
+		if !has {
+			continue
+		}
+		var value any = text
+		switch name {
+		case "enum":
+			choices, err := enumeration(schema[0].value == "string", text)
+			if err != nil {
+				return nil, err
+			}
+			value = choices
+		case "pattern", "format":
+		default:
+			if _, err := strconv.ParseFloat(text, 64); err != nil {
+				return nil, fmt.Errorf("%s: %q is no number", name, text)
+			}
+			value = json.Number(text)
+		}
+		schema = append(schema, member{name, value})
+	}
+	return schema, nil
+}
+
+func enumeration(ofStrings bool, text string) ([]any, error) {
+	var choices []any
+	for choice := range strings.SplitSeq(text, ",") {
+		if ofStrings {
+			choices = append(choices, choice)
+			continue
+		}
+		if _, err := strconv.ParseFloat(choice, 64); err != nil {
+			return nil, fmt.Errorf("enum: %q is no number", choice)
+		}
+		choices = append(choices, json.Number(choice))
+	}
+	return choices, nil
+}

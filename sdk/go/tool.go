@@ -1,0 +1,151 @@
+package portcullis
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+)
+
+// A Tool is a function that a model may call. [NewTool] makes one.
+type Tool struct {
+	Name        string
+	Title       string
+	Description string
+	// Required are the rights without which the tool cannot work; Optional those that it can use.
+	Required, Optional []Permission
+	Hints              []Hint
+
+	arguments reflect.Type
+	output    reflect.Type
+	run       func(*Context, []byte) (*Success[any], error)
+}
+
+// NewTool makes a tool of a function. The type of its arguments is a struct: its fields and their tags become the JSON
+// Schema, see [Tool.Schema]. What it returns becomes the answer:
+//
+//   - a string is text,
+//   - [Parts] are text, images and files,
+//   - any other type is JSON, and its schema promises what it looks like; any promises nothing,
+//   - [Success] of one of these has a title for people and metadata for programs.
+//
+// A panic in the function is a failure with the panic's message; its stack goes into the log of the call.
+func NewTool[A, R any](
+	name, description string, run func(ctx *Context, arguments A) (R, error), options ...Option,
+) *Tool {
+	tool := &Tool{
+		Name:        name,
+		Description: description,
+		arguments:   reflect.TypeFor[A](),
+		output:      outputType(reflect.TypeFor[R]()),
+	}
+	for _, option := range options {
+		option.apply(tool)
+	}
+	tool.run = func(ctx *Context, raw []byte) (*Success[any], error) {
+		var arguments A
+		if err := decode(raw, &arguments); err != nil {
+			return nil, InvalidArguments(err.Error())
+		}
+		answer, err := run(ctx, arguments)
+		if err != nil {
+			return nil, err
+		}
+		return asSuccess(answer), nil
+	}
+	return tool
+}
+
+// An Option says more of a tool: a [Hint], [Requires], [MayUse] or [Title].
+type Option interface {
+	apply(*Tool)
+}
+
+// A Permission is a kind of right that a tool may use.
+type Permission string
+
+// The kinds of right. Without Write every directory is read-only, without Read and Write there is none.
+const (
+	Read    Permission = "read"
+	Write   Permission = "write"
+	Execute Permission = "execute"
+	Network Permission = "network"
+)
+
+// A Hint is what a tool's author claims of its behaviour.
+type Hint uint8
+
+// The hints that a host knows.
+const (
+	// ReadOnly: changes nothing outside the sandbox.
+	ReadOnly Hint = iota
+	// Destructive: may destroy or overwrite something.
+	Destructive
+	// Idempotent: the same call twice has the effect of one.
+	Idempotent
+	// OpenWorld: reaches things outside the host's control, such as the network.
+	OpenWorld
+	// Sequential: must not run beside another call of the same session.
+	Sequential
+)
+
+func (h Hint) apply(tool *Tool) { tool.Hints = append(tool.Hints, h) }
+
+type option func(*Tool)
+
+func (o option) apply(tool *Tool) { o(tool) }
+
+// Requires names the rights without which a tool cannot work.
+func Requires(permissions ...Permission) Option {
+	return option(func(tool *Tool) { tool.Required = append(tool.Required, permissions...) })
+}
+
+// MayUse names the rights that a tool can use when it has them.
+func MayUse(permissions ...Permission) Option {
+	return option(func(tool *Tool) { tool.Optional = append(tool.Optional, permissions...) })
+}
+
+// Title is a few words for people.
+func Title(words string) Option {
+	return option(func(tool *Tool) { tool.Title = words })
+}
+
+// Schema is the JSON Schema of the arguments.
+//
+// A field is called as in its `json` tag and described by its `description` tag. A pointer, and a field with
+// `omitempty`, `omitzero` or a `default`, may be left away; every other field is required. Further tags bound a value:
+// `enum:"a,b"`, `minimum`, `maximum`, `minLength`, `maxLength`, `pattern`, `format`, `minItems` and `maxItems`. On a
+// slice, the tags for strings and numbers, and `enum`, are of its elements. Objects refuse unknown fields.
+func (t *Tool) Schema() (json.RawMessage, error) {
+	if t.arguments.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("%v is no struct", t.arguments)
+	}
+	return schemaOf(t.arguments, ofArguments)
+}
+
+// OutputSchema is the JSON Schema of a JSON answer, or nil where the tool promises none.
+func (t *Tool) OutputSchema() (json.RawMessage, error) {
+	if t.output == nil {
+		return nil, nil
+	}
+	return schemaOf(t.output, ofOutput)
+}
+
+// execute runs a tool, from JSON to what the host is told.
+func (p *Plugin) execute(ctx *Context, name string, arguments []byte) (answer *Answer, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			ctx.Log(LevelError, fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()))
+			err = Failed(fmt.Sprintf("panic: %v", cause))
+		}
+	}()
+	tool := p.tool(name)
+	if tool == nil {
+		return nil, InvalidArguments(fmt.Sprintf("there is no tool %q", name))
+	}
+	success, err := tool.run(ctx, arguments)
+	if err != nil {
+		return nil, err
+	}
+	return encode(success)
+}
