@@ -1,0 +1,84 @@
+// The call that runs: who asked, how far it is, what may be done, and its log and answer.
+#include "text.h"
+
+static portcullis_bytes take_optional(plugin_option_string_t option) {
+    return option.is_some ? portcullis_take(option.val.ptr, option.val.len) : (portcullis_bytes){0};
+}
+
+portcullis_call portcullis_current_call(void) {
+    portcullis_tool_context_call_t call;
+    portcullis_tool_context_current(&call);
+    return (portcullis_call){
+        .id = portcullis_take(call.id.ptr, call.id.len),
+        .session = portcullis_take(call.session.ptr, call.session.len),
+        .message = take_optional(call.message),
+        .agent = take_optional(call.agent),
+    };
+}
+
+void portcullis_progress(const char *title, float fraction, const char *metadata) {
+    portcullis_tool_context_progress_t update = {.fraction = {fraction >= 0, fraction}};
+    if (title) update.title = (plugin_option_string_t){true, portcullis_lend(title)};
+    if (metadata) update.metadata = (plugin_option_string_t){true, portcullis_lend(metadata)};
+    portcullis_tool_context_report(&update);
+}
+
+bool portcullis_is_cancelled(void) {
+    return portcullis_tool_context_is_cancelled();
+}
+
+bool portcullis_ask(const char *permission, const char *resource, const char *reason, portcullis_failure *failure) {
+    plugin_string_t right = portcullis_lend(permission), at = portcullis_lend(resource), why = portcullis_lend(reason);
+    plugin_string_t no;
+    if (portcullis_tool_context_ask(&right, &at, &why, &no)) return true;
+    *failure = (portcullis_failure){PORTCULLIS_DENIED, portcullis_take(no.ptr, no.len).data};
+    return false;
+}
+
+portcullis_bytes portcullis_setting(const char *key) {
+    plugin_string_t name = portcullis_lend(key);
+    plugin_option_string_t value;
+    wasi_config_store_error_t error;
+    if (!wasi_config_store_get(&name, &value, &error)) return (portcullis_bytes){0};
+    return take_optional(value);
+}
+
+// The stream of the call's answer, once it is open.
+static struct {
+    bool is_open;
+    wasi_io_streams_own_output_stream_t stream;
+} answer;
+
+// Waits until the stream takes something. False: it takes nothing any more.
+static bool wait_for_room(wasi_io_streams_borrow_output_stream_t stream, uint64_t *room) {
+    wasi_io_streams_stream_error_t error;
+    while (wasi_io_streams_method_output_stream_check_write(stream, room, &error)) {
+        if (*room > 0) return true;
+        wasi_io_poll_own_pollable_t ready = wasi_io_streams_method_output_stream_subscribe(stream);
+        wasi_io_poll_method_pollable_block(wasi_io_poll_borrow_pollable(ready));
+        wasi_io_poll_pollable_drop_own(ready);
+    }
+    return false;
+}
+
+bool portcullis_write(const void *data, size_t length, portcullis_failure *failure) {
+    if (!answer.is_open) {
+        answer.is_open = portcullis_tool_output_open_text(&answer.stream);
+        if (!answer.is_open) return portcullis_refuse(failure, PORTCULLIS_FAILED, "there is no answer to write");
+    }
+    wasi_io_streams_borrow_output_stream_t stream = wasi_io_streams_borrow_output_stream(answer.stream);
+    const uint8_t *rest = data;
+    while (length > 0) {
+        uint64_t room;
+        wasi_io_streams_stream_error_t error;
+        bool written = wait_for_room(stream, &room);
+        size_t size = written && room < length ? (size_t)room : length;
+        plugin_list_u8_t piece = portcullis_lend_bytes(rest, size);
+        if (!written || !wasi_io_streams_method_output_stream_write(stream, &piece, &error)) {
+            return portcullis_refuse(failure, PORTCULLIS_FAILED, "the host takes no more of the answer");
+        }
+        rest += size;
+        length -= size;
+    }
+    return true;
+}

@@ -1,0 +1,71 @@
+#include "http_error.h"
+
+#include "text.h"
+
+#define CODE(name) WASI_HTTP_TYPES_ERROR_CODE_##name
+
+// What an error means, by its code. A code that is not here is a failure whose words say nothing in particular.
+typedef struct meaning {
+    portcullis_failure_kind kind;
+    const char *words;
+} meaning;
+
+static const meaning MEANINGS[] = {
+    [CODE(DNS_TIMEOUT)] = {PORTCULLIS_UNAVAILABLE, "looking up the name took too long"},
+    [CODE(DNS_ERROR)] = {PORTCULLIS_UNAVAILABLE, "the name has no address"},
+    [CODE(DESTINATION_NOT_FOUND)] = {PORTCULLIS_UNAVAILABLE, "the name has no address"},
+    [CODE(DESTINATION_UNAVAILABLE)] = {PORTCULLIS_UNAVAILABLE, "it cannot be reached"},
+    [CODE(DESTINATION_IP_PROHIBITED)] = {PORTCULLIS_DENIED, "the policy does not cover it"},
+    [CODE(DESTINATION_IP_UNROUTABLE)] = {PORTCULLIS_UNAVAILABLE, "it cannot be reached"},
+    [CODE(CONNECTION_REFUSED)] = {PORTCULLIS_UNAVAILABLE, "it refused the connection"},
+    [CODE(CONNECTION_TERMINATED)] = {PORTCULLIS_UNAVAILABLE, "the connection broke"},
+    [CODE(CONNECTION_TIMEOUT)] = {PORTCULLIS_UNAVAILABLE, "connecting took too long"},
+    [CODE(CONNECTION_READ_TIMEOUT)] = {PORTCULLIS_UNAVAILABLE, "it took too long to answer"},
+    [CODE(CONNECTION_WRITE_TIMEOUT)] = {PORTCULLIS_UNAVAILABLE, "it took too long to take the request"},
+    [CODE(CONNECTION_LIMIT_REACHED)] = {PORTCULLIS_UNAVAILABLE, "there are too many connections already"},
+    [CODE(TLS_PROTOCOL_ERROR)] = {PORTCULLIS_UNAVAILABLE, "no secure connection came about"},
+    [CODE(TLS_CERTIFICATE_ERROR)] = {PORTCULLIS_FAILED, "its certificate is not one to trust"},
+    [CODE(TLS_ALERT_RECEIVED)] = {PORTCULLIS_UNAVAILABLE, "no secure connection came about"},
+    [CODE(HTTP_REQUEST_DENIED)] = {PORTCULLIS_DENIED, "the policy does not cover it"},
+    [CODE(HTTP_REQUEST_BODY_SIZE)] = {PORTCULLIS_DENIED, "its body is larger than the policy allows"},
+    [CODE(HTTP_REQUEST_METHOD_INVALID)] = {PORTCULLIS_DENIED, "its method is not one that may be sent"},
+    [CODE(HTTP_REQUEST_URI_INVALID)] = {PORTCULLIS_DENIED, "its URL is not one that may be sent"},
+    [CODE(HTTP_REQUEST_URI_TOO_LONG)] = {PORTCULLIS_FAILED, "the URL of the request is too long"},
+    [CODE(HTTP_REQUEST_HEADER_SECTION_SIZE)] = {PORTCULLIS_FAILED, "the headers of the request are too large"},
+    [CODE(HTTP_REQUEST_HEADER_SIZE)] = {PORTCULLIS_FAILED, "a header of the request is too large"},
+    [CODE(HTTP_RESPONSE_INCOMPLETE)] = {PORTCULLIS_UNAVAILABLE, "its response ended before it was complete"},
+    [CODE(HTTP_RESPONSE_HEADER_SECTION_SIZE)] = {PORTCULLIS_FAILED, "the head of its response is too large"},
+    [CODE(HTTP_RESPONSE_HEADER_SIZE)] = {PORTCULLIS_FAILED, "the head of its response is too large"},
+    [CODE(HTTP_RESPONSE_BODY_SIZE)] = {PORTCULLIS_FAILED, "its response is larger than the policy allows"},
+    [CODE(HTTP_RESPONSE_TIMEOUT)] = {PORTCULLIS_UNAVAILABLE, "it took too long to answer"},
+    [CODE(HTTP_PROTOCOL_ERROR)] = {PORTCULLIS_FAILED, "it does not speak HTTP as it should"},
+    [CODE(LOOP_DETECTED)] = {PORTCULLIS_FAILED, "the request runs in a circle"},
+    [CODE(CONFIGURATION_ERROR)] = {PORTCULLIS_FAILED, "the client is set up wrongly"},
+};
+
+bool portcullis_exchange_failed(portcullis_failure *failure, const char *server,
+                                const wasi_http_types_error_code_t *code, const char *refusal) {
+    meaning means = code->tag < PORTCULLIS_COUNT(MEANINGS) ? MEANINGS[code->tag] : (meaning){0};
+    if (!means.words) means = (meaning){PORTCULLIS_UNAVAILABLE, "the request failed"};
+    if (code->tag == CODE(INTERNAL_ERROR) && code->val.internal_error.is_some) {
+        plugin_string_t words = code->val.internal_error.val;
+        means.words = portcullis_take(words.ptr, words.len).data;
+    }
+    if (means.kind != PORTCULLIS_DENIED) {
+        return portcullis_refuse(failure, means.kind, "%s: %s", server, means.words);
+    }
+    if (refusal) return portcullis_refuse(failure, PORTCULLIS_DENIED, "%s", refusal);
+    return portcullis_refuse(failure, PORTCULLIS_DENIED, "the request to %s is refused: %s", server, means.words);
+}
+
+bool portcullis_header_refused(portcullis_failure *failure, const char *name, wasi_http_types_header_error_t error) {
+    switch (error.tag) {
+        case WASI_HTTP_TYPES_HEADER_ERROR_INVALID_SYNTAX:
+            return portcullis_refuse(failure, PORTCULLIS_INVALID_ARGUMENTS,
+                                     "the header `%s` has characters that no header has", name);
+        case WASI_HTTP_TYPES_HEADER_ERROR_FORBIDDEN:
+            return portcullis_refuse(failure, PORTCULLIS_DENIED, "the header `%s` is the host's; leave it out", name);
+        default:
+            return portcullis_refuse(failure, PORTCULLIS_FAILED, "the header `%s` cannot be set any more", name);
+    }
+}

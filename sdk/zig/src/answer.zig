@@ -1,0 +1,57 @@
+//! What a tool answers with.
+
+const std = @import("std");
+const Context = @import("context.zig").Context;
+
+/// A piece of an answer.
+pub const Part = union(enum) {
+    text: []const u8,
+    image: Blob,
+    file: Blob,
+
+    /// Bytes and their media type, such as `image/png`.
+    pub const Blob = struct { media_type: [:0]const u8, data: []const u8 };
+};
+
+/// An answer with words for people beside it. A tool that needs none of them returns its output alone.
+pub const Answer = struct {
+    output: Output,
+    /// A few words for people.
+    title: ?[]const u8 = null,
+    /// One JSON object for programs, as `Context.json` writes it.
+    metadata: ?[]const u8 = null,
+
+    pub const Output = union(enum) {
+        text: []const u8,
+        /// One JSON document.
+        json: []const u8,
+        parts: []const Part,
+    };
+
+    /// The answer that a tool's result is.
+    pub fn of(context: *Context, result: anytype) !Answer {
+        const Result = @TypeOf(result);
+        if (Result == Answer) return result;
+        if (Result == []const Part or Result == []Part) return .{ .output = .{ .parts = result } };
+        if (comptime isText(Result)) return .{ .output = .{ .text = result } };
+        // What is not there is left away, as the schema has it.
+        const text = try std.json.Stringify.valueAlloc(context.arena, result, .{ .emit_null_optional_fields = false });
+        return .{ .output = .{ .json = text } };
+    }
+
+    /// Whether the type of a result is the schema of an output.
+    pub fn hasSchema(comptime Result: type) bool {
+        return Result != Answer and @typeInfo(Result) == .@"struct";
+    }
+};
+
+fn isText(comptime Result: type) bool {
+    return switch (@typeInfo(Result)) {
+        .pointer => |pointer| switch (pointer.size) {
+            .slice => pointer.child == u8,
+            .one => @typeInfo(pointer.child) == .array and @typeInfo(pointer.child).array.child == u8,
+            .many, .c => false,
+        },
+        else => false,
+    };
+}

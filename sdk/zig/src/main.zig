@@ -1,0 +1,118 @@
+//! The root of every plugin: what the C library below exports, over the `plugin` of the author's file.
+
+const std = @import("std");
+const portcullis = @import("portcullis");
+const host = portcullis.host;
+const plugin: portcullis.Plugin = @import("plugin").plugin;
+
+/// `std.log` goes into the record of the call.
+pub const std_options: std.Options = .{ .logFn = log, .allow_stack_tracing = false };
+
+/// A panic cannot be answered: it says why in the record, and ends the instance.
+pub const panic = std.debug.FullPanic(recordAndTrap);
+
+fn recordAndTrap(message: []const u8, _: ?usize) noreturn {
+    host.portcullis_log(@backingInt(portcullis.Level.critical), "panic: %.*s", @as(c_int, @intCast(message.len)), message.ptr);
+    @trap();
+}
+
+fn log(
+    comptime level: std.log.Level,
+    comptime scope: @EnumLiteral(),
+    comptime format: []const u8,
+    arguments: anytype,
+) void {
+    const prefix = if (scope == .default) "" else @tagName(scope) ++ ": ";
+    const text = std.fmt.allocPrintSentinel(std.heap.c_allocator, prefix ++ format, arguments, 0) catch return;
+    defer std.heap.c_allocator.free(text);
+    portcullis.log(switch (level) {
+        .err => .err,
+        .warn => .warn,
+        .info => .info,
+        .debug => .debug,
+    }, text);
+}
+
+const tools: [plugin.tools.len]host.Tool = tools: {
+    var all: [plugin.tools.len]host.Tool = undefined;
+    for (&all, plugin.tools) |*to, from| to.* = .{
+        .name = from.name,
+        .title = if (from.options.title) |title| title.ptr else null,
+        .description = from.description,
+        .schema = from.schema,
+        .output_schema = if (from.output_schema) |text| text.ptr else null,
+        .required = @as(u8, @bitCast(from.options.requires)),
+        .optional = @as(u8, @bitCast(from.options.optional)),
+        .hints = @as(u8, @bitCast(from.options.hints)),
+    };
+    break :tools all;
+};
+
+const dependencies: [plugin.dependencies.len]host.Dependency = dependencies: {
+    var all: [plugin.dependencies.len]host.Dependency = undefined;
+    for (&all, plugin.dependencies) |*to, from| to.* = .{
+        .key = from.key,
+        .kind = @backingInt(from.kind),
+        .optional = from.optional,
+        .reason = from.reason,
+    };
+    break :dependencies all;
+};
+
+export const portcullis_this_plugin: host.Plugin = .{
+    .name = plugin.name,
+    .version = plugin.version,
+    .description = plugin.description,
+    .tools = &tools,
+    .tool_count = tools.len,
+    .dependencies = &dependencies,
+    .dependency_count = dependencies.len,
+};
+
+/// Runs a tool. The instance ends with the call, so its memory is not given back.
+export fn portcullis_run(tool: *const host.Tool, arguments: host.Bytes) host.Answer {
+    var arena: std.heap.ArenaAllocator = .init(std.heap.c_allocator);
+    var context: portcullis.Context = .{ .arena = arena.allocator() };
+    const index = (@intFromPtr(tool) - @intFromPtr(&tools)) / @sizeOf(host.Tool);
+    const answer = plugin.tools[index].run(&context, arguments.slice()) catch |failure| return failed(&context, failure);
+    return lower(&context, answer) catch |failure| failed(&context, failure);
+}
+
+fn failed(context: *portcullis.Context, failure: anyerror) host.Answer {
+    const message = context.terminated(context.messageOf(failure)) catch @errorName(error.OutOfMemory);
+    return .{
+        .kind = .failure,
+        .failure = .{ .kind = @backingInt(portcullis.FailureKind.of(failure)), .message = message },
+    };
+}
+
+fn lower(context: *portcullis.Context, answer: portcullis.Answer) !host.Answer {
+    var lowered: host.Answer = .{
+        .kind = .text,
+        .title = if (answer.title) |text| (try context.terminated(text)).ptr else null,
+        .metadata = if (answer.metadata) |text| (try context.terminated(text)).ptr else null,
+    };
+    switch (answer.output) {
+        .text, .json => |text| {
+            lowered.kind = if (answer.output == .json) .json else .text;
+            lowered.text = text.ptr;
+            lowered.text_length = text.len;
+        },
+        .parts => |parts| {
+            const list = try context.arena.alloc(host.Part, parts.len);
+            for (list, parts) |*to, from| to.* = lowerPart(from);
+            lowered.kind = .parts;
+            lowered.parts = list.ptr;
+            lowered.part_count = list.len;
+        },
+    }
+    return lowered;
+}
+
+fn lowerPart(part: portcullis.Part) host.Part {
+    return switch (part) {
+        .text => |text| .{ .kind = 0, .media_type = null, .data = text.ptr, .length = text.len },
+        .image => |blob| .{ .kind = 1, .media_type = blob.media_type, .data = blob.data.ptr, .length = blob.data.len },
+        .file => |blob| .{ .kind = 2, .media_type = blob.media_type, .data = blob.data.ptr, .length = blob.data.len },
+    };
+}

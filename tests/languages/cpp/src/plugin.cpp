@@ -1,0 +1,351 @@
+// The conformance plugin: the same tools in every language.
+#include <iterator>
+
+#include "tools.hpp"
+
+static const portcullis::Tool TOOLS[] = {
+    {
+        .name = "echo",
+        .description = "Gives back a value as it came.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "value": {"description": "Any JSON."}
+            },
+            "required": ["value"],
+            "additionalProperties": false
+        })",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<echo>,
+    },
+    {
+        .name = "reverse",
+        .description = "Reverses the characters of a text.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "description": "The text to reverse."}
+            },
+            "required": ["text"],
+            "additionalProperties": false
+        })",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<reverse>,
+    },
+    {
+        .name = "repeat",
+        .description = "Repeats a text, for an answer of any size.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "description": "The text to repeat."},
+                "times": {"type": "integer", "minimum": 0, "maximum": 10000000, "description": "How often."}
+            },
+            "required": ["text", "times"],
+            "additionalProperties": false
+        })",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<repeat>,
+    },
+    {
+        .name = "measure",
+        .description = "Counts the bytes and the characters of a text.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "description": "The text to measure."}
+            },
+            "required": ["text"],
+            "additionalProperties": false
+        })",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<measure>,
+    },
+    {
+        .name = "add",
+        .description = "Adds two whole numbers.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "a": {"type": "integer", "description": "The first number."},
+                "b": {"type": "integer", "description": "The second number."},
+                "note": {"type": "string", "description": "Words that come back beside the sum."},
+                "kind": {"type": "string", "enum": ["exact", "rounded"], "default": "exact", "description": "How the sum is meant."}
+            },
+            "required": ["a", "b"],
+            "additionalProperties": false
+        })",
+        .output_schema = R"({
+            "type": "object",
+            "properties": {
+                "sum": {"type": "integer", "description": "Both numbers together."},
+                "kind": {"type": "string", "description": "How it is meant."},
+                "note": {"type": "string", "description": "The words that came with the numbers."}
+            },
+            "required": ["sum", "kind"],
+            "additionalProperties": false
+        })",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<add>,
+    },
+    {
+        .name = "fail",
+        .description = "Ends with a failure of the kind that is asked for.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "kind": {"type": "string", "enum": ["invalid-arguments", "denied", "unavailable", "cancelled", "failed"], "description": "The kind of failure."},
+                "message": {"type": "string", "description": "What it says."}
+            },
+            "required": ["kind", "message"],
+            "additionalProperties": false
+        })",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<fail>,
+    },
+    {
+        .name = "trap",
+        .description = "Breaks off in the middle.",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<trap>,
+    },
+    {
+        .name = "progress",
+        .description = "Reports its progress, step by step.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "steps": {"type": "integer", "minimum": 1, "maximum": 100, "description": "How many steps."}
+            },
+            "required": ["steps"],
+            "additionalProperties": false
+        })",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<progress>,
+    },
+    {
+        .name = "wait",
+        .description = "Waits until the call is cancelled.",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<wait>,
+    },
+    {
+        .name = "context",
+        .description = "Says who asked for the call.",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<context>,
+    },
+    {
+        .name = "ask",
+        .description = "Asks whether something may be done.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "permission": {"type": "string", "description": "The kind of right."},
+                "resource": {"type": "string", "description": "What it is about."},
+                "reason": {"type": "string", "description": "Why."}
+            },
+            "required": ["permission", "resource", "reason"],
+            "additionalProperties": false
+        })",
+        .required = PORTCULLIS_WRITE,
+        .run = portcullis::run<ask>,
+    },
+    {
+        .name = "read",
+        .description = "Reads a text file.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The path below the workspace."}
+            },
+            "required": ["path"],
+            "additionalProperties": false
+        })",
+        .required = PORTCULLIS_READ,
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<read_file>,
+    },
+    {
+        .name = "write",
+        .description = "Writes a text file, and the directories above it.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The path below the workspace."},
+                "text": {"type": "string", "description": "The whole content."}
+            },
+            "required": ["path", "text"],
+            "additionalProperties": false
+        })",
+        .required = PORTCULLIS_READ | PORTCULLIS_WRITE,
+        .hints = PORTCULLIS_DESTRUCTIVE | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<write_file>,
+    },
+    {
+        .name = "list",
+        .description = "Lists a directory.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The path below the workspace."}
+            },
+            "required": ["path"],
+            "additionalProperties": false
+        })",
+        .required = PORTCULLIS_READ,
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<list_directory>,
+    },
+    {
+        .name = "remove",
+        .description = "Removes a file.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The path below the workspace."}
+            },
+            "required": ["path"],
+            "additionalProperties": false
+        })",
+        .required = PORTCULLIS_READ | PORTCULLIS_WRITE,
+        .hints = PORTCULLIS_DESTRUCTIVE,
+        .run = portcullis::run<remove_file>,
+    },
+    {
+        .name = "fetch",
+        .description = "Fetches what is behind a URL.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "url": {"type": "string", "description": "The URL to fetch."},
+                "method": {"type": "string", "default": "GET", "description": "The method of the request."},
+                "body": {"type": "string", "description": "What to send."}
+            },
+            "required": ["url"],
+            "additionalProperties": false
+        })",
+        .required = PORTCULLIS_NETWORK,
+        .hints = PORTCULLIS_OPEN_WORLD,
+        .run = portcullis::run<fetch>,
+    },
+    {
+        .name = "remember",
+        .description = "Keeps a value for later calls.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "key": {"type": "string", "description": "The name of the value."},
+                "value": {"description": "Any JSON."}
+            },
+            "required": ["key", "value"],
+            "additionalProperties": false
+        })",
+        .required = PORTCULLIS_WRITE,
+        .hints = PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<remember>,
+    },
+    {
+        .name = "recall",
+        .description = "Gives back a value that was kept.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "key": {"type": "string", "description": "The name of the value."}
+            },
+            "required": ["key"],
+            "additionalProperties": false
+        })",
+        .required = PORTCULLIS_READ,
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<recall>,
+    },
+    {
+        .name = "setting",
+        .description = "Gives back a setting of the policy.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "key": {"type": "string", "description": "The name of the setting."}
+            },
+            "required": ["key"],
+            "additionalProperties": false
+        })",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<setting>,
+    },
+    {
+        .name = "print",
+        .description = "Writes a text to both outputs and to the log.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "description": "The text to write."}
+            },
+            "required": ["text"],
+            "additionalProperties": false
+        })",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<print>,
+    },
+    {
+        .name = "surroundings",
+        .description = "Says what is around the plugin: clocks, randomness, environment.",
+        .hints = PORTCULLIS_READ_ONLY,
+        .run = portcullis::run<surroundings>,
+    },
+    {
+        .name = "picture",
+        .description = "Shows a picture of one pixel, and a file beside it.",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<picture>,
+    },
+    {
+        .name = "write-out",
+        .description = "Writes its answer in pieces while it works.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "pieces": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "How many pieces."}
+            },
+            "required": ["pieces"],
+            "additionalProperties": false
+        })",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<write_out>,
+    },
+    {
+        .name = "spin",
+        .description = "Never comes to an end.",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<spin>,
+    },
+    {
+        .name = "hog",
+        .description = "Takes memory until there is none.",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<hog>,
+    },
+    {
+        .name = "recurse",
+        .description = "Calls itself until the stack ends.",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<recurse>,
+    },
+};
+
+static const portcullis::Dependency DEPENDENCIES[] = {
+    {"workspace", PORTCULLIS_DIRECTORY, true, "Files that the tools read and write."},
+    {"web", PORTCULLIS_HTTP, true, "What the tools fetch."},
+    {"notes", PORTCULLIS_STORE, true, "What the tools remember."},
+};
+
+const portcullis::Plugin portcullis_this_plugin = {
+    .name = "conformance",
+    .version = "1.0.0",
+    .description = "The same tools in every language.",
+    .tools = TOOLS,
+    .tool_count = std::size(TOOLS),
+    .dependencies = DEPENDENCIES,
+    .dependency_count = std::size(DEPENDENCIES),
+};

@@ -1,0 +1,45 @@
+// The tools of the conformance plugin, by the file that they are in.
+#ifndef TOOLS_HPP
+#define TOOLS_HPP
+
+#include <portcullis.hpp>
+
+using portcullis::Json;
+using portcullis::Result;
+using portcullis::Value;
+
+// data.cpp: what goes in and out.
+Result echo(Value arguments);
+Result reverse(Value arguments);
+Result repeat(Value arguments);
+Result measure(Value arguments);
+Result add(Value arguments);
+Result picture();
+Result write_out(Value arguments);
+
+// endings.cpp: how a call ends.
+Result fail(Value arguments);
+Result trap();
+Result wait();
+Result spin();
+Result hog();
+Result recurse();
+
+// files.cpp: a granted directory, through the standard library alone.
+Result read_file(Value arguments);
+Result write_file(Value arguments);
+Result list_directory(Value arguments);
+Result remove_file(Value arguments);
+
+// host.cpp: what a tool sees of its host, and says to it.
+Result progress(Value arguments);
+Result context();
+Result ask(Value arguments);
+Result fetch(Value arguments);
+Result remember(Value arguments);
+Result recall(Value arguments);
+Result setting(Value arguments);
+Result print(Value arguments);
+Result surroundings();
+
+#endif
