@@ -1,8 +1,10 @@
 //! The command line as typed. It knows words and options, not what they default to or do.
 
+mod author;
 mod export;
 mod serve;
 
+pub(crate) use author::{BuildArguments, DevArguments, NewArguments, TestArguments};
 pub(crate) use export::ExportArguments;
 pub(crate) use serve::{Answers, HttpArguments, Names, ServeArguments};
 
@@ -45,7 +47,12 @@ pub(crate) enum Command {
     List(ListToolsArguments),
     /// One plugin: what it offers, what it asks for, and what it is granted
     Inspect(InspectArguments),
-    /// Would this plugin load? Every problem that was found, with its remedy
+    /// Would this plugin load? Every problem that was found, with its remedy, and how well it keeps the contract
+    ///
+    /// To see that, it is run: each tool once, with the smallest arguments that its schema takes, and the plugin once
+    /// for a tool that it never offered. It is given no directory, no network and no other handle, runs for three
+    /// seconds at most each time, and only where nothing else has to be mended. docs/conformance.md has the levels.
+    #[command(verbatim_doc_comment)]
     Check(CheckArguments),
     /// Call a tool, once, under the policy
     Call(CallArguments),
@@ -63,6 +70,14 @@ pub(crate) enum Command {
     /// The record of what was asked, decided and done
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Start a plugin: a small project with one tool, in the language you like
+    New(NewArguments),
+    /// Build the project in this folder; installs what it takes, once
+    Build(BuildArguments),
+    /// Run a project's cases in the real host
+    Test(TestArguments),
+    /// Build again at every change, serve the tools, and show the calls as they happen
+    Dev(DevArguments),
     /// Compiles a component from stdin to stdout
     #[command(hide = true)]
     CompileWorker,

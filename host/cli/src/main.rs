@@ -6,6 +6,7 @@
 mod answer;
 mod approver;
 mod arguments;
+mod cases;
 mod commands;
 mod confirmation;
 mod environment;

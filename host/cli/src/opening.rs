@@ -7,7 +7,7 @@ use crate::progress::{CompileProgress, StatusLine};
 use crate::style::Look;
 use portcullis::policy::{Limits, Unattended};
 use portcullis::text::OneLine;
-use portcullis::{Engine, EngineConfig, Host, HostBuilder, LoadError, Manifest, Observer};
+use portcullis::{Engine, EngineConfig, Hook, Host, HostBuilder, LoadError, Loaded, Observer};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,6 +47,24 @@ pub(crate) async fn open_with(context: &Context, status: &Arc<StatusLine>, chann
 /// The host cannot open.
 pub(crate) async fn open_serving(context: &Context, calls: u32) -> anyhow::Result<Host> {
     open_for(context, &StatusLine::new(context.terminal), &Channel::Elsewhere, calls).await
+}
+
+/// Opens the host of a project that is worked on, with what hears of its calls. Whoever answers does so with `portcullis
+/// approvals`.
+///
+/// # Errors
+/// The host cannot open.
+pub(crate) async fn open_project(
+    context: &Context,
+    plugins: &Path,
+    policy: &PolicyPlaces,
+    hook: Arc<dyn Hook>,
+) -> anyhow::Result<Host> {
+    let environment = &context.environment;
+    let builder = Host::builder(plugins, environment.state()?, environment.compiler.clone());
+    let observer = CompileProgress::new(&StatusLine::new(context.terminal));
+    let builder = with_policies(builder, policy).answered_elsewhere().observer(Arc::new(observer)).hook(hook);
+    Ok(builder.open().await?)
 }
 
 async fn open_for(context: &Context, status: &Arc<StatusLine>, channel: &Channel, calls: u32) -> anyhow::Result<Host> {
@@ -89,21 +107,21 @@ pub(crate) fn untrusted_note(path: &Path) -> String {
     )
 }
 
-/// Loads bytes as far as their description, under a name, outside of any host.
+/// Loads bytes as far as their description, under a name, outside of any host. The engine is what they can be run with.
 ///
 /// # Errors
 /// The engine cannot start; or, within, why the bytes would not load.
-pub(crate) async fn describe(
+pub(crate) async fn load(
     context: &Context,
     name: &str,
     bytes: &[u8],
-) -> anyhow::Result<Result<Manifest, LoadError>> {
+) -> anyhow::Result<(Engine, Result<Loaded, LoadError>)> {
     let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default() })?;
     let progress = CompileProgress::new(&StatusLine::new(context.terminal));
     if let Ok(name) = portcullis::policy::PluginName::new(name) {
         progress.compiling(&name);
     }
-    let described = portcullis::check(name, bytes, &engine, &context.environment.compiler).await;
+    let loaded = Loaded::load(name, bytes, &engine, &context.environment.compiler).await;
     progress.finish();
-    Ok(described)
+    Ok((engine, loaded))
 }

@@ -22,6 +22,7 @@ mod batch;
 mod call;
 mod catalog;
 mod caught;
+mod conformance;
 mod events;
 mod explain;
 mod grants;
@@ -61,6 +62,7 @@ pub use catalog::{
     NameCollision, Observer, Offer, PlaceholderError, Plugin, RefusedPlugin, Rule as LintRule, Silent, Tool, ToolNames,
     check, describe_beside, lints,
 };
+pub use conformance::{Conformance, Level, Loaded};
 pub use events::{CallState, Event, EventKind, Events};
 pub use explain::Explained;
 pub use hooks::{

@@ -75,7 +75,7 @@ pub(crate) enum Answers {
     Person,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Options of --http")]
 pub(crate) struct HttpArguments {
     /// Let other machines reach it; nothing is encrypted, so put something in front that speaks TLS

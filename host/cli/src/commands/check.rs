@@ -1,4 +1,6 @@
-//! `portcullis check`: would this plugin load, and if not, what would have to change?
+//! `portcullis check`: would this plugin load, how well does it keep the contract, and what would have to change?
+
+mod conformance;
 
 use super::Context;
 use crate::arguments::CheckArguments;
@@ -9,7 +11,7 @@ use crate::{json, opening, remedy, view};
 use anyhow::Context as _;
 use portcullis::policy::PluginName;
 use portcullis::text::{Lines, OneLine};
-use portcullis::{DefinitionError, FileError, LINTS_MAX, Lint, LoadError, Manifest};
+use portcullis::{Conformance, DefinitionError, Engine, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -25,6 +27,8 @@ pub(super) struct Examined {
     descriptions: Vec<String>,
     /// Why a host would refuse it.
     pub(super) problems: Vec<LoadError>,
+    /// The plugin, and what it can be run with.
+    loaded: Option<(Engine, Loaded)>,
 }
 
 pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow::Result<Exit> {
@@ -32,16 +36,26 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
     let examined = match PluginFile::read(path) {
         Ok(file) => examine(path, &file, context).await?,
         Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
-        Err(error) => Examined { manifest: None, descriptions: Vec::new(), problems: vec![error.into()] },
+        Err(error) => Examined::refused(error.into()),
     };
     let lints = examined.manifest.as_ref().map(portcullis::lints).unwrap_or_default();
+    let conformance = conformance::of(&examined, &lints).await;
     let text = match context.json {
-        true => json::line(&document(&examined, &lints))?,
-        false => text(path, &examined, context) + &lint_lines(&lints, context),
+        true => json::line(&document(&examined, &lints, &conformance))?,
+        false => {
+            let (line, reasons) = conformance::text(&conformance, context);
+            text(path, &examined, &line, context) + &lint_lines(&lints, context) + &reasons
+        }
     };
     context.terminal.print(&text)?;
     let refused = !examined.problems.is_empty() || arguments.deny_lints && !lints.is_empty();
     Ok(if refused { Exit::PluginRefused } else { Exit::Completed })
+}
+
+impl Examined {
+    fn refused(problem: LoadError) -> Self {
+        Self { manifest: None, descriptions: Vec::new(), problems: vec![problem], loaded: None }
+    }
 }
 
 /// Looks at a file, and at the description files beside it, as far as anything can be seen. A name that does not fit
@@ -57,8 +71,12 @@ pub(super) async fn examine(path: &Path, file: &PluginFile, context: &Context) -
         problems.push(FileError::Name.into());
     }
     problems.extend(file.problems().map(LoadError::from));
-    let manifest = match opening::describe(context, plain.unwrap_or(NAME_LENT), &file.bytes).await? {
-        Ok(mut manifest) => {
+    let (engine, opened) = opening::load(context, plain.unwrap_or(NAME_LENT), &file.bytes).await?;
+    let mut loaded = None;
+    let manifest = match opened {
+        Ok(opened) => {
+            let mut manifest = opened.manifest.clone();
+            loaded = Some((engine, opened));
             if plain.is_some() {
                 match portcullis::describe_beside(directory_of(path), &mut manifest) {
                     Ok(files) => descriptions = files,
@@ -83,7 +101,7 @@ pub(super) async fn examine(path: &Path, file: &PluginFile, context: &Context) -
             None
         }
     };
-    Ok(Examined { manifest, descriptions, problems })
+    Ok(Examined { manifest, descriptions, problems, loaded })
 }
 
 /// The directory that a file lies in.
@@ -91,7 +109,7 @@ fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn document(examined: &Examined, lints: &[Lint]) -> Value {
+fn document(examined: &Examined, lints: &[Lint], conformance: &Conformance) -> Value {
     let lint = |lint: &Lint| {
         json!({
             "rule": lint.rule.name(),
@@ -110,16 +128,18 @@ fn document(examined: &Examined, lints: &[Lint]) -> Value {
         "descriptions": examined.descriptions,
         "problems": examined.problems.iter().map(problem).collect::<Vec<_>>(),
         "lints": lints.iter().map(lint).collect::<Vec<_>>(),
+        "conformance": conformance::document(conformance, examined.loaded.as_ref().map(|(_, loaded)| loaded)),
     })
 }
 
-fn text(path: &Path, examined: &Examined, context: &Context) -> String {
+fn text(path: &Path, examined: &Examined, conformance: &str, context: &Context) -> String {
     let style = context.terminal.style();
     let path = path.display().to_string();
     let path = OneLine(&path);
     if let (Some(manifest), []) = (&examined.manifest, examined.problems.as_slice()) {
         let (name, version) = (OneLine(&manifest.name), OneLine(&manifest.version));
         let mut text = format!("{path}: {}, {}\n", style.paint(Look::Good, "ok"), summary(manifest, &name, &version));
+        text.push_str(conformance);
         if !examined.descriptions.is_empty() {
             text.push_str(&format!("  described {}\n", OneLine(&examined.descriptions.join(", "))));
         }

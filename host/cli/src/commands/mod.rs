@@ -2,16 +2,20 @@
 
 mod approvals;
 mod audit;
+mod build;
 mod call;
 mod check;
 mod conduct;
+mod dev;
 mod explain;
 mod export;
 mod inspect;
 mod list;
+mod new;
 mod reply;
 mod serve;
 mod streamed;
+mod test;
 mod trust;
 mod waiting;
 
@@ -50,6 +54,10 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Trust(arguments) => trust::run(&arguments, context).await,
         Command::Audit(AuditCommand::Show(arguments)) => audit::show(&arguments, context),
         Command::Audit(AuditCommand::Verify) => audit::verify(context),
+        Command::New(arguments) => new::run(&arguments, context),
+        Command::Build(arguments) => build::run(&arguments, context),
+        Command::Test(arguments) => test::run(&arguments, context).await,
+        Command::Dev(arguments) => dev::run(&arguments, context).await,
         Command::CompileWorker => anyhow::bail!("a compile worker is started by the program itself"),
     }
 }

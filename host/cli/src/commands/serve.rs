@@ -12,7 +12,7 @@ use crate::opening;
 use crate::style::Look;
 use portcullis::Host;
 use portcullis::policy::Principal;
-use portcullis_mcp::http::{self, HttpOptions, Reach};
+use portcullis_mcp::http::{self, HttpOptions, Reach, Running};
 use portcullis_mcp::{ClientAnswers, ListTools, Server, ServerOptions, ToolNames, serve_stdio};
 use std::net::SocketAddr;
 
@@ -95,6 +95,16 @@ async fn over_http(
         () = interrupts.next() => {}
     }
     Ok(())
+}
+
+/// Serves a host at an address of this machine, to whoever has the token of the state directory.
+pub(super) async fn at(host: &Host, address: SocketAddr, context: &Context) -> anyhow::Result<Running> {
+    let options = ServerOptions::default();
+    let told = access::of(&HttpArguments::default(), &options.principal, context)?;
+    let running = http::serve(Server::new(host.clone(), options)?, HttpOptions::new(address, told.access)).await?;
+    context.terminal.note(format_args!("serving {} at {}", contents(host), running.url()));
+    context.terminal.note(context.terminal.note_style().paint(told.look, told.line));
+    Ok(running)
 }
 
 /// How much there is, and what is missing.

@@ -289,12 +289,23 @@ impl Loader {
 /// # Errors
 /// Why it would not.
 pub async fn check(name: &str, bytes: &[u8], engine: &Engine, compiler: &Compiler) -> Result<Manifest, LoadError> {
+    Ok(examine(name, bytes, engine, compiler).await?.0)
+}
+
+/// The same, with the code, for whoever looks further.
+pub(crate) async fn examine(
+    name: &str,
+    bytes: &[u8],
+    engine: &Engine,
+    compiler: &Compiler,
+) -> Result<(Manifest, Code), LoadError> {
     let name = file::checked_name(name)?;
     check_component(bytes)?;
     let artefact = compiler.compile(bytes).await?;
-    let manifest = describe(engine, &Code::load(engine, &artefact)?).await?;
+    let code = Code::load(engine, &artefact)?;
+    let manifest = describe(engine, &code).await?;
     definition::check(&name, &manifest).map_err(LoadError::Definition)?;
-    Ok(manifest)
+    Ok((manifest, code))
 }
 
 async fn describe(engine: &Engine, code: &Code) -> Result<Manifest, LoadError> {

@@ -18,7 +18,7 @@ pub(crate) use directory::PluginDirectory;
 pub use file::FileError;
 pub use lint::{LINTS_MAX, Lint, Rule, lints};
 pub use load::{LoadError, Observer, Silent, check};
-pub(crate) use load::{Loader, Seen};
+pub(crate) use load::{Loader, Seen, examine};
 pub use names::{NameCollision, ToolNames};
 pub use placeholders::PlaceholderError;
 pub use plugin::{Dependency, Plugin, Tool};

@@ -62,7 +62,8 @@ impl GuestClock {
 
     fn monotonic(&self) -> Duration {
         match &self.source {
-            Source::System(began) => began.elapsed(),
+            // Never zero: the runtime of Go takes that for a clock that does not work.
+            Source::System(began) => COARSE_TICK + began.elapsed(),
             Source::Injected(time) => time.monotonic(),
         }
     }

@@ -1,0 +1,80 @@
+//! Compiled code of components, kept in the user's cache from one run to the next: an interpreter takes half a minute.
+//!
+//! An entry is the key and the cache of a state directory in which nothing else ever was. The host believes of it what
+//! it believes of any state: nothing that does not carry the key's seal.
+
+use super::scratch;
+use portcullis_build::cache;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The folder in the user's cache.
+const FOLDER: &str = "compiled";
+
+/// How many components are remembered: those of a few projects. The code of an interpreter takes some 50 MiB.
+const ENTRIES_MAX: usize = 12;
+
+/// The files of a state directory that compiled code is kept under.
+const CACHE: &str = "cache";
+const KEY: &str = "key";
+
+/// Where the code of one component is kept.
+pub(super) struct Compiled {
+    folder: PathBuf,
+    entry: PathBuf,
+}
+
+impl Compiled {
+    /// The place for a component; nothing where the user has no cache.
+    pub(super) fn of(component: &[u8]) -> Option<Self> {
+        let folder = cache::folder(FOLDER).ok()?;
+        Some(Self { entry: folder.join(cache::digest(component)), folder })
+    }
+
+    /// Begins a state directory with what is kept, if anything is. A copy that fails is one that compiles again.
+    pub(super) fn adopt(&self, state: &Path) {
+        if begin(&self.entry, state).is_ok() {
+            // Without it, it is only forgotten sooner.
+            let _ = fs::File::open(&self.entry).and_then(|entry| entry.set_modified(SystemTime::now()));
+        } else {
+            // Nothing of it, rather than half.
+            let _ = fs::remove_dir_all(state);
+        }
+    }
+
+    /// Keeps what was compiled in a state directory. The cache is a convenience: what fails is not kept.
+    pub(super) fn keep(&self, state: &Path) {
+        let partial = self.folder.join(format!("{}.partial", std::process::id()));
+        let _ = fs::remove_dir_all(&partial);
+        let kept = begin(state, &partial).and_then(|()| {
+            let _ = fs::remove_dir_all(&self.entry);
+            fs::rename(&partial, &self.entry)
+        });
+        if kept.is_err() {
+            let _ = fs::remove_dir_all(&partial);
+        }
+        let _ = self.forget();
+    }
+
+    /// Removes what was not used for longest.
+    fn forget(&self) -> io::Result<()> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            entries.push((entry.metadata()?.modified()?, entry.path()));
+        }
+        entries.sort();
+        let many = entries.len().saturating_sub(ENTRIES_MAX);
+        entries.iter().take(many).try_for_each(|(_, path)| fs::remove_dir_all(path))
+    }
+}
+
+/// Begins a state directory with the compiled code of another, and nothing else of it.
+pub(super) fn begin(from: &Path, to: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().mode(0o700).recursive(true).create(to.join(CACHE))?;
+    fs::copy(from.join(KEY), to.join(KEY))?;
+    scratch::copy(&from.join(CACHE), &to.join(CACHE))
+}

@@ -1,0 +1,180 @@
+//! A server on the loopback address that answers as a case says, and remembers what it was asked.
+
+use super::file::Answer;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// The longest line of a request, in bytes: the host sends no longer ones.
+const LINE_BYTES_MAX: u64 = 64 * 1024;
+
+/// The most lines of a head.
+const LINES_MAX: usize = 256;
+
+/// The longest body of a request, in bytes: what a policy can grant at most.
+const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// How long a request may take to come: the host sends it at once.
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// A running server.
+pub(super) struct Loopback {
+    pub(super) address: SocketAddr,
+    exchange: Arc<Mutex<Exchange>>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct Exchange {
+    answers: Vec<Answer>,
+    requests: Vec<String>,
+}
+
+/// A request, read.
+struct Asked {
+    method: String,
+    target: String,
+    headers: BTreeMap<String, String>,
+    body: Vec<u8>,
+}
+
+impl Loopback {
+    /// Starts a server at a free port.
+    ///
+    /// # Errors
+    /// The system gives none.
+    pub(super) async fn start() -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let (address, exchange) = (listener.local_addr()?, Arc::<Mutex<Exchange>>::default());
+        let task = tokio::spawn(accept(listener, Arc::clone(&exchange)));
+        Ok(Self { address, exchange, task })
+    }
+
+    /// Forgets what was, and answers so from here on.
+    pub(super) fn answer(&self, answers: &[Answer]) {
+        *lock(&self.exchange) = Exchange { answers: answers.to_vec(), requests: Vec::new() };
+    }
+
+    /// What was asked since, in order: the method and the path of each request.
+    pub(super) fn requests(&self) -> Vec<String> {
+        lock(&self.exchange).requests.clone()
+    }
+}
+
+impl Drop for Loopback {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn lock(exchange: &Mutex<Exchange>) -> std::sync::MutexGuard<'_, Exchange> {
+    exchange.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn accept(listener: TcpListener, exchange: Arc<Mutex<Exchange>>) {
+    // A listener that fails has nobody to tell: the requests that do not come are what is seen.
+    while let Ok((stream, _)) = listener.accept().await {
+        let exchange = Arc::clone(&exchange);
+        tokio::spawn(async move {
+            // Whoever goes away in the middle has seen what it wanted.
+            let _ = timeout(REQUEST_TIME_MAX, converse(stream, &exchange)).await;
+        });
+    }
+}
+
+/// One request and its answer: a connection has no more of them.
+async fn converse(mut stream: TcpStream, exchange: &Mutex<Exchange>) -> io::Result<()> {
+    let Some(asked) = read(&mut BufReader::new(&mut stream)).await? else { return Ok(()) };
+    let answer = {
+        let mut exchange = lock(exchange);
+        exchange.requests.push(format!("{} {}", asked.method, asked.target));
+        exchange.answers.iter().find(|answer| fits(answer, &asked)).cloned()
+    };
+    stream.write_all(&written(answer.as_ref(), asked.method == "HEAD")).await?;
+    stream.shutdown().await
+}
+
+/// Reads a request; nothing where there is none that could be understood.
+async fn read<R: AsyncBufReadExt + Unpin>(reader: &mut R) -> io::Result<Option<Asked>> {
+    let first = line(reader).await?;
+    let mut words = first.split(' ');
+    let (Some(method), Some(target)) = (words.next(), words.next()) else { return Ok(None) };
+    let (method, target) = (method.to_owned(), target.to_owned());
+    let mut headers = BTreeMap::new();
+    for _ in 0..LINES_MAX {
+        let line = line(reader).await?;
+        let Some((name, value)) = line.split_once(':') else { break };
+        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+    }
+    let chunked = headers.get("transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"));
+    let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let mut body = Vec::new();
+    if chunked {
+        loop {
+            let length = line(reader).await?;
+            let length = length.split(';').next().and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
+            let Some(length) = length.filter(|length| *length > 0) else { break };
+            take(reader, length, &mut body).await?;
+            line(reader).await?;
+        }
+    } else {
+        take(reader, length, &mut body).await?;
+    }
+    Ok(Some(Asked { method, target, headers, body }))
+}
+
+/// Reads so many bytes more.
+async fn take<R: AsyncBufReadExt + Unpin>(reader: &mut R, length: u64, body: &mut Vec<u8>) -> io::Result<()> {
+    if length > BODY_BYTES_MAX {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let read = reader.take(length).read_to_end(body).await?;
+    if read as u64 == length { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+/// A line without its end.
+async fn line<R: AsyncBufReadExt + Unpin>(reader: &mut R) -> io::Result<String> {
+    let mut line = Vec::new();
+    reader.take(LINE_BYTES_MAX).read_until(b'\n', &mut line).await?;
+    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+}
+
+fn fits(answer: &Answer, asked: &Asked) -> bool {
+    let header = |(name, value): (&String, &String)| asked.headers.get(&name.to_ascii_lowercase()) == Some(value);
+    answer.method == asked.method
+        && answer.path == asked.target
+        && answer.request_headers.iter().all(header)
+        && answer.request_body.as_ref().is_none_or(|body| body.as_bytes() == asked.body)
+}
+
+/// An answer as it is sent; 404 where there is none.
+fn written(answer: Option<&Answer>, head_only: bool) -> Vec<u8> {
+    let mut text = format!("HTTP/1.1 {} \r\nconnection: close\r\n", answer.map_or(404, |answer| answer.status));
+    let mut body = String::new();
+    if let Some(answer) = answer {
+        let typed = answer.headers.keys().any(|name| name.eq_ignore_ascii_case("content-type"));
+        for (name, value) in &answer.headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        body = match &answer.body {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            json => json.to_string(),
+        };
+        if !typed && !matches!(answer.body, Value::Null | Value::String(_)) {
+            text.push_str("content-type: application/json\r\n");
+        }
+    }
+    text.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
+    if !head_only {
+        text.push_str(&body);
+    }
+    text.into_bytes()
+}

@@ -1,0 +1,21 @@
+//! Cases: what an author expects of a plugin, run in the real host.
+//!
+//! A case says what is asked, what the policy grants, and what has to come back (docs/writing.md). It runs in a host of
+//! its own world: a temporary plugin directory, state and policy. Nothing of the person's is read or changed.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an author's own files become the world of a case, which is made and taken away with the author's rights"
+)]
+
+mod compare;
+mod compiled;
+mod file;
+mod fill;
+mod loopback;
+mod policy;
+mod runner;
+mod scratch;
+mod verdict;
+
+pub(crate) use file::{Located, read};
+pub(crate) use runner::{Finished, Runner};

@@ -1,0 +1,111 @@
+//! The policy of a case: everything that it grants, and nothing else.
+
+use super::file::{Access, Case, Decision, Directory, Http, Scope};
+use super::fill::Fill;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// How often the same call may come in a row without a question: more often than any case asks.
+const REPEATS: u32 = 1_000_000;
+
+/// How many requests of all cases one plugin may make in a minute, and in one call: cases come faster than people.
+const REQUESTS_PER_MINUTE: u32 = 10_000;
+
+/// What a plugin may do to a server that is there for nothing but the case, unless the case says less.
+const METHODS: [&str; 7] = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"];
+
+/// Where everything is that a policy names.
+pub(super) struct Places<'a> {
+    pub(super) directories: &'a BTreeMap<String, PathBuf>,
+    pub(super) servers: &'a BTreeMap<String, SocketAddr>,
+    pub(super) fill: &'a Fill,
+}
+
+/// The policy of a case, as text.
+pub(super) fn compose(plugin: &str, case: &Case, places: &Places<'_>) -> String {
+    let mut text = format!("[approvals]\nrepeats = {REPEATS}\n[limits]\n");
+    for (key, value) in &case.limits {
+        line(&mut text, &quoted(key), &json(value));
+    }
+    let decision = match case.decision {
+        Decision::Allow => Some("allow"),
+        Decision::Ask => Some("ask"),
+        Decision::Deny => None,
+    };
+    if let Some(decision) = decision {
+        text.push_str("[[rule]]\ntool = \"*.*\"\n");
+        line(&mut text, "decision", &quoted(decision));
+    }
+    line_of_plugin(&mut text, plugin);
+    let grants = &case.grants;
+    for (key, directory) in &grants.directory {
+        if let Some(path) = places.directories.get(key) {
+            line(&mut text, &format!("directory.{}", quoted(key)), &of_directory(directory, path));
+        }
+    }
+    for (key, http) in &grants.http {
+        if let Some(address) = places.servers.get(key) {
+            line(&mut text, &format!("http.{}", quoted(key)), &of_http(http, *address));
+        }
+    }
+    for (key, scope) in &grants.store {
+        let scope = match scope {
+            Scope::Session => "session",
+            Scope::Plugin => "plugin",
+        };
+        line(&mut text, &format!("store.{}", quoted(key)), &format!("{{ scope = {} }}", quoted(scope)));
+    }
+    if !grants.config.is_empty() {
+        let settings = grants.config.iter();
+        let settings = settings.map(|(key, value)| format!("{} = {}", quoted(key), quoted(&places.fill.text(value))));
+        line(&mut text, "config", &format!("{{ {} }}", settings.collect::<Vec<_>>().join(", ")));
+    }
+    text
+}
+
+fn line_of_plugin(text: &mut String, plugin: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "[plugin.{}]", quoted(plugin));
+}
+
+fn line(text: &mut String, key: &str, value: &str) {
+    let _ = writeln!(text, "{key} = {value}");
+}
+
+fn of_directory(directory: &Directory, path: &std::path::Path) -> String {
+    let access = match directory.access {
+        Access::ReadOnly => "read-only",
+        Access::ReadWrite => "read-write",
+    };
+    format!("{{ path = {}, access = {} }}", quoted(&path.to_string_lossy()), quoted(access))
+}
+
+fn of_http(http: &Http, address: SocketAddr) -> String {
+    let methods = match &http.methods {
+        Some(methods) => methods.iter().map(|method| quoted(method)).collect::<Vec<_>>(),
+        None => METHODS.map(quoted).to_vec(),
+    };
+    format!(
+        "{{ hosts = [{}], schemes = [\"http\"], ports = [{}], methods = [{}], requests-per-minute = \
+         {REQUESTS_PER_MINUTE} }}",
+        quoted(&address.ip().to_string()),
+        address.port(),
+        methods.join(", "),
+    )
+}
+
+/// A value of JSON as one of TOML. What TOML does not have is refused by whoever reads the policy.
+fn json(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        _ => value.to_string(),
+    }
+}
+
+/// A basic string of TOML: JSON escapes all that has to be escaped there, but for the one character below.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}

@@ -1,0 +1,208 @@
+//! What a call left, held against what was expected of it.
+
+use super::compare::{difference, short};
+use super::file::{Blob, Expect, Part, Report};
+use super::fill::Fill;
+use portcullis::{Output, Progress, Reply};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How far two fractions may be apart and still be the same: a little more than the precision of what carries them.
+const FRACTION_ERROR_MAX: f32 = 1e-6;
+
+/// What a call left.
+pub(super) struct Left<'a, Requests> {
+    pub(super) reply: &'a Reply,
+    /// What it printed and logged, where that was asked for.
+    pub(super) log: Option<&'a str>,
+    pub(super) progress: &'a [Arc<Progress>],
+    pub(super) requests: Requests,
+    pub(super) directories: &'a BTreeMap<String, PathBuf>,
+    pub(super) fill: &'a Fill,
+}
+
+/// Everything that is not as expected.
+pub(super) fn problems(expect: &Expect, left: Left<'_, impl Iterator<Item = String>>) -> Vec<String> {
+    let (reply, fill) = (left.reply, left.fill);
+    let mut problems = Vec::new();
+    let code = reply.code.as_str();
+    if reply.outcome() != expect.outcome {
+        // A call that ended otherwise has left something else as well: that is no news.
+        let (expected, found) = (expect.outcome.as_str(), reply.outcome().as_str());
+        return vec![format!("expected the outcome {expected}, found {found} ({code}): {}", quoted(&reply.message))];
+    }
+    if let Some(expected) = expect.code.as_deref().filter(|expected| *expected != code) {
+        problems.push(format!("expected the code {expected}, found {code}: {}", quoted(&reply.message)));
+    }
+    problems.extend(of_output(expect, reply, fill));
+    if let Some(expected) = &expect.message {
+        problems.extend(of_text("the message", &fill.text(expected), &reply.message));
+    }
+    let output = texts(reply);
+    for part in expect.contains.iter().map(|part| fill.text(part)) {
+        if !output.contains(&part) && !reply.message.contains(&part) {
+            let found = if output.is_empty() { &reply.message } else { &output };
+            problems.push(format!("{} is not in the output: {}", quoted(&part), quoted(found)));
+        }
+    }
+    if let Some(expected) = &expect.title {
+        problems.extend(of_value("the title", &Value::from(expected.clone()), &Value::from(reply.title.clone())));
+    }
+    if let Some(expected) = &expect.metadata {
+        problems.extend(of_value("the metadata", expected, reply.metadata.as_ref().unwrap_or(&Value::Null)));
+    }
+    for part in expect.log.iter().filter(|part| !left.log.unwrap_or_default().contains(*part)) {
+        problems.push(format!("{} is not in the log", quoted(part)));
+    }
+    if let Some(expected) = &expect.progress {
+        problems.extend(of_progress(expected, left.progress));
+    }
+    for (path, contents) in &expect.files {
+        problems.extend(of_file(path, contents.as_deref(), left.directories));
+    }
+    if let Some(expected) = &expect.requests {
+        let found: Vec<String> = left.requests.collect();
+        problems.extend(of_value("the requests", &Value::from(expected.clone()), &Value::from(found)));
+    }
+    problems
+}
+
+fn of_output(expect: &Expect, reply: &Reply, fill: &Fill) -> Vec<String> {
+    let mut problems = Vec::new();
+    if let Some(expected) = &expect.text {
+        match &reply.output {
+            Some(Output::Text(found)) => problems.extend(of_text("the text", &fill.text(expected), found)),
+            other => problems.push(format!("expected a text, found {}", kind(other.as_ref()))),
+        }
+    }
+    if let Some(expected) = &expect.json {
+        match &reply.output {
+            Some(Output::Json(found)) => {
+                let found: Value = serde_json::from_str(found).unwrap_or(Value::Null);
+                problems.extend(of_value("the JSON", &fill.value(expected), &found));
+            }
+            other => problems.push(format!("expected JSON, found {}", kind(other.as_ref()))),
+        }
+    }
+    if let Some(expected) = &expect.parts {
+        match &reply.output {
+            Some(Output::Parts(found)) => problems.extend(of_parts(expected, found)),
+            other => problems.push(format!("expected parts, found {}", kind(other.as_ref()))),
+        }
+    }
+    problems
+}
+
+/// What there was in place of what was expected.
+fn kind(output: Option<&Output>) -> String {
+    match output {
+        None => "no output".to_owned(),
+        Some(Output::Text(text)) => format!("the text {}", quoted(text)),
+        Some(Output::Json(json)) => format!("the JSON {}", short(json)),
+        Some(Output::Parts(parts)) => format!("{} parts", parts.len()),
+    }
+}
+
+fn of_text(what: &str, expected: &str, found: &str) -> Option<String> {
+    if expected == found {
+        return None;
+    }
+    let same = expected.bytes().zip(found.bytes()).take_while(|(one, other)| one == other).count();
+    Some(format!("{what} differs at byte {same}: expected {}, found {}", quoted(expected), quoted(found)))
+}
+
+fn of_value(what: &str, expected: &Value, found: &Value) -> Option<String> {
+    difference(expected, found).map(|difference| format!("{what}: {difference}"))
+}
+
+fn of_parts(expected: &[Part], found: &[portcullis::Part]) -> Vec<String> {
+    if expected.len() != found.len() {
+        return vec![format!("expected {} parts, found {}", expected.len(), found.len())];
+    }
+    let mut problems = Vec::new();
+    for (index, (expected, found)) in expected.iter().zip(found).enumerate() {
+        let what = format!("part {}", index + 1);
+        match (expected, found) {
+            (Part::Text(expected), portcullis::Part::Text(found)) => problems.extend(of_text(&what, expected, found)),
+            (Part::Image(expected), portcullis::Part::Image(found))
+            | (Part::File(expected), portcullis::Part::File(found)) => {
+                problems.extend(of_blob(&what, expected, found));
+            }
+            (Part::Text(_) | Part::Image(_) | Part::File(_), _) => problems.push(format!("{what} is of another kind")),
+        }
+    }
+    problems
+}
+
+fn of_blob(what: &str, expected: &Blob, found: &portcullis::Blob) -> Option<String> {
+    let (kind, bytes) = (&found.media_type, found.data.len());
+    let same = expected.media_type == *kind && expected.bytes.is_none_or(|expected| expected == bytes);
+    let count = expected.bytes.map(|bytes| format!(" of {bytes} bytes")).unwrap_or_default();
+    (!same).then(|| format!("{what}: expected {}{count}, found {kind} of {bytes} bytes", expected.media_type))
+}
+
+fn of_progress(expected: &[Report], found: &[Arc<Progress>]) -> Vec<String> {
+    if expected.len() != found.len() {
+        return vec![format!("expected {} reports of progress, found {}", expected.len(), found.len())];
+    }
+    let mut problems = Vec::new();
+    for (index, (expected, found)) in expected.iter().zip(found).enumerate() {
+        let what = |member: &str| format!("the {member} of report {}", index + 1);
+        if let Some(title) = &expected.title {
+            let (expected, found) = (Value::from(title.clone()), Value::from(found.title.clone()));
+            problems.extend(of_value(&what("title"), &expected, &found));
+        }
+        if let Some(fraction) = expected.fraction {
+            let same = match (fraction, found.fraction) {
+                (Some(one), Some(other)) => (one - other).abs() <= FRACTION_ERROR_MAX,
+                (one, other) => one.is_none() && other.is_none(),
+            };
+            if !same {
+                problems.push(format!("{}: expected {fraction:?}, found {:?}", what("fraction"), found.fraction));
+            }
+        }
+        if let Some(metadata) = &expected.metadata {
+            let found = found.metadata.as_deref().and_then(|text| serde_json::from_str(text).ok());
+            problems.extend(of_value(&what("metadata"), metadata, &found.unwrap_or(Value::Null)));
+        }
+    }
+    problems
+}
+
+/// A file as it is afterwards: its path begins with the key of its directory.
+fn of_file(path: &str, expected: Option<&str>, directories: &BTreeMap<String, PathBuf>) -> Option<String> {
+    let (key, rest) = path.split_once('/')?;
+    let Some(directory) = directories.get(key) else { return Some(format!("{path}: no directory `{key}` is granted")) };
+    let file = directory.join(rest);
+    let is_file = std::fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file());
+    let found = if is_file { std::fs::read(&file) } else { Err(ErrorKind::NotFound.into()) };
+    match (expected, found) {
+        (Some(expected), Ok(found)) => of_text(path, expected, &String::from_utf8_lossy(&found)),
+        (None, Err(_)) => None,
+        (Some(_), Err(_)) => Some(format!("{path}: expected a file, found none")),
+        (None, Ok(_)) => Some(format!("{path}: expected no file, found one")),
+    }
+}
+
+/// The text of an output, of whatever kind it is.
+fn texts(reply: &Reply) -> String {
+    match &reply.output {
+        None => String::new(),
+        Some(Output::Text(text) | Output::Json(text)) => text.clone(),
+        Some(Output::Parts(parts)) => {
+            let text = |part: &portcullis::Part| match part {
+                portcullis::Part::Text(text) => Some(text.clone()),
+                portcullis::Part::Image(_) | portcullis::Part::File(_) => None,
+            };
+            parts.iter().filter_map(text).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+/// A text on one line, as JSON spells it.
+fn quoted(text: &str) -> String {
+    short(&Value::from(text).to_string())
+}

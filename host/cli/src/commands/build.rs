@@ -1,0 +1,70 @@
+//! `portcullis build`: a project becomes a component.
+
+use super::Context;
+use crate::arguments::BuildArguments;
+use crate::exit_code::Exit;
+use crate::json;
+use anyhow::Context as _;
+use portcullis::text::OneLine;
+use portcullis_build::{Built, Engine, Language, Project, size};
+use serde_json::json;
+use std::path::Path;
+use std::time::Instant;
+
+pub(super) fn run(arguments: &BuildArguments, context: &Context) -> anyhow::Result<Exit> {
+    let mut project = Project::open(&arguments.project)?;
+    if let Some(engine) = &arguments.engine {
+        project.engine = named(engine, &project)?;
+    }
+    let out = arguments.out.clone().unwrap_or_else(|| project.output());
+    let begun = Instant::now();
+    let built = portcullis_build::build(&project, &out)?;
+    let imports = imports(&built.file)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let text = match context.json {
+        true => json::line(&json!({
+            "name": project.name,
+            "file": built.file,
+            "bytes": built.bytes,
+            "bytes_before_strip": built.bytes_before_strip,
+            "imports": imports,
+            "seconds": seconds,
+        }))?,
+        false => text(&built, &imports, seconds),
+    };
+    context.terminal.print(&text)?;
+    Ok(Exit::Completed)
+}
+
+/// The engine that a person named.
+fn named(word: &str, project: &Project) -> anyhow::Result<Engine> {
+    anyhow::ensure!(
+        matches!(project.language, Language::JavaScript | Language::TypeScript),
+        "--engine is for JavaScript and TypeScript"
+    );
+    match word {
+        "quickjs" => Ok(Engine::QuickJs),
+        "starlingmonkey" => Ok(Engine::StarlingMonkey),
+        _ => anyhow::bail!("there is no engine `{}`: say quickjs or starlingmonkey", word.escape_debug()),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "what this command itself has built")]
+fn imports(file: &Path) -> anyhow::Result<Vec<String>> {
+    let bytes = std::fs::read(file).with_context(|| file.display().to_string())?;
+    portcullis::component_imports(&bytes).context("the toolchain made what is no component")
+}
+
+fn text(built: &Built, imports: &[String], seconds: f64) -> String {
+    let stripped = built.bytes_before_strip.saturating_sub(built.bytes);
+    let file = built.file.display().to_string();
+    let mut text = format!("{}: {} in {seconds:.1} s", OneLine(&file), size(built.bytes));
+    if stripped > 0 {
+        text.push_str(&format!(", {} of names and debug information left out", size(stripped)));
+    }
+    text.push('\n');
+    for import in imports {
+        text.push_str(&format!("  imports {}\n", OneLine(import)));
+    }
+    text
+}

@@ -1,0 +1,52 @@
+//! The level at which a plugin keeps the contract, as `portcullis check` shows it.
+
+use super::Examined;
+use crate::commands::Context;
+use crate::style::Look;
+use portcullis::text::{Lines, OneLine};
+use portcullis::{Conformance, Level, Lint, Loaded};
+use serde_json::{Value, json};
+
+/// The level of what was looked at. This runs the plugin, where nothing less keeps it from the highest.
+pub(super) async fn of(examined: &Examined, lints: &[Lint]) -> Conformance {
+    match (&examined.loaded, examined.problems.as_slice()) {
+        (Some((engine, loaded)), []) => loaded.conformance(lints, engine).await,
+        (_, problems) => Conformance {
+            level: Level::Refused,
+            kept_from_next: problems.iter().map(ToString::to_string).collect(),
+            not_tried: Vec::new(),
+        },
+    }
+}
+
+pub(super) fn document(conformance: &Conformance, loaded: Option<&Loaded>) -> Value {
+    json!({
+        "level": conformance.level.number(),
+        "name": conformance.level.as_str(),
+        "of": Level::HIGHEST.number(),
+        "contract": loaded.map(Loaded::contract),
+        "kept_from_next": conformance.kept_from_next,
+        "not_tried": conformance.not_tried,
+    })
+}
+
+/// The line of the level, and what is said after all else: why it is not a higher one.
+pub(super) fn text(conformance: &Conformance, context: &Context) -> (String, String) {
+    let style = context.terminal.style();
+    let (level, highest) = (conformance.level, Level::HIGHEST.number());
+    let line = format!("  conforms  level {} of {highest}, {}\n", level.number(), level.as_str());
+    let mut reasons = String::new();
+    // What has to be mended at the lower levels is told as problems and lints.
+    if let (Level::Clear, Some(next)) = (level, level.next()) {
+        for reason in &conformance.kept_from_next {
+            let mark = style.paint(Look::Doubtful, format!("not {}:", next.as_str()));
+            reasons.push_str(&format!("{mark} {}\n", Lines(reason)));
+        }
+    }
+    if !conformance.not_tried.is_empty() {
+        let names = conformance.not_tried.join(", ");
+        let mark = style.paint(Look::Quiet, "not tried, for want of small arguments that the schema takes:");
+        reasons.push_str(&format!("{mark} {}\n", OneLine(&names)));
+    }
+    (line, reasons)
+}

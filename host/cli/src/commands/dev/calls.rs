@@ -1,0 +1,211 @@
+//! The calls of a project as they end, whichever process made them: what the record says of them, line by line.
+//!
+//! The lines are read and shown, and nothing is decided by them: whether they are what was written is for
+//! `portcullis audit verify` to say.
+
+use crate::environment;
+use crate::style::{Look, Style};
+use portcullis::text::OneLine;
+use portcullis::{Hook, HookCall, Hooked, Hooking, Outcome, Reply};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::future::ready;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// The record, in the state directory.
+const RECORD: &str = "audit.jsonl";
+
+/// The most bytes that are read at one look: hundreds of calls. The rest is read at the next.
+const READ_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// The most calls that are remembered between their decision and their end.
+const REMEMBERED_MAX: usize = 10_000;
+
+/// The most characters of a message on a line.
+const MESSAGE_CHARACTERS_MAX: usize = 300;
+
+/// What the host told the caller of a call that did not complete. Other processes keep that to themselves.
+#[derive(Default)]
+pub(super) struct Messages(Mutex<HashMap<String, String>>);
+
+impl Hook for Messages {
+    fn after<'a>(&'a self, call: &'a HookCall<'a>, reply: &'a Reply) -> Hooking<'a> {
+        if reply.outcome() != Outcome::Completed {
+            let mut messages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if messages.len() >= REMEMBERED_MAX {
+                messages.clear();
+            }
+            messages.insert(call.id.to_owned(), reply.message.clone());
+        }
+        Box::pin(ready(Hooked::pass()))
+    }
+}
+
+impl Messages {
+    fn take(&self, call: &str) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(call)
+    }
+}
+
+/// A call that has ended. Its texts are those of models and plugins.
+pub(super) struct Ended {
+    time: String,
+    tool: String,
+    outcome: String,
+    code: String,
+    milliseconds: f64,
+    message: Option<String>,
+}
+
+impl Ended {
+    /// One line for a person.
+    pub(super) fn line(&self, style: Style) -> String {
+        let look = if self.outcome == "completed" { Look::Good } else { Look::Bad };
+        let outcome = match self.code == self.outcome {
+            true => self.outcome.clone(),
+            false => format!("{} ({})", self.outcome, self.code),
+        };
+        let outcome = OneLine(&outcome).to_string();
+        let message = match &self.message {
+            Some(message) => format!("  {}", OneLine(&cut(message))),
+            None => String::new(),
+        };
+        format!(
+            "{}Z  {}  {}  {:.1} ms{message}\n",
+            style.paint(Look::Quiet, OneLine(&self.time)),
+            style.paint(Look::Strong, OneLine(&self.tool)),
+            style.paint(look, outcome),
+            self.milliseconds
+        )
+    }
+
+    /// The same for a program.
+    pub(super) fn document(&self) -> Value {
+        json!({
+            "event": "call",
+            "time": self.time,
+            "tool": self.tool,
+            "outcome": self.outcome,
+            "code": self.code,
+            "milliseconds": self.milliseconds,
+            "message": self.message,
+        })
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MESSAGE_CHARACTERS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The record, read as it grows.
+pub(super) struct Calls {
+    file: PathBuf,
+    /// How much of it was read.
+    read: u64,
+    /// What was read of a line that has not ended.
+    rest: Vec<u8>,
+    /// The tools of other plugins are none of this project's.
+    prefix: String,
+    /// Calls that were decided on: the tool, and why.
+    decided: HashMap<String, (String, String)>,
+}
+
+impl Calls {
+    /// What is recorded in a state directory from now on of the tools of a plugin.
+    pub(super) fn from_now_on(state: &Path, plugin: &str) -> Self {
+        let file = state.join(RECORD);
+        let read = environment::open_named(&file).and_then(|file| file.metadata()).map_or(0, |metadata| metadata.len());
+        Self { file, read, rest: Vec::new(), prefix: format!("{plugin}."), decided: HashMap::new() }
+    }
+
+    /// The calls that have ended since the last look. A record that cannot be read has no news.
+    pub(super) fn news(&mut self, messages: &Messages) -> Vec<Ended> {
+        let mut bytes = Vec::new();
+        let read = environment::open_named(&self.file).and_then(|mut file| {
+            if file.metadata()?.len() < self.read {
+                // Somebody has begun a new one.
+                (self.read, self.rest) = (0, Vec::new());
+            }
+            file.seek(SeekFrom::Start(self.read))?;
+            file.take(READ_BYTES_MAX).read_to_end(&mut bytes)
+        });
+        let Ok(read) = read else { return Vec::new() };
+        self.read += read as u64;
+        self.rest.append(&mut bytes);
+        let whole = self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let lines: Vec<u8> = self.rest.drain(..whole).collect();
+        let entries = lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+        entries.filter_map(|entry| self.ended(&entry, messages)).collect()
+    }
+
+    fn ended(&mut self, entry: &Value, messages: &Messages) -> Option<Ended> {
+        let member = |name: &str| entry.get(name).and_then(Value::as_str);
+        let (kind, call) = (member("kind")?, member("call")?);
+        let tool = member("tool").filter(|tool| tool.starts_with(&self.prefix));
+        if let ("decision", Some(tool)) = (kind, tool) {
+            if self.decided.len() >= REMEMBERED_MAX {
+                self.decided.clear();
+            }
+            let reason = member("reason").unwrap_or_default().to_owned();
+            self.decided.insert(call.to_owned(), (tool.to_owned(), reason));
+        }
+        if kind != "outcome" {
+            return None;
+        }
+        let decided = self.decided.remove(call);
+        let (tool, reason) = decided.or_else(|| Some((tool?.to_owned(), String::new())))?;
+        let outcome = member("outcome")?.to_owned();
+        let why = || {
+            let detail = member("detail").map(str::to_owned).filter(|detail| !detail.is_empty());
+            detail.or_else(|| Some(reason).filter(|reason| outcome == "denied" && !reason.is_empty()))
+        };
+        let message = if outcome == "completed" { None } else { messages.take(call).or_else(why) };
+        // The record's microseconds are exact as a float for a century.
+        #[expect(clippy::cast_precision_loss, reason = "a call takes less than a century")]
+        let milliseconds = entry.get("wall_us").and_then(Value::as_u64).unwrap_or(0) as f64 / 1000.0;
+        let time = member("time").and_then(|time| time.get(11..19)).unwrap_or_default().to_owned();
+        let code = member("code").unwrap_or_default().to_owned();
+        Some(Ended { time, tool, outcome, code, milliseconds, message })
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test writes a record")]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::io::Write;
+
+    #[test]
+    fn a_call_is_told_when_its_line_is_whole() {
+        let state = std::env::temp_dir().join(format!("portcullis-calls-{}", std::process::id()));
+        fs::create_dir_all(&state).unwrap();
+        fs::write(
+            state.join(RECORD),
+            "{\"kind\":\"outcome\",\"call\":\"old\",\"tool\":\"a.b\",\"outcome\":\"failed\"}\n",
+        )
+        .unwrap();
+        let (mut calls, messages) = (Calls::from_now_on(&state, "a"), Messages::default());
+        assert!(calls.news(&messages).is_empty());
+        let mut record = fs::File::options().append(true).open(state.join(RECORD)).unwrap();
+        let lines = "{\"kind\":\"decision\",\"call\":\"1\",\"tool\":\"a.b\\u001b\",\"reason\":\"none\"}\n\
+            {\"kind\":\"decision\",\"call\":\"2\",\"tool\":\"other.b\",\"reason\":\"\"}\n\
+            {\"kind\":\"outcome\",\"call\":\"2\",\"outcome\":\"completed\",\"code\":\"completed\"}\n\
+            {\"kind\":\"outcome\",\"call\":\"1\",\"time\":\"2026-11-22T00:15:02.1Z\",\"outcome\":\"denied\",\
+            \"code\":\"policy-denied\",\"wall_us\":1500}\n";
+        let (first, second) = lines.split_at(lines.len() - 10);
+        record.write_all(first.as_bytes()).unwrap();
+        assert!(calls.news(&messages).is_empty(), "half a line is none");
+        record.write_all(second.as_bytes()).unwrap();
+        let ended = calls.news(&messages);
+        let told: Vec<String> = ended.iter().map(|ended| ended.line(Style::Plain)).collect();
+        assert_eq!(told, ["00:15:02Z  a.b\\u{1b}  denied (policy-denied)  1.5 ms  none\n"]);
+        assert!(calls.news(&messages).is_empty());
+        fs::remove_dir_all(state).unwrap();
+    }
+}

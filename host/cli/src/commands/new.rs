@@ -1,0 +1,25 @@
+//! `portcullis new`: a project with one tool.
+
+use super::Context;
+use crate::arguments::NewArguments;
+use crate::exit_code::Exit;
+use crate::json;
+use portcullis_build::Language;
+use serde_json::json;
+use std::path::Path;
+
+pub(super) fn run(arguments: &NewArguments, context: &Context) -> anyhow::Result<Exit> {
+    let language = Language::parse(&arguments.lang)?;
+    portcullis_build::create(Path::new("."), &arguments.name, language)?;
+    let name = &arguments.name;
+    let text = match context.json {
+        true => json::line(&json!({ "name": name, "language": language.name(), "folder": name }))?,
+        false => format!(
+            "{name}: a plugin in {}, with one tool\n\n  cd {name}\n  portcullis build\n  portcullis test\n  portcullis call \
+             {name}.greet '{{\"name\":\"Ada\"}}' --policy portcullis.toml\n",
+            language.name()
+        ),
+    };
+    context.terminal.print(&text)?;
+    Ok(Exit::Completed)
+}

@@ -1,0 +1,154 @@
+//! `portcullis test`: the cases of a project, each run in the real host.
+
+use super::Context;
+use super::conduct::Interrupts;
+use crate::arguments::TestArguments;
+use crate::cases::{self, Finished, Located, Runner};
+use crate::exit_code::Exit;
+use crate::json;
+use crate::progress::{CompileProgress, StatusLine};
+use crate::style::Look;
+use anyhow::{Context as _, bail, ensure};
+use portcullis::policy::PluginName;
+use portcullis::text::{Lines, OneLine};
+use portcullis_build::{Project, size};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where the cases of a project are.
+const CASES: &str = "tests";
+
+pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow::Result<Exit> {
+    let mut interrupts = Interrupts::listen()?;
+    let folder = arguments.cases.clone().unwrap_or_else(|| arguments.project.join(CASES));
+    let wanted = |located: &Located| arguments.only.as_ref().is_none_or(|text| located.case.name.contains(text));
+    let cases: Vec<Located> = cases::read(&folder)?.into_iter().filter(wanted).collect();
+    // A run that tries nothing proves nothing.
+    ensure!(!cases.is_empty(), "{} has no case{}", folder.display(), chosen(arguments));
+    let (plugin, component) = component(arguments, context)?;
+    let work = async {
+        let progress = CompileProgress::new(&StatusLine::new(context.terminal));
+        let mut runner =
+            Runner::open(plugin, &component, context.environment.compiler.clone(), Arc::new(progress)).await?;
+        let mut report = Report::default();
+        for located in &cases {
+            let finished = runner.run(located).await;
+            report.take(located, &finished, context)?;
+        }
+        anyhow::Ok(report)
+    };
+    let report = tokio::select! {
+        report = work => report?,
+        () = interrupts.next() => bail!("interrupted: not every case was run"),
+    };
+    report.end(context)
+}
+
+fn chosen(arguments: &TestArguments) -> String {
+    arguments.only.as_ref().map(|text| format!(" whose name contains `{}`", text.escape_debug())).unwrap_or_default()
+}
+
+/// The component to test and its plugin's name: the one that was named, or the project's, built.
+fn component(arguments: &TestArguments, context: &Context) -> anyhow::Result<(PluginName, PathBuf)> {
+    if let Some(file) = &arguments.component {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        let name = PluginName::new(&name).with_context(|| file.display().to_string())?;
+        return Ok((name, file.clone()));
+    }
+    let project = Project::open(&arguments.project)?;
+    // Building waits for other programs, which must not keep the signals from being heard.
+    let built = tokio::task::block_in_place(|| portcullis_build::build(&project, &project.output()))?;
+    let style = context.terminal.note_style();
+    let file = built.file.display().to_string();
+    context.terminal.note(style.paint(Look::Quiet, format!("{}: {}", OneLine(&file), size(built.bytes))));
+    Ok((PluginName::new(&project.name)?, built.file))
+}
+
+/// What all cases came to.
+#[derive(Default)]
+struct Report {
+    passed: usize,
+    failed: usize,
+    documents: Vec<Value>,
+}
+
+impl Report {
+    /// Notes a case, and shows it to a person.
+    fn take(&mut self, located: &Located, finished: &Finished, context: &Context) -> anyhow::Result<()> {
+        let passed = finished.problems.is_empty();
+        if passed {
+            self.passed += 1;
+        } else {
+            self.failed += 1;
+        }
+        if context.json {
+            self.documents.push(document(located, finished));
+            return Ok(());
+        }
+        Ok(context.terminal.print(&text(located, finished, context))?)
+    }
+
+    fn end(self, context: &Context) -> anyhow::Result<Exit> {
+        let (passed, failed) = (self.passed, self.failed);
+        let summary = match context.json {
+            true => json::line(&json!({ "passed": passed, "failed": failed, "cases": self.documents }))?,
+            false => format!("{passed} passed, {failed} failed\n"),
+        };
+        context.terminal.print(&summary)?;
+        Ok(if failed == 0 { Exit::Completed } else { Exit::ToolFailed })
+    }
+}
+
+fn document(located: &Located, finished: &Finished) -> Value {
+    json!({
+        "name": located.case.name,
+        "file": located.file,
+        "ok": finished.problems.is_empty(),
+        "problems": finished.problems,
+        "log": finished.log,
+        "outcome": finished.end.as_ref().map(|end| end.outcome),
+        "code": finished.end.as_ref().map(|end| end.code),
+        "milliseconds": milliseconds(finished),
+    })
+}
+
+fn milliseconds(finished: &Finished) -> u64 {
+    u64::try_from(finished.time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The lines of a case.
+fn text(located: &Located, finished: &Finished, context: &Context) -> String {
+    let style = context.terminal.style();
+    let (name, time) = (OneLine(&located.case.name), milliseconds(finished));
+    if finished.problems.is_empty() {
+        return format!(
+            "{}  {name} {}\n",
+            style.paint(Look::Good, "pass"),
+            style.paint(Look::Quiet, format!("{time} ms"))
+        );
+    }
+    let file = shown(&located.file);
+    let mut text = format!(
+        "{}  {name} {}\n",
+        style.paint(Look::Bad, "FAIL"),
+        style.paint(Look::Quiet, format!("{time} ms, {}", OneLine(&file)))
+    );
+    for problem in &finished.problems {
+        text.push_str(&format!("      {}\n", indented(problem)));
+    }
+    if !finished.log.is_empty() {
+        let log = indented(finished.log.trim_end());
+        text.push_str(&format!("      {} {log}\n", style.paint(Look::Quiet, "the call's log:")));
+    }
+    text
+}
+
+/// Text of any origin, with its further lines below its first.
+fn indented(text: &str) -> String {
+    Lines(text).to_string().replace('\n', "\n      ")
+}
+
+fn shown(file: &Path) -> String {
+    file.display().to_string()
+}

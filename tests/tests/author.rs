@@ -1,0 +1,20 @@
+//! What people who write plugins meet: `portcullis test`, the level that `portcullis check` gives, and `portcullis
+//! dev`, each through the program itself.
+
+#![allow(clippy::disallowed_methods, reason = "tests start the program and lay out its files")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "author/bench.rs"]
+mod bench;
+
+#[path = "author/cases.rs"]
+mod cases;
+
+#[path = "author/malformed.rs"]
+mod malformed;
+
+#[path = "author/levels.rs"]
+mod levels;
+
+#[path = "author/dev.rs"]
+mod dev;

@@ -1,0 +1,181 @@
+//! Cases in the real host: what they can grant and expect, and that each expectation matters.
+
+use crate::bench::Bench;
+use portcullis_tests::{Manifest, guest, shipped_plugin};
+use serde_json::{Value, json};
+
+/// What the files plugin is granted: a directory with a poem.
+fn poem(access: &str) -> Value {
+    let files = json!({"a/poem.txt": "roses are red\n"});
+    json!({"directory": {"workspace": {"access": access, "files": files, "from": "fixtures"}}})
+}
+
+fn files() -> Bench {
+    let bench = Bench::new();
+    bench.component("files", &shipped_plugin("files"));
+    bench.file("fixtures/deep/b.txt", "violets are blue\n");
+    bench
+}
+
+fn read(path: &str) -> Value {
+    json!({"path": path})
+}
+
+#[test]
+fn a_case_runs_with_what_it_is_granted_and_nothing_else() {
+    let bench = files();
+    bench.cases(
+        "files.json",
+        &json!([
+            {"name": "reads", "tool": "read", "arguments": read("a/poem.txt"), "grants": poem("read-only"),
+             "expect": {"outcome": "completed", "code": "completed", "contains": ["roses"],
+                        "files": {"workspace/a/poem.txt": "roses are red\n", "workspace/c.txt": null}}},
+            {"name": "a copy of a folder", "tool": "read", "arguments": read("deep/b.txt"), "grants": poem("read-only"),
+             "expect": {"outcome": "completed", "contains": ["violets"]}},
+            {"name": "writes", "tool": "write", "arguments": {"path": "c.txt", "content": "new"},
+             "grants": poem("read-write"), "expect": {"outcome": "completed", "files": {"workspace/c.txt": "new"}}},
+            {"name": "the next case finds nothing of it", "tool": "read", "arguments": read("c.txt"),
+             "grants": poem("read-write"), "expect": {"outcome": "failed", "files": {"workspace/c.txt": null}}},
+            {"name": "is granted nothing", "tool": "read", "arguments": read("a/poem.txt"),
+             "expect": {"outcome": "denied", "code": "dependency-not-granted"}},
+            {"name": "may only read", "tool": "write", "arguments": {"path": "c.txt", "content": "new"},
+             "grants": poem("read-only"), "expect": {"outcome": "failed", "files": {"workspace/c.txt": null}}},
+            {"name": "several calls share what they have", "grants": poem("read-write"), "steps": [
+                {"tool": "write", "arguments": {"path": "d.txt", "content": "one"}, "expect": {"outcome": "completed"}},
+                {"tool": "read", "arguments": read("d.txt"), "expect": {"outcome": "completed", "contains": ["one"]}}]},
+        ]),
+    );
+    let document = bench.passes("files");
+    assert_eq!(document["passed"], 7, "{document:#}");
+    assert_eq!(document["cases"][0]["file"], "./tests/files.json", "{document:#}");
+    // Nothing of a person's was made or used.
+    assert!(!bench.site.state().exists());
+}
+
+#[test]
+fn the_decision_and_the_person_are_the_hosts_own() {
+    let bench = files();
+    let case = |name: &str, extra: Value, expect: Value| {
+        let mut case = json!({"name": name, "tool": "read", "arguments": read("a/poem.txt"),
+            "grants": poem("read-only"), "expect": expect});
+        case.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        case
+    };
+    bench.cases(
+        "files.json",
+        &json!([
+            case("denied", json!({"decision": "deny"}), json!({"outcome": "denied", "code": "policy-denied"})),
+            case("nobody there", json!({"decision": "ask"}), json!({"outcome": "pending", "code": "approval-pending"})),
+            case("yes", json!({"decision": "ask", "answer": "approve"}), json!({"outcome": "completed"})),
+            case(
+                "no",
+                json!({"decision": "ask", "answer": "reject"}),
+                json!({"outcome": "denied", "code": "approval-denied"})
+            ),
+            json!({"name": "no JSON", "tool": "read", "arguments_text": "{not json",
+                   "expect": {"outcome": "invalid", "code": "malformed-arguments"}}),
+            json!({"name": "no tool", "tool": "raed", "expect": {"outcome": "invalid", "code": "unknown-tool"}}),
+        ]),
+    );
+    bench.passes("files");
+}
+
+#[test]
+fn a_server_answers_as_the_case_says() {
+    let bench = Bench::new();
+    bench.component("web", &shipped_plugin("web"));
+    let fetch = |path: &str| json!({"url": format!("${{http.fetch}}{path}")});
+    let served = json!({"http": {"fetch": {"answers": [
+        {"path": "/a?q=1", "headers": {"content-type": "text/plain"}, "body": "it is here"},
+        {"path": "/json", "body": {"a": [1]}}]}}});
+    bench.cases(
+        "web.json",
+        &json!([
+            {"name": "a text", "tool": "fetch", "arguments": fetch("/a?q=1"), "grants": served,
+             "expect": {"outcome": "completed", "contains": ["it is here"], "requests": ["GET /a?q=1"]}},
+            {"name": "JSON", "tool": "fetch", "arguments": fetch("/json"), "grants": served,
+             "expect": {"outcome": "completed", "contains": ["[1]"], "requests": ["GET /json"]}},
+            {"name": "nothing", "tool": "fetch", "arguments": fetch("/b"), "grants": served,
+             "expect": {"outcome": "failed", "contains": ["404"], "requests": ["GET /b"]}},
+        ]),
+    );
+    bench.passes("web");
+}
+
+#[test]
+fn a_call_is_cancelled_and_limited() {
+    let bench = Bench::new();
+    bench
+        .component("waits-for-cancellation", &guest("waits-for-cancellation", &Manifest::of("waits-for-cancellation")));
+    bench.cases(
+        "a.json",
+        &json!({"name": "ends when it is cancelled", "tool": "run", "cancel_after_ms": 100,
+                "expect": {"outcome": "cancelled"}}),
+    );
+    bench.passes("waits-for-cancellation");
+    bench.component("loop-in-execute", &guest("loop-in-execute", &Manifest::of("loop-in-execute")));
+    bench.cases(
+        "a.json",
+        &json!({"name": "runs for ever", "tool": "run", "limits": {"time": "300 ms"},
+                "expect": {"outcome": "limit", "code": "limit-time"}}),
+    );
+    let document = bench.passes("loop-in-execute");
+    assert!(document["cases"][0]["milliseconds"].as_u64().unwrap() >= 300, "{document:#}");
+}
+
+/// Each expectation is held against what was found.
+#[test]
+fn what_is_not_as_expected_is_told() {
+    let bench = Bench::new();
+    bench.component("json", &guest("json-echo", &Manifest::of("json")));
+    let echo =
+        |expect: Value| json!({"name": "echo", "tool": "run", "arguments": {"value": {"a": 1}}, "expect": expect});
+    bench.cases("a.json", &echo(json!({"outcome": "completed", "json": {"value": {"a": 1.0}}})));
+    bench.passes("json");
+    let wrong = [
+        (json!({"outcome": "failed"}), "expected the outcome failed, found completed"),
+        (json!({"code": "trapped"}), "expected the code trapped, found completed"),
+        (json!({"json": {"value": {"a": 2}}}), "the JSON: "),
+        (json!({"text": "x"}), "expected a text, found the JSON"),
+        (json!({"parts": []}), "expected parts, found the JSON"),
+        (json!({"contains": ["nowhere"]}), "\"nowhere\" is not in the output"),
+        (json!({"message": "x"}), "the message differs at byte 0"),
+        (json!({"title": "x"}), "the title: the whole: expected \"x\""),
+        (json!({"metadata": {"x": 1}}), "the metadata: "),
+        (json!({"log": ["x"]}), "\"x\" is not in the log"),
+        (json!({"progress": [{"title": "x"}]}), "expected 1 reports of progress, found 0"),
+        (json!({"files": {"workspace/x": "x"}}), "no directory `workspace` is granted"),
+        (json!({"requests": ["GET /"]}), "the requests: "),
+    ];
+    let cases: Vec<Value> = wrong
+        .iter()
+        .map(|(changed, _)| {
+            let mut expect = json!({"outcome": "completed"});
+            expect.as_object_mut().unwrap().extend(changed.as_object().unwrap().clone());
+            echo(expect)
+        })
+        .collect();
+    bench.cases("a.json", &Value::from(cases));
+    let told = bench.fails("json");
+    for ((changed, says), told) in wrong.iter().zip(&told) {
+        assert!(told.contains(says), "{changed}: {told}");
+    }
+}
+
+#[test]
+fn a_person_reads_what_failed_and_nothing_that_fools_a_terminal() {
+    let bench = Bench::new();
+    bench.component("trap-on-demand", &guest("trap-on-demand", &Manifest::of("trap-on-demand")));
+    bench.cases(
+        "a.json",
+        &json!([{"name": "good \u{1b}[2J", "tool": "run", "expect": {"outcome": "completed"}},
+                {"name": "bad", "tool": "run", "arguments": {"a": 1}, "expect": {"outcome": "completed"}}]),
+    );
+    let ran = bench.test("trap-on-demand", &[]).ends(1);
+    assert!(ran.out.starts_with("pass  good \\u{1b}[2J "), "{}", ran.out);
+    for said in ["FAIL  bad ", "found trapped (trapped)", "the call's log:", "unreachable", "1 passed, 1 failed\n"] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+    let only = bench.test("trap-on-demand", &["--only", "good"]).ends(0);
+    assert!(only.out.ends_with("1 passed, 0 failed\n"), "{}", only.out);
+}

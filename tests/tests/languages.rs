@@ -1,0 +1,19 @@
+//! One plugin in every language, the same cases for all of them, and what an author does first.
+
+#![allow(clippy::disallowed_methods, reason = "tests start the program, and read what it left")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "languages/account.rs"]
+mod account;
+#[path = "languages/examples.rs"]
+mod examples;
+#[path = "languages/readme.rs"]
+mod readme;
+#[path = "languages/row.rs"]
+mod row;
+#[path = "languages/shape.rs"]
+mod shape;
+#[path = "languages/table.rs"]
+mod table;
+#[path = "languages/templates.rs"]
+mod templates;

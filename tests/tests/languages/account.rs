@@ -1,0 +1,62 @@
+//! The document tells of every gap.
+
+use crate::row::{ROWS, repository};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+
+/// Between these lines of the document stands what this test writes.
+const BEGIN: &str = "<!-- gaps: begin -->\n";
+const END: &str = "<!-- gaps: end -->\n";
+/// Writes the document anew, where a person sets it.
+const WRITE: &str = "PORTCULLIS_WRITE_LANGUAGES";
+
+/// The table of what a language cannot do, and why.
+fn table() -> String {
+    let mut keys: BTreeSet<String> =
+        ROWS.iter().flat_map(|row| row.gaps().keys().cloned().collect::<Vec<_>>()).collect();
+    let mut text = String::from("| tool or case |");
+    for row in ROWS {
+        write!(text, " {} |", row.title).unwrap();
+    }
+    text.push_str("\n|---|");
+    text.push_str(&"---|".repeat(ROWS.len()));
+    text.push('\n');
+    let mut reasons: Vec<String> = Vec::new();
+    for key in std::mem::take(&mut keys) {
+        write!(text, "| {key} |").unwrap();
+        for row in ROWS {
+            match row.gaps().get(&key) {
+                None => text.push_str(" yes |"),
+                Some(why) => {
+                    let why = why.as_str().unwrap().to_owned();
+                    let at = reasons.iter().position(|reason| *reason == why).unwrap_or_else(|| {
+                        reasons.push(why);
+                        reasons.len() - 1
+                    });
+                    write!(text, " no ({}) |", at + 1).unwrap();
+                }
+            }
+        }
+        text.push('\n');
+    }
+    text.push('\n');
+    for (number, why) in reasons.iter().enumerate() {
+        writeln!(text, "{}. {why}", number + 1).unwrap();
+    }
+    text
+}
+
+#[test]
+fn the_document_tells_of_every_gap() {
+    let file = repository().join("docs/languages.md");
+    let document = fs::read_to_string(&file).unwrap();
+    let (before, rest) = document.split_once(BEGIN).expect("the document has a place for the table");
+    let (kept, after) = rest.split_once(END).expect("the table has an end");
+    let table = table();
+    if std::env::var_os(WRITE).is_some() {
+        fs::write(&file, format!("{before}{BEGIN}{table}{END}{after}")).unwrap();
+        return;
+    }
+    assert_eq!(kept, table, "{WRITE}=1 writes it anew");
+}

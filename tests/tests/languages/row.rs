@@ -1,0 +1,71 @@
+//! The rows of the table: one conformance plugin in one language, for one engine.
+
+use portcullis_tests::{Ran, program};
+use serde_json::{Map, Value};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// One conformance plugin, as it was built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    /// What the row is called, and the folder of its component.
+    pub(crate) name: &'static str,
+    /// The folder of its project.
+    pub(crate) project: &'static str,
+    /// How people call it.
+    pub(crate) title: &'static str,
+}
+
+/// All rows, in the order in which they are shown.
+pub(crate) const ROWS: [Row; 8] = [
+    Row { name: "rust", project: "rust", title: "Rust" },
+    Row { name: "quickjs", project: "typescript", title: "TypeScript, QuickJS" },
+    Row { name: "starlingmonkey", project: "typescript", title: "TypeScript, StarlingMonkey" },
+    Row { name: "python", project: "python", title: "Python" },
+    Row { name: "go", project: "go", title: "Go" },
+    Row { name: "c", project: "c", title: "C" },
+    Row { name: "cpp", project: "cpp", title: "C++" },
+    Row { name: "zig", project: "zig", title: "Zig" },
+];
+
+impl Row {
+    pub(crate) fn of(name: &str) -> Self {
+        *ROWS.iter().find(|row| row.name == name).expect("a row of that name")
+    }
+
+    /// The component.
+    pub(crate) fn component(self) -> PathBuf {
+        built(self.name).join("conformance.wasm")
+    }
+
+    /// What the language cannot do, and why: by the name of a tool, or of a case.
+    pub(crate) fn gaps(self) -> Map<String, Value> {
+        let folder = repository().join("tests/languages").join(self.project);
+        let of_engine = folder.join(format!("gaps.{}.json", self.name));
+        let file = if of_engine.is_file() { of_engine } else { folder.join("gaps.json") };
+        let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        serde_json::from_str(&text).unwrap()
+    }
+}
+
+/// The folder of what `cargo xtask test` has built for the languages, below it the folder of a row.
+pub(crate) fn built(place: &str) -> PathBuf {
+    let default = repository().join("target/languages");
+    env::var_os("PORTCULLIS_TEST_LANGUAGES").map_or(default, PathBuf::from).join(place)
+}
+
+/// The folder of the repository.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// Runs the program, with nothing of this machine's user but where toolchains are kept. What it compiles is kept from
+/// one test to the next.
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Ran {
+    let (state, none) = (built("state"), built("none"));
+    let mut command = Command::new(program());
+    command.args(arguments).current_dir(folder).env("PORTCULLIS_STATE", state).env("XDG_CONFIG_HOME", none);
+    command.output().unwrap().into()
+}

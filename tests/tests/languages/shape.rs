@@ -1,0 +1,122 @@
+//! What the components are: equal definitions, their size, and what they import.
+
+use crate::row::{ROWS, Row, repository, run};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+
+/// Writes the account of what was found in place of what was kept, where a person sets it.
+const WRITE: &str = "PORTCULLIS_WRITE_LANGUAGES";
+/// By how much a component may grow or shrink unseen, in parts of a hundred: toolchains are not alike to the byte.
+const SIZE_TOLERANCE: u64 = 5;
+
+/// What `inspect` says of a row's component.
+fn inspected(row: Row) -> Value {
+    let component = row.component();
+    let ran = run(repository(), &["inspect", "--json", component.to_str().unwrap()]).ends(0);
+    ran.document()
+}
+
+/// What a tool asks for and takes, without the words of its author.
+fn asked(tool: &Value) -> Value {
+    let schema = &tool["schema"];
+    let properties: BTreeMap<&String, ()> =
+        schema["properties"].as_object().map(|all| all.keys().map(|key| (key, ())).collect()).unwrap_or_default();
+    let mut required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    required.sort_unstable();
+    json!({
+        "arguments": properties.keys().collect::<Vec<_>>(),
+        "required_arguments": required,
+        "closed": schema["additionalProperties"] == false,
+        "permissions": tool["required"],
+        "optional": tool["optional"],
+    })
+}
+
+#[test]
+fn definitions_are_the_same_in_every_language() {
+    let tools = |row: Row| -> BTreeMap<String, Value> {
+        let document = inspected(row);
+        let tools = document["tools"].as_array().unwrap_or_else(|| panic!("no tools in {document}")).clone();
+        tools.iter().map(|tool| (tool["name"].as_str().unwrap().to_owned(), asked(tool))).collect()
+    };
+    let mut model = tools(Row::of("rust"));
+    model.remove("late");
+    for row in ROWS {
+        let mut found = tools(row);
+        found.remove("late");
+        let gaps = row.gaps();
+        for (name, wanted) in &model {
+            match found.get(name) {
+                Some(tool) => assert_eq!(tool, wanted, "{}: {name}", row.name),
+                None => assert!(gaps.contains_key(name), "{}: {name} is left away without a reason", row.name),
+            }
+        }
+        assert!(found.keys().all(|name| model.contains_key(name)), "{}: it has more tools", row.name);
+    }
+}
+
+#[test]
+fn sizes_and_imports_are_known() {
+    for row in ROWS {
+        let component = row.component();
+        let bytes = fs::metadata(&component).unwrap().len();
+        let document = inspected(row);
+        let mut imports: Vec<&str> = document["imports"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        imports.sort_unstable();
+        let file = repository().join("tests/data/languages").join(row.name).with_extension("txt");
+        if std::env::var_os(WRITE).is_some() {
+            fs::write(&file, format!("{bytes} bytes\n{}\n", imports.join("\n"))).unwrap();
+        }
+        let kept = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let (size, kept_imports) = kept.split_once(" bytes\n").unwrap();
+        let size: u64 = size.parse().unwrap();
+        assert_eq!(imports, kept_imports.lines().collect::<Vec<_>>(), "{}", row.name);
+        let difference = bytes.abs_diff(size) * 100 / size;
+        assert!(difference <= SIZE_TOLERANCE, "{}: {bytes} bytes, {size} are known; {WRITE}=1 keeps it", row.name);
+    }
+}
+
+#[test]
+fn no_language_imports_a_socket() {
+    for row in ROWS {
+        let document = inspected(row);
+        for import in document["imports"].as_array().unwrap() {
+            let name = import.as_str().unwrap();
+            assert!(!name.starts_with("wasi:sockets/") || row.gaps().contains_key("sockets"), "{}: {name}", row.name);
+        }
+    }
+}
+
+#[test]
+fn chance_and_time_are_of_this_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = folder.path().join("policy.toml");
+    fs::write(&policy, "[[rule]]\ntool = \"conformance.*\"\ndecision = \"allow\"\n").unwrap();
+    for row in ROWS {
+        let plugins = row.component().parent().unwrap().to_str().unwrap().to_owned();
+        let state = folder.path().join(row.name);
+        let call = || {
+            let arguments = ["call", "conformance.surroundings", "{}", "--json", "--plugins", &plugins];
+            let place = ["--policy", policy.to_str().unwrap(), "--state", state.to_str().unwrap()];
+            let document = run(folder.path(), &[&arguments[..], &place[..]].concat()).ends(0).document();
+            document["output"]["json"].clone()
+        };
+        let gaps = row.gaps();
+        if gaps.contains_key("surroundings") {
+            continue;
+        }
+        let (first, second) = (call(), call());
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs_f64() * 1000.0;
+        let said = second["now"].as_f64().unwrap_or_else(|| panic!("{}: {second}", row.name));
+        assert!((now - said).abs() < 120_000.0, "{}: {said} is not {now}", row.name);
+        assert_eq!(second["monotonic"], true, "{}", row.name);
+        for key in ["random", "insecure"] {
+            assert_ne!(first[key], second[key], "{}: {key} is the same in two calls", row.name);
+        }
+        let random = first["random"].as_str().unwrap();
+        assert!(random.len() == 32 && random.chars().all(|c| c.is_ascii_hexdigit()), "{}: {random}", row.name);
+        assert_eq!((&first["environment"], &first["arguments"]), (&json!([]), &json!(0)), "{}", row.name);
+    }
+}

@@ -1,0 +1,148 @@
+//! What an author does first, in every language, as the template's own README says it.
+
+use crate::row::repository;
+use portcullis_tests::{Ran, program};
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The commands that a README shows: its shell blocks, without what they print.
+fn commands(readme: &str) -> Vec<&str> {
+    let (mut inside, mut found) = (false, Vec::new());
+    for line in readme.lines() {
+        match line.trim() {
+            "```sh" => inside = true,
+            "```" => inside = false,
+            command if inside && !command.is_empty() && !command.starts_with('#') => found.push(command),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Runs a line of shell as a person would, in a folder, with the program on the path.
+fn shell(folder: &Path, state: &Path, line: &str) -> Ran {
+    let beside = program().parent().unwrap().to_owned();
+    let path = env::join_paths([beside].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap()))).unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-e", "-c", line]).current_dir(folder).env("PATH", path).env("PORTCULLIS_STATE", state);
+    command.env("XDG_CONFIG_HOME", state).output().unwrap().into()
+}
+
+/// Makes a project in an empty folder, and does what its README says.
+fn works_as_printed(language: &str) {
+    let place = tempfile::tempdir().unwrap();
+    let state = place.path().join("state");
+    shell(place.path(), &state, &format!("portcullis new hello --lang {language}")).ends(0);
+    let project = place.path().join("hello");
+    let readme = fs::read_to_string(project.join("README.md")).unwrap();
+    let commands = commands(&readme);
+    for wanted in ["portcullis build", "portcullis test", "portcullis call"] {
+        assert!(
+            commands.iter().any(|command| command.starts_with(wanted)),
+            "{language}: its README shows no `{wanted}`"
+        );
+    }
+    for command in commands.iter().filter(|command| !command.starts_with("portcullis dev")) {
+        let ran = shell(&project, &state, command).ends(0);
+        if command.starts_with("portcullis call") {
+            assert_eq!(ran.out.trim_end(), "Hello, Ada!", "{language}: {command}");
+        }
+    }
+    shell(&project, &state, "portcullis check --deny-lints plugins/hello.wasm").ends(0);
+    let strays = strays(&project);
+    assert!(strays.is_empty(), "{language}: the build left {strays:?} in the project");
+}
+
+/// What stands in a project that neither its template brought nor its `.gitignore` knows.
+fn strays(project: &Path) -> Vec<String> {
+    let ignored = fs::read_to_string(project.join(".gitignore")).unwrap_or_default();
+    let is_ignored = |name: &str| ignored.lines().any(|line| line.trim_matches('/') == name);
+    let known = [
+        ".gitignore",
+        "Cargo.lock",
+        "Cargo.toml",
+        "README.md",
+        "app.py",
+        "build.sh",
+        "build.zig",
+        "build.zig.zon",
+        "go.mod",
+        "jsconfig.json",
+        "package.json",
+        "plugin.go",
+        "plugin.toml",
+        "portcullis.toml",
+        "pyproject.toml",
+        "sdk",
+        "src",
+        "tests",
+        "tsconfig.json",
+        "requirements.txt",
+    ];
+    let entries = fs::read_dir(project).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    entries.filter(|name| !known.contains(&name.as_str()) && !is_ignored(name)).collect()
+}
+
+macro_rules! languages {
+    ($($language:ident)*) => { $(
+        #[test]
+        fn $language() {
+            works_as_printed(stringify!($language));
+        }
+    )* };
+}
+
+languages! { rust typescript javascript python go c cpp zig }
+
+#[test]
+fn a_name_that_is_none_writes_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let state = place.path().join("state");
+    for name in ["Hello", "../hello", "-x", ""] {
+        let ran = shell(place.path(), &state, &format!("portcullis new --lang c -- '{name}'"));
+        assert_ne!(ran.code, Some(0), "{name}");
+    }
+    assert!(!place.path().join("hello").exists() && fs::read_dir(place.path()).unwrap().count() <= 1);
+}
+
+#[test]
+fn a_project_is_never_written_over() {
+    let place = tempfile::tempdir().unwrap();
+    let state = place.path().join("state");
+    fs::create_dir(place.path().join("hello")).unwrap();
+    fs::write(place.path().join("hello/mine"), "mine").unwrap();
+    let ran = shell(place.path(), &state, "portcullis new hello --lang c");
+    assert_ne!(ran.code, Some(0));
+    assert!(ran.err.contains("is there already"), "{}", ran.err);
+    assert_eq!(fs::read_dir(place.path().join("hello")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_compiler_is_heard() {
+    let place = tempfile::tempdir().unwrap();
+    let state = place.path().join("state");
+    for (language, file, wrong, word) in [
+        ("c", "src/plugin.c", "int x = \"unfinished\n", "plugin.c"),
+        ("typescript", "src/plugin.ts", "const n: number = \"text\";\n", "plugin.ts"),
+        ("python", "app.py", "def broken(:\n", "app.py"),
+    ] {
+        shell(place.path(), &state, &format!("portcullis new broken-{language} --lang {language}")).ends(0);
+        let project = place.path().join(format!("broken-{language}"));
+        let source = fs::read_to_string(project.join(file)).unwrap();
+        fs::write(project.join(file), format!("{source}\n{wrong}")).unwrap();
+        let ran = shell(&project, &state, "portcullis build");
+        assert_ne!(ran.code, Some(0), "{language}");
+        assert!(ran.err.contains(word), "{language}: the compiler's words are missing:\n{}", ran.err);
+        assert!(!project.join("plugins").join(format!("broken-{language}.wasm")).exists(), "{language}");
+    }
+}
+
+#[test]
+fn every_template_is_in_the_repository() {
+    for language in ["rust", "typescript", "javascript", "python", "go", "c", "cpp", "zig"] {
+        let folder = repository().join("sdk/templates").join(language);
+        assert!(folder.join("plugin.toml").is_file(), "{}", folder.display());
+    }
+}
