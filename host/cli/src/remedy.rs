@@ -37,6 +37,7 @@ fn of_bytes(refusal: &Refusal) -> Option<&'static str> {
             Some("leave out what needs these imports, or ask for it as a dependency of the contract (wit/)")
         }
         Refusal::NoHandler(_) => Some("build it with an SDK, or export the interface as wit/ has it"),
+        Refusal::MixedContracts(_) => Some("build all of it against one version (wit/)"),
         Refusal::Mismatch(_) => Some("build it against the contract of this host (wit/)"),
         Refusal::Uncompilable(_) => Some("build it again with a current toolchain"),
         Refusal::TooLarge | Refusal::CoreModule => None,

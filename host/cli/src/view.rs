@@ -2,7 +2,7 @@
 
 use crate::plugin_file::PluginFile;
 use portcullis::policy::Permissions;
-use portcullis::{DependencyKind, Hint, Host, Manifest, Plugin};
+use portcullis::{Contract, DependencyKind, Hint, Host, Manifest, Plugin};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -18,6 +18,9 @@ pub(crate) struct PluginView {
     /// Whether it is the host's own, and no file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) standard: bool,
+    /// The version of the contract it speaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) contract: Option<&'static str>,
     pub(crate) imports: Vec<String>,
     pub(crate) dependencies: Vec<DependencyView>,
     pub(crate) tools: Vec<ToolView>,
@@ -79,6 +82,7 @@ impl PluginView {
             sha256: hex(&plugin.sha256()),
             bytes: plugin.bytes(),
             standard: plugin.is_standard(),
+            contract: plugin.contract().map(Contract::as_str),
             imports: plugin.imports().to_vec(),
             dependencies: dependencies.collect(),
             tools: tools.collect(),
@@ -112,6 +116,7 @@ impl PluginView {
             sha256: hex(&file.sha256()),
             bytes: file.bytes.len() as u64,
             standard: false,
+            contract: portcullis::check_component(&file.bytes).ok().map(Contract::as_str),
             imports: portcullis::component_imports(&file.bytes).unwrap_or_default(),
             dependencies: dependencies.collect(),
             tools: tools.collect(),

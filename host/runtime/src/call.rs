@@ -35,6 +35,7 @@ use portcullis_sandbox::{Output, Usage};
 use serde_json::Value;
 use std::fmt::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Why a call ended before it had an answer: one failure, told three ways.
 #[derive(Clone, Debug)]
@@ -49,11 +50,20 @@ pub(crate) struct Rejection {
     pub(crate) usage: Usage,
     /// Where what there was of an answer is kept.
     pub(crate) reference: Option<Box<Reference>>,
+    /// When another try may help, as the tool says.
+    pub(crate) retry_after: Option<Duration>,
 }
 
 impl Rejection {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), detail: None, usage: Usage::default(), reference: None }
+        Self {
+            code,
+            message: message.into(),
+            detail: None,
+            usage: Usage::default(),
+            reference: None,
+            retry_after: None,
+        }
     }
 
     pub(crate) fn with_detail(mut self, detail: impl Into<String>) -> Self {
@@ -63,7 +73,7 @@ impl Rejection {
 
     /// Keeps what the tool had written of its answer, and says where it is.
     fn keeping(self, written: Text) -> Self {
-        let Self { code, mut message, detail, usage, .. } = self;
+        let Self { code, mut message, detail, usage, retry_after, .. } = self;
         let (bytes, unkept) = (written.bytes(), written.unkept());
         let reference = written.keep_unfinished().map(Box::new);
         match reference.as_deref() {
@@ -81,7 +91,7 @@ impl Rejection {
         if let Some(why) = unkept {
             let _ = write!(message, " Not all of it could be kept: {why}.");
         }
-        Self { code, message, detail, usage, reference }
+        Self { code, message, detail, usage, reference, retry_after }
     }
 }
 
@@ -171,6 +181,7 @@ fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, (Rejectio
             metadata: shaped.metadata,
             message: shaped.message,
             reference: shaped.reference,
+            retry_after: None,
             usage: shaped.usage,
         },
         Err((rejection, bytes_in)) => {
@@ -184,6 +195,7 @@ fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, (Rejectio
                 metadata: None,
                 message: rejection.message,
                 reference: rejection.reference.map(|reference| *reference),
+                retry_after: rejection.retry_after,
                 usage: CallUsage { run: rejection.usage, bytes_in, bytes_out: 0 },
             }
         }

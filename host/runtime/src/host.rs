@@ -271,6 +271,7 @@ pub(crate) fn unrecorded(tool: String, rejection: Rejection) -> Reply {
         metadata: None,
         message: rejection.message,
         reference: None,
+        retry_after: None,
         usage: CallUsage::default(),
     }
 }

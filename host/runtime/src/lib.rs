@@ -89,7 +89,7 @@ pub use watch::Watch;
 pub use portcullis_policy as policy;
 pub use portcullis_policy::Hint;
 pub use portcullis_sandbox::{
-    Blob, BoxFuture, COMPONENT_BYTES_MAX, Cancellation, CompileError, Compiler, DependencyKind, DirectoryError, Engine,
-    EngineConfig, EngineError, Footprint, LimitKind, Manifest, NetworkError, Output, Part, Progress, Refusal,
-    TimeSource, Usage, compile_worker, component_imports, served_imports,
+    Blob, BoxFuture, COMPONENT_BYTES_MAX, Cancellation, CompileError, Compiler, Contract, DependencyKind,
+    DirectoryError, Engine, EngineConfig, EngineError, Footprint, LimitKind, Manifest, NetworkError, Output, Part,
+    Progress, Refusal, TimeSource, Usage, check_component, compile_worker, component_imports, served_imports,
 };

@@ -5,6 +5,7 @@ use portcullis_sandbox::{LimitKind, Output, Part, Usage};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use serde_json::Value;
 use std::fmt;
+use std::time::Duration;
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -211,6 +212,8 @@ pub struct Reply {
     pub message: String,
     /// Where the whole of an answer is kept that was too large to be passed on whole.
     pub reference: Option<Reference>,
+    /// When another try may help, where the tool said so.
+    pub retry_after: Option<Duration>,
     /// What the call took.
     pub usage: CallUsage,
 }
@@ -248,7 +251,7 @@ impl Serialize for CallUsage {
 
 impl Serialize for Reply {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut reply = serializer.serialize_struct("reply", 10)?;
+        let mut reply = serializer.serialize_struct("reply", 10 + usize::from(self.retry_after.is_some()))?;
         reply.serialize_field("id", &self.id)?;
         reply.serialize_field("tool", &self.tool)?;
         reply.serialize_field("outcome", self.outcome().as_str())?;
@@ -258,6 +261,9 @@ impl Serialize for Reply {
         reply.serialize_field("metadata", &self.metadata)?;
         reply.serialize_field("message", &self.message)?;
         reply.serialize_field("reference", &self.reference)?;
+        if let Some(after) = self.retry_after {
+            reply.serialize_field("retry_after_s", &after.as_secs())?;
+        }
         reply.serialize_field("usage", &self.usage)?;
         reply.end()
     }
@@ -301,6 +307,9 @@ impl Serialize for ShownPart<'_> {
             Part::Image(blob) | Part::File(blob) => {
                 let kind = if matches!(self.0, Part::Image(_)) { "image" } else { "file" };
                 part.serialize_entry("type", kind)?;
+                if let Some(name) = &blob.name {
+                    part.serialize_entry("name", name)?;
+                }
                 part.serialize_entry("media_type", &blob.media_type)?;
                 part.serialize_entry("data", &base64(&blob.data))?;
             }

@@ -2,20 +2,14 @@
 
 use crate::compile::Artefact;
 use crate::component::Refusal;
-use crate::contract::v0_1;
+use crate::contract::{Contract, Plugin};
 use crate::engine::Engine;
-use crate::state::State;
 use std::sync::Arc;
-use wasmtime::component::{Component, ComponentExportIndex};
+use wasmtime::component::Component;
 
 /// Code that can be run. Clones share it.
 #[derive(Clone)]
-pub struct Code(Arc<Inner>);
-
-struct Inner {
-    plugin: v0_1::PluginPre<State>,
-    review: Option<ComponentExportIndex>,
-}
+pub struct Code(Arc<Plugin>);
 
 impl Code {
     /// Maps compiled code and links it to what this engine serves.
@@ -28,25 +22,22 @@ impl Code {
         // MAC; and it is copied here, so that nobody can change it afterwards.
         let component = unsafe { Component::deserialize(&engine.engine, artefact.bytes()) };
         let component = component.map_err(|error| mismatch(&error))?;
-        let review = component
-            .get_export_index(None, v0_1::REVIEWER)
-            .and_then(|reviewer| component.get_export_index(Some(&reviewer), "review"));
-        let instance = engine.linker.instantiate_pre(&component).map_err(|error| mismatch(&error))?;
-        let plugin = v0_1::PluginPre::new(instance).map_err(|error| mismatch(&error))?;
-        Ok(Self(Arc::new(Inner { plugin, review })))
+        let plugin = Plugin::link(&component, &engine.linker).map_err(|error| mismatch(&error))?;
+        Ok(Self(Arc::new(plugin)))
+    }
+
+    /// The version of the contract it speaks.
+    pub fn contract(&self) -> Contract {
+        self.0.contract()
     }
 
     /// Whether the plugin wants a say in whether a call runs.
     pub fn reviews(&self) -> bool {
-        self.0.review.is_some()
+        self.0.reviews()
     }
 
-    pub(crate) fn plugin(&self) -> &v0_1::PluginPre<State> {
-        &self.0.plugin
-    }
-
-    pub(crate) fn review(&self) -> Option<&ComponentExportIndex> {
-        self.0.review.as_ref()
+    pub(crate) fn plugin(&self) -> &Plugin {
+        &self.0
     }
 }
 

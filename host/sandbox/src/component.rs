@@ -1,6 +1,8 @@
 //! Whether bytes are a plugin, told before anything is compiled: one component, importing only what the host serves.
 
+use crate::contract::Contract;
 use semver::Version;
+use std::collections::BTreeSet;
 use wasmparser::{Encoding, Parser, Payload};
 
 /// The largest plugin, in bytes. CPython as a component is 18 MB and StarlingMonkey 12 MB; three times that leaves
@@ -10,15 +12,21 @@ pub const COMPONENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The most names a refusal lists.
 const NAMES_LISTED_MAX: usize = 16;
 
-/// The most imports that are looked at: the standard worlds have fewer than fifty.
-const IMPORTS_MAX: usize = 1000;
+/// The most imports that are looked at, and the most exports: the standard worlds have fewer than fifty.
+const NAMES_MAX: usize = 1000;
 
-/// What a plugin may import: package and interface, and the version whose compatible releases are served.
-static SERVED: [(&str, Version); 33] = [
-    ("portcullis:tool/types", Version::new(0, 1, 0)),
-    ("portcullis:tool/context", Version::new(0, 1, 0)),
-    ("portcullis:tool/dependencies", Version::new(0, 1, 0)),
-    ("portcullis:tool/output", Version::new(0, 1, 0)),
+/// What a plugin may import of the contract it speaks.
+const CONTRACT_IMPORTS: [&str; 4] =
+    ["portcullis:tool/types", "portcullis:tool/context", "portcullis:tool/dependencies", "portcullis:tool/output"];
+
+/// What every plugin exports of it.
+const HANDLER: &str = "portcullis:tool/handler";
+
+/// What every name of the contract begins with.
+const CONTRACT: &str = "portcullis:tool/";
+
+/// What a plugin may import besides: package and interface, and the version whose compatible releases are served.
+static SERVED: [(&str, Version); 29] = [
     ("wasi:io/error", WASI),
     ("wasi:io/poll", WASI),
     ("wasi:io/streams", WASI),
@@ -56,9 +64,6 @@ const SERVED_DRAFTS: [&str; 3] =
 
 const WASI: Version = Version::new(0, 2, 12);
 
-/// What every plugin exports.
-const HANDLER: (&str, Version) = ("portcullis:tool/handler", Version::new(0, 1, 0));
-
 /// Why bytes are not a plugin. The texts name what was found, escaped, and say what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -85,14 +90,25 @@ pub enum Refusal {
     #[error("it imports what this host does not serve: {}", list(.0))]
     UnknownImports(Vec<String>),
     /// No handler of a version that is served.
-    #[error("it exports no portcullis:tool/handler@0.1, which every plugin must{}", .0.as_deref().map(exported).unwrap_or_default())]
+    #[error(
+        "it exports no portcullis:tool/handler of a version that this host serves, which are {}{}",
+        served(),
+        .0.as_deref().map(exported).unwrap_or_default()
+    )]
     NoHandler(Option<String>),
+    /// Names of several versions of the contract, or two handlers: what it is would depend on the host.
+    #[error("it speaks more than one version of the contract, of which a plugin speaks one: {}", list(.0))]
+    MixedContracts(Vec<String>),
     /// The imports or exports have another type than the contract gives them.
     #[error("its imports or exports do not match the contract: {0}")]
     Mismatch(String),
     /// It could not be compiled.
     #[error("it could not be compiled: {0}")]
     Uncompilable(String),
+}
+
+fn served() -> String {
+    Contract::ALL.map(Contract::as_str).join(" and ")
 }
 
 fn exported(name: &str) -> String {
@@ -107,21 +123,31 @@ fn list(names: &[String]) -> String {
     text.join(", ")
 }
 
-/// Checks that bytes are one component that this host can serve.
+/// Checks that bytes are one component that this host can serve, and says which version of the contract it speaks.
 ///
 /// # Errors
-/// The first thing that is wrong with the bytes as a whole, or every import that is not served.
-pub fn check_component(bytes: &[u8]) -> Result<(), Refusal> {
+/// The first thing that is wrong with the bytes as a whole, or every import that is not served, or every name of the
+/// contract where they are of several versions.
+pub fn check_component(bytes: &[u8]) -> Result<Contract, Refusal> {
     check_header(bytes)?;
-    let names = Names::read(bytes)?;
-    let unknown: Vec<String> = names.imports.into_iter().filter(|name| !is_served(name)).collect();
+    let Names { imports, exports } = Names::read(bytes)?;
+    let mut handlers = exports.iter().filter(|name| interface(name) == HANDLER).peekable();
+    let first = handlers.peek().copied();
+    let Some(contract) = handlers.find_map(|name| version(name)) else {
+        // Said before what it imports, which is of another version as well.
+        return Err(Refusal::NoHandler(first.cloned()));
+    };
+    let unknown: Vec<String> = imports.iter().filter(|name| !is_served(name)).cloned().collect();
     if !unknown.is_empty() {
         return Err(Refusal::UnknownImports(unknown));
     }
-    match names.handler {
-        Some(name) if matches(&name, &HANDLER) => Ok(()),
-        other => Err(Refusal::NoHandler(other)),
+    let mut seen = BTreeSet::new();
+    let once = exports.iter().all(|name| seen.insert(interface(name)));
+    let names: Vec<&String> = imports.iter().filter(|name| name.starts_with(CONTRACT)).chain(&exports).collect();
+    if !once || names.iter().any(|name| version(name) != Some(contract)) {
+        return Err(Refusal::MixedContracts(names.into_iter().cloned().collect()));
     }
+    Ok(contract)
 }
 
 /// The names of everything that a component imports, served or not; untrusted text.
@@ -135,8 +161,11 @@ pub fn component_imports(bytes: &[u8]) -> Result<Vec<String>, Refusal> {
 
 /// The interfaces that a plugin may import, each as this host has it. Releases that are compatible are served as well.
 pub fn served_imports() -> Vec<String> {
+    let of_a_version =
+        |contract: Contract| CONTRACT_IMPORTS.map(|interface| format!("{interface}@{}", contract.version()));
     let released = SERVED.iter().map(|(interface, version)| format!("{interface}@{version}"));
-    released.chain(SERVED_DRAFTS.map(str::to_owned)).collect()
+    let contracts = Contract::ALL.into_iter().flat_map(of_a_version);
+    contracts.chain(released).chain(SERVED_DRAFTS.map(str::to_owned)).collect()
 }
 
 fn check_header(bytes: &[u8]) -> Result<(), Refusal> {
@@ -163,7 +192,8 @@ fn check_header(bytes: &[u8]) -> Result<(), Refusal> {
 #[derive(Default)]
 struct Names {
     imports: Vec<String>,
-    handler: Option<String>,
+    /// Those of the contract.
+    exports: Vec<String>,
 }
 
 impl Names {
@@ -181,23 +211,18 @@ impl Names {
                 }
                 Payload::ComponentExportSection(section) if depth == 1 => {
                     for export in section {
-                        names.note_export(export.map_err(malformed)?.name.name);
+                        let name = export.map_err(malformed)?.name.name;
+                        names.exports.extend(name.starts_with(CONTRACT).then(|| name.to_owned()));
                     }
                 }
                 _ => {}
             }
-            if names.imports.len() > IMPORTS_MAX {
-                return Err(Refusal::Malformed { offset: 0, reason: format!("more than {IMPORTS_MAX} imports") });
+            if names.imports.len() > NAMES_MAX || names.exports.len() > NAMES_MAX {
+                let reason = format!("more than {NAMES_MAX} imports, or exports of the contract");
+                return Err(Refusal::Malformed { offset: 0, reason });
             }
         }
         Ok(names)
-    }
-
-    fn note_export(&mut self, name: &str) {
-        let better = matches(name, &HANDLER) || self.handler.is_none();
-        if name.starts_with("portcullis:tool/handler") && better {
-            self.handler = Some(name.to_owned());
-        }
     }
 }
 
@@ -207,14 +232,25 @@ fn malformed(error: wasmparser::BinaryReaderError) -> Refusal {
 }
 
 fn is_served(import: &str) -> bool {
-    SERVED.iter().any(|served| matches(import, served)) || SERVED_DRAFTS.contains(&import)
+    let of_the_contract = CONTRACT_IMPORTS.contains(&interface(import)) && version(import).is_some();
+    let released =
+        || SERVED.iter().any(|(served, version)| interface(import) == *served && is_release(import, version));
+    of_the_contract || released() || SERVED_DRAFTS.contains(&import)
 }
 
-/// Whether `name` is the interface in a version compatible with the served one: the same 0.x line.
-fn matches(name: &str, (interface, served): &(&str, Version)) -> bool {
-    let Some((base, version)) = name.split_once('@') else { return false };
-    base == *interface
-        && Version::parse(version).is_ok_and(|version| {
-            version.pre.is_empty() && version.major == served.major && version.minor == served.minor
-        })
+/// The version of the contract that a name of it is of, where it is served.
+fn version(name: &str) -> Option<Contract> {
+    Contract::ALL.into_iter().find(|contract| is_release(name, &contract.version()))
+}
+
+/// A name without its version.
+fn interface(name: &str) -> &str {
+    name.split_once('@').map_or(name, |(interface, _)| interface)
+}
+
+/// Whether a name has a version compatible with the served one: the same 0.x line.
+fn is_release(name: &str, served: &Version) -> bool {
+    let version = name.split_once('@').and_then(|(_, version)| Version::parse(version).ok());
+    version
+        .is_some_and(|version| version.pre.is_empty() && version.major == served.major && version.minor == served.minor)
 }

@@ -225,7 +225,7 @@ fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
     wasi::keyvalue::store::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
     wasi::config::store::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
     wasi::logging::logging::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
-    contract::v0_1::add_to_linker(l)?;
+    contract::add_to_linker(l)?;
     Ok(linker)
 }
 

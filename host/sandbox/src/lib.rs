@@ -37,6 +37,7 @@ pub use code::Code;
 pub use compile::{CompileError, Compiler, compile_worker};
 pub use component::{COMPONENT_BYTES_MAX, Refusal, check_component, component_imports, served_imports};
 pub use context::{Ask, CallContext, CallHost, OUTPUT_PIECE_BYTES_MAX, OutputFull, Progress};
+pub use contract::Contract;
 pub use directory::{Directory, DirectoryError, Identity, NarrowError};
 pub use effects::Effects;
 pub use engine::{EXTRA_SLOTS, Engine, EngineConfig, EngineError, Footprint};
@@ -44,8 +45,10 @@ pub use handles::{Handles, Unavailable};
 pub use http::{Client, Exchange, Network, NetworkError, Traffic};
 pub use keyvalue::{STORE_KEY_BYTES_MAX, STORE_OPERATIONS_MAX, STORE_WRITTEN_BYTES_MAX, Store, StoreFault, StorePage};
 pub use log::Log;
-pub use manifest::{Blob, Definition, Dependency, DependencyKind, Failure, Manifest, Output, Part, Success, Verdict};
-pub use run::{Answer, Ran, Usage};
+pub use manifest::{
+    Answer, Blob, Definition, Dependency, DependencyKind, Failure, Manifest, Output, Part, Success, Verdict,
+};
+pub use run::{Ran, Usage};
 pub use service::Service;
 pub use stop::{LimitKind, Stop};
 pub use store::{CodeStore, Entry, Fetched, StoreError};

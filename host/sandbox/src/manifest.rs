@@ -2,6 +2,7 @@
 
 use portcullis_policy::{Hint, Permissions};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// What a plugin says of itself. Hostile text throughout until the catalog has checked it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +67,9 @@ pub enum DependencyKind {
     Service,
 }
 
+/// A tool's answer.
+pub type Answer = Result<Success, Failure>;
+
 /// What a tool answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Success {
@@ -102,6 +106,8 @@ pub enum Part {
 /// Bytes and their media type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
+    /// What a person would call the file, unchecked.
+    pub name: Option<String>,
     /// Such as `image/png`, unchecked.
     pub media_type: String,
     /// The bytes.
@@ -116,11 +122,24 @@ pub enum Failure {
     /// A right was missing.
     Denied(String),
     /// Something outside did not work.
-    Unavailable(String),
+    Unavailable {
+        /// What.
+        message: String,
+        /// After what time another try may help, where the tool knows it.
+        retry_after: Option<Duration>,
+    },
     /// It saw the cancellation.
     Cancelled,
     /// Anything else.
     Failed(String),
+}
+
+impl Blob {
+    /// What it is, in words: its name in quotes where it has one, its media type, and its size.
+    pub fn described(&self) -> String {
+        let name = self.name.as_deref().map(|name| format!("\"{name}\", ")).unwrap_or_default();
+        format!("{name}{}, {} bytes", self.media_type, self.data.len())
+    }
 }
 
 /// A plugin's opinion of a call. Its texts are the guest's words.

@@ -4,13 +4,12 @@ use crate::Cancellation;
 use crate::clock::{Clock, Expired};
 use crate::code::Code;
 use crate::context::{CallContext, OutputFull};
-use crate::contract::v0_1;
 use crate::effects::Effects;
 use crate::engine::Engine;
 use crate::handles::Handles;
 use crate::http::{Call, Traffic};
 use crate::log::{Log, Sink};
-use crate::manifest::{Failure, Manifest, Success, Verdict};
+use crate::manifest::{Answer, Failure, Manifest, Verdict};
 use crate::output::OutputContext;
 use crate::state::State;
 use crate::stop::{LimitKind, Stop};
@@ -22,7 +21,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
-use wasmtime::component::TypedFunc;
 use wasmtime::{Store, UpdateDeadline};
 
 /// What a run took.
@@ -54,9 +52,6 @@ pub struct Ran<T> {
     /// beginning, and all of it where the answer is text, whose own text is then empty.
     pub streamed: u64,
 }
-
-/// A tool's answer.
-pub type Answer = Result<Success, Failure>;
 
 /// What is called.
 enum Job<'a> {
@@ -229,25 +224,11 @@ fn redacted(ran: Ran<Returned>, call: &Call) -> Ran<Returned> {
 }
 
 async fn perform(store: &mut Store<State>, code: &Code, job: Job<'_>) -> wasmtime::Result<Returned> {
+    let plugin = code.plugin();
     match job {
-        Job::Describe => {
-            let plugin = code.plugin().instantiate_async(&mut *store).await?;
-            let first = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;
-            let second = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;
-            Ok(Returned::Described(Box::new((first.into(), second.into()))))
-        }
-        Job::Execute { tool, arguments } => {
-            let plugin = code.plugin().instantiate_async(&mut *store).await?;
-            let answer = plugin.portcullis_tool_handler().call_execute_raw(&mut *store, tool, arguments).await?;
-            Ok(Returned::Executed(answer.map(Into::into).map_err(Into::into)))
-        }
-        Job::Review { tool, arguments } => {
-            let Some(review) = code.review() else { return Ok(Returned::Reviewed(Verdict::Clear)) };
-            let instance = code.plugin().instance_pre().instantiate_async(&mut *store).await?;
-            let review: TypedFunc<(&str, &str), (v0_1::Verdict,)> = instance.get_typed_func(&mut *store, review)?;
-            let (verdict,) = review.call_async(&mut *store, (tool, arguments)).await?;
-            Ok(Returned::Reviewed(verdict.into()))
-        }
+        Job::Describe => plugin.describe(store).await.map(|twice| Returned::Described(Box::new(twice))),
+        Job::Execute { tool, arguments } => plugin.execute(store, tool, arguments).await.map(Returned::Executed),
+        Job::Review { tool, arguments } => plugin.review(store, tool, arguments).await.map(Returned::Reviewed),
     }
 }
 

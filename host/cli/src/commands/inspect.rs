@@ -83,6 +83,9 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
         false => view::size(plugin.bytes),
     };
     facts.row([Cell::new(Look::Quiet, "size"), Cell::plain(&size)]);
+    if let Some(contract) = plugin.contract {
+        facts.row([Cell::new(Look::Quiet, "contract"), Cell::plain(contract)]);
+    }
     for dependency in &plugin.dependencies {
         let need = if dependency.optional { " (optional)" } else { "" };
         let asked = format!("{} {}{need}: {}", view::kind(dependency.kind), dependency.key, dependency.reason);

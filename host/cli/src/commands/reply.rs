@@ -68,7 +68,8 @@ fn show_output(shown: &str, output: &Output, reply: &Reply, context: &Context) -
 fn part(part: &Part) -> String {
     let blob = |kind, blob: &Blob| {
         let bytes = u64::try_from(blob.data.len()).unwrap_or(u64::MAX);
-        format!("[{kind}, {}, {}; --json has its bytes]", OneLine(&blob.media_type), view::size(bytes))
+        let name = blob.name.as_deref().map(|name| format!("{}, ", OneLine(name))).unwrap_or_default();
+        format!("[{kind}, {name}{}, {}; --json has its bytes]", OneLine(&blob.media_type), view::size(bytes))
     };
     match part {
         Part::Text(text) => Lines(text).to_string(),

@@ -19,13 +19,42 @@ pub(super) fn of(parts: &[Part], call: &str) -> Vec<ContentBlock> {
     parts.iter().enumerate().map(block).collect()
 }
 
-/// A file inside of the result. Its address says where it is from; nothing can be read there again.
+/// A file inside of the result. Its address says where it is from, and ends with its name where it has one; nothing can
+/// be read there again.
 fn embedded(file: &Blob, call: &str, number: usize) -> ResourceContents {
-    let uri = format!("portcullis://call/{call}/part/{number}");
+    let name = file.name.as_deref().map(|name| format!("/{}", segment(name))).unwrap_or_default();
+    let uri = format!("portcullis://call/{call}/part/{number}{name}");
     let text = std::str::from_utf8(&file.data).ok().filter(|_| is_text_type(&file.media_type));
     let contents = match text {
         Some(text) => ResourceContents::text(text, uri),
         None => ResourceContents::blob(STANDARD.encode(&file.data), uri),
     };
     contents.with_mime_type(file.media_type.clone())
+}
+
+/// A name as a segment of a path, RFC 3986 section 3.3: what is not unreserved is encoded.
+fn segment(name: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    name.bytes().map(encode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_of_a_file_ends_with_its_name() {
+        let of = |name: Option<&str>| {
+            let file = Blob { name: name.map(str::to_owned), media_type: "text/csv".to_owned(), data: b"a".to_vec() };
+            match embedded(&file, "c0", 2) {
+                ResourceContents::TextResourceContents { uri, .. } => uri,
+                ResourceContents::BlobResourceContents { uri, .. } => panic!("{uri}"),
+            }
+        };
+        assert_eq!(of(None), "portcullis://call/c0/part/2");
+        assert_eq!(of(Some("Köln 1.csv")), "portcullis://call/c0/part/2/K%C3%B6ln%201.csv");
+    }
 }

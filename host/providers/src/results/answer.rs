@@ -100,9 +100,7 @@ impl Piece<'_> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
             Self::Json(text) => Cow::Borrowed(text),
-            Self::Document { file, text } => {
-                Cow::Owned(format!("[Portcullis: a file, {}, {} bytes:]\n{text}", file.media_type, file.data.len()))
-            }
+            Self::Document { file, text } => Cow::Owned(format!("[Portcullis: a file, {}:]\n{text}", file.described())),
             Self::Media(media) => Cow::Owned(not_shown(media.kind(), media.blob)),
             Self::Other { kind, blob } => Cow::Owned(not_shown(kind, blob)),
         }
@@ -110,11 +108,7 @@ impl Piece<'_> {
 }
 
 fn not_shown(kind: &str, blob: &Blob) -> String {
-    let Blob { media_type, data } = blob;
-    format!(
-        "[Portcullis: this {kind} is not shown, since this message cannot carry it. {media_type}, {} bytes.]",
-        data.len()
-    )
+    format!("[Portcullis: this {kind} is not shown, since this message cannot carry it. {}.]", blob.described())
 }
 
 fn pieces(output: &Output) -> Vec<Piece<'_>> {

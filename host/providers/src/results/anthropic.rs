@@ -40,7 +40,7 @@ fn block(piece: &Piece<'_>) -> Value {
         Piece::Document { file, text } if !text.is_empty() => json!({
             "type": "document",
             "source": {"type": "text", "media_type": "text/plain", "data": text},
-            "title": file.media_type,
+            "title": file.name.as_ref().unwrap_or(&file.media_type),
         }),
         Piece::Media(media) => carried(media).unwrap_or_else(|| words(piece)),
         Piece::Text(_) | Piece::Json(_) | Piece::Document { .. } | Piece::Other { .. } => words(piece),

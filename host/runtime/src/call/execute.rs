@@ -143,16 +143,22 @@ async fn run_standard(
 
 /// The guest's words, behind a label of ours and without anything that could pass for ours.
 fn failed(failure: &Failure) -> Rejection {
+    let mut retry = None;
     let (code, text) = match failure {
         Failure::InvalidArguments(text) => (Code::ToolRejectedArguments, text.as_str()),
         Failure::Denied(text) => (Code::ToolDenied, text.as_str()),
-        Failure::Unavailable(text) => (Code::ToolUnavailable, text.as_str()),
+        Failure::Unavailable { message, retry_after } => {
+            retry = *retry_after;
+            (Code::ToolUnavailable, message.as_str())
+        }
         Failure::Cancelled => return Rejection::new(Code::Cancelled, "The call was cancelled."),
         Failure::Failed(text) => (Code::ToolFailed, text.as_str()),
     };
     let more = if text.len() > FAILURE_BYTES_MAX { " [cut]" } else { "" };
     let text = crate::text::Lines(cut(text, FAILURE_BYTES_MAX));
-    Rejection::new(code, format!("Error executing tool: {text}{more}"))
+    let when = retry.map(|after| format!(" It says that another try may help in {} s.", after.as_secs()));
+    let message = format!("Error executing tool: {text}{more}{}", when.unwrap_or_default());
+    Rejection { retry_after: retry, ..Rejection::new(code, message) }
 }
 
 fn stopped(stop: Stop, limits: &Limits) -> Rejection {

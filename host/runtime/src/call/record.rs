@@ -346,6 +346,7 @@ impl Shared {
             http: TrafficLine::of(&facts.traffic),
             files: EffectsLine::of(&facts.effects),
             services: facts.uses.as_ref().filter(|uses| !uses.is_empty()),
+            retry_after_s: reply.retry_after.map(|after| after.as_secs()),
             reference: reply.reference.as_ref().map(|reference| reference.id.as_str()),
             output: reply.output.as_ref().map(|output| payload::output(self.payloads, output)),
         };
@@ -369,6 +370,7 @@ impl Shared {
             metadata: None,
             message: String::new(),
             reference: None,
+            retry_after: None,
             usage: CallUsage::default(),
         })
     }

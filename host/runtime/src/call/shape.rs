@@ -145,7 +145,9 @@ fn output_size(output: &Output) -> u64 {
 fn part_bytes(part: &Part) -> usize {
     match part {
         Part::Text(text) => text.len(),
-        Part::Image(blob) | Part::File(blob) => blob.media_type.len() + blob.data.len(),
+        Part::Image(blob) | Part::File(blob) => {
+            blob.name.as_ref().map_or(0, String::len) + blob.media_type.len() + blob.data.len()
+        }
     }
 }
 

@@ -164,7 +164,7 @@ impl Loader {
     /// Loads a plugin, without its grants and as it describes itself.
     pub(crate) async fn load(&self, file: &str, content: &PluginFile) -> Result<Plugin, LoadError> {
         let name = file::plugin_name(file)?;
-        check_component(&content.bytes)?;
+        let contract = check_component(&content.bytes)?;
         let code = OnceCell::new();
         let manifest = match self.cached_manifest(&name, content)? {
             Some(manifest) => manifest,
@@ -186,6 +186,7 @@ impl Loader {
             sha256: content.sha256,
             sha256_hex: Arc::from(hex(&content.sha256)),
             bytes: content.bytes.len() as u64,
+            contract: Some(contract),
             imports: component_imports(&content.bytes)?,
             version: manifest.version,
             description: manifest.description,

@@ -7,7 +7,7 @@ use crate::schema::Schema;
 use crate::standard;
 use crate::text::hex;
 use portcullis_policy::{DependencyKey, Hint, LocalName, Permissions, PluginName, ToolName};
-use portcullis_sandbox::{Code, DependencyKind, Manifest};
+use portcullis_sandbox::{Code, Contract, DependencyKind, Manifest};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub struct Plugin {
     pub(crate) sha256: [u8; 32],
     pub(crate) sha256_hex: Arc<str>,
     pub(crate) bytes: u64,
+    /// None where it is the host's own.
+    pub(crate) contract: Option<Contract>,
     pub(crate) imports: Vec<String>,
     pub(crate) version: String,
     pub(crate) description: String,
@@ -78,6 +80,7 @@ impl Plugin {
             sha256,
             sha256_hex: Arc::from(hex(&sha256)),
             bytes: 0,
+            contract: None,
             imports: Vec::new(),
             version: manifest.version,
             description: manifest.description,
@@ -107,6 +110,11 @@ impl Plugin {
     /// The size of its file, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// The version of the contract it speaks; none where it is the host's own.
+    pub fn contract(&self) -> Option<Contract> {
+        self.contract
     }
 
     /// What it imports: all of it is served, or it would not be loaded.

@@ -139,7 +139,7 @@ impl From<io::Error> for Trouble {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::Interrupted => Self::Stopped,
-            _ => Self::Failure(Failure::Unavailable("the host cannot read the output".to_owned())),
+            _ => Self::Failure(unavailable("the host cannot read the output")),
         }
     }
 }
@@ -149,10 +149,14 @@ impl From<OutputError> for Trouble {
         match error {
             OutputError::Unknown(_) => Self::Failure(Failure::InvalidArguments(error.to_string())),
             OutputError::Ledger(_) | OutputError::Io(_) => {
-                Self::Failure(Failure::Unavailable("the host cannot read its kept outputs".to_owned()))
+                Self::Failure(unavailable("the host cannot read its kept outputs"))
             }
         }
     }
+}
+
+fn unavailable(message: &str) -> Failure {
+    Failure::Unavailable { message: message.to_owned(), retry_after: None }
 }
 
 fn answer(text: String) -> Success {

@@ -1,4 +1,183 @@
 //! The versions of `portcullis:tool` that this host serves, one module each. Nothing outside this folder names a
-//! generated type.
+//! generated type: a plugin speaks one version, and behind it everything is the same.
 
-pub(crate) mod v0_1;
+mod bind;
+mod served;
+
+mod v0_1;
+mod v0_2;
+
+use crate::manifest::{self, Answer, Manifest};
+use crate::state::State;
+use bind::bind;
+use semver::Version;
+use std::fmt;
+use wasmtime::Store;
+use wasmtime::component::{Component, ComponentExportIndex, ComponentType, InstancePre, Lift, Linker, TypedFunc};
+
+/// A version of the contract that this host serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Contract {
+    /// `portcullis:tool@0.1`.
+    V0_1,
+    /// `portcullis:tool@0.2`.
+    V0_2,
+}
+
+impl Contract {
+    /// Every version that is served, the oldest first.
+    pub const ALL: [Self; 2] = [Self::V0_1, Self::V0_2];
+
+    /// The version, such as `0.1`. What is compatible with it counts as it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::V0_1 => "0.1",
+            Self::V0_2 => "0.2",
+        }
+    }
+
+    /// The release that is served.
+    pub(crate) fn version(self) -> Version {
+        match self {
+            Self::V0_1 => Version::new(0, 1, 0),
+            Self::V0_2 => Version::new(0, 2, 0),
+        }
+    }
+
+    /// The export that makes a component a plugin of this version.
+    fn handler(self) -> &'static str {
+        match self {
+            Self::V0_1 => "portcullis:tool/handler@0.1.0",
+            Self::V0_2 => "portcullis:tool/handler@0.2.0",
+        }
+    }
+
+    /// The export that lets a plugin review its calls.
+    fn reviewer(self) -> &'static str {
+        match self {
+            Self::V0_1 => "portcullis:tool/reviewer@0.1.0",
+            Self::V0_2 => "portcullis:tool/reviewer@0.2.0",
+        }
+    }
+}
+
+impl fmt::Display for Contract {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// Adds the interfaces of every version to a linker.
+pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+    v0_1::add_to_linker(linker)?;
+    v0_2::add_to_linker(linker)
+}
+
+/// A plugin, linked, that has the types of the version it speaks.
+pub(crate) struct Plugin {
+    handler: Handler,
+    review: Option<ComponentExportIndex>,
+}
+
+enum Handler {
+    V0_1(v0_1::Plugin),
+    V0_2(v0_2::Plugin),
+}
+
+impl Plugin {
+    /// Links a component as a plugin of the one version whose handler it exports.
+    ///
+    /// # Errors
+    /// It exports none or several, or imports or exports something else than the version has.
+    pub(crate) fn link(component: &Component, linker: &Linker<State>) -> wasmtime::Result<Self> {
+        let exports = |name| component.get_export_index(None, name);
+        let mut spoken = Contract::ALL.into_iter().filter(|contract| exports(contract.handler()).is_some());
+        let (Some(contract), None) = (spoken.next(), spoken.next()) else {
+            return Err(wasmtime::Error::msg("it does not export one handler of one version"));
+        };
+        let review =
+            exports(contract.reviewer()).and_then(|reviewer| component.get_export_index(Some(&reviewer), "review"));
+        let instance = linker.instantiate_pre(component)?;
+        let handler = match contract {
+            Contract::V0_1 => Handler::V0_1(v0_1::Plugin::new(instance)?),
+            Contract::V0_2 => Handler::V0_2(v0_2::Plugin::new(instance)?),
+        };
+        Ok(Self { handler, review })
+    }
+
+    /// The version it speaks.
+    pub(crate) fn contract(&self) -> Contract {
+        match self.handler {
+            Handler::V0_1(_) => Contract::V0_1,
+            Handler::V0_2(_) => Contract::V0_2,
+        }
+    }
+
+    /// Whether it wants a say in whether a call runs.
+    pub(crate) fn reviews(&self) -> bool {
+        self.review.is_some()
+    }
+
+    /// Two descriptions by one instance.
+    pub(crate) async fn describe(&self, store: &mut Store<State>) -> wasmtime::Result<(Manifest, Manifest)> {
+        match &self.handler {
+            Handler::V0_1(plugin) => plugin.describe(store).await,
+            Handler::V0_2(plugin) => plugin.describe(store).await,
+        }
+    }
+
+    pub(crate) async fn execute(
+        &self,
+        store: &mut Store<State>,
+        tool: &str,
+        arguments: &str,
+    ) -> wasmtime::Result<Answer> {
+        match &self.handler {
+            Handler::V0_1(plugin) => plugin.execute(store, tool, arguments).await,
+            Handler::V0_2(plugin) => plugin.execute(store, tool, arguments).await,
+        }
+    }
+
+    /// Its opinion of a call. A plugin that exports no reviewer has nothing to say.
+    pub(crate) async fn review(
+        &self,
+        store: &mut Store<State>,
+        tool: &str,
+        arguments: &str,
+    ) -> wasmtime::Result<manifest::Verdict> {
+        let Some(review) = &self.review else { return Ok(manifest::Verdict::Clear) };
+        let instance = self.instance().instantiate_async(&mut *store).await?;
+        let review: TypedFunc<(&str, &str), (Verdict,)> = instance.get_typed_func(&mut *store, review)?;
+        let (verdict,) = review.call_async(&mut *store, (tool, arguments)).await?;
+        Ok(verdict.into())
+    }
+
+    fn instance(&self) -> &InstancePre<State> {
+        match &self.handler {
+            Handler::V0_1(plugin) => plugin.instance(),
+            Handler::V0_2(plugin) => plugin.instance(),
+        }
+    }
+}
+
+/// `verdict`, the same in every version: written out because `reviewer` is an export that a plugin may leave away.
+#[derive(ComponentType, Lift)]
+#[component(variant)]
+enum Verdict {
+    #[component(name = "clear")]
+    Clear,
+    #[component(name = "ask")]
+    Ask(String),
+    #[component(name = "refuse")]
+    Refuse(String),
+}
+
+impl From<Verdict> for manifest::Verdict {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Clear => Self::Clear,
+            Verdict::Ask(reason) => Self::Ask(reason),
+            Verdict::Refuse(reason) => Self::Refuse(reason),
+        }
+    }
+}

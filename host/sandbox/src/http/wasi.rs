@@ -101,7 +101,9 @@ impl Call {
             .map_err(|failure| match failure {
                 Answered::InvalidArguments(reason) => Answered::InvalidArguments(text(reason)),
                 Answered::Denied(reason) => Answered::Denied(text(reason)),
-                Answered::Unavailable(reason) => Answered::Unavailable(text(reason)),
+                Answered::Unavailable { message, retry_after } => {
+                    Answered::Unavailable { message: text(message), retry_after }
+                }
                 Answered::Cancelled => Answered::Cancelled,
                 Answered::Failed(reason) => Answered::Failed(text(reason)),
             })
@@ -109,6 +111,7 @@ impl Call {
 
     fn redact_part(&self, part: Part) -> Part {
         let blob = |mut blob: crate::manifest::Blob| {
+            blob.name = blob.name.map(|name| self.redact_text(name));
             blob.media_type = self.redact_text(blob.media_type);
             blob.data = self.redact_bytes(blob.data);
             blob

@@ -104,6 +104,9 @@ pub(super) struct OutcomeLine<'a> {
     pub(super) files: Option<EffectsLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) services: Option<&'a Uses>,
+    /// When another try may help, as the tool says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) retry_after_s: Option<u64>,
     /// Where the whole of the answer is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reference: Option<&'a str>,

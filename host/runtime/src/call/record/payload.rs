@@ -26,7 +26,7 @@ pub(super) fn arguments(payloads: Payloads, canonical: &str) -> Option<String> {
     }
 }
 
-/// The answer. Where it has parts, each goes into the digest with its kind and its length.
+/// The answer. Where it has parts, each goes into the digest with its kind, its length and its name.
 pub(super) fn output(payloads: Payloads, output: &Output) -> KeptOutput {
     let (text, digest) = match output {
         Output::Text(text) => (Some(text), Sha256::digest(text.as_bytes())),
@@ -41,12 +41,14 @@ pub(super) fn output(payloads: Payloads, output: &Output) -> KeptOutput {
 }
 
 fn with_part(mut digest: Sha256, part: &Part) -> Sha256 {
-    let (kind, bytes): (&str, &[u8]) = match part {
-        Part::Text(text) => ("text", text.as_bytes()),
-        Part::Image(blob) => ("image", &blob.data),
-        Part::File(blob) => ("file", &blob.data),
+    let (kind, name, bytes): (&str, Option<&String>, &[u8]) = match part {
+        Part::Text(text) => ("text", None, text.as_bytes()),
+        Part::Image(blob) => ("image", blob.name.as_ref(), &blob.data),
+        Part::File(blob) => ("file", blob.name.as_ref(), &blob.data),
     };
-    digest.update(format!("{kind} {}\n", bytes.len()));
+    // A name holds no line feed.
+    let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+    digest.update(format!("{kind} {}{name}\n", bytes.len()));
     digest.update(bytes);
     digest
 }

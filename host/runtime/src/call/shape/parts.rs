@@ -5,7 +5,7 @@ use super::{Passed, broken, part_bytes};
 use crate::call::Rejection;
 use crate::call::answer::{Keeper, TEXT, Text};
 use crate::outputs::Reference;
-use crate::text::cut;
+use crate::text::{cut, is_deceptive};
 use portcullis_sandbox::{Blob, Output, Part};
 
 /// Parts of one answer.
@@ -13,6 +13,12 @@ const PARTS_MAX: usize = 64;
 
 /// A media type, in bytes; RFC 6838 allows 127 each for type and subtype.
 const MEDIA_TYPE_BYTES_MAX: usize = 255;
+
+/// The name of a file, in bytes: what the usual filesystems take.
+const NAME_BYTES_MAX: usize = 255;
+
+/// What separates the parts of a path, or stands in no name on some system. A name can be quoted without an escape.
+const NOT_IN_NAMES: &str = r#"/\:*?"<>|"#;
 
 pub(super) fn pass(keeper: &Keeper, parts: Vec<Part>, bytes_max: usize) -> Result<Passed, Rejection> {
     check(&parts)?;
@@ -42,20 +48,15 @@ fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference
         Part::Image(blob) => ("image", blob),
         Part::File(blob) => ("file", blob),
     };
-    let Blob { media_type, data } = blob;
+    let (described, Blob { media_type, data, .. }) = (blob.described(), blob);
     let is_text = media_type.starts_with("text/") || media_type.starts_with(super::JSON);
     match keeper.keep(&data, &media_type, is_text) {
         Ok(reference) => {
-            let line = format!(
-                "[Portcullis: this {kind} is not shown. {media_type}, {} bytes, kept as {}.]",
-                data.len(),
-                reference.id
-            );
+            let line = format!("[Portcullis: this {kind} is not shown. {described}, kept as {}.]", reference.id);
             (Part::Text(line), Some(reference))
         }
         Err(error) => {
-            let (bytes, why) = (data.len(), error.for_a_model());
-            let line = format!("[Portcullis: this {kind} is lost. {media_type}, {bytes} bytes: {why}.]");
+            let line = format!("[Portcullis: this {kind} is lost. {described}: {}.]", error.for_a_model());
             (Part::Text(line), None)
         }
     }
@@ -67,7 +68,10 @@ fn check(parts: &[Part]) -> Result<(), Rejection> {
     }
     parts.iter().try_for_each(|part| match part {
         Part::Text(_) => Ok(()),
-        Part::Image(blob) | Part::File(blob) => check_media_type(blob),
+        Part::Image(blob) | Part::File(blob) => {
+            check_media_type(blob)?;
+            blob.name.as_deref().map_or(Ok(()), check_name)
+        }
     })
 }
 
@@ -82,11 +86,20 @@ fn check_media_type(blob: &Blob) -> Result<(), Rejection> {
     Ok(())
 }
 
+/// A name that a person would give a file: whoever saves it under its name writes nowhere else.
+fn check_name(name: &str) -> Result<(), Rejection> {
+    let refused = |character| NOT_IN_NAMES.contains(character) || is_deceptive(character);
+    if matches!(name, "" | "." | "..") || name.contains(refused) || name.len() > NAME_BYTES_MAX {
+        return Err(broken(format!("a part has the name {:?}, which is no name of a file", cut(name, 80))));
+    }
+    Ok(())
+}
+
 fn describe(parts: &[Part]) -> String {
     let describe = |part: &Part| match part {
         Part::Text(text) => text.clone(),
-        Part::Image(blob) => format!("[image, {}, {} bytes]", blob.media_type, blob.data.len()),
-        Part::File(blob) => format!("[file, {}, {} bytes]", blob.media_type, blob.data.len()),
+        Part::Image(blob) => format!("[image, {}]", blob.described()),
+        Part::File(blob) => format!("[file, {}]", blob.described()),
     };
     parts.iter().map(describe).collect::<Vec<_>>().join("\n")
 }

@@ -1,0 +1,298 @@
+//! What is the same in every version: the bindings are other types to the compiler, so the code is written once, here,
+//! for each version to have. A version's module adds what its own types are in the host's words.
+
+/// Serves the contract in a folder: `bind!("../../wit/v0.1")`. The module says what its `Blob` and its `Failure` are.
+macro_rules! bind {
+    ($wit:literal) => {
+        mod generated {
+            #![allow(missing_docs, unreachable_pub, clippy::all, reason = "written by a macro from wit/")]
+
+            wasmtime::component::bindgen!({
+                path: $wit,
+                world: "portcullis:tool/plugin",
+                imports: {
+                    "portcullis:tool/context.ask": async | trappable,
+                    "portcullis:tool/dependencies.open-service": async | trappable,
+                    "portcullis:tool/dependencies.[method]client.has-secret": async | trappable,
+                    "portcullis:tool/dependencies.[method]service.call": async | trappable,
+                    default: trappable,
+                },
+                exports: { default: async },
+                with: {
+                    "wasi:io": wasmtime_wasi::p2::bindings::io,
+                    "wasi:clocks": wasmtime_wasi::p2::bindings::clocks,
+                    "wasi:filesystem": wasmtime_wasi::p2::bindings::filesystem,
+                    "wasi:http": wasmtime_wasi_http::p2::bindings::http,
+                    "wasi:keyvalue": crate::wasi::keyvalue,
+                    "wasi:config": crate::wasi::config,
+                    "wasi:logging": crate::wasi::logging,
+                    "portcullis:tool/dependencies.client": crate::http::Client,
+                    "portcullis:tool/dependencies.service": crate::service::OpenService,
+                },
+                require_store_data_send: true,
+            });
+        }
+
+        use crate::context::{Ask, Progress};
+        use crate::handles::Unavailable;
+        use crate::http::Client;
+        use crate::manifest::{self, Answer, Manifest};
+        use crate::service::OpenService;
+        use crate::state::State;
+        use generated::PluginPre;
+        use generated::exports::portcullis::tool::handler;
+        use generated::portcullis::tool::{context, dependencies, output, types};
+        use portcullis_policy::{Hint, Permission, Permissions};
+        use wasmtime::Store;
+        use wasmtime::component::{HasSelf, InstancePre, Linker, Resource};
+        use wasmtime_wasi::filesystem::Descriptor;
+        use wasmtime_wasi::p2::DynOutputStream;
+        use wasmtime_wasi_http::RequestOptions;
+        use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
+        use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostOutgoingRequest};
+
+        /// A plugin of this version, linked.
+        pub(super) struct Plugin(PluginPre<State>);
+
+        impl Plugin {
+            /// Checks that the handler has the types of this version.
+            pub(super) fn new(instance: InstancePre<State>) -> wasmtime::Result<Self> {
+                PluginPre::new(instance).map(Self)
+            }
+
+            pub(super) fn instance(&self) -> &InstancePre<State> {
+                self.0.instance_pre()
+            }
+
+            /// Two descriptions by one instance.
+            pub(super) async fn describe(&self, store: &mut Store<State>) -> wasmtime::Result<(Manifest, Manifest)> {
+                let plugin = self.0.instantiate_async(&mut *store).await?;
+                let first = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;
+                let second = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;
+                Ok((first.into(), second.into()))
+            }
+
+            pub(super) async fn execute(
+                &self,
+                store: &mut Store<State>,
+                tool: &str,
+                arguments: &str,
+            ) -> wasmtime::Result<Answer> {
+                let plugin = self.0.instantiate_async(&mut *store).await?;
+                let answer = plugin.portcullis_tool_handler().call_execute_raw(&mut *store, tool, arguments).await?;
+                Ok(answer.map(Into::into).map_err(Into::into))
+            }
+        }
+
+        /// Adds the interfaces of this version to a linker.
+        pub(super) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+            context::add_to_linker::<State, HasSelf<State>>(linker, |state| state)?;
+            dependencies::add_to_linker::<State, HasSelf<State>>(linker, |state| state)?;
+            output::add_to_linker::<State, HasSelf<State>>(linker, |state| state)
+        }
+
+        impl context::Host for State {
+            fn current(&mut self) -> wasmtime::Result<context::Call> {
+                let call = &self.call;
+                Ok(context::Call {
+                    id: call.id.to_string(),
+                    session: call.session.to_string(),
+                    message: call.message.as_deref().map(str::to_owned),
+                    agent: call.agent.as_deref().map(str::to_owned),
+                })
+            }
+
+            fn report(&mut self, update: context::Progress) -> wasmtime::Result<()> {
+                let context::Progress { title, metadata, fraction } = update;
+                self.report_progress(Progress { title, metadata, fraction });
+                Ok(())
+            }
+
+            fn is_cancelled(&mut self) -> wasmtime::Result<bool> {
+                Ok(self.clock.is_cancelled())
+            }
+
+            async fn ask(
+                &mut self,
+                permission: String,
+                resource: String,
+                reason: String,
+            ) -> wasmtime::Result<Result<(), String>> {
+                Ok(self.ask_host(Ask { permission, resource, reason }).await)
+            }
+        }
+
+        impl dependencies::Host for State {
+            fn open_directory(
+                &mut self,
+                key: String,
+            ) -> wasmtime::Result<Result<Resource<Descriptor>, dependencies::Unavailable>> {
+                Ok(self.open_directory_of(&key)?.map_err(Into::into))
+            }
+
+            fn open_client(
+                &mut self,
+                key: String,
+            ) -> wasmtime::Result<Result<Resource<Client>, dependencies::Unavailable>> {
+                Ok(self.open_client_of(&key)?.map_err(Into::into))
+            }
+
+            async fn open_service(
+                &mut self,
+                key: String,
+            ) -> wasmtime::Result<Result<Resource<OpenService>, dependencies::Unavailable>> {
+                Ok(self.open_service_of(&key).await?.map_err(Into::into))
+            }
+
+            fn names_host(
+                &mut self,
+                key: String,
+                url: String,
+            ) -> wasmtime::Result<Result<bool, dependencies::Unavailable>> {
+                Ok(self.names_host_of(&key, &url).map_err(Into::into))
+            }
+        }
+
+        impl dependencies::HostClient for State {
+            fn send(
+                &mut self,
+                client: Resource<Client>,
+                request: Resource<HostOutgoingRequest>,
+                options: Option<Resource<RequestOptions>>,
+            ) -> wasmtime::Result<Result<Resource<HostFutureIncomingResponse>, ErrorCode>> {
+                let client = self.table.get(&client)?.clone();
+                self.send(Some(client), request, options)
+            }
+
+            fn refusal(&mut self, client: Resource<Client>) -> wasmtime::Result<Option<String>> {
+                let _ = self.table.get(&client)?;
+                Ok(self.http.refusal())
+            }
+
+            async fn has_secret(&mut self, client: Resource<Client>) -> wasmtime::Result<bool> {
+                self.has_secret_of(&client).await
+            }
+
+            fn drop(&mut self, client: Resource<Client>) -> wasmtime::Result<()> {
+                self.table.delete(client)?;
+                Ok(())
+            }
+        }
+
+        impl dependencies::HostService for State {
+            async fn call(
+                &mut self,
+                service: Resource<OpenService>,
+                method: String,
+                input: String,
+            ) -> wasmtime::Result<Result<String, String>> {
+                self.call_service(&service, method, input).await
+            }
+
+            fn drop(&mut self, service: Resource<OpenService>) -> wasmtime::Result<()> {
+                self.table.delete(service)?;
+                Ok(())
+            }
+        }
+
+        impl output::Host for State {
+            fn open_text(&mut self) -> wasmtime::Result<Option<Resource<DynOutputStream>>> {
+                self.open_text_output()
+            }
+        }
+
+        impl From<Unavailable> for dependencies::Unavailable {
+            fn from(unavailable: Unavailable) -> Self {
+                match unavailable {
+                    Unavailable::UnknownKey => Self::UnknownKey,
+                    Unavailable::NotGranted => Self::NotGranted,
+                    Unavailable::WrongKind => Self::WrongKind,
+                    Unavailable::Failed => Self::Failed,
+                }
+            }
+        }
+
+        impl From<handler::Manifest> for manifest::Manifest {
+            fn from(manifest: handler::Manifest) -> Self {
+                Self {
+                    name: manifest.name,
+                    version: manifest.version,
+                    description: manifest.description,
+                    tools: manifest.tools.into_iter().map(Into::into).collect(),
+                    dependencies: manifest.dependencies.into_iter().map(Into::into).collect(),
+                }
+            }
+        }
+
+        impl From<types::Definition> for manifest::Definition {
+            fn from(definition: types::Definition) -> Self {
+                Self {
+                    name: definition.name,
+                    title: definition.title,
+                    description: definition.description,
+                    schema: definition.schema,
+                    output_schema: definition.output_schema,
+                    required: permissions(definition.required),
+                    optional: permissions(definition.optional),
+                    hints: hints(definition.hints),
+                }
+            }
+        }
+
+        fn permissions(flags: types::Permissions) -> Permissions {
+            const NAMES: [(types::Permissions, Permission); 4] = [
+                (types::Permissions::READ, Permission::Read),
+                (types::Permissions::WRITE, Permission::Write),
+                (types::Permissions::EXECUTE, Permission::Execute),
+                (types::Permissions::NETWORK, Permission::Network),
+            ];
+            NAMES.iter().filter(|(flag, _)| flags.contains(*flag)).map(|(_, permission)| *permission).collect()
+        }
+
+        fn hints(flags: types::Hints) -> Vec<Hint> {
+            const NAMES: [(types::Hints, Hint); 5] = [
+                (types::Hints::READ_ONLY, Hint::ReadOnly),
+                (types::Hints::DESTRUCTIVE, Hint::Destructive),
+                (types::Hints::IDEMPOTENT, Hint::Idempotent),
+                (types::Hints::OPEN_WORLD, Hint::OpenWorld),
+                (types::Hints::SEQUENTIAL, Hint::Sequential),
+            ];
+            NAMES.iter().filter(|(flag, _)| flags.contains(*flag)).map(|(_, hint)| *hint).collect()
+        }
+
+        impl From<types::Dependency> for manifest::Dependency {
+            fn from(dependency: types::Dependency) -> Self {
+                let kind = match dependency.kind {
+                    types::DependencyKind::Directory => manifest::DependencyKind::Directory,
+                    types::DependencyKind::Http => manifest::DependencyKind::Http,
+                    types::DependencyKind::Store => manifest::DependencyKind::Store,
+                    types::DependencyKind::Service => manifest::DependencyKind::Service,
+                };
+                Self { key: dependency.key, kind, optional: dependency.optional, reason: dependency.reason }
+            }
+        }
+
+        impl From<types::Success> for manifest::Success {
+            fn from(success: types::Success) -> Self {
+                let output = match success.output {
+                    types::Output::Text(text) => manifest::Output::Text(text),
+                    types::Output::Json(json) => manifest::Output::Json(json),
+                    types::Output::Parts(parts) => manifest::Output::Parts(parts.into_iter().map(Into::into).collect()),
+                };
+                Self { title: success.title, output, metadata: success.metadata }
+            }
+        }
+
+        impl From<types::Part> for manifest::Part {
+            fn from(part: types::Part) -> Self {
+                match part {
+                    types::Part::Text(text) => Self::Text(text),
+                    types::Part::Image(blob) => Self::Image(blob.into()),
+                    types::Part::File(blob) => Self::File(blob.into()),
+                }
+            }
+        }
+    };
+}
+
+pub(super) use bind;

@@ -1,0 +1,25 @@
+//! `portcullis:tool@0.2`: a blob has a name, and what was unavailable says when to try again.
+
+use std::time::Duration;
+
+super::bind!("../../wit/v0.2");
+
+impl From<types::Blob> for manifest::Blob {
+    fn from(blob: types::Blob) -> Self {
+        Self { name: blob.name, media_type: blob.media_type, data: blob.data }
+    }
+}
+
+impl From<types::Failure> for manifest::Failure {
+    fn from(failure: types::Failure) -> Self {
+        match failure {
+            types::Failure::InvalidArguments(text) => Self::InvalidArguments(text),
+            types::Failure::Denied(text) => Self::Denied(text),
+            types::Failure::Unavailable(types::Outage { message, retry_after }) => {
+                Self::Unavailable { message, retry_after: retry_after.map(u64::from).map(Duration::from_secs) }
+            }
+            types::Failure::Cancelled => Self::Cancelled,
+            types::Failure::Failed(text) => Self::Failed(text),
+        }
+    }
+}
