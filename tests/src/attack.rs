@@ -1,7 +1,7 @@
 //! One hostile guest against a whole host: what every attack has in common is asserted here, once.
 
-use crate::{Manifest, Site, allow_all, assert_verifies, guest, outcome_of};
-use portcullis::{Code, Host, LoadError, Reply, Request};
+use crate::{Manifest, Site, allow_all, assert_verifies, guest_of, outcome_of};
+use portcullis::{Code, Contract, Host, LoadError, Reply, Request};
 use std::fmt::Debug;
 use std::fs;
 use std::time::{Duration, Instant};
@@ -23,16 +23,15 @@ pub struct Attack {
 }
 
 impl Attack {
-    /// The guest of a name, which may be written as an identifier.
-    pub fn by(name: &str) -> Self {
-        let name = name.replace('_', "-");
-        Self::with(&Manifest::of(&name), &name)
+    /// The guest of a name, which may be written as an identifier, in a version of the contract.
+    pub fn by(contract: Contract, name: &str) -> Self {
+        Self::with(contract, &Manifest::of(&name.replace('_', "-")), name)
     }
 
     /// A guest that says this of itself.
-    pub fn with(manifest: &Manifest, name: &str) -> Self {
+    pub fn with(contract: Contract, manifest: &Manifest, name: &str) -> Self {
         let name = name.replace('_', "-");
-        Self::bytes(&name, &guest(&name, manifest))
+        Self::bytes(&name, &guest_of(contract, &name, manifest))
     }
 
     /// Bytes that are to be a plugin.

@@ -3,10 +3,17 @@
 //! A text holds the fields of a core module, those that matter to the attack; `guests/frame/` supplies what the text
 //! does not define of `$describe`, `$execute`, `$post`, `$realloc` and `$memory`, and the harness writes the manifest.
 //! A text in `guests/component/` holds fields of a component, which are added to those of a well-behaved one.
+//!
+//! A text names the first version of the contract. A guest of another version is the same text with other names: what
+//! the versions differ in is beyond the bytes that these guests answer with. Tests that do not say a version run in the
+//! one that `PORTCULLIS_TEST_CONTRACT` names, so that a suite can be run in each.
 
 use crate::{COMPONENTS, MODULES, Manifest};
+use portcullis::Contract;
+use std::env;
 use std::fmt::Write;
 use std::path::Path;
+use wasmparser::{Parser, Payload};
 use wit_component::{ComponentEncoder, StringEncoding};
 use wit_parser::{PackageId, Resolve};
 
@@ -21,22 +28,42 @@ const FRAME: [(&str, &str); 4] = [
     ("(func $realloc", include_str!("../guests/frame/realloc.wat")),
 ];
 
+/// The worlds of the guests.
+const WORLDS: &str = include_str!("../guests/wit/world.wit");
+
 /// What every module has.
 const ALWAYS: &str = include_str!("../guests/frame/always.wat");
 
+/// The version of the contract that guests speak whose test does not say one.
+pub fn usual_contract() -> Contract {
+    let name = env::var("PORTCULLIS_TEST_CONTRACT").unwrap_or_else(|_| Contract::V0_1.to_string());
+    let named = Contract::ALL.into_iter().find(|contract| contract.as_str() == name);
+    named.unwrap_or_else(|| panic!("PORTCULLIS_TEST_CONTRACT names {name}, which no host serves"))
+}
+
 /// The guest of a name, as a component that describes itself so.
 pub fn guest(name: &str, manifest: &Manifest) -> Vec<u8> {
+    guest_of(usual_contract(), name, manifest)
+}
+
+/// The guest of a name in a version of the contract.
+pub fn guest_of(contract: Contract, name: &str, manifest: &Manifest) -> Vec<u8> {
     if let Some((_, fields)) = MODULES.iter().find(|(stem, _)| *stem == name) {
-        return component(&module(fields, manifest));
+        return component(&module_of(contract, fields, manifest));
     }
     match COMPONENTS.iter().find(|(stem, _)| *stem == name) {
-        Some((_, fields)) => with_fields(&component(&module("", manifest)), fields),
+        Some((_, fields)) => with_fields(&component(&module_of(contract, "", manifest)), &speaking(contract, fields)),
         None => panic!("there is no guest {name} in tests/guests"),
     }
 }
 
 /// The core module of a guest.
 pub fn module(fields: &str, manifest: &Manifest) -> Vec<u8> {
+    module_of(usual_contract(), fields, manifest)
+}
+
+/// The core module of a guest in a version of the contract.
+pub fn module_of(contract: Contract, fields: &str, manifest: &Manifest) -> Vec<u8> {
     let manifest = manifest.encode(MANIFEST_AT);
     let heap = MANIFEST_AT as usize + manifest.len();
     let mut text = format!("(module\n{fields}\n{ALWAYS}\n");
@@ -55,29 +82,81 @@ pub fn module(fields: &str, manifest: &Manifest) -> Vec<u8> {
         let _ = write!(text, "\\{byte:02x}");
     }
     text.push_str("\"))");
-    wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}"))
+    wat::parse_str(speaking(contract, &text)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The export of a guest that reviews its calls.
-const REVIEW: &str = "portcullis:tool/reviewer@0.1.0#review";
+/// The names in the contract: its interfaces, and its world.
+const INTERFACES: [&str; 7] = ["types", "context", "dependencies", "output", "handler", "reviewer", "plugin"];
+
+/// A text with the names of the first version of the contract, in another version.
+fn speaking(contract: Contract, text: &str) -> String {
+    let names = |interface: &str, contract: Contract| format!("portcullis:tool/{interface}@{contract}.0");
+    INTERFACES.iter().fold(text.to_owned(), |text, interface| {
+        text.replace(&names(interface, Contract::V0_1), &names(interface, contract))
+    })
+}
+
+/// The version of the contract that a core module speaks.
+fn spoken(module: &[u8]) -> Contract {
+    let speaks = |contract: &Contract| holds(module, &format!("portcullis:tool/handler@{contract}.0#describe"));
+    Contract::ALL.into_iter().find(speaks).expect("a guest describes itself")
+}
+
+fn holds(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|name| name == text.as_bytes())
+}
 
 /// A core module as a component of the world `guest`, or of `reviewing-guest` where it exports a review.
 pub fn component(module: &[u8]) -> Vec<u8> {
-    let (resolve, package) = contract();
-    let reviews = module.windows(REVIEW.len()).any(|name| name == REVIEW.as_bytes());
-    let world = resolve.select_world(&[package], Some(if reviews { "reviewing-guest" } else { "guest" })).unwrap();
+    let contract = spoken(module);
+    let (resolve, package) = wit(contract);
+    let reviews = holds(module, &format!("portcullis:tool/reviewer@{contract}.0#review"));
+    typed(module, &resolve, package, if reviews { "reviewing-guest" } else { "guest" })
+}
+
+/// A core module as a component of a world.
+pub fn typed(module: &[u8], resolve: &Resolve, package: PackageId, world: &str) -> Vec<u8> {
+    let world = resolve.select_world(&[package], Some(world)).unwrap();
     let mut module = module.to_vec();
-    wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
+    wit_component::embed_component_metadata(&mut module, resolve, world, StringEncoding::UTF8).unwrap();
     let encoded = ComponentEncoder::default().module(&module).and_then(|mut encoder| encoder.encode());
     encoded.unwrap_or_else(|error| panic!("{error:#}"))
 }
 
-/// The contract with everything it names, and the package of the guests' worlds.
-pub fn contract() -> (Resolve, PackageId) {
+/// A version of the contract with everything it names, and the package of the guests' worlds.
+pub fn wit(contract: Contract) -> (Resolve, PackageId) {
     let mut resolve = Resolve::default();
-    resolve.push_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../wit/v0.1")).unwrap();
-    let package = resolve.push_str("world.wit", include_str!("../guests/wit/world.wit")).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../wit/v{contract}"));
+    resolve.push_dir(folder).unwrap();
+    let package = resolve.push_str("world.wit", &speaking(contract, WORLDS)).unwrap();
     (resolve, package)
+}
+
+/// A component that was built for the first version of the contract, in another version: the same code under other
+/// names, with the types of that version around it. This is for guests that answer with no blob, whose layout in memory
+/// is another in each version; the rest of an answer stands where it stood.
+pub fn moved(component: &[u8], contract: Contract) -> Vec<u8> {
+    if contract == Contract::V0_1 {
+        return component.to_vec();
+    }
+    let mut module = largest_module(component).to_vec();
+    for interface in INTERFACES {
+        let from = format!("portcullis:tool/{interface}@{}.0", Contract::V0_1);
+        let to = format!("portcullis:tool/{interface}@{contract}.0");
+        while let Some(at) = module.windows(from.len()).position(|name| name == from.as_bytes()) {
+            module[at..at + to.len()].copy_from_slice(to.as_bytes());
+        }
+    }
+    self::component(&module)
+}
+
+/// The guest's own module: those beside it only hold what the linking of a component needs.
+fn largest_module(component: &[u8]) -> &[u8] {
+    let ranges = Parser::new(0).parse_all(component).filter_map(|payload| match payload.unwrap() {
+        Payload::ModuleSection { unchecked_range, .. } => Some(unchecked_range),
+        _ => None,
+    });
+    &component[ranges.max_by_key(ExactSizeIterator::len).expect("a component holds a module")]
 }
 
 /// A component with fields added at its end.

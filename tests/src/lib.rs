@@ -22,7 +22,7 @@ pub mod corpus;
 pub mod net;
 
 pub use attack::{Attack, GRACE};
-pub use guest::{component, contract, guest, module, with_fields};
+pub use guest::{component, guest, guest_of, module, module_of, moved, typed, usual_contract, wit, with_fields};
 pub use manifest::{Dependency, Manifest, Tool};
 pub use ran::Ran;
 pub use record::{assert_verifies, outcome_of, outcomes};

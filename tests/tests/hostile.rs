@@ -6,13 +6,33 @@
 #![allow(clippy::disallowed_methods, reason = "tests make the files that a host has to withstand")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
+/// Each of these is one test in each version of the contract: an attack comes to the same in all of them.
+macro_rules! in_every_contract {
+    ($($test:meta => $($name:ident)+;)+) => {$($(
+        mod $name {
+            use portcullis::Contract;
+
+            #[$test]
+            async fn v0_1() {
+                super::$name(Contract::V0_1).await;
+            }
+
+            #[$test]
+            async fn v0_2() {
+                super::$name(Contract::V0_2).await;
+            }
+        }
+    )+)+};
+}
+
 /// The call of this guest ends with this code.
 macro_rules! ends {
     ($($(#[$attribute:meta])* $guest:ident => $code:expr;)+) => {$(
+        in_every_contract! { tokio::test => $guest; }
+
         $(#[$attribute])*
-        #[tokio::test]
-        pub(crate) async fn $guest() {
-            portcullis_tests::Attack::by(stringify!($guest)).ends($code).await;
+        pub(crate) async fn $guest(contract: portcullis::Contract) {
+            portcullis_tests::Attack::by(contract, stringify!($guest)).ends($code).await;
         }
     )+};
 }
@@ -20,10 +40,12 @@ macro_rules! ends {
 /// This guest is refused at load for this reason, whose text says this.
 macro_rules! refused {
     ($($(#[$attribute:meta])* $guest:ident => $reason:pat, $says:literal;)+) => {$(
+        in_every_contract! { tokio::test => $guest; }
+
         $(#[$attribute])*
-        #[tokio::test]
-        pub(crate) async fn $guest() {
-            let says = portcullis_tests::Attack::by(stringify!($guest)).refused(|error| matches!(error, $reason)).await;
+        pub(crate) async fn $guest(contract: portcullis::Contract) {
+            let attack = portcullis_tests::Attack::by(contract, stringify!($guest));
+            let says = attack.refused(|error| matches!(error, $reason)).await;
             assert!(says.contains($says), "{says}");
         }
     )+};

@@ -4,8 +4,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
-use portcullis::{Code, Output, Request, served_imports};
-use portcullis_tests::{Manifest, Site, allow_all, component, contract, module, outcome_of};
+use portcullis::{Code, Contract, Output, Request, served_imports};
+use portcullis_tests::{Manifest, Site, allow_all, component, module_of, outcome_of, wit};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use wit_parser::abi::{AbiVariant, WasmType};
@@ -47,6 +47,8 @@ impl Fate {
 
 /// One importable function, and the core module that calls it.
 struct Import {
+    /// What the guest speaks that calls it.
+    contract: Contract,
     name: String,
     module: String,
 }
@@ -81,7 +83,7 @@ async fn call_all(imports: &[Import]) -> Vec<(Fate, String)> {
     let site = Site::new();
     for (index, import) in imports.iter().enumerate() {
         let manifest = Manifest::of(&format!("f{index}")).tool(|tool| tool.required = 15);
-        site.plugin(&manifest.name, &component(&module(&import.module, &manifest)));
+        site.plugin(&manifest.name, &component(&module_of(import.contract, &import.module, &manifest)));
     }
     let host = site.open(&allow_all("time = \"5 s\"")).await;
     let mut fates = Vec::new();
@@ -108,22 +110,28 @@ async fn call_all(imports: &[Import]) -> Vec<(Fate, String)> {
 
 /// Every function of every interface that the host serves.
 fn imports() -> Vec<Import> {
-    let (resolve, _) = contract();
+    // What is no part of the contract is the same in all of its versions.
+    let contracts = Contract::ALL.map(|contract| (contract, wit(contract).0));
     let mut imports = Vec::new();
     for served in served_imports() {
-        let interface = resolve.interfaces.iter().find(|(id, _)| resolve.id_of(*id).as_deref() == Some(&*served));
-        let (id, interface) = interface.unwrap_or_else(|| panic!("{served} is served, and wit/v0.1 does not have it"));
-        imports.extend(interface.functions.values().map(|function| of_function(&resolve, id, function)));
+        let found = contracts.iter().find_map(|(contract, resolve)| {
+            let mut interfaces = resolve.interfaces.iter();
+            let (id, interface) = interfaces.find(|(id, _)| resolve.id_of(*id).as_deref() == Some(&*served))?;
+            Some((*contract, resolve, id, interface))
+        });
+        let (contract, resolve, id, interface) =
+            found.unwrap_or_else(|| panic!("{served} is served, and wit/ does not have it"));
+        imports.extend(interface.functions.values().map(|function| of_function(contract, resolve, id, function)));
         let resources = interface
             .types
             .iter()
             .filter(|(_, ty)| matches!(resolve.types[**ty].kind, wit_parser::TypeDefKind::Resource));
-        imports.extend(resources.map(|(name, _)| of_drop(&served, name)));
+        imports.extend(resources.map(|(name, _)| of_drop(contract, &served, name)));
     }
     imports
 }
 
-fn of_drop(interface: &str, resource: &str) -> Import {
+fn of_drop(contract: Contract, interface: &str, resource: &str) -> Import {
     let function = format!("[resource-drop]{resource}");
     let module = format!(
         "(import \"{interface}\" \"{function}\" (func $f (param i32)))
@@ -131,11 +139,11 @@ fn of_drop(interface: &str, resource: &str) -> Import {
            (call $f (i32.const 0))
            (call $answer (i32.const 0) (i32.const 2048) (i32.const 0)))"
     );
-    Import { name: format!("{interface}#{function}"), module }
+    Import { contract, name: format!("{interface}#{function}"), module }
 }
 
 /// A module that calls a function with nothing but zeros, and says `error` where it answers with one.
-fn of_function(resolve: &Resolve, interface: InterfaceId, function: &Function) -> Import {
+fn of_function(contract: Contract, resolve: &Resolve, interface: InterfaceId, function: &Function) -> Import {
     let signature = resolve.wasm_signature(AbiVariant::GuestImport, function);
     let interface = resolve.id_of(interface).unwrap();
     let types = |types: &[WasmType]| types.iter().map(|ty| core_type(*ty)).collect::<Vec<_>>().join(" ");
@@ -163,7 +171,7 @@ fn of_function(resolve: &Resolve, interface: InterfaceId, function: &Function) -
         params = types(&signature.params),
         results = types(&signature.results),
     );
-    Import { name: format!("{interface}#{}", function.name), module }
+    Import { contract, name: format!("{interface}#{}", function.name), module }
 }
 
 fn answers_with_a_result(resolve: &Resolve, function: &Function) -> bool {

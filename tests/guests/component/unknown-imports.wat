@@ -4,5 +4,5 @@
 (import "wasi:keyvalue/store@0.2.0-draft2" (instance $store))
 (import "wasi:clocks/monotonic-clock@0.3.0" (instance $clock))
 (import "acme:spy/listen@1.0.0" (instance $spy))
-(import "portcullis:tool/context@0.2.0" (instance $future))
+(import "portcullis:tool/context@0.3.0" (instance $future))
 (import "plain" (instance $plain))

@@ -1,6 +1,6 @@
 //! Guests whose answers are not what the canonical ABI allows: S16, S17, S18, S20.
 
-use portcullis::{Code, LimitKind, LoadError};
+use portcullis::{Code, Contract, LimitKind, LoadError};
 use portcullis_tests::{Attack, Manifest};
 
 ends! {
@@ -20,20 +20,25 @@ ends! {
     list_of_nothing => Code::InvalidOutput;
 }
 
-#[tokio::test]
-pub(crate) async fn enum_out_of_range() {
+pub(crate) async fn enum_out_of_range(contract: Contract) {
     let manifest = Manifest::of("enum-out-of-range").directory("workspace", true);
-    let says =
-        Attack::with(&manifest, "enum-out-of-range").refused(|error| matches!(error, LoadError::Describe(_))).await;
+    let says = Attack::with(contract, &manifest, "enum-out-of-range")
+        .refused(|error| matches!(error, LoadError::Describe(_)))
+        .await;
     assert!(says.contains("trapped"), "{says}");
 }
 
 /// The contract lets a host ignore flags it does not know: the four it knows are what is declared.
-#[tokio::test]
-pub(crate) async fn flags_out_of_range() {
-    let attack = Attack::by("flags_out_of_range");
+pub(crate) async fn flags_out_of_range(contract: Contract) {
+    let attack = Attack::by(contract, "flags_out_of_range");
     let host = attack.open().await;
     assert_eq!(attack.call(&host).await.code, Code::Completed);
     let tools: Vec<_> = host.catalog().tools().map(|(_, tool)| tool.permissions().to_string()).collect();
     assert!(tools.contains(&"read, write, execute, network".to_owned()), "{tools:?}");
+}
+
+in_every_contract! {
+    tokio::test =>
+        enum_out_of_range
+        flags_out_of_range;
 }

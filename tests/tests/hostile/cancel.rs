@@ -1,6 +1,6 @@
 //! Callers that no longer want the answer: S30, and the grace of a cancelled call.
 
-use portcullis::{Cancellation, Code, Reply};
+use portcullis::{Cancellation, Code, Contract, Reply};
 use portcullis_tests::{Attack, outcomes};
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use std::time::Duration;
 const STOPPED: Duration = Duration::from_secs(2);
 
 /// Calls a guest and cancels it shortly after.
-async fn cancelled(guest: &str) -> Reply {
-    let attack = Attack::by(guest).within(Duration::from_secs(10));
+async fn cancelled(contract: Contract, guest: &str) -> Reply {
+    let attack = Attack::by(contract, guest).within(Duration::from_secs(10));
     let host = attack.open().await;
     let cancellation = Cancellation::new();
     let call = host.call(attack.request().cancellation(cancellation.clone()));
@@ -25,26 +25,23 @@ async fn cancelled(guest: &str) -> Reply {
 }
 
 /// A guest that asks whether it is cancelled ends by itself, before the grace period does.
-#[tokio::test]
-pub(crate) async fn waits_for_cancellation() {
-    cancelled("waits_for_cancellation").await;
+pub(crate) async fn waits_for_cancellation(contract: Contract) {
+    cancelled(contract, "waits_for_cancellation").await;
 }
 
 /// A guest that does not ask is stopped, whether it computes or waits.
-#[tokio::test]
-async fn a_guest_that_ignores_a_cancel_is_stopped() {
-    let looping = cancelled("loop_in_execute").await;
-    let sleeping = cancelled("sleep_in_execute").await;
+async fn a_guest_that_ignores_a_cancel_is_stopped(contract: Contract) {
+    let looping = cancelled(contract, "loop_in_execute").await;
+    let sleeping = cancelled(contract, "sleep_in_execute").await;
     for reply in [looping, sleeping] {
         assert!(reply.usage.run.wall >= Duration::from_millis(200), "it had its grace: {:?}", reply.usage.run.wall);
     }
 }
 
 /// Dropping the future of a call ends it wherever it is, and records it.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_dropped_call_is_recorded_as_cancelled() {
+async fn a_dropped_call_is_recorded_as_cancelled(contract: Contract) {
     for guest in ["loop_in_execute", "sleep_in_execute", "loop_in_realloc", "clock_storm", "bulk_fill"] {
-        let attack = Attack::by(guest);
+        let attack = Attack::by(contract, guest);
         let host = attack.open().await;
         let mut dropped = 0;
         for milliseconds in [0, 1, 2, 5, 10, 20, 40] {
@@ -57,4 +54,12 @@ async fn a_dropped_call_is_recorded_as_cancelled() {
         assert_eq!(cancelled, dropped, "{guest}");
         attack.leaves_no_trace(&host).await;
     }
+}
+
+in_every_contract! {
+    tokio::test =>
+        waits_for_cancellation
+        a_guest_that_ignores_a_cancel_is_stopped;
+    tokio::test(flavor = "multi_thread", worker_threads = 2) =>
+        a_dropped_call_is_recorded_as_cancelled;
 }

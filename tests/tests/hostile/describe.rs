@@ -1,6 +1,6 @@
 //! Guests that do something else than say what they are: S03, S39, S40.
 
-use portcullis::LoadError;
+use portcullis::{Contract, LoadError};
 use portcullis_tests::Attack;
 
 refused! {
@@ -14,9 +14,13 @@ refused! {
 }
 
 /// What a plugin printed explains its refusal, and fools nobody who reads it.
-#[tokio::test]
-pub(crate) async fn describe_prints() {
-    let says = Attack::by("describe_prints").refused(|error| matches!(error, LoadError::Describe(_))).await;
+pub(crate) async fn describe_prints(contract: Contract) {
+    let says = Attack::by(contract, "describe_prints").refused(|error| matches!(error, LoadError::Describe(_))).await;
     assert!(says.contains("trust this plugin"), "{says:?}");
     assert!(!says.chars().any(|character| character != '\n' && portcullis::text::is_deceptive(character)), "{says:?}");
+}
+
+in_every_contract! {
+    tokio::test =>
+        describe_prints;
 }

@@ -1,6 +1,6 @@
 //! Guests that compute for ever beside others that want to get on: S06, S01 in parallel, S55.
 
-use portcullis::{Code, LimitKind, Request};
+use portcullis::{Code, Contract, LimitKind, Request};
 use portcullis_tests::Attack;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 /// On a runtime with one thread, a task of the host gets its turn while a guest loops.
-#[tokio::test(flavor = "current_thread")]
-async fn a_loop_does_not_starve_the_only_thread() {
-    let attack = Attack::by("loop_in_execute").within(Duration::from_millis(600));
+async fn a_loop_does_not_starve_the_only_thread(contract: Contract) {
+    let attack = Attack::by(contract, "loop_in_execute").within(Duration::from_millis(600));
     let host = attack.open().await;
     let ended = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&ended);
@@ -30,9 +29,8 @@ async fn a_loop_does_not_starve_the_only_thread() {
 }
 
 /// Eight loops on two workers: a good call gets through before any of them is over.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn eight_loops_on_two_workers_leave_room_for_a_good_call() {
-    let attack = Attack::by("loop_in_execute").within(Duration::from_secs(3));
+async fn eight_loops_on_two_workers_leave_room_for_a_good_call(contract: Contract) {
+    let attack = Attack::by(contract, "loop_in_execute").within(Duration::from_secs(3));
     let host = attack.site().builder(&attack.policy()).calls(9).open().await.unwrap();
     let mut loops = JoinSet::new();
     for _ in 0..8 {
@@ -50,9 +48,8 @@ async fn eight_loops_on_two_workers_leave_room_for_a_good_call() {
 }
 
 /// More calls than places: each waits for its place, and who waits longer than a call may take gives way.
-#[tokio::test]
-async fn a_call_without_a_place_is_told_so() {
-    let attack = Attack::by("sleep_in_execute").within(Duration::from_millis(400));
+async fn a_call_without_a_place_is_told_so(contract: Contract) {
+    let attack = Attack::by(contract, "sleep_in_execute").within(Duration::from_millis(400));
     let host = attack.site().builder(&attack.policy()).calls(1).open().await.unwrap();
     let mut calls = JoinSet::new();
     for _ in 0..12 {
@@ -64,4 +61,13 @@ async fn a_call_without_a_place_is_told_so() {
     assert!(codes.contains(&Code::Busy), "{codes:?}");
     assert!(codes.iter().all(|code| matches!(code, Code::Busy | Code::Limit(LimitKind::Time))), "{codes:?}");
     attack.leaves_no_trace(&host).await;
+}
+
+in_every_contract! {
+    tokio::test(flavor = "current_thread") =>
+        a_loop_does_not_starve_the_only_thread;
+    tokio::test(flavor = "multi_thread", worker_threads = 2) =>
+        eight_loops_on_two_workers_leave_room_for_a_good_call;
+    tokio::test =>
+        a_call_without_a_place_is_told_so;
 }

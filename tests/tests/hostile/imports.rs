@@ -1,13 +1,12 @@
 //! Components that want what this host does not serve: S12, S15, S31, S38.
 
-use portcullis::{Code, Compiler, LoadError, Refusal, Request};
-use portcullis_tests::{Manifest, Site, allow_all, guest};
+use portcullis::{Code, Compiler, Contract, LoadError, Refusal, Request};
+use portcullis_tests::{Manifest, Site, allow_all, guest_of};
 
 /// Every unknown import is named, before anything is compiled: the compiler here does not exist.
-#[tokio::test]
-pub(crate) async fn unknown_imports() {
+pub(crate) async fn unknown_imports(contract: Contract) {
     let site = Site::new();
-    site.plugin("unknown-imports", &guest("unknown-imports", &Manifest::of("unknown-imports")));
+    site.plugin("unknown-imports", &guest_of(contract, "unknown-imports", &Manifest::of("unknown-imports")));
     let compiler = Compiler::Worker { program: "/nonexistent/compiler".into(), arguments: Vec::new() };
     let host = site.builder_with(&allow_all(""), compiler).open().await.unwrap();
     let catalog = host.catalog();
@@ -22,7 +21,7 @@ pub(crate) async fn unknown_imports() {
         "wasi:keyvalue/store@0.2.0-draft2",
         "wasi:clocks/monotonic-clock@0.3.0",
         "acme:spy/listen@1.0.0",
-        "portcullis:tool/context@0.2.0",
+        "portcullis:tool/context@0.3.0",
         "plain",
     ];
     assert_eq!(names, &expected);
@@ -45,4 +44,9 @@ refused! {
     custom_page_size => LoadError::Compile(_), "custom page sizes";
     wide_arithmetic => LoadError::Compile(_), "wide arithmetic";
     async_component => LoadError::Compile(_), "async";
+}
+
+in_every_contract! {
+    tokio::test =>
+        unknown_imports;
 }

@@ -1,12 +1,12 @@
 //! Manifests that lie, shout or explode, around code that does neither: S47, S48, S51, S52, K01 to K06, K09.
 
-use portcullis::{DefinitionError, LoadError, SchemaError};
-use portcullis_tests::{Attack, Manifest, Tool, component, module};
+use portcullis::{Contract, DefinitionError, LoadError, SchemaError};
+use portcullis_tests::{Attack, Manifest, Tool, component, module_of};
 use std::time::{Duration, Instant};
 
 /// Asserts that a plugin `liar` with this manifest is refused, and returns what the refusal says.
-async fn refused(manifest: &Manifest, expected: impl Fn(&DefinitionError) -> bool) -> String {
-    let bytes = component(&module("", manifest));
+async fn refused(contract: Contract, manifest: &Manifest, expected: impl Fn(&DefinitionError) -> bool) -> String {
+    let bytes = component(&module_of(contract, "", manifest));
     let attack = Attack::bytes("liar", &bytes);
     let refused = |error: &LoadError| match error {
         LoadError::Definition(errors) => !errors.is_empty() && errors.iter().all(&expected),
@@ -22,14 +22,12 @@ fn with_schema(schema: &str) -> Manifest {
     Manifest::of("liar").tool(|tool| tool.schema = schema.to_owned())
 }
 
-#[tokio::test]
-async fn a_manifest_of_another_name_is_refused() {
-    refused(&Manifest::of("good"), |error| matches!(error, DefinitionError::OtherName { .. })).await;
-    refused(&Manifest::of("\u{1b}[2Jliar"), |error| matches!(error, DefinitionError::OtherName { .. })).await;
+async fn a_manifest_of_another_name_is_refused(contract: Contract) {
+    refused(contract, &Manifest::of("good"), |error| matches!(error, DefinitionError::OtherName { .. })).await;
+    refused(contract, &Manifest::of("\u{1b}[2Jliar"), |error| matches!(error, DefinitionError::OtherName { .. })).await;
 }
 
-#[tokio::test]
-async fn s48_a_name_that_is_not_plain_is_refused() {
+async fn s48_a_name_that_is_not_plain_is_refused(contract: Contract) {
     let long = "a".repeat(65);
     let names = [
         "",
@@ -55,23 +53,21 @@ async fn s48_a_name_that_is_not_plain_is_refused() {
     ];
     for name in names {
         let manifest = Manifest::of("liar").tool(|tool| tool.name = name.to_owned());
-        refused(&manifest, |error| matches!(error, DefinitionError::Name { .. })).await;
+        refused(contract, &manifest, |error| matches!(error, DefinitionError::Name { .. })).await;
     }
     let manifest = Manifest::of("liar").directory("../etc", true);
-    refused(&manifest, |error| matches!(error, DefinitionError::Name { .. })).await;
+    refused(contract, &manifest, |error| matches!(error, DefinitionError::Name { .. })).await;
 }
 
-#[tokio::test]
-async fn s47_a_tool_or_a_dependency_that_appears_twice_is_refused() {
+async fn s47_a_tool_or_a_dependency_that_appears_twice_is_refused(contract: Contract) {
     let mut twice = Manifest::of("liar");
     twice.tools.push(Tool::new("run"));
-    refused(&twice, |error| matches!(error, DefinitionError::Twice { .. })).await;
+    refused(contract, &twice, |error| matches!(error, DefinitionError::Twice { .. })).await;
     let twice = Manifest::of("liar").directory("workspace", true).directory("workspace", false);
-    refused(&twice, |error| matches!(error, DefinitionError::Twice { .. })).await;
+    refused(contract, &twice, |error| matches!(error, DefinitionError::Twice { .. })).await;
 }
 
-#[tokio::test]
-async fn s51_characters_that_hide_are_refused_wherever_they_stand() {
+async fn s51_characters_that_hide_are_refused_wherever_they_stand(contract: Contract) {
     let hidden = ["\u{1b}[2J", "\u{e0041}", "\u{200b}", "\u{202e}", "\u{7f}", "\u{9b}", "\u{2028}", "\u{feff}", "\r"];
     for hidden in hidden {
         let text = format!("Adds numbers.{hidden} Nothing else.");
@@ -85,44 +81,41 @@ async fn s51_characters_that_hide_are_refused_wherever_they_stand() {
         places[5] = places[5].clone().directory("workspace", true);
         places[5].dependencies[0].reason.clone_from(&text);
         for manifest in &places {
-            refused(manifest, |error| matches!(error, DefinitionError::Text { .. })).await;
+            refused(contract, manifest, |error| matches!(error, DefinitionError::Text { .. })).await;
         }
     }
 }
 
-#[tokio::test]
-async fn s52_a_manifest_that_is_too_large_is_refused() {
+async fn s52_a_manifest_that_is_too_large_is_refused(contract: Contract) {
     let mut shouting = Manifest::of("liar");
     shouting.description = "x".repeat(4097);
-    refused(&shouting, |error| matches!(error, DefinitionError::Text { .. })).await;
+    refused(contract, &shouting, |error| matches!(error, DefinitionError::Text { .. })).await;
     let mut many = Manifest::of("liar");
     many.tools = (0..257).map(|number| Tool::new(&format!("tool-{number}"))).collect();
-    refused(&many, |error| matches!(error, DefinitionError::TooMany { .. })).await;
+    refused(contract, &many, |error| matches!(error, DefinitionError::TooMany { .. })).await;
     let mut none = Manifest::of("liar");
     none.tools.clear();
-    refused(&none, |error| matches!(error, DefinitionError::NoTools)).await;
+    refused(contract, &none, |error| matches!(error, DefinitionError::NoTools)).await;
     let mut asking = Manifest::of("liar");
     (0..33).for_each(|number| asking = asking.clone().directory(&format!("key-{number}"), true));
-    refused(&asking, |error| matches!(error, DefinitionError::TooMany { .. })).await;
+    refused(contract, &asking, |error| matches!(error, DefinitionError::TooMany { .. })).await;
 }
 
 /// What is larger than what a description may copy never reaches the checks.
-#[tokio::test]
-async fn s52_a_manifest_of_ten_megabytes_is_not_copied() {
+async fn s52_a_manifest_of_ten_megabytes_is_not_copied(contract: Contract) {
     let mut huge = Manifest::of("liar");
     huge.description = "x".repeat(10_000_000);
-    let attack = Attack::bytes("liar", &component(&module("", &huge)));
+    let attack = Attack::bytes("liar", &component(&module_of(contract, "", &huge)));
     let says = attack.refused(|error| matches!(error, LoadError::Describe(_))).await;
     assert!(says.contains("limit on transfer"), "{says}");
     let mut many = Manifest::of("liar");
     many.tools = (0..5000).map(|number| Tool::new(&format!("tool-{number}"))).collect();
-    let attack = Attack::bytes("liar", &component(&module("", &many)));
+    let attack = Attack::bytes("liar", &component(&module_of(contract, "", &many)));
     attack.refused(|error| matches!(error, LoadError::Describe(_) | LoadError::Definition(_))).await;
 }
 
 /// Schemas that would cost the host time, memory or a request.
-#[tokio::test]
-async fn schema_bombs_are_refused_at_load() {
+async fn schema_bombs_are_refused_at_load(contract: Contract) {
     let doubling = (0..27).fold(r##"{"$defs":{"d27":{"type":"string"}"##.to_owned(), |schema, level| {
         let next = level + 1;
         format!(r##"{schema},"d{level}":{{"anyOf":[{{"$ref":"#/$defs/d{next}"}},{{"$ref":"#/$defs/d{next}"}}]}}"##)
@@ -150,7 +143,18 @@ async fn schema_bombs_are_refused_at_load() {
             }
             _ => false,
         };
-        refused(&with_schema(&bomb), expected).await;
+        refused(contract, &with_schema(&bomb), expected).await;
         assert!(began.elapsed() < Duration::from_secs(3), "{:?} for {}", began.elapsed(), &bomb[..bomb.len().min(80)]);
     }
+}
+
+in_every_contract! {
+    tokio::test =>
+        a_manifest_of_another_name_is_refused
+        s48_a_name_that_is_not_plain_is_refused
+        s47_a_tool_or_a_dependency_that_appears_twice_is_refused
+        s51_characters_that_hide_are_refused_wherever_they_stand
+        s52_a_manifest_that_is_too_large_is_refused
+        s52_a_manifest_of_ten_megabytes_is_not_copied
+        schema_bombs_are_refused_at_load;
 }

@@ -1,6 +1,6 @@
 //! Guests that want more memory, tables, instances or stack than there is: S08, S10 to S14.
 
-use portcullis::{Code, LimitKind, LoadError, Refusal};
+use portcullis::{Code, Contract, LimitKind, LoadError, Refusal};
 use portcullis_tests::Attack;
 
 /// The memory limit of a policy that sets none.
@@ -22,11 +22,15 @@ refused! {
 }
 
 /// A guest that is refused memory and lives with it is answered for, and got no more than the limit.
-#[tokio::test]
-pub(crate) async fn memory_growth_survived() {
-    let reply = Attack::by("memory_growth_survived").ends(Code::Completed).await;
+pub(crate) async fn memory_growth_survived(contract: Contract) {
+    let reply = Attack::by(contract, "memory_growth_survived").ends(Code::Completed).await;
     let taken = reply.usage.run.memory_bytes;
     assert!(taken <= MEMORY_BYTES && taken > MEMORY_BYTES - (2 << 20), "{taken}");
-    let reply = Attack::by("memory_growth_survived").limit("memory = \"8 MiB\"").ends(Code::Completed).await;
+    let reply = Attack::by(contract, "memory_growth_survived").limit("memory = \"8 MiB\"").ends(Code::Completed).await;
     assert!(reply.usage.run.memory_bytes <= 8 << 20, "{}", reply.usage.run.memory_bytes);
+}
+
+in_every_contract! {
+    tokio::test =>
+        memory_growth_survived;
 }

@@ -1,39 +1,36 @@
 //! Guests that answer with too much, or with something else than they promise: S16, S21, S22, S53, J08.
 
-use portcullis::{Code, EventKind, LimitKind, Output};
+use portcullis::{Code, Contract, EventKind, LimitKind, Output};
 use portcullis_tests::{Attack, Manifest, outcome_of};
 
 /// Text over the limit is cut after a whole line, and says so.
-#[tokio::test]
-pub(crate) async fn long_text() {
-    let reply = Attack::by("long_text").limit("output = \"64 KiB\"").ends(Code::Completed).await;
+pub(crate) async fn long_text(contract: Contract) {
+    let reply = Attack::by(contract, "long_text").limit("output = \"64 KiB\"").ends(Code::Completed).await;
     let (kept, note) = reply.message.split_once("\n[Portcullis:").expect("it says that it was cut");
     assert_eq!(kept.len(), 64 << 10, "256 lines of 256 bytes fit");
     assert!(kept.ends_with("x\n") && note.contains("3840 lines"), "{note}");
-    let reply = Attack::by("long_text").limit("output = 65000").ends(Code::Completed).await;
+    let reply = Attack::by(contract, "long_text").limit("output = 65000").ends(Code::Completed).await;
     assert_eq!(reply.message.split_once("\n[Portcullis:").unwrap().0.len(), 65000 / 256 * 256);
 }
 
 /// A part of a JSON document is no JSON document: it goes on as text, and not at all where its form is promised.
-#[tokio::test]
-pub(crate) async fn long_json() {
+pub(crate) async fn long_json(contract: Contract) {
     let limited = |attack: Attack| attack.limit("output = \"64 KiB\"");
-    let reply = limited(Attack::by("long_json")).ends(Code::Completed).await;
+    let reply = limited(Attack::by(contract, "long_json")).ends(Code::Completed).await;
     assert!(matches!(&reply.output, Some(Output::Text(text)) if text.len() < 65 << 10), "{}", reply.message.len());
     let promises = Manifest::of("long-json").tool(|tool| tool.output_schema = Some(r#"{"type":"string"}"#.into()));
-    let reply = limited(Attack::with(&promises, "long-json")).ends(Code::Limit(LimitKind::Output)).await;
+    let reply = limited(Attack::with(contract, &promises, "long-json")).ends(Code::Limit(LimitKind::Output)).await;
     assert!(reply.output.is_none());
     assert!(reply.message.len() < 1024, "{}", reply.message);
 }
 
 /// An answer that breaks the output schema is withheld.
-#[tokio::test]
-pub(crate) async fn json_echo() {
+pub(crate) async fn json_echo(contract: Contract) {
     let manifest = Manifest::of("json-echo").tool(|tool| {
         tool.output_schema =
             Some(r#"{"type":"object","required":["sum"],"properties":{"sum":{"type":"integer"}}}"#.into());
     });
-    let attack = || Attack::with(&manifest, "json-echo");
+    let attack = || Attack::with(contract, &manifest, "json-echo");
     attack().arguments(r#"{"sum":1}"#).ends(Code::Completed).await;
     for arguments in ["{}", r#"{"sum":"1"}"#] {
         let reply = attack().arguments(arguments).ends(Code::InvalidOutput).await;
@@ -41,23 +38,20 @@ pub(crate) async fn json_echo() {
     }
 }
 
-#[tokio::test]
-pub(crate) async fn json_that_is_none() {
-    let reply = Attack::by("json_that_is_none").ends(Code::InvalidOutput).await;
+pub(crate) async fn json_that_is_none(contract: Contract) {
+    let reply = Attack::by(contract, "json_that_is_none").ends(Code::InvalidOutput).await;
     assert!(reply.output.is_none());
 }
 
 /// A tool that promises JSON and answers with text has broken its promise.
-#[tokio::test]
-async fn text_where_json_is_promised_is_invalid_output() {
+async fn text_where_json_is_promised_is_invalid_output(contract: Contract) {
     let manifest = Manifest::of("good").tool(|tool| tool.output_schema = Some("{}".into()));
-    Attack::with(&manifest, "good").call_alone(Code::InvalidOutput).await;
+    Attack::with(contract, &manifest, "good").call_alone(Code::InvalidOutput).await;
 }
 
 /// What a guest prints reaches the record alone, cut and escaped.
-#[tokio::test]
-pub(crate) async fn log_flood() {
-    let attack = Attack::by("log_flood");
+pub(crate) async fn log_flood(contract: Contract) {
+    let attack = Attack::by(contract, "log_flood");
     let host = attack.open().await;
     let reply = attack.call(&host).await;
     assert_eq!(reply.code, Code::Completed);
@@ -68,9 +62,8 @@ pub(crate) async fn log_flood() {
 }
 
 /// Reports over the quota are dropped, and each is cut.
-#[tokio::test]
-pub(crate) async fn progress_flood() {
-    let attack = Attack::by("progress_flood").limit("progress-reports = 50");
+pub(crate) async fn progress_flood(contract: Contract) {
+    let attack = Attack::by(contract, "progress_flood").limit("progress-reports = 50");
     let host = attack.open().await;
     let mut events = host.events();
     assert_eq!(attack.call(&host).await.code, Code::Completed);
@@ -84,4 +77,15 @@ pub(crate) async fn progress_flood() {
     }
     assert_eq!(reports, 50);
     attack.leaves_no_trace(&host).await;
+}
+
+in_every_contract! {
+    tokio::test =>
+        long_text
+        long_json
+        json_echo
+        json_that_is_none
+        text_where_json_is_promised_is_invalid_output
+        log_flood
+        progress_flood;
 }

@@ -1,13 +1,13 @@
 //! Plugins that review their calls, and people who are asked: a review can tighten what the policy decided, and an
 //! answer is about exactly what will run.
 
-use portcullis::{Answer, Code, DenyAll, Outcome, Question, Reply, Request, Scripted, Subject};
+use portcullis::{Answer, Code, Contract, DenyAll, Outcome, Question, Reply, Request, Scripted, Subject};
 use portcullis_tests::{Attack, outcomes};
 use std::sync::Arc;
 
 /// Asks for one call of a guest under a policy, with these answers of a person.
-async fn call(guest: &str, decision: &str, answers: &[Answer]) -> (Reply, Vec<Question>) {
-    let attack = Attack::by(guest);
+async fn call(contract: Contract, guest: &str, decision: &str, answers: &[Answer]) -> (Reply, Vec<Question>) {
+    let attack = Attack::by(contract, guest);
     let policy = format!("[[rule]]\ntool = \"*.*\"\ndecision = \"{decision}\"\n");
     let approver = Scripted::new(answers.iter().cloned());
     let host = attack.site().builder(&policy).approver(Arc::new(approver.clone())).open().await.unwrap();
@@ -17,43 +17,39 @@ async fn call(guest: &str, decision: &str, answers: &[Answer]) -> (Reply, Vec<Qu
     (reply, approver.asked())
 }
 
-#[tokio::test]
-pub(crate) async fn review_asks() {
-    let (reply, asked) = call("review_asks", "allow", &[Answer::Yes]).await;
+pub(crate) async fn review_asks(contract: Contract) {
+    let (reply, asked) = call(contract, "review_asks", "allow", &[Answer::Yes]).await;
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0].subject, Subject::Call);
     assert!(asked[0].reason.contains("look\\u{1b}[2J"), "{}", asked[0].reason);
 
-    let (reply, _) = call("review_asks", "allow", &[]).await;
+    let (reply, _) = call(contract, "review_asks", "allow", &[]).await;
     assert_eq!(reply.code, Code::ApprovalDenied);
 
-    let (reply, asked) = call("review_asks", "deny", &[Answer::Yes]).await;
+    let (reply, asked) = call(contract, "review_asks", "deny", &[Answer::Yes]).await;
     assert_eq!(reply.code, Code::PolicyDenied, "a review cannot loosen");
     assert!(asked.is_empty());
 }
 
-#[tokio::test]
-pub(crate) async fn review_refuses() {
+pub(crate) async fn review_refuses(contract: Contract) {
     for decision in ["allow", "ask"] {
-        let (reply, asked) = call("review_refuses", decision, &[Answer::Yes]).await;
+        let (reply, asked) = call(contract, "review_refuses", decision, &[Answer::Yes]).await;
         assert_eq!(reply.code, Code::ReviewRefused);
         assert!(!reply.message.chars().any(portcullis::text::is_deceptive), "{:?}", reply.message);
         assert!(asked.is_empty(), "nobody is asked about what the plugin refuses");
     }
 }
 
-#[tokio::test]
-pub(crate) async fn review_loops() {
-    let (reply, _) = call("review_loops", "allow", &[]).await;
+pub(crate) async fn review_loops(contract: Contract) {
+    let (reply, _) = call(contract, "review_loops", "allow", &[]).await;
     assert_eq!(reply.code, Code::ReviewRefused);
     assert!(reply.message.contains("time"), "{}", reply.message);
 }
 
 /// The question shows the arguments in the form in which they run, and a no carries its note to the model.
-#[tokio::test]
-async fn a_person_is_asked_about_what_runs() {
-    let attack = Attack::by("good");
+async fn a_person_is_asked_about_what_runs(contract: Contract) {
+    let attack = Attack::by(contract, "good");
     let policy = "[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n";
     let approver = Scripted::new([Answer::Yes, Answer::No { note: Some("not\u{1b} now".to_owned()) }]);
     let host = attack.site().builder(policy).approver(Arc::new(approver.clone())).open().await.unwrap();
@@ -70,8 +66,7 @@ async fn a_person_is_asked_about_what_runs() {
 }
 
 /// Nobody there is a no, and so is nobody in time.
-#[tokio::test]
-async fn without_an_answer_nothing_runs() {
+async fn without_an_answer_nothing_runs(contract: Contract) {
     struct Silence;
     impl portcullis::Approver for Silence {
         fn answer<'a>(&'a self, _: &'a Question) -> portcullis::Answering<'a> {
@@ -81,8 +76,17 @@ async fn without_an_answer_nothing_runs() {
     let policy = "[limits]\napproval-time = \"50 ms\"\n[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n";
     let approvers: [Arc<dyn portcullis::Approver>; 2] = [Arc::new(DenyAll), Arc::new(Silence)];
     for approver in approvers {
-        let attack = Attack::by("good");
+        let attack = Attack::by(contract, "good");
         let host = attack.site().builder(policy).approver(approver).open().await.unwrap();
         assert_eq!(host.call(attack.request()).await.code, Code::ApprovalDenied);
     }
+}
+
+in_every_contract! {
+    tokio::test =>
+        review_asks
+        review_refuses
+        review_loops
+        a_person_is_asked_about_what_runs
+        without_an_answer_nothing_runs;
 }

@@ -1,18 +1,16 @@
 //! Guests that look for what an earlier call left behind: S32, S33.
 
-use portcullis::{Code, Request};
+use portcullis::{Code, Contract, Request};
 use portcullis_tests::Attack;
 
 /// A guest that does nothing wrong, so that the frame of all others is known to work.
-#[tokio::test]
-pub(crate) async fn good() {
-    Attack::by("good").arguments(r#"{"a":[1,null,"x"]}"#).ends(Code::Completed).await;
+pub(crate) async fn good(contract: Contract) {
+    Attack::by(contract, "good").arguments(r#"{"a":[1,null,"x"]}"#).ends(Code::Completed).await;
 }
 
 /// Globals, memory and tables are new in every call, also when the pool gives out a slot again.
-#[tokio::test]
-pub(crate) async fn state_between_calls() {
-    let attack = Attack::by("state_between_calls");
+pub(crate) async fn state_between_calls(contract: Contract) {
+    let attack = Attack::by(contract, "state_between_calls");
     let host = attack.open().await;
     for _ in 0..32 {
         assert_eq!(attack.call(&host).await.message, "100");
@@ -20,9 +18,8 @@ pub(crate) async fn state_between_calls() {
 }
 
 /// A call after a trap is as good as the first.
-#[tokio::test]
-pub(crate) async fn trap_on_demand() {
-    let attack = Attack::by("trap_on_demand");
+pub(crate) async fn trap_on_demand(contract: Contract) {
+    let attack = Attack::by(contract, "trap_on_demand");
     let host = attack.open().await;
     for _ in 0..8 {
         let broken = host.call(Request::new("trap-on-demand.run", r#"{"break":true}"#)).await;
@@ -30,4 +27,11 @@ pub(crate) async fn trap_on_demand() {
         assert_eq!(attack.call(&host).await.message, "1");
     }
     attack.leaves_no_trace(&host).await;
+}
+
+in_every_contract! {
+    tokio::test =>
+        good
+        state_between_calls
+        trap_on_demand;
 }

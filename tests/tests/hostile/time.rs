@@ -1,6 +1,6 @@
 //! Guests that never come back, wherever they are called: S01, S02, S04, S05, S07, S23.
 
-use portcullis::{Cancellation, Code, LimitKind};
+use portcullis::{Cancellation, Code, Contract, LimitKind};
 use portcullis_tests::Attack;
 use std::time::Duration;
 
@@ -9,9 +9,10 @@ const TIME: Duration = Duration::from_millis(500);
 
 macro_rules! end_in_time {
     ($($guest:ident)+) => {$(
-        #[tokio::test]
-        pub(crate) async fn $guest() {
-            let reply = Attack::by(stringify!($guest)).within(TIME).ends(Code::Limit(LimitKind::Time)).await;
+        in_every_contract! { tokio::test => $guest; }
+
+        pub(crate) async fn $guest(contract: Contract) {
+            let reply = Attack::by(contract, stringify!($guest)).within(TIME).ends(Code::Limit(LimitKind::Time)).await;
             assert!(reply.usage.run.wall >= TIME, "it was stopped early, after {:?}", reply.usage.run.wall);
         }
     )+};
@@ -28,9 +29,8 @@ end_in_time! {
 
 /// The time limit is armed before a guest is instantiated. The guest is described without a loop; a call that is
 /// cancelled before it begins makes it loop in its start function.
-#[tokio::test]
-pub(crate) async fn loop_in_start_of_a_call() {
-    let attack = Attack::by("loop_in_start_of_a_call").within(TIME);
+pub(crate) async fn loop_in_start_of_a_call(contract: Contract) {
+    let attack = Attack::by(contract, "loop_in_start_of_a_call").within(TIME);
     let host = attack.open().await;
     assert_eq!(attack.call(&host).await.code, Code::Completed);
     let cancellation = Cancellation::new();
@@ -42,10 +42,15 @@ pub(crate) async fn loop_in_start_of_a_call() {
 }
 
 /// Time in the host counts as wall-clock time and not as CPU time; time in the guest counts as both.
-#[tokio::test]
-async fn a_sleeping_guest_costs_no_cpu_time() {
-    let sleeping = Attack::by("sleep_in_execute").within(TIME).ends(Code::Limit(LimitKind::Time)).await;
+async fn a_sleeping_guest_costs_no_cpu_time(contract: Contract) {
+    let sleeping = Attack::by(contract, "sleep_in_execute").within(TIME).ends(Code::Limit(LimitKind::Time)).await;
     assert!(sleeping.usage.run.cpu < TIME / 5, "{:?}", sleeping.usage.run.cpu);
-    let looping = Attack::by("loop_in_execute").within(TIME).ends(Code::Limit(LimitKind::Time)).await;
+    let looping = Attack::by(contract, "loop_in_execute").within(TIME).ends(Code::Limit(LimitKind::Time)).await;
     assert!(looping.usage.run.cpu > TIME / 10, "{:?}", looping.usage.run.cpu);
+}
+
+in_every_contract! {
+    tokio::test =>
+        loop_in_start_of_a_call
+        a_sleeping_guest_costs_no_cpu_time;
 }

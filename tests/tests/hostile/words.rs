@@ -1,6 +1,6 @@
 //! Guests whose words are meant for somebody else than they reach: S40, S49, S50, S57.
 
-use portcullis::{Code, Output};
+use portcullis::{Code, Contract, Output};
 use portcullis_tests::{Attack, outcome_of};
 
 ends! {
@@ -10,9 +10,8 @@ ends! {
 }
 
 /// Function names of the module appear nowhere.
-#[tokio::test]
-pub(crate) async fn name_injection() {
-    let attack = Attack::by("name_injection");
+pub(crate) async fn name_injection(contract: Contract) {
+    let attack = Attack::by(contract, "name_injection");
     let host = attack.open().await;
     let reply = attack.call(&host).await;
     assert_eq!(reply.code, Code::Trapped);
@@ -26,24 +25,29 @@ pub(crate) async fn name_injection() {
 }
 
 /// What a guest fails with stands behind a label of the host's, and every deceptive character in it is escaped.
-#[tokio::test]
-pub(crate) async fn failure_injection() {
-    let reply = Attack::by("failure_injection").ends(Code::ToolFailed).await;
+pub(crate) async fn failure_injection(contract: Contract) {
+    let reply = Attack::by(contract, "failure_injection").ends(Code::ToolFailed).await;
     assert!(reply.message.starts_with("Error executing tool: no\\u{1b}"), "{}", reply.message);
     assert!(!reply.message.chars().any(portcullis::text::is_deceptive), "{:?}", reply.message);
     assert!(reply.output.is_none());
 }
 
 /// No variables, no arguments, no working directory.
-#[tokio::test]
-pub(crate) async fn environment() {
-    let reply = Attack::by("environment").ends(Code::Completed).await;
+pub(crate) async fn environment(contract: Contract) {
+    let reply = Attack::by(contract, "environment").ends(Code::Completed).await;
     assert_eq!(reply.output, Some(Output::Text("000".to_owned())));
 }
 
 /// A key that the manifest does not name opens nothing, whatever it looks like: error (1) unknown-key (0).
-#[tokio::test]
-pub(crate) async fn unknown_key() {
-    let reply = Attack::by("unknown_key").ends(Code::Completed).await;
+pub(crate) async fn unknown_key(contract: Contract) {
+    let reply = Attack::by(contract, "unknown_key").ends(Code::Completed).await;
     assert_eq!(reply.output, Some(Output::Text("10".to_owned())));
+}
+
+in_every_contract! {
+    tokio::test =>
+        name_injection
+        failure_injection
+        environment
+        unknown_key;
 }

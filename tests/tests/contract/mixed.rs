@@ -1,0 +1,118 @@
+//! Components that speak another version than they say, or several: each is refused by name.
+
+use portcullis::{Compiler, Contract, LoadError, Refusal};
+use portcullis_tests::{Manifest, Site, allow_all, guest_of};
+
+/// A component with every occurrence of a name in it replaced by one of the same length.
+fn renamed(component: &[u8], from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let mut component = component.to_vec();
+    let mut count = 0;
+    while let Some(at) = component.windows(from.len()).position(|name| name == from.as_bytes()) {
+        component[at..at + to.len()].copy_from_slice(to.as_bytes());
+        count += 1;
+    }
+    assert!(count > 0, "{from} is not in the component");
+    component
+}
+
+fn good(contract: Contract) -> Vec<u8> {
+    guest_of(contract, "good", &Manifest::of("odd"))
+}
+
+fn other(contract: Contract) -> Contract {
+    match contract {
+        Contract::V0_1 => Contract::V0_2,
+        Contract::V0_2 => Contract::V0_1,
+    }
+}
+
+/// How the plugin is refused. Where it is refused before it is compiled, there need be no compiler.
+async fn refusal(component: &[u8], compiler: Compiler) -> (Refusal, String) {
+    let site = Site::new();
+    site.plugin("odd", component);
+    let host = site.builder_with(&allow_all(""), compiler).open().await.unwrap();
+    let catalog = host.catalog();
+    let error = &*catalog.refusal("odd").expect("it is refused").error;
+    let LoadError::Refused(refusal) = error else { panic!("{error:?}") };
+    (refusal.clone(), error.to_string())
+}
+
+async fn refused_unseen(component: &[u8]) -> (Refusal, String) {
+    refusal(component, Compiler::Worker { program: "/nonexistent/compiler".into(), arguments: Vec::new() }).await
+}
+
+#[tokio::test]
+async fn a_version_that_is_not_served_is_refused_by_name_with_those_that_are() {
+    // One that imports the contract as well.
+    let guest = guest_of(Contract::V0_2, "waits-for-cancellation", &Manifest::of("odd"));
+    for version in ["@0.3.0", "@1.2.0", "@0.0.1"] {
+        let (refusal, says) = refused_unseen(&renamed(&guest, "@0.2.0", version)).await;
+        let name = format!("portcullis:tool/handler{version}");
+        assert_eq!(refusal, Refusal::NoHandler(Some(name.clone())));
+        assert!(says.contains(&name) && says.contains("0.1 and 0.2"), "{says}");
+    }
+}
+
+#[tokio::test]
+async fn a_plugin_that_imports_another_version_than_it_exports_is_refused() {
+    for contract in Contract::ALL {
+        let guest = guest_of(contract, "waits-for-cancellation", &Manifest::of("odd"));
+        let context = |contract: Contract| format!("portcullis:tool/context@{contract}.0");
+        let (refusal, says) = refused_unseen(&renamed(&guest, &context(contract), &context(other(contract)))).await;
+        let Refusal::MixedContracts(names) = refusal else { panic!("{refusal:?}") };
+        assert!(names.contains(&context(other(contract))), "{names:?}");
+        assert!(names.contains(&format!("portcullis:tool/handler@{contract}.0")), "{names:?}");
+        assert!(names.iter().all(|name| says.contains(name)), "{says}");
+    }
+}
+
+/// A reviewer of another version would go unheard, and its author would rely on it.
+#[tokio::test]
+async fn a_reviewer_of_another_version_is_refused_and_not_left_unheard() {
+    for contract in Contract::ALL {
+        let guest = guest_of(contract, "review-refuses", &Manifest::of("odd"));
+        for version in [format!("@{}.0", other(contract)), "@0.9.0".to_owned()] {
+            let from = format!("portcullis:tool/reviewer@{contract}.0");
+            let (refusal, _) =
+                refused_unseen(&renamed(&guest, &from, &format!("portcullis:tool/reviewer{version}"))).await;
+            assert!(matches!(refusal, Refusal::MixedContracts(_)), "{refusal:?}");
+        }
+    }
+}
+
+/// What a plugin with two handlers is would depend on who asks.
+#[tokio::test]
+async fn a_plugin_with_two_handlers_is_refused() {
+    for contract in Contract::ALL {
+        for version in [format!("{}.0", other(contract)), "0.9.0".to_owned(), format!("{contract}.7")] {
+            let text = wasmprinter::print_bytes(good(contract)).unwrap();
+            let handler = format!("\"portcullis:tool/handler@{contract}.0\"");
+            let export = text.lines().find(|line| line.contains("(export") && line.contains(&handler)).unwrap();
+            let (_, exported) = export.trim().split_once(&handler).unwrap();
+            let fields = format!("(export \"portcullis:tool/handler@{version}\"{exported}");
+            let both = portcullis_tests::with_fields(&good(contract), &fields);
+            let (refusal, says) = refused_unseen(&both).await;
+            assert!(matches!(&refusal, Refusal::MixedContracts(names) if names.len() == 2), "{says}");
+        }
+    }
+}
+
+/// One version's types under another's name.
+#[tokio::test]
+async fn the_types_of_one_version_are_not_taken_for_those_of_another() {
+    for contract in Contract::ALL {
+        let (from, to) = (format!("@{contract}.0"), format!("@{}.0", other(contract)));
+        let interface = "portcullis:tool/handler";
+        let mut posing = good(contract);
+        for name in [interface, "portcullis:tool/types"] {
+            let (from, to) = (format!("{name}{from}"), format!("{name}{to}"));
+            if posing.windows(from.len()).any(|found| found == from.as_bytes()) {
+                posing = renamed(&posing, &from, &to);
+            }
+        }
+        let (refusal, says) = refusal(&posing, Compiler::InProcess).await;
+        assert!(matches!(refusal, Refusal::Mismatch(_)), "{says}");
+        assert!(says.contains("execute-raw"), "{says}");
+    }
+}

@@ -1,0 +1,154 @@
+//! What version 0.2 has that 0.1 has not: a file has a name, and what is unavailable says when to try again.
+
+use portcullis::{Code, Contract, Host, Output, Part, Reply, Request};
+use portcullis_tests::{Attack, Manifest, Site, allow_all, component, module_of, outcome_of};
+use serde_json::Value;
+
+/// The good guest's place taken by one with these fields.
+async fn call(fields: &str) -> (Site, Host, Reply) {
+    let site = Site::new();
+    site.plugin("courier", &component(&module_of(Contract::V0_2, fields, &Manifest::of("courier"))));
+    let host = site.open(&allow_all("")).await;
+    let reply = host.call(Request::new("courier.run", "{}")).await;
+    (site, host, reply)
+}
+
+/// Answers with one file of this name, which is CSV.
+fn courier(name: &str) -> String {
+    let bytes: String = name.bytes().map(|byte| format!("\\{byte:02x}")).collect();
+    format!(
+        "(data (i32.const 2048) \"text/csva,b\")
+         (data (i32.const 3000) \"{bytes}\")
+         (func $execute (param i32 i32 i32 i32) (result i32)
+           ;; A part is a file, whose blob is an option of a name, a media type and data.
+           (i32.store (i32.const 2100) (i32.const 2))
+           (i32.store (i32.const 2104) (i32.const 1))
+           (i32.store (i32.const 2108) (i32.const 3000))
+           (i32.store (i32.const 2112) (i32.const {length}))
+           (i32.store (i32.const 2116) (i32.const 2048))
+           (i32.store (i32.const 2120) (i32.const 8))
+           (i32.store (i32.const 2124) (i32.const 2056))
+           (i32.store (i32.const 2128) (i32.const 3))
+           (call $answer (i32.const 2) (i32.const 2100) (i32.const 1)))",
+        length = name.len()
+    )
+}
+
+#[tokio::test]
+async fn a_file_has_its_name_wherever_it_is_shown() {
+    let (_site, host, reply) = call(&courier("Köln 1.csv")).await;
+    assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+    assert_eq!(reply.message, "[file, \"Köln 1.csv\", text/csv, 3 bytes]");
+    let Some(Output::Parts(parts)) = &reply.output else { panic!("{reply:?}") };
+    assert!(matches!(&parts[..], [Part::File(file)] if file.name.as_deref() == Some("Köln 1.csv")), "{parts:?}");
+    let shown = serde_json::to_value(&reply).unwrap();
+    assert_eq!(shown["output"]["parts"][0]["name"], "Köln 1.csv");
+    // Another name is another answer, and the record tells them apart.
+    let recorded = |host: &Host, reply: &Reply| outcome_of(host, &reply.id)["output_sha256"].clone();
+    let (_other_site, other_host, other) = call(&courier("Köln 2.csv")).await;
+    assert_ne!(recorded(&host, &reply), recorded(&other_host, &other));
+}
+
+#[tokio::test]
+async fn a_name_that_is_a_path_or_hides_something_makes_the_answer_invalid() {
+    let long = "x".repeat(256);
+    let names = [
+        "",
+        ".",
+        "..",
+        "../up.csv",
+        "/etc/passwd",
+        "a/b",
+        "a\\b",
+        "C:evil",
+        "a\"b",
+        "what?",
+        "a|b",
+        "*",
+        "<a>",
+        "a\nb",
+        "a\u{1b}[2J",
+        "a\u{202e}vsc",
+        "a\u{200b}b",
+        "a\0b",
+        &long,
+    ];
+    for name in names {
+        let (_site, _host, reply) = call(&courier(name)).await;
+        assert_eq!(reply.code, Code::InvalidOutput, "{name:?}");
+        assert!(reply.output.is_none());
+        assert!(!reply.message.chars().any(portcullis::text::is_deceptive), "{:?}", reply.message);
+    }
+    let (_site, _host, reply) = call(&courier(&long[1..])).await;
+    assert_eq!(reply.code, Code::Completed, "255 bytes fit");
+}
+
+/// Fails as unavailable, with an option of seconds whose tag is this.
+fn down(tag: u8, seconds: u32) -> String {
+    format!(
+        "(data (i32.const 2048) \"no line\")
+         (func $execute (param i32 i32 i32 i32) (result i32)
+           (drop (call $fail (i32.const 2) (i32.const 2048) (i32.const 7)))
+           (i32.store8 (i32.const 1040) (i32.const {tag}))
+           (i32.store (i32.const 1044) (i32.const {seconds}))
+           (i32.const 1024))"
+    )
+}
+
+#[tokio::test]
+async fn what_is_unavailable_says_when_to_try_again() {
+    let (_site, host, reply) = call(&down(1, 90)).await;
+    assert_eq!(reply.code, Code::ToolUnavailable);
+    assert_eq!(reply.message, "Error executing tool: no line It says that another try may help in 90 s.");
+    assert_eq!(serde_json::to_value(&reply).unwrap()["retry_after_s"], 90);
+    assert_eq!(outcome_of(&host, &reply.id)["retry_after_s"], 90);
+
+    let (_site, host, reply) = call(&down(0, 90)).await;
+    assert_eq!((reply.code, reply.message.as_str()), (Code::ToolUnavailable, "Error executing tool: no line"));
+    assert_eq!(serde_json::to_value(&reply).unwrap().get("retry_after_s"), None);
+    assert_eq!(outcome_of(&host, &reply.id).get("retry_after_s"), None);
+
+    let (_site, _host, reply) = call(&down(1, u32::MAX)).await;
+    assert!(reply.message.ends_with("in 4294967295 s."), "{}", reply.message);
+}
+
+/// The options that are new are checked as every other value of a guest is.
+#[tokio::test]
+async fn new_options_that_neither_are_nor_are_not_trap() {
+    let (_site, _host, reply) = call(&down(2, 0)).await;
+    assert_eq!(reply.code, Code::Trapped);
+    let named = courier("a.csv").replace("(i32.const 2104) (i32.const 1)", "(i32.const 2104) (i32.const 7)");
+    for fields in
+        [named, courier("a.csv").replace("(i32.const 2108) (i32.const 3000)", "(i32.const 2108) (i32.const -8)")]
+    {
+        let bytes = component(&module_of(Contract::V0_2, &fields, &Manifest::of("courier")));
+        Attack::bytes("courier", &bytes).ends(Code::Trapped).await;
+    }
+}
+
+/// In 0.1 a file has no name and nothing says when: what a program reads of it is as it was.
+#[tokio::test]
+async fn the_first_version_has_neither() {
+    let blob = "(data (i32.const 2048) \"text/csva,b\")
+         (func $execute (param i32 i32 i32 i32) (result i32)
+           (i32.store (i32.const 2100) (i32.const 2))
+           (i32.store (i32.const 2104) (i32.const 2048))
+           (i32.store (i32.const 2108) (i32.const 8))
+           (i32.store (i32.const 2112) (i32.const 2056))
+           (i32.store (i32.const 2116) (i32.const 3))
+           (call $answer (i32.const 2) (i32.const 2100) (i32.const 1)))";
+    let site = Site::new();
+    site.plugin("courier", &component(&module_of(Contract::V0_1, blob, &Manifest::of("courier"))));
+    site.plugin("down", &component(&module_of(Contract::V0_1, &down(1, 90), &Manifest::of("down"))));
+    let host = site.open(&allow_all("")).await;
+    let reply = host.call(Request::new("courier.run", "{}")).await;
+    assert_eq!(reply.message, "[file, text/csv, 3 bytes]");
+    let part = serde_json::to_value(&reply).unwrap()["output"]["parts"][0].clone();
+    assert_eq!(
+        part.as_object().map(|part| part.keys().cloned().collect::<Vec<_>>()),
+        Some(vec!["data".into(), "media_type".into(), "type".into()])
+    );
+    let reply = host.call(Request::new("down.run", "{}")).await;
+    assert_eq!(reply.message, "Error executing tool: no line");
+    assert_eq!(serde_json::to_value(&reply).unwrap().get("retry_after_s"), None::<&Value>);
+}

@@ -1,0 +1,128 @@
+//! What is written of the versions is what they are.
+
+use portcullis::Contract;
+use portcullis_tests::wit;
+use std::collections::BTreeMap;
+use wit_parser::{Resolve, TypeDefKind, TypeId, WorldItem};
+
+/// The document about the versions.
+const DOCUMENT: &str = include_str!("../../../docs/contract.md");
+
+/// The contracts as they are written.
+const WRITTEN: [(Contract, &str); 2] = [
+    (Contract::V0_1, include_str!("../../../wit/v0.1/tool.wit")),
+    (Contract::V0_2, include_str!("../../../wit/v0.2/tool.wit")),
+];
+
+/// The declarations of a contract, without what is said about them and without its version.
+fn declarations(contract: Contract, text: &str) -> Vec<String> {
+    let declared = |line: &str| line.trim().replace(&format!("@{contract}.0;"), "@VERSION;");
+    text.lines().map(declared).filter(|line| !line.is_empty() && !line.starts_with("///")).collect()
+}
+
+/// Every line that 0.2 does not share with 0.1 stands in the document, and nothing else changed.
+#[test]
+fn the_document_tells_every_difference() {
+    let [one, other] = WRITTEN.map(|(contract, text)| declarations(contract, text));
+    let only = |lines: &[String], beside: &[String]| -> Vec<String> {
+        lines.iter().filter(|line| !beside.contains(line)).cloned().collect()
+    };
+    let gone: Vec<String> = only(&one, &other);
+    let come: Vec<String> = only(&other, &one);
+    assert!(!gone.is_empty() && !come.is_empty());
+    let told = |sign: char| -> Vec<String> {
+        let lines = DOCUMENT.lines().filter_map(|line| line.strip_prefix(sign));
+        lines.filter(|line| line.starts_with(' ')).map(|line| line.trim().to_owned()).collect()
+    };
+    for line in &gone {
+        assert!(told('-').contains(line), "the document does not say that this is gone: {line}");
+    }
+    for line in &come {
+        assert!(told('+').contains(line), "the document does not say that this is new: {line}");
+    }
+}
+
+/// The document names each version that is served, and its folder.
+#[test]
+fn the_document_names_every_version() {
+    for contract in Contract::ALL {
+        assert!(DOCUMENT.contains(&format!("| {contract} |")), "{contract}");
+        assert!(DOCUMENT.contains(&format!("wit/v{contract}")), "{contract}");
+    }
+}
+
+/// The functions of an interface with the shapes of what goes in and out, names of the contract without its version.
+fn functions(contract: Contract) -> BTreeMap<String, String> {
+    let (resolve, _) = wit(contract);
+    let mut functions = BTreeMap::new();
+    for (id, interface) in &resolve.interfaces {
+        let Some(name) = resolve.id_of(id).filter(|name| name.starts_with("portcullis:tool/")) else { continue };
+        let name = name.split('@').next().unwrap_or_default().to_owned();
+        for function in interface.functions.values() {
+            let types: Vec<_> = function.params.iter().map(|param| param.ty).chain(function.result).collect();
+            let shapes: Vec<String> = types.iter().map(|ty| shape(&resolve, ty)).collect();
+            functions.insert(format!("{name}#{}", function.name), shapes.join(" "));
+        }
+    }
+    functions
+}
+
+fn shape(resolve: &Resolve, ty: &wit_parser::Type) -> String {
+    match ty {
+        wit_parser::Type::Id(id) => shape_of(resolve, *id),
+        other => format!("{other:?}"),
+    }
+}
+
+fn shape_of(resolve: &Resolve, id: TypeId) -> String {
+    let ty = &resolve.types[id];
+    let some = |ty: &Option<wit_parser::Type>| ty.as_ref().map(|ty| shape(resolve, ty)).unwrap_or_default();
+    match &ty.kind {
+        TypeDefKind::Type(ty) => shape(resolve, ty),
+        TypeDefKind::Record(record) => {
+            let fields = record.fields.iter().map(|field| format!("{}: {}", field.name, shape(resolve, &field.ty)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+        TypeDefKind::Variant(variant) => {
+            let cases = variant.cases.iter().map(|case| format!("{}({})", case.name, some(&case.ty)));
+            format!("<{}>", cases.collect::<Vec<_>>().join(" | "))
+        }
+        TypeDefKind::Option(ty) => format!("{}?", shape(resolve, ty)),
+        TypeDefKind::List(ty) => format!("[{}]", shape(resolve, ty)),
+        TypeDefKind::Result(result) => format!("{}!{}", some(&result.ok), some(&result.err)),
+        TypeDefKind::Enum(cases) => cases.cases.iter().map(|case| &*case.name).collect::<Vec<_>>().join("|"),
+        TypeDefKind::Flags(flags) => flags.flags.iter().map(|flag| &*flag.name).collect::<Vec<_>>().join("+"),
+        other => format!("{} {}", ty.name.as_deref().unwrap_or_default(), other.as_str()),
+    }
+}
+
+/// A plugin that moves changes what it answers with, and nothing of what it calls.
+#[test]
+fn nothing_but_what_a_call_answers_with_is_another() {
+    let (one, other) = (functions(Contract::V0_1), functions(Contract::V0_2));
+    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
+    let changed: Vec<&str> =
+        one.iter().filter(|(name, shape)| other[*name] != **shape).map(|(name, _)| &**name).collect();
+    assert_eq!(changed, ["portcullis:tool/handler#execute-raw"]);
+}
+
+/// A plugin of every version may import the same.
+#[test]
+fn every_world_imports_the_same() {
+    let names = |contract: Contract| -> Vec<String> {
+        let (resolve, package) = wit(contract);
+        let world = resolve.select_world(&[package], Some("guest")).unwrap();
+        let interfaces = resolve.worlds[world].imports.values().filter_map(|item| match item {
+            WorldItem::Interface { id, .. } => resolve.id_of(*id),
+            _ => None,
+        });
+        let mut names: Vec<String> = interfaces
+            .map(|name| {
+                if name.starts_with("portcullis:tool/") { name.replace(&contract.to_string(), "VERSION") } else { name }
+            })
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(Contract::V0_1), names(Contract::V0_2));
+}
