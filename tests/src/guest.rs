@@ -132,14 +132,14 @@ pub fn wit(contract: Contract) -> (Resolve, PackageId) {
     (resolve, package)
 }
 
-/// A component that was built for the first version of the contract, in another version: the same code under other
-/// names, with the types of that version around it. This is for guests that answer with no blob, whose layout in memory
+/// A component that was built for the first version of the contract, in a version: the same code under other names,
+/// with the types of that version around it. This is for guests that answer with no blob, whose layout in memory
 /// is another in each version; the rest of an answer stands where it stood.
 pub fn moved(component: &[u8], contract: Contract) -> Vec<u8> {
-    if contract == Contract::V0_1 {
+    let mut module = largest_module(component).to_vec();
+    if spoken(&module) == contract {
         return component.to_vec();
     }
-    let mut module = largest_module(component).to_vec();
     for interface in INTERFACES {
         let from = format!("portcullis:tool/{interface}@{}.0", Contract::V0_1);
         let to = format!("portcullis:tool/{interface}@{contract}.0");

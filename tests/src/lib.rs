@@ -26,7 +26,7 @@ pub use guest::{component, guest, guest_of, module, module_of, moved, typed, usu
 pub use manifest::{Dependency, Manifest, Tool};
 pub use ran::Ran;
 pub use record::{assert_verifies, outcome_of, outcomes};
-pub use site::{Site, allow_all, built_guest, program, shipped_plugin, shipped_plugins};
+pub use site::{Site, allow_all, built_guest, built_guest_of, program, shipped_plugin, shipped_plugins};
 pub use snapshot::{Snapshot, snapshot};
 
 include!(concat!(env!("OUT_DIR"), "/guests.rs"));

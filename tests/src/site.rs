@@ -1,7 +1,7 @@
 //! A place for one host: a plugin directory, a state directory and whatever else a test puts beside them.
 
-use crate::{Manifest, guest};
-use portcullis::{Compiler, Host, HostBuilder};
+use crate::{Manifest, guest, moved, usual_contract};
+use portcullis::{Compiler, Contract, Host, HostBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -98,13 +98,19 @@ pub fn allow_all(limits: &str) -> String {
 
 /// The bytes of a guest that is a crate of its own, built by `cargo xtask test`.
 pub fn built_guest(name: &str) -> Vec<u8> {
+    built_guest_of(usual_contract(), name)
+}
+
+/// The same in a version of the contract.
+pub fn built_guest_of(contract: Contract, name: &str) -> Vec<u8> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/guests");
-    component_in(&env::var_os("PORTCULLIS_TEST_GUESTS").map_or_else(|| PathBuf::from(default), PathBuf::from), name)
+    let folder = env::var_os("PORTCULLIS_TEST_GUESTS").map_or_else(|| PathBuf::from(default), PathBuf::from);
+    moved(&component_in(&folder, name), contract)
 }
 
 /// The bytes of a plugin that the project ships, built by `cargo xtask test`.
 pub fn shipped_plugin(name: &str) -> Vec<u8> {
-    component_in(&shipped_plugins(), name)
+    moved(&component_in(&shipped_plugins(), name), usual_contract())
 }
 
 /// Where the plugins are that the project ships.

@@ -1,8 +1,10 @@
 //! What version 0.2 has that 0.1 has not: a file has a name, and what is unavailable says when to try again.
 
 use portcullis::{Code, Contract, Host, Output, Part, Reply, Request};
-use portcullis_tests::{Attack, Manifest, Site, allow_all, component, module_of, outcome_of};
+use portcullis_tests::{Attack, Manifest, Site, allow_all, built_guest_of, component, module_of, outcome_of};
 use serde_json::Value;
+use std::fs;
+use std::time::Duration;
 
 /// The good guest's place taken by one with these fields.
 async fn call(fields: &str) -> (Site, Host, Reply) {
@@ -151,4 +153,31 @@ async fn the_first_version_has_neither() {
     let reply = host.call(Request::new("down.run", "{}")).await;
     assert_eq!(reply.message, "Error executing tool: no line");
     assert_eq!(serde_json::to_value(&reply).unwrap().get("retry_after_s"), None::<&Value>);
+}
+
+/// A plugin of 0.2 as a language's own bindings make one: files with names, an outage, a review, a preopened directory.
+#[tokio::test]
+async fn a_plugin_that_is_built_against_the_second_version_works() {
+    let site = Site::new();
+    site.plugin("courier", &built_guest_of(Contract::V0_2, "courier"));
+    fs::write(site.directory("box").join("list.bin"), b"\0\x01").unwrap();
+    let policy = allow_all("") + "[plugin.courier]\ndirectory.workspace = { path = \"box\", access = \"read-only\" }\n";
+    let host = site.open(&policy).await;
+    assert_eq!(host.catalog().plugin("courier").unwrap().contract(), Some(Contract::V0_2));
+    let call = async |tool: &str, arguments: &str| host.call(Request::new(format!("courier.{tool}"), arguments)).await;
+
+    let brought = call("bring", r#"{"file":"list.bin"}"#).await;
+    assert_eq!(brought.message, "Here it is.\n[file, \"list.bin\", application/octet-stream, 2 bytes]");
+    let path = call("bring", r#"{"file":"../box/list.bin"}"#).await;
+    assert_eq!(path.code, Code::ToolFailed, "{}", path.message);
+    let dotted = call("bring", r#"{"file":"./list.bin"}"#).await;
+    assert_eq!(dotted.code, Code::InvalidOutput, "its name would be a path: {}", dotted.message);
+
+    let away = call("wait", r#"{"seconds":30}"#).await;
+    assert_eq!((away.code, away.retry_after), (Code::ToolUnavailable, Some(Duration::from_secs(30))));
+    assert_eq!(call("wait", "{}").await.retry_after, None);
+
+    let refused = call("bring", r#"{"file":"a.key"}"#).await;
+    assert_eq!(refused.code, Code::ReviewRefused, "{}", refused.message);
+    assert!(matches!(call("whoami", "{}").await.output, Some(Output::Json(_))));
 }

@@ -33,6 +33,7 @@ macro_rules! bind {
             });
         }
 
+        use super::{Contract, find};
         use crate::context::{Ask, Progress};
         use crate::handles::Unavailable;
         use crate::http::Client;
@@ -56,7 +57,10 @@ macro_rules! bind {
 
         impl Plugin {
             /// Checks that the handler has the types of this version.
-            pub(super) fn new(instance: InstancePre<State>) -> wasmtime::Result<Self> {
+            pub(super) fn new(instance: InstancePre<State>, contract: Contract) -> wasmtime::Result<Self> {
+                type Executed = Result<handler::Success, handler::Failure>;
+                find::<(), (handler::Manifest,)>(&instance, contract.handler(), "describe")?;
+                find::<(&str, &str), (Executed,)>(&instance, contract.handler(), "execute-raw")?;
                 PluginPre::new(instance).map(Self)
             }
 

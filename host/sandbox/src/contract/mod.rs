@@ -13,7 +13,10 @@ use bind::bind;
 use semver::Version;
 use std::fmt;
 use wasmtime::Store;
-use wasmtime::component::{Component, ComponentExportIndex, ComponentType, InstancePre, Lift, Linker, TypedFunc};
+use wasmtime::component::types::ComponentItem;
+use wasmtime::component::{
+    Component, ComponentExportIndex, ComponentNamedList, ComponentType, InstancePre, Lift, Linker, Lower, TypedFunc,
+};
 
 /// A version of the contract that this host serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,12 +98,14 @@ impl Plugin {
         let (Some(contract), None) = (spoken.next(), spoken.next()) else {
             return Err(wasmtime::Error::msg("it does not export one handler of one version"));
         };
-        let review =
-            exports(contract.reviewer()).and_then(|reviewer| component.get_export_index(Some(&reviewer), "review"));
         let instance = linker.instantiate_pre(component)?;
+        let review = match exports(contract.reviewer()) {
+            Some(_) => Some(find::<(&str, &str), (Verdict,)>(&instance, contract.reviewer(), "review")?),
+            None => None,
+        };
         let handler = match contract {
-            Contract::V0_1 => Handler::V0_1(v0_1::Plugin::new(instance)?),
-            Contract::V0_2 => Handler::V0_2(v0_2::Plugin::new(instance)?),
+            Contract::V0_1 => Handler::V0_1(v0_1::Plugin::new(instance, contract)?),
+            Contract::V0_2 => Handler::V0_2(v0_2::Plugin::new(instance, contract)?),
         };
         Ok(Self { handler, review })
     }
@@ -158,6 +163,29 @@ impl Plugin {
             Handler::V0_2(plugin) => plugin.instance(),
         }
     }
+}
+
+/// Finds a function that an interface of a component exports, of these types: those of another version do not pass.
+/// The bindings ask only when they call it.
+fn find<Params, Return>(
+    instance: &InstancePre<State>,
+    interface: &str,
+    function: &str,
+) -> wasmtime::Result<ComponentExportIndex>
+where
+    Params: ComponentNamedList + Lower,
+    Return: ComponentNamedList + Lift,
+{
+    let component = instance.component();
+    let found = component
+        .get_export(None, interface)
+        .and_then(|(_, interface)| component.get_export(Some(&interface), function));
+    let Some((ComponentItem::ComponentFunc(found), index)) = found else {
+        return Err(wasmtime::Error::msg(format!("{interface} has no function {function}")));
+    };
+    let typed = found.typecheck::<Params, Return>(&instance.instance_type());
+    typed.map_err(|error| error.context(format!("{function} of {interface} has other types")))?;
+    Ok(index)
 }
 
 /// `verdict`, the same in every version: written out because `reviewer` is an export that a plugin may leave away.
