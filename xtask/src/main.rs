@@ -6,6 +6,7 @@
     reason = "a build tool starts programs, reads and writes files, and prints"
 )]
 
+mod bindings;
 mod clients;
 mod component;
 mod demo;
@@ -33,6 +34,7 @@ cargo xtask plugins [--out DIR]     build the shipped plugins into target/plugin
 cargo xtask plugin CRATE [--out DIR]  build any plugin crate into the current directory
 cargo xtask guests                  build the guests of the tests into target/guests
 cargo xtask languages               build the conformance plugin in every language, and the examples
+cargo xtask bindings                write sdk/c/generated anew, after a change of the contract
 cargo xtask bench NAME              build everything and run one bench
 cargo xtask toolchain [WAY]         make wasm32-wasip2 usable; prints shell lines for `eval`
                                     WAY: auto, debian (leaves rustup alone), source, web;
@@ -66,6 +68,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         }
         ["plugin", folder, rest @ ..] => plugins::build_one(Path::new(folder), out(rest)?)?,
         ["guests"] => guests::build(&own()?, &toolchain::prepare()?)?,
+        ["bindings"] => bindings::write(&own()?)?,
         ["languages"] => languages::build(&own()?)?,
         ["bench", name] => test::bench(&own()?, name)?,
         ["toolchain"] => print!("{}", toolchain::prepare()?.exports()),

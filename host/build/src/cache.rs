@@ -26,7 +26,7 @@ pub fn entry(folder: &Path, key: &str, make: impl FnOnce(&Path) -> Result<()>) -
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let lock = File::create(folder.join("lock"))?;
     if lock.try_lock().is_err() {
-        eprintln!("xtask: another run is filling {}: waiting for it", folder.display());
+        eprintln!("another run is filling {}: waiting for it", folder.display());
         lock.lock()?;
     }
     // The run that held the lock may have made this very entry.
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn an_interrupted_entry_never_looks_ready() {
-        let folder = std::env::temp_dir().join(format!("xtask-cache-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("portcullis-cache-{}", std::process::id()));
         let interrupted = entry(&folder, "key", |partial| {
             fs::write(partial.join("half"), "")?;
             anyhow::bail!("interrupted")

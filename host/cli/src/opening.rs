@@ -49,8 +49,8 @@ pub(crate) async fn open_serving(context: &Context, calls: u32) -> anyhow::Resul
     open_for(context, &StatusLine::new(context.terminal), &Channel::Elsewhere, calls).await
 }
 
-/// Opens the host of a project that is worked on, with what hears of its calls. Whoever answers does so with `portcullis
-/// approvals`.
+/// Opens the host of a project that is worked on, with what hears of its calls. Whoever answers does so with
+/// `portcullis approvals`.
 ///
 /// # Errors
 /// The host cannot open.

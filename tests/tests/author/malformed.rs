@@ -58,7 +58,7 @@ fn what_is_no_plugin_or_asks_for_no_such_thing_is_told() {
     let bench = Bench::new();
     bench.file("a.json", r#"{"name":"first","tool":"run","expect":{"outcome":"completed"}}"#);
     bench.component("broken", b"no component");
-    let told = bench.test("broken", &[]).ends(2).err;
+    let told = bench.test("broken", &[]).ends(7).err;
     assert!(told.contains("the host refuses this plugin"), "{told}");
     bench.component("good", &guest("good", &Manifest::of("good")));
     bench.file(

@@ -78,13 +78,16 @@ fn sizes_and_imports_are_known() {
     }
 }
 
+/// CPython's own library imports sockets, whatever it runs; here as everywhere each of them refuses.
+const WITH_SOCKETS: &str = "python";
+
 #[test]
 fn no_language_imports_a_socket() {
-    for row in ROWS {
+    for row in ROWS.into_iter().filter(|row| row.name != WITH_SOCKETS) {
         let document = inspected(row);
         for import in document["imports"].as_array().unwrap() {
             let name = import.as_str().unwrap();
-            assert!(!name.starts_with("wasi:sockets/") || row.gaps().contains_key("sockets"), "{}: {name}", row.name);
+            assert!(!name.starts_with("wasi:sockets/"), "{}: {name}", row.name);
         }
     }
 }

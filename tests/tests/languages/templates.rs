@@ -68,6 +68,7 @@ fn strays(project: &Path) -> Vec<String> {
         "build.sh",
         "build.zig",
         "build.zig.zon",
+        "compile_flags.txt",
         "go.mod",
         "jsconfig.json",
         "package.json",

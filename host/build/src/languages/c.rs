@@ -8,12 +8,20 @@ use super::zig::{Compiler, files};
 use crate::language::Language;
 use crate::project::Project;
 
-/// C as the SDK and its authors write it, with what POSIX has.
-const C_FLAGS: [&str; 2] = ["-std=gnu23", "-Wall"];
+/// C as the SDK and its authors write it, with what POSIX has. The compiler tells of no warning where there is no
+/// error, so those that are always faults are errors.
+const C_FLAGS: [&str; 4] = ["-std=gnu23", "-Wall", "-Werror=format", "-Werror=return-type"];
 /// C++ without exceptions, which the compiler's library has none of for WASI. It leaves out `std::filesystem` and file
 /// streams for WASI too, although the C library has what they need: they are switched on.
-const CPP_FLAGS: [&str; 5] =
-    ["-std=gnu++23", "-fno-exceptions", "-Wall", "-U_LIBCPP_HAS_FILESYSTEM", "-D_LIBCPP_HAS_FILESYSTEM=1"];
+const CPP_FLAGS: [&str; 7] = [
+    "-std=gnu++23",
+    "-fno-exceptions",
+    "-Wall",
+    "-Werror=format",
+    "-Werror=return-type",
+    "-U_LIBCPP_HAS_FILESYSTEM",
+    "-D_LIBCPP_HAS_FILESYSTEM=1",
+];
 /// The same for the library's own sources of them. WASI has no `copy_file_range`, which goes by that name.
 const FILESYSTEM_FLAGS: [&str; 7] = [
     "-std=c++23",

@@ -47,7 +47,9 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     ensure!(project.source.is_file(), "there is no {}: name the source in plugin.toml", project.source.display());
     ensure!(project.sdk.is_dir(), "there is no SDK in {}: name its folder in plugin.toml", project.sdk.display());
     let modules = TOOLCHAIN.install()?;
-    let work = cache::folder("work")?.join(format!("{}-{}", project.name, std::process::id()));
+    // One for each build, also of two for two engines at once.
+    let place = cache::digest(out.as_os_str().as_encoded_bytes());
+    let work = cache::folder("work")?.join(format!("{}-{}-{}", project.name, std::process::id(), &place[..8]));
     cache::empty(&work)?;
     let built = in_folder(project, &modules, &work, out);
     // What is left over is of no use, and the failure to report is the first one.

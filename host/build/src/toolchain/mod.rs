@@ -24,7 +24,7 @@ pub const TARGET: &str = "wasm32-wasip2";
 /// Raise this when the recipe changes what it makes: the cache is keyed by it.
 const RECIPE: u32 = 1;
 
-/// Asks for some of the ways only; the same words as the argument of `cargo xtask toolchain`.
+/// Asks for some of the ways only, by the words of [`Way::parse`].
 const WAY_VARIABLE: &str = "PORTCULLIS_GUEST_TOOLCHAIN";
 
 /// Which ways may be tried.

@@ -18,4 +18,4 @@ mod scratch;
 mod verdict;
 
 pub(crate) use file::{Located, read};
-pub(crate) use runner::{Finished, Runner};
+pub(crate) use runner::{Finished, Refused, Runner};

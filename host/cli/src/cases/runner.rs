@@ -14,6 +14,8 @@ use portcullis::{Question, Reply, Request};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -85,7 +87,9 @@ impl Runner {
             compiled.keep(&state);
         }
         if let Some(refused) = host.catalog().refused().first() {
-            anyhow::bail!("{}: the host refuses this plugin: {}", component.display(), refused.error);
+            return Err(
+                Refused(format!("{}: the host refuses this plugin: {}", component.display(), refused.error)).into()
+            );
         }
         Ok(runner)
     }
@@ -224,6 +228,18 @@ impl Runner {
         }
     }
 }
+
+/// The host does not load the component, so that no case can be tried. The text says why.
+#[derive(Debug)]
+pub(crate) struct Refused(pub(crate) String);
+
+impl Display for Refused {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Error for Refused {}
 
 /// Hears whether anything was compiled.
 struct Compiles {

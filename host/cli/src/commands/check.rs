@@ -43,7 +43,7 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
     let text = match context.json {
         true => json::line(&document(&examined, &lints, &conformance))?,
         false => {
-            let (line, reasons) = conformance::text(&conformance, context);
+            let (line, reasons) = conformance::text(&conformance, loaded(&examined), context);
             text(path, &examined, &line, context) + &lint_lines(&lints, context) + &reasons
         }
     };
@@ -109,6 +109,10 @@ fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+fn loaded(examined: &Examined) -> Option<&Loaded> {
+    examined.loaded.as_ref().map(|(_, loaded)| loaded)
+}
+
 fn document(examined: &Examined, lints: &[Lint], conformance: &Conformance) -> Value {
     let lint = |lint: &Lint| {
         json!({
@@ -128,7 +132,7 @@ fn document(examined: &Examined, lints: &[Lint], conformance: &Conformance) -> V
         "descriptions": examined.descriptions,
         "problems": examined.problems.iter().map(problem).collect::<Vec<_>>(),
         "lints": lints.iter().map(lint).collect::<Vec<_>>(),
-        "conformance": conformance::document(conformance, examined.loaded.as_ref().map(|(_, loaded)| loaded)),
+        "conformance": conformance::document(conformance, loaded(examined)),
     })
 }
 

@@ -1,9 +1,9 @@
 //! `portcullis test`: the cases of a project, each run in the real host.
 
-use super::Context;
 use super::conduct::Interrupts;
+use super::{Context, fail};
 use crate::arguments::TestArguments;
-use crate::cases::{self, Finished, Located, Runner};
+use crate::cases::{self, Finished, Located, Refused, Runner};
 use crate::exit_code::Exit;
 use crate::json;
 use crate::progress::{CompileProgress, StatusLine};
@@ -39,10 +39,13 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
         anyhow::Ok(report)
     };
     let report = tokio::select! {
-        report = work => report?,
+        report = work => report,
         () = interrupts.next() => bail!("interrupted: not every case was run"),
     };
-    report.end(context)
+    match report {
+        Err(error) if error.is::<Refused>() => fail(&error.to_string(), Exit::PluginRefused, context),
+        report => report?.end(context),
+    }
 }
 
 fn chosen(arguments: &TestArguments) -> String {

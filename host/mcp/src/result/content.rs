@@ -51,7 +51,7 @@ mod tests {
             let file = Blob { name: name.map(str::to_owned), media_type: "text/csv".to_owned(), data: b"a".to_vec() };
             match embedded(&file, "c0", 2) {
                 ResourceContents::TextResourceContents { uri, .. } => uri,
-                ResourceContents::BlobResourceContents { uri, .. } => panic!("{uri}"),
+                other => panic!("{other:?}"),
             }
         };
         assert_eq!(of(None), "portcullis://call/c0/part/2");

@@ -10,11 +10,10 @@ use crate::catalog::{self, LINTS_MAX, Lint, LoadError};
 use crate::schema::Schema;
 use crate::text::OneLine;
 use portcullis_policy::Limits;
-use portcullis_sandbox::{Answer, Cancellation, Code, Compiler, Engine, Handles, Manifest, Output, Ran, Stop, Success};
+use portcullis_sandbox::{
+    Answer, Cancellation, Code, Compiler, Contract, Engine, Handles, Manifest, Output, Ran, Stop, Success,
+};
 use std::time::{Duration, Instant};
-
-/// The contract that a plugin speaks, by the version of its `portcullis:tool/handler` export.
-const CONTRACT: &str = "0.1";
 
 /// Wall-clock time of one run. An interpreter starts in a tenth of it.
 const RUN_TIME_MAX: Duration = Duration::from_secs(3);
@@ -106,8 +105,8 @@ impl Loaded {
     }
 
     /// The version of the contract that it speaks.
-    pub fn contract(&self) -> &'static str {
-        CONTRACT
+    pub fn contract(&self) -> Contract {
+        self.code.contract()
     }
 
     /// Its level. `lints` are what has to be mended in what it says of itself; it runs only where there is nothing.

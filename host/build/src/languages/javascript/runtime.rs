@@ -1,9 +1,9 @@
 //! The QuickJS runtime without what it would import for itself.
 //!
-//! The runtime that `componentize-qjs` carries is linked with a C library, and with it come eighteen interfaces of WASI,
-//! the file system among them, that the engine never calls for a tool: clocks, randomness, files and printing are the
-//! SDK's, over the contract's own imports. So each of these imports is replaced by a function inside of the module, and
-//! a component imports what its source uses and no more.
+//! The runtime that `componentize-qjs` carries is linked with a C library, and with it come eighteen interfaces of
+//! WASI, the file system among them, that the engine never calls for a tool: clocks, randomness, files and printing
+//! are the SDK's, over the contract's own imports. So each of these imports is replaced by a function inside of the
+//! module, and a component imports what its source uses and no more.
 
 use std::convert::Infallible;
 

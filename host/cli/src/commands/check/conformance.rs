@@ -24,17 +24,18 @@ pub(super) fn document(conformance: &Conformance, loaded: Option<&Loaded>) -> Va
         "level": conformance.level.number(),
         "name": conformance.level.as_str(),
         "of": Level::HIGHEST.number(),
-        "contract": loaded.map(Loaded::contract),
+        "contract": loaded.map(|loaded| loaded.contract().as_str()),
         "kept_from_next": conformance.kept_from_next,
         "not_tried": conformance.not_tried,
     })
 }
 
-/// The line of the level, and what is said after all else: why it is not a higher one.
-pub(super) fn text(conformance: &Conformance, context: &Context) -> (String, String) {
+/// The lines of the contract and the level, and what is said after all else: why it is not a higher one.
+pub(super) fn text(conformance: &Conformance, loaded: Option<&Loaded>, context: &Context) -> (String, String) {
     let style = context.terminal.style();
     let (level, highest) = (conformance.level, Level::HIGHEST.number());
-    let line = format!("  conforms  level {} of {highest}, {}\n", level.number(), level.as_str());
+    let spoken = loaded.map(|loaded| format!("  contract  {}\n", loaded.contract().as_str())).unwrap_or_default();
+    let line = format!("{spoken}  conforms  level {} of {highest}, {}\n", level.number(), level.as_str());
     let mut reasons = String::new();
     // What has to be mended at the lower levels is told as problems and lints.
     if let (Level::Clear, Some(next)) = (level, level.next()) {
