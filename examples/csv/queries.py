@@ -188,7 +188,9 @@ def _test(condition: Condition) -> Callable[[str], bool]:
     if condition.value is None:
         raise InvalidArguments(f"the condition on `{condition.column}` needs a `value`")
     wanted = condition.value if isinstance(condition.value, str) else plain(Decimal(repr(condition.value)))
-    key, text = sort_key(wanted), wanted.casefold()
+    # A number of any size is one here, though cells are not.
+    key = sort_key(wanted) if isinstance(condition.value, str) else (0, Decimal(repr(condition.value)), "")
+    text = wanted.casefold()
     tests: dict[str, Callable[[str], bool]] = {
         "equals": lambda cell: sort_key(cell) == key,
         "differs": lambda cell: sort_key(cell) != key,

@@ -1,5 +1,6 @@
 """Reads CSV files: the delimiter and the encoding are found out, and cells are texts until they are compared."""
 
+import codecs
 import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,10 @@ SAMPLE_CHARS = 32_768
 DELIMITERS = ",;\t|"
 # A cell that is longer is a document in quotes, or a quote that nobody closed.
 CELL_CHARS_MAX = 1_000_000
+# A table that is wider is no table that a model can ask about; each row of it would take the memory of its cells.
+COLUMNS_MAX = 1_000
+# Powers of ten of a number, up and down: so sums and averages fit the 28 digits that `decimal` computes with.
+NUMBER_EXPONENT_MAX = 15
 
 Row = list[str]
 Key = tuple[int, Decimal, str]
@@ -56,6 +61,8 @@ def opened(folder: Path, path: str) -> Iterator[Table]:
             names = next(reader, None)
             if not names:
                 raise Failed(f"{path} is empty")
+            if len(names) > COLUMNS_MAX:
+                raise Failed(f"{path} has {len(names)} columns; a table has at most {COLUMNS_MAX}")
             yield Table(_columns(names), _whole_rows(reader, len(names)))
     except PermissionError as error:
         raise Denied(f"{path} cannot be read: {error.strerror}") from error
@@ -66,7 +73,10 @@ def opened(folder: Path, path: str) -> Iterator[Table]:
 
 
 def number(cell: str) -> Decimal | None:
-    """The cell as a number, if it is one. Decimal, so that sums of prices come out as people add them."""
+    """The cell as a number, if it is one. Decimal, so that sums of prices come out as people add them.
+
+    What is too large or too small to add up, such as `1e999`, is a text.
+    """
     # Most texts are told by their first character; an exception for each cell would take its time.
     if not cell or cell[0] not in "+-.0123456789":
         return None
@@ -74,7 +84,7 @@ def number(cell: str) -> Decimal | None:
         value = Decimal(cell)
     except InvalidOperation:
         return None
-    return value if value.is_finite() else None
+    return value if value.is_finite() and abs(value.adjusted()) <= NUMBER_EXPONENT_MAX else None
 
 
 def sort_key(cell: str) -> Key:
@@ -91,8 +101,8 @@ def _encoding(file: Path) -> str:
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     try:
-        # The last character may be cut in two.
-        start[: len(start) - 3].decode("utf-8")
+        # The last character of the sample may be cut in two; that of the file may not.
+        codecs.getincrementaldecoder("utf-8")().decode(start, final=len(start) < SAMPLE_CHARS)
     except UnicodeDecodeError:
         return "cp1252"
     return "utf-8-sig"
@@ -106,9 +116,11 @@ def _delimiter(sample: str) -> str:
 def _columns(names: Row) -> list[str]:
     """The names of the columns; a number takes the place of one that is missing or there twice."""
     columns: list[str] = []
+    taken: set[str] = set()
     for position, name in enumerate(names, start=1):
         name = name.strip()
-        columns.append(name if name and name not in columns else f"{name or 'column'} {position}")
+        columns.append(name if name and name not in taken else f"{name or 'column'} {position}")
+        taken.add(columns[-1])
     return columns
 
 

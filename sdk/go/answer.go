@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 )
 
@@ -100,7 +101,9 @@ func encode(success *Success[any]) (*Answer, error) {
 		answer.Metadata = metadata
 	}
 	switch output := success.Output.(type) {
-	case string, Parts:
+	case string:
+	case Parts:
+		answer.Output = plain(output)
 	default:
 		document, err := marshal(output)
 		if err != nil {
@@ -109,6 +112,26 @@ func encode(success *Success[any]) (*Answer, error) {
 		answer.Output = document
 	}
 	return answer, nil
+}
+
+// plain has the parts without pointers to them. A type that is no part is a panic, and so a failure of the call.
+func plain(parts Parts) Parts {
+	plain := make(Parts, 0, len(parts))
+	for _, part := range parts {
+		switch part := part.(type) {
+		case Text, Image, File:
+			plain = append(plain, part)
+		case *Text:
+			plain = append(plain, *part)
+		case *Image:
+			plain = append(plain, *part)
+		case *File:
+			plain = append(plain, *part)
+		default:
+			panic(fmt.Sprintf("%T is no part of an answer: give a Text, an Image or a File", part))
+		}
+	}
+	return plain
 }
 
 // marshal is json.Marshal without the escapes that are for web pages.

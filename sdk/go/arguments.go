@@ -53,6 +53,19 @@ func hidden(of reflect.Type, inner reflect.StructField) bool {
 	return false
 }
 
+// noEmbeddedPointer refuses what encoding/json takes for fields of the struct, and a schema cannot: they are there
+// together, or not at all.
+func noEmbeddedPointer(of reflect.Type) error {
+	for _, field := range reflect.VisibleFields(of) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		pointer := field.Type.Kind() == reflect.Pointer && field.Type.Elem().Kind() == reflect.Struct
+		if field.Anonymous && pointer && name == "" && !hidden(of, field) {
+			return fmt.Errorf("%v.%s: embed the struct, not a pointer to it", of, field.Name)
+		}
+	}
+	return nil
+}
+
 // decode reads the arguments of a call. The host has checked them against the schema; what the schema does not name is
 // refused here too, for tests and for types that derive no closed schema.
 func decode(raw []byte, into any) error {

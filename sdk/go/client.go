@@ -135,6 +135,8 @@ func httpFailure(err error) error {
 		return err
 	case why.Denied:
 		return Denied(why.Text)
+	case why.BrokenOff:
+		return Failed(why.Text)
 	default:
 		return Unavailable(why.Text)
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -21,6 +22,9 @@ import (
 type word struct {
 	Word string `json:"word" description:"A word."`
 }
+
+// Has the methods of a part, and is none.
+type strange struct{ portcullis.Part }
 
 func init() {
 	portcullis.Register(portcullis.Plugin{
@@ -46,6 +50,10 @@ func end(ctx *portcullis.Context, arguments word) (any, error) {
 		panic("at the disco")
 	case "index":
 		return []int{}[len(arguments.Word)], nil
+	case "pointers":
+		return portcullis.Parts{&portcullis.Image{MediaType: "image/png"}, portcullis.Text("a")}, nil
+	case "no part":
+		return portcullis.Parts{strange{portcullis.Text("a")}}, nil
 	case "denied":
 		return nil, fmt.Errorf("sorry: %w", portcullis.Denied("no right"))
 	case "cancelled":
@@ -137,6 +145,21 @@ func TestEveryEndIsAFailureOfItsKind(t *testing.T) {
 		if got := portcullis.FailureOf(err); *got != want {
 			t.Errorf("%s: got %+v, want %+v", word, *got, want)
 		}
+	}
+}
+
+func TestPartsMayBePointers(t *testing.T) {
+	answer, err := portcullistest.Call(t, nil, "end", `{"word":"pointers"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := portcullis.Parts{portcullis.Image{MediaType: "image/png"}, portcullis.Text("a")}
+	if !reflect.DeepEqual(answer.Output, want) {
+		t.Errorf("got %#v, want %#v", answer.Output, want)
+	}
+	_, err = portcullistest.Call(t, nil, "end", `{"word":"no part"}`)
+	if failure := portcullis.FailureOf(err); !strings.Contains(failure.Text, "strange is no part of an answer") {
+		t.Errorf("got %+v", failure)
 	}
 }
 

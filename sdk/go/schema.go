@@ -166,6 +166,9 @@ func (d *deriver) record(of reflect.Type) (object, error) {
 	}
 	d.around = append(d.around, of)
 	defer func() { d.around = d.around[:len(d.around)-1] }()
+	if err := noEmbeddedPointer(of); err != nil {
+		return nil, err
+	}
 	properties, required := object{}, []string{}
 	for field := range fields(of) {
 		schema, err := d.property(field)

@@ -95,7 +95,8 @@ func TestTypesThatHaveNoSchemaAreRefused(t *testing.T) {
 		"is no number": reflect.TypeFor[struct {
 			N int `minimum:"few"`
 		}](),
-		"would not be set": reflect.TypeFor[within](),
+		"would not be set":    reflect.TypeFor[within](),
+		"not a pointer to it": reflect.TypeFor[struct{ *inner }](),
 		"as a string": reflect.TypeFor[struct {
 			N int `json:",string"`
 		}](),

@@ -22,7 +22,7 @@ pub(crate) struct Requirements {
 impl Requirements {
     /// The folder that holds the packages, from the cache or through pip.
     pub(crate) fn install(&self) -> Result<PathBuf> {
-        let python = process::capture(Command::new("python3").args(["-c", DESCRIPTION]))
+        let python = process::capture(Command::new("python3").args(["-P", "-c", DESCRIPTION]))
             .context("Python 3.11 or newer is needed to install this language's toolchain")?;
         let key = format!("{}-{}", self.name, &cache::digest([self.text, &python].concat().as_bytes())[..16]);
         let folder = cache::entry(&cache::folder("toolchains")?, &key, |folder| {
@@ -30,7 +30,9 @@ impl Requirements {
             let pinned = folder.join("requirements.txt");
             fs::write(&pinned, self.text)?;
             let mut pip = Command::new("python3");
-            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile"]);
+            // No module of the folder that the person stands in is taken for pip or one of its own.
+            pip.args(["-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+            pip.args(["--no-deps", "--no-compile"]);
             // The digest of every package is checked, and no package's own code is run.
             pip.args(["--require-hashes", "--only-binary", ":all:", "--target"]).arg(folder);
             pip.arg("--requirement").arg(&pinned).env_remove("PIP_USER").env_remove("PYTHONPATH");

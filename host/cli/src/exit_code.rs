@@ -70,7 +70,7 @@ impl Exit {
     fn meaning(self) -> &'static str {
         match self {
             Self::Completed => "completed",
-            Self::ToolFailed => "the tool failed, or the call was cancelled",
+            Self::ToolFailed => "the tool failed, the call was cancelled, or a case failed",
             Self::Usage => "the command line is wrong, there is no such approval, or the host cannot open",
             Self::Denied => "denied by the policy, by a person, or for want of a grant; or settled already",
             Self::Pending => "a person has yet to approve it: `portcullis approvals list`",

@@ -52,7 +52,10 @@ class Value {
     bool is_null() const { return !value_ || yyjson_is_null(value_); }
     explicit operator bool() const { return !is_null(); }
 
-    std::string_view text() const { return {yyjson_is_str(value_) ? yyjson_get_str(value_) : "", yyjson_get_len(value_)}; }
+    std::string_view text() const {
+        if (!yyjson_is_str(value_)) return {};
+        return {yyjson_get_str(value_), yyjson_get_len(value_)};
+    }
     std::string string() const { return std::string(text()); }
     std::int64_t integer() const { return yyjson_get_sint(value_); }
     double number() const { return yyjson_get_num(value_); }
@@ -100,12 +103,12 @@ class Json {
 
     // Sets a member of an object.
     Json &set(std::string_view key, Json value) {
-        yyjson_mut_obj_put(value_, Json(key).value_, value.value_);
+        yyjson_mut_obj_put(value_, Json(key).value_, value.copy());
         return *this;
     }
     // Adds an element to an array.
     Json &push(Json value) {
-        yyjson_mut_arr_append(value_, value.value_);
+        yyjson_mut_arr_append(value_, value.copy());
         return *this;
     }
 
@@ -125,6 +128,12 @@ class Json {
 
   private:
     explicit Json(yyjson_mut_val *value) : value_(value) {}
+
+    // A value stands in one place only: what holds it links it to what comes next.
+    yyjson_mut_val *copy() const {
+        yyjson_mut_val *copied = yyjson_mut_val_mut_copy(document(), value_);
+        return copied ? copied : Json().value_;
+    }
 
     template <typename Number>
     static yyjson_mut_val *number(Number value) {

@@ -14,10 +14,7 @@ type verdictForm struct {
 
 //go:wasmexport portcullis:tool/reviewer@0.1.0#review
 func exportReview(tool *byte, toolBytes uint32, arguments *byte, argumentsBytes uint32) unsafe.Pointer {
-	if registered == nil {
-		panic("portcullis: no reviewer; call review.Register in an init function")
-	}
 	call := &Call{Tool: unsafe.String(tool, toolBytes), Arguments: unsafe.Slice(arguments, argumentsBytes)}
-	verdict := registered(call)
+	verdict := decide(call)
 	return host.Keep(&verdictForm{uint32(verdict.kind), host.LowerString(verdict.text)})
 }

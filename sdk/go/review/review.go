@@ -4,6 +4,7 @@ package review
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"portcullis.dev/portcullis/internal/host"
 )
@@ -51,4 +52,17 @@ func Register(reviewer func(*Call) Verdict) {
 		panic("portcullis: a component has one reviewer, and Register was called twice")
 	}
 	registered = reviewer
+}
+
+// decide asks the reviewer. A panic refuses the call, in words.
+func decide(call *Call) (verdict Verdict) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			verdict = Refuse(fmt.Sprintf("the review failed: %v", cause))
+		}
+	}()
+	if registered == nil {
+		panic("portcullis: no reviewer; call review.Register in an init function")
+	}
+	return registered(call)
 }

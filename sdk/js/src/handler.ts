@@ -4,7 +4,7 @@ import { context } from "./context.ts";
 import { complete, NeverSettled, Uncaught } from "./engine/jobs.ts";
 import { describe, Failure } from "./failure.ts";
 import { setManifest } from "./manifest.ts";
-import { type Answer, answer, type Part } from "./output.ts";
+import { type Answer, answer, json, type Part } from "./output.ts";
 import { argumentsSchema, outputSchema, parse } from "./schema.ts";
 import type { Plugin, Tool } from "./tool.ts";
 
@@ -33,7 +33,10 @@ async function execute(plugin: Plugin, name: string, input: string): Promise<Ans
   const tool = plugin.tools.find((tool) => tool.name === name);
   if (tool === undefined) throw new Failure("invalid-arguments", `there is no tool ${name}`);
   const value = await parse(tool.arguments, JSON.parse(input));
-  return answer(await tool.execute(value, context));
+  const returned = await tool.execute(value, context);
+  // A host holds JSON alone to a schema, and refuses text where there is one.
+  const isText = typeof returned === "string";
+  return isText && tool.output !== undefined ? json(returned) : answer(returned);
 }
 
 function success({ output, extras }: Answer) {

@@ -14,6 +14,7 @@ from .handles import Writer
 from .host import Host
 from .outputs import File, Image, Part, Success
 from .plugin import Plugin
+from .review import Ask, Clear, Names, Refuse, Review, Verdict
 
 # What is logged of an exception: its last frames are what helps, and a record has room for little more.
 TRACEBACK_CHARS_MAX = 16_000
@@ -45,25 +46,45 @@ def run(plugin: Plugin, tool: str, arguments: str, host: Host) -> Answer:
         if tool not in plugin.tools:
             raise Failed(f"the plugin has no tool `{tool}`")
         context = Context(host)
-        return _answer(plugin.tools[tool].run(values.loads(arguments), context), context)
+        called = plugin.tools[tool]
+        return _answer(called.run(values.loads(arguments), context), context, called.output_schema is not None)
     except Failure:
         raise
     except BaseException as error:
         raise _uncaught(error, host) from None
 
 
-def _answer(value: Any, context: Context) -> Answer:
+def review(plugin: Plugin, tool: str, arguments: str, host: Names) -> Verdict:
+    """Lets the plugin review a call, with its arguments as JSON. A reviewer that raises refuses the call."""
+    if plugin.review is None:
+        return Clear()
+    try:
+        match plugin.review(Review(tool, values.loads(arguments), host)):
+            case Clear():
+                return Clear()
+            case Ask(text):
+                return Ask(values.sendable(text))
+            case Refuse(text):
+                return Refuse(values.sendable(text))
+            case other:
+                raise TypeError(f"a review ends with Clear, Ask or Refuse, and not with {type(other).__name__}")
+    except BaseException as error:
+        # The frames may hold all of the memory there is. Anything that leaves here ends the instance.
+        traceback.clear_frames(error.__traceback__)
+        return Refuse(f"the review failed: {_words(error)}")
+
+
+def _answer(value: Any, context: Context, has_schema: bool) -> Answer:
     success = value if isinstance(value, Success) else Success(value)
     metadata = None if success.metadata is None else values.dumps(dict(success.metadata))
     title = None if success.title is None else values.sendable(success.title)
-    return Answer(_output(success.output, context), title, metadata)
+    return Answer(_output(success.output, context, has_schema), title, metadata)
 
 
-def _output(value: Any, context: Context) -> str | Json | list[Part]:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return values.sendable(value)
+def _output(value: Any, context: Context, has_schema: bool) -> str | Json | list[Part]:
+    if value is None or isinstance(value, str):
+        # A host holds JSON alone to a schema, and refuses text where there is one.
+        return Json(values.dumps(value)) if has_schema else values.sendable(value or "")
     if isinstance(value, (Image, File)):
         return [_part(value)]
     if isinstance(value, list) and any(isinstance(part, (Image, File)) for part in value):
@@ -87,12 +108,16 @@ def _part(value: Any) -> Part:
 def _uncaught(error: BaseException, host: Host) -> Failed:
     # The frames may hold all of the memory there is.
     traceback.clear_frames(error.__traceback__)
-    text = str(error)
-    failed = Failed(values.sendable(f"{type(error).__name__}: {text}" if text else type(error).__name__))
+    failed = Failed(_words(error))
     with contextlib.suppress(Exception):
         lines = "".join(traceback.format_exception(type(error), error, _authors_part(error.__traceback__)))
         host.log(Level.ERROR, lines[-TRACEBACK_CHARS_MAX:].rstrip())
     return failed
+
+
+def _words(error: BaseException) -> str:
+    text = str(error)
+    return values.sendable(f"{type(error).__name__}: {text}" if text else type(error).__name__)
 
 
 def _authors_part(frames: TracebackType | None) -> TracebackType | None:

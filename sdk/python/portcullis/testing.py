@@ -17,7 +17,7 @@ from .context import Call, Level
 from .failures import Denied, Failed, Unavailable
 from .outputs import Part
 from .plugin import Plugin
-from .review import Clear, Review, Verdict
+from .review import Verdict
 
 __all__ = ["Answer", "Host", "Played", "Sent", "call", "problems", "review"]
 
@@ -163,10 +163,8 @@ def call(plugin: Plugin, tool: str, arguments: Mapping[str, Any], host: Host | N
 
 
 def review(plugin: Plugin, tool: str, arguments: Mapping[str, Any], host: Host | None = None) -> Verdict:
-    """Lets the plugin review a call, as a host does before the call runs."""
-    if plugin.review is None:
-        return Clear()
-    return plugin.review(Review(tool, dict(arguments), host or Host()))
+    """Lets the plugin review a call, as a host does before the call runs. A reviewer that raises refuses."""
+    return answers.review(plugin, tool, values.dumps(arguments), host or Host())
 
 
 def problems(plugin: Plugin) -> list[str]:

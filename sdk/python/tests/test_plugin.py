@@ -5,6 +5,7 @@ import unittest
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from portcullis import (
     Ask,
@@ -18,6 +19,7 @@ from portcullis import (
     Image,
     InvalidArguments,
     Plugin,
+    Refuse,
     Review,
     Success,
     Verdict,
@@ -85,8 +87,20 @@ def plugin_of_tests() -> Plugin:
         """Answers with what JSON cannot say."""
         return {"x": object()}
 
+    @plugin.tool()
+    def choose() -> Literal["a", "b"]:
+        """Answers with one of two words."""
+        return "a"
+
+    @plugin.tool()
+    def find(there: bool) -> Count | None:
+        """Answers with something or nothing."""
+        return Count(1) if there else None
+
     @plugin.reviewer
     def look(call: Review) -> Verdict:
+        if call.tool == "throw":
+            raise ValueError("boom \ud800")
         return Ask("a person should look") if call.tool == "page" else Clear()
 
     return plugin
@@ -126,6 +140,13 @@ class Tools(unittest.TestCase):
         self.assertEqual(answer.parts, ["a", Image(b"1"), File(b"2", "text/csv")])
         self.assertEqual((answer.title, answer.metadata), ("Parts", {"n": 3}))
 
+    def test_an_answer_with_a_schema_is_json(self) -> None:
+        self.assertEqual(self.plugin.tools["choose"].output_schema, {"enum": ["a", "b"], "type": "string"})
+        self.assertEqual(call(self.plugin, "choose", {}).json, "a")
+        self.assertIsNotNone(self.plugin.tools["find"].output_schema)
+        self.assertEqual(call(self.plugin, "find", {"there": True}).json, {"files": 1})
+        self.assertIsNone(call(self.plugin, "find", {"there": False}).json)
+
     def test_an_exception_is_a_failure_with_its_name(self) -> None:
         for kind, words in [("value", "ValueError: boom"), ("exit", "SystemExit: 3"), ("recursion", "RecursionError")]:
             host = Host()
@@ -161,6 +182,9 @@ class Tools(unittest.TestCase):
     def test_a_reviewer_tightens(self) -> None:
         self.assertEqual(review(self.plugin, "page", {"url": "x"}), Ask("a person should look"))
         self.assertEqual(review(self.plugin, "greet", {"name": "x"}), Clear())
+
+    def test_a_reviewer_that_raises_refuses(self) -> None:
+        self.assertEqual(review(self.plugin, "throw", {}), Refuse("the review failed: ValueError: boom ?"))
 
 
 class Declarations(unittest.TestCase):

@@ -67,6 +67,10 @@ fn object(comptime T: type) [:0]const u8 {
     var properties: [:0]const u8 = "";
     var required: [:0]const u8 = "";
     for (fields.field_names, fields.field_types, fields.field_attrs) |name, Field, attributes| {
+        if (@typeInfo(Field) == .optional and attributes.default_value_ptr == null) {
+            @compileError("write `= null` behind `" ++ name ++ "` in " ++ @typeName(T) ++
+                ": it is left away when there is none");
+        }
         properties = properties ++ (if (properties.len > 0) "," else "") ++ quoted(name) ++ ":" ++
             property(T, name, Field, attributes.defaultValue(Field));
         if (attributes.default_value_ptr == null) {

@@ -49,7 +49,7 @@ fn a_case_runs_with_what_it_is_granted_and_nothing_else() {
     assert_eq!(document["passed"], 7, "{document:#}");
     assert_eq!(document["cases"][0]["file"], "./tests/files.json", "{document:#}");
     // Nothing of a person's was made or used.
-    assert!(!bench.site.state().exists());
+    assert!(!bench.site.path("home/.local/share").exists() && !bench.site.path("home/.config").exists());
 }
 
 #[test]
@@ -145,6 +145,7 @@ fn what_is_not_as_expected_is_told() {
         (json!({"log": ["x"]}), "\"x\" is not in the log"),
         (json!({"progress": [{"title": "x"}]}), "expected 1 reports of progress, found 0"),
         (json!({"files": {"workspace/x": "x"}}), "no directory `workspace` is granted"),
+        (json!({"files": {"x": null}}), "x: a path begins with the key of its directory"),
         (json!({"requests": ["GET /"]}), "the requests: "),
     ];
     let cases: Vec<Value> = wrong

@@ -17,8 +17,10 @@ fn the_readme_shows_the_templates() {
         let block = block.split_once("```").unwrap().0;
         let text = fs::read_to_string(repository().join("sdk/templates").join(template)).unwrap();
         let text = text.replace("{{name}}", "hello");
-        // What follows in the template are its tests, and what comes before it says what it is.
-        assert!(text.contains(block), "{template} is another one:\n{block}");
+        // What comes before it in the template says what it is, and what follows are its tests: it is the whole plugin.
+        let (head, tail) = text.split_once(block).unwrap_or_else(|| panic!("{template} is another one:\n{block}"));
+        assert!(!block.is_empty() && head.lines().all(|line| line.is_empty() || line.starts_with("//!")), "{head}");
+        assert!(tail.trim().is_empty() || tail.trim_start().starts_with("#[cfg(test)]"), "{tail}");
         assert!(block.lines().count() < LINES_MAX, "{fence} takes {} lines", block.lines().count());
     }
 }

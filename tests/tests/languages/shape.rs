@@ -67,6 +67,7 @@ fn sizes_and_imports_are_known() {
         imports.sort_unstable();
         let file = repository().join("tests/data/languages").join(row.name).with_extension("txt");
         if std::env::var_os(WRITE).is_some() {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(&file, format!("{bytes} bytes\n{}\n", imports.join("\n"))).unwrap();
         }
         let kept = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));

@@ -4,6 +4,9 @@ use crate::row::{Row, repository, run};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
+/// How many cases there are at least: fewer would say that a file was not read.
+const CASES_LEAST: usize = 85;
+
 /// Runs every case on a row. What is not a gap passes; what is a gap does not, or it is none.
 fn conforms(name: &str) {
     let row = Row::of(name);
@@ -20,16 +23,16 @@ fn conforms(name: &str) {
         let tool = case_name.split(':').next().unwrap_or_default();
         let gap = gaps.keys().find(|key| *key == case_name || *key == tool);
         match (case["ok"] == true, gap) {
-            (true, _) => {}
+            (true, None) => {}
+            // A tool that is a gap is one in every case: else the case is named.
+            (true, Some(gap)) => wrong.push(format!("{case_name}: it passes, and `{gap}` is said to be a gap")),
             (false, Some(gap)) => {
                 stale.remove(gap);
             }
             (false, None) => wrong.push(format!("{case_name}: {}", case["problems"])),
         }
     }
-    // The one tool that no case asks for: what it would do is another thing in each language.
-    stale.retain(|gap| *gap != "late");
-    assert!(results.len() > 80, "only {} cases ran", results.len());
+    assert!(results.len() >= CASES_LEAST, "only {} cases ran", results.len());
     assert!(wrong.is_empty(), "{name} differs:\n{}", wrong.join("\n"));
     assert!(stale.is_empty(), "{name} can do what it is said not to: {stale:?}");
 }

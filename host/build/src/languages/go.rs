@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{self, Path};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
@@ -30,8 +30,8 @@ const FOREIGN: [&str; 5] = ["GO111MODULE", "GOEXPERIMENT", "GOFLAGS", "GOROOT", 
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     let toolchain = TOOLCHAIN.install()?.join("go");
     let folder = project.source.parent().context("the source has no folder")?;
-    // The compiler is started in another folder.
-    let module = path::absolute(out.with_extension("core.wasm"))?;
+    // Not named as a component is: the folder may be one that a host watches.
+    let module = out.with_extension("core");
     let built = compile(&toolchain, folder, &module).and_then(|()| {
         let bytes = fs::read(&module).with_context(|| format!("the compiler left no {}", module.display()))?;
         component::encode_file(&module, &project.sdk.join("wit"), world(&bytes)?, out)

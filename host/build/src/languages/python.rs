@@ -3,9 +3,10 @@
 //! It runs the author's module in a sandbox of its own while it builds, and keeps the memory as it is then. A folder
 //! that the module comes from is a folder the module can read and write meanwhile, so it gets copies.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -30,8 +31,14 @@ const ENTRY: &str = "portcullis_entry";
 const PACKAGES_FILE: &str = "requirements.txt";
 /// A component's Python, for which packages are chosen.
 const PYTHON_VERSION: &str = "3.14";
-/// Folders beside the author's module that hold no modules of the plugin.
-const NO_MODULES: [&str; 6] = ["plugins", "tests", "__pycache__", ".venv", ".git", "node_modules"];
+/// Folders that hold no modules of the plugin, wherever they are; nor do those whose names begin with a dot.
+const NO_MODULES: [&str; 4] = ["__pycache__", "venv", "dist", "node_modules"];
+/// Folders of a project that hold no modules of the plugin; deeper down, they are the author's own.
+const NO_MODULES_AT_TOP: [&str; 2] = ["plugins", "tests"];
+/// The most projects whose components are kept, of 20 to 40 MB each: more than a person works on in one week.
+const KEPT_PROJECTS_MAX: usize = 12;
+/// What a line of [`PACKAGES_FILE`] holds that means something else in each folder, or that no name of a package has.
+const NO_NAME: [&str; 5] = ["/", "file:", ".whl", ".zip", ".tar"];
 
 const REMEDY: &str = "The lines above are Python's own, from running the module while it was built; `/1` is the \
                       project, `/2` the SDK, `/3` its packages.";
@@ -62,7 +69,26 @@ fn kept(root: &Path, inputs: &str, make: impl FnOnce(&Path) -> Result<()>) -> Re
             let _ = fs::remove_dir_all(other);
         }
     }
+    forget_old(&folder)?;
     Ok(entry.join(COMPONENT))
+}
+
+/// Removes what is kept of the projects that were not built for the longest time, but never that of `used`.
+fn forget_old(used: &Path) -> Result<()> {
+    File::open(used)?.set_modified(SystemTime::now())?;
+    let mut projects = Vec::new();
+    for project in fs::read_dir(used.parent().context("the cache has no folder")?)? {
+        let project = project?;
+        // One that cannot be looked at was just removed by another build.
+        if let Ok(changed) = project.metadata().and_then(|metadata| metadata.modified()) {
+            projects.push((changed, project.path()));
+        }
+    }
+    projects.sort_by(|one, other| other.cmp(one));
+    for (_, project) in projects.iter().skip(KEPT_PROJECTS_MAX).filter(|(_, project)| project != used) {
+        let _ = fs::remove_dir_all(project);
+    }
+    Ok(())
 }
 
 /// What a component is made of, besides the toolchain.
@@ -78,7 +104,9 @@ impl Inputs {
         let (entry, modules, sdk) = (work.join("entry"), work.join("modules"), work.join("sdk"));
         fs::create_dir_all(&entry)?;
         fs::write(entry.join(ENTRY).with_extension("py"), entry_module(&project.source)?)?;
-        copy(project.source.parent().context("the source is in no folder")?, &modules, &[&project.sdk, work])?;
+        let mut but = vec![project.sdk.clone(), work.to_owned()];
+        but.extend(NO_MODULES_AT_TOP.map(|name| project.root.join(name)));
+        copy(project.source.parent().context("the source is in no folder")?, &modules, &but)?;
         let library = project.sdk.join(LIBRARY);
         ensure!(library.is_dir(), "{} holds no SDK for Python: it has no folder {LIBRARY}", project.sdk.display());
         copy(&library, &sdk.join(LIBRARY), &[])?;
@@ -166,10 +194,15 @@ fn packages(project: &Project) -> Result<Option<PathBuf>> {
     if !named {
         return Ok(None);
     }
+    // What they come to is kept by the text alone.
+    for line in text.lines() {
+        ensure!(names_package(line), "{}: `{}`: name packages only", file.display(), line.trim().escape_debug());
+    }
     let key = cache::digest([PYTHON_VERSION, &text].concat().as_bytes());
     cache::entry(&cache::folder("python-packages")?, &key[..KEY_DIGITS], |folder| {
         let mut pip = Command::new("python3");
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]);
+        // No module of the folder that the person stands in is taken for pip or one of its own.
+        pip.args(["-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]);
         // Packages without machine code: what is compiled for this computer does not run in a component.
         pip.args(["--only-binary", ":all:", "--implementation", "py", "--abi", "none", "--platform", "any"]);
         pip.args(["--python-version", PYTHON_VERSION, "--target"]).arg(folder);
@@ -184,14 +217,23 @@ fn packages(project: &Project) -> Result<Option<PathBuf>> {
     .map(Some)
 }
 
+/// Whether a line names a package, or the digest of one, or nothing.
+fn names_package(line: &str) -> bool {
+    let line = line.split_once('#').map_or(line, |(line, _comment)| line).trim();
+    if line.starts_with("--hash=") {
+        return true;
+    }
+    !line.starts_with(['-', '.']) && !NO_NAME.iter().any(|part| line.contains(part))
+}
+
 /// Copies modules and what lies beside them, but nothing that is built or hidden, and none of the folders `but`.
-fn copy(from: &Path, to: &Path, but: &[&Path]) -> Result<()> {
+fn copy(from: &Path, to: &Path, but: &[PathBuf]) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
         let entry = entry?;
         let (name, place) = (entry.file_name(), entry.path());
         let hidden = name.to_str().is_none_or(|name| name.starts_with('.') || NO_MODULES.contains(&name));
-        if hidden || but.contains(&place.as_path()) {
+        if hidden || but.contains(&place) {
             continue;
         }
         if fs::metadata(&place).is_ok_and(|kind| kind.is_dir()) {
@@ -239,18 +281,29 @@ mod tests {
     }
 
     #[test]
+    fn packages_are_named() {
+        for line in ["", "# ./a", "idna", "idna==3.10 \\", "  --hash=sha256:00", "idna[all]>=3; python_version > '3'"] {
+            assert!(names_package(line), "{line}");
+        }
+        for line in ["-r other.txt", " --find-links x", "./x", "/x", "..", "x @ file:x", "x.whl", "a/b", "x.tar.gz"] {
+            assert!(!names_package(line), "{line}");
+        }
+    }
+
+    #[test]
     fn what_is_built_is_not_copied() {
         let folder = std::env::temp_dir().join(format!("portcullis-python-copy-{}", std::process::id()));
-        for path in ["from/plugins/hello.wasm", "from/sdk/portcullis/plugin.py", "from/.git/x", "from/rules/one.py"] {
-            let file = folder.join(path);
+        for path in ["plugins/hello.wasm", "sdk/portcullis/plugin.py", ".git/x", "venv/x.py", "rules/plugins/one.py"] {
+            let file = folder.join("from").join(path);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, "").unwrap();
         }
-        copy(&folder.join("from"), &folder.join("to"), &[&folder.join("from/sdk")]).unwrap();
-        assert!(folder.join("to/rules/one.py").exists());
-        assert!(
-            !folder.join("to/plugins").exists() && !folder.join("to/sdk").exists() && !folder.join("to/.git").exists()
-        );
+        copy(&folder.join("from"), &folder.join("to"), &["plugins", "sdk"].map(|name| folder.join("from").join(name)))
+            .unwrap();
+        assert!(folder.join("to/rules/plugins/one.py").exists());
+        for left_out in ["plugins", "sdk", ".git", "venv"] {
+            assert!(!folder.join("to").join(left_out).exists(), "{left_out}");
+        }
         fs::remove_dir_all(folder).unwrap();
     }
 }

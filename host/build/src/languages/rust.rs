@@ -10,6 +10,9 @@ use crate::project::Project;
 use crate::workspace::Workspace;
 use crate::{cache, crates, process, toolchain};
 
+/// What only one build at a time holds, in a folder that projects share.
+const LOCK: &str = "portcullis.lock";
+
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     ensure!(
         project.root.join("Cargo.toml").is_file(),
@@ -22,30 +25,35 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     // Nothing is prepared for a crate that cannot become a component: making a toolchain takes minutes.
     crates::component(&workspace, workspace.package_in(&project.root)?)?;
     if workspace.target == project.root.join("target") {
-        build_alone(project, workspace, out)
-    } else {
-        build_in(project, &workspace, &workspace.root, out)
+        return build_alone(project, workspace, out);
     }
+    // Where cargo is told to build elsewhere, other workspaces may build there as well.
+    let shared = !workspace.target.starts_with(&workspace.root);
+    let _lock = shared.then(|| only_one(project, &workspace)).transpose()?;
+    build_in(project, &workspace, &workspace.root, out)
 }
 
 /// Builds a crate that stands alone. Its dependencies are compiled once for all such crates of this user, in a folder
 /// of the cache, so that a second project is ready in seconds and nothing is left in the first.
 fn build_alone(project: &Project, mut workspace: Workspace, out: &Path) -> Result<()> {
     workspace.target = cache::folder("rust")?;
-    fs::create_dir_all(&workspace.target)?;
-    let lock = File::create(workspace.target.join("lock"))?;
-    lock.lock()?;
+    let _lock = only_one(project, &workspace)?;
+    // Its own folder would be another flag of the compiler for each project, and nothing would be shared.
+    let home = std::env::home_dir().unwrap_or_else(|| project.root.clone());
+    build_in(project, &workspace, &home, out)
+}
+
+/// Waits for other builds in a folder that projects share, and takes away what one of them may have left.
+fn only_one(project: &Project, workspace: &Workspace) -> Result<File> {
+    let lock = crate::hold(&workspace.target, LOCK, &workspace.target.display().to_string())?;
     // Cargo names a component after its crate alone, and takes that of another project with this name for its own.
-    let stale = crates::intermediate(&workspace, workspace.package_in(&project.root)?)?;
+    let stale = crates::intermediate(workspace, workspace.package_in(&project.root)?)?;
     match fs::remove_file(&stale) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             return Err(error).with_context(|| format!("cannot remove {}", stale.display()));
         }
-        Ok(()) | Err(_) => {}
+        Ok(()) | Err(_) => Ok(lock),
     }
-    // Its own folder would be another flag of the compiler for each project, and nothing would be shared.
-    let home = std::env::home_dir().unwrap_or_else(|| project.root.clone());
-    build_in(project, &workspace, &home, out)
 }
 
 fn build_in(project: &Project, workspace: &Workspace, hidden: &Path, out: &Path) -> Result<()> {

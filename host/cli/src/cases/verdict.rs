@@ -174,7 +174,9 @@ fn of_progress(expected: &[Report], found: &[Arc<Progress>]) -> Vec<String> {
 
 /// A file as it is afterwards: its path begins with the key of its directory.
 fn of_file(path: &str, expected: Option<&str>, directories: &BTreeMap<String, PathBuf>) -> Option<String> {
-    let (key, rest) = path.split_once('/')?;
+    let Some((key, rest)) = path.split_once('/') else {
+        return Some(format!("{path}: a path begins with the key of its directory, such as `workspace/a.txt`"));
+    };
     let Some(directory) = directories.get(key) else { return Some(format!("{path}: no directory `{key}` is granted")) };
     let file = directory.join(rest);
     let is_file = std::fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file());

@@ -26,7 +26,7 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
     let cases: Vec<Located> = cases::read(&folder)?.into_iter().filter(wanted).collect();
     // A run that tries nothing proves nothing.
     ensure!(!cases.is_empty(), "{} has no case{}", folder.display(), chosen(arguments));
-    let (plugin, component) = component(arguments, context)?;
+    let (plugin, component) = component(arguments, &mut interrupts, context).await?;
     let work = async {
         let progress = CompileProgress::new(&StatusLine::new(context.terminal));
         let mut runner =
@@ -53,7 +53,11 @@ fn chosen(arguments: &TestArguments) -> String {
 }
 
 /// The component to test and its plugin's name: the one that was named, or the project's, built.
-fn component(arguments: &TestArguments, context: &Context) -> anyhow::Result<(PluginName, PathBuf)> {
+async fn component(
+    arguments: &TestArguments,
+    interrupts: &mut Interrupts,
+    context: &Context,
+) -> anyhow::Result<(PluginName, PathBuf)> {
     if let Some(file) = &arguments.component {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let name = PluginName::new(&name).with_context(|| file.display().to_string())?;
@@ -61,11 +65,16 @@ fn component(arguments: &TestArguments, context: &Context) -> anyhow::Result<(Pl
     }
     let project = Project::open(&arguments.project)?;
     // Building waits for other programs, which must not keep the signals from being heard.
-    let built = tokio::task::block_in_place(|| portcullis_build::build(&project, &project.output()))?;
+    let name = PluginName::new(&project.name)?;
+    let build = tokio::task::spawn_blocking(move || portcullis_build::build(&project, &project.output()));
+    let built = tokio::select! {
+        built = build => built??,
+        () = interrupts.next() => bail!("interrupted: nothing was tested"),
+    };
     let style = context.terminal.note_style();
     let file = built.file.display().to_string();
     context.terminal.note(style.paint(Look::Quiet, format!("{}: {}", OneLine(&file), size(built.bytes))));
-    Ok((PluginName::new(&project.name)?, built.file))
+    Ok((name, built.file))
 }
 
 /// What all cases came to.

@@ -126,14 +126,14 @@ impl Loaded {
         let mut tried = Tried::default();
         for tool in &self.manifest.tools {
             let (name, schema) = (OneLine(&tool.name), schema_of(&tool.schema));
-            let Some(arguments) = schema.as_ref().and_then(smallest::arguments) else {
-                tried.not_tried.push(tool.name.clone());
-                continue;
-            };
             if begun.elapsed() > ALL_RUNS_TIME_MAX || tried.troubles.len() >= REASONS_MAX {
                 tried.troubles.push(format!("{name} and those after it were not reached: the others took too long"));
                 return tried;
             }
+            let Some(arguments) = schema.as_ref().and_then(smallest::arguments) else {
+                tried.not_tried.push(tool.name.clone());
+                continue;
+            };
             let arguments = arguments.to_string();
             let ran = self.run(&tool.name, &arguments, engine).await;
             let promised = tool.output_schema.as_deref().and_then(schema_of);

@@ -4,6 +4,7 @@
 //! arguments and never wrong ones.
 
 use crate::schema::Schema;
+use crate::schema::parts::pointer_of;
 use serde_json::{Map, Number, Value, json};
 
 /// How deep what is made nests: a required member of a required member, and a few more.
@@ -11,6 +12,10 @@ const DEPTH_MAX: usize = 16;
 
 /// The most values that are made in one try: a schema that asks for more is not tried.
 const VALUES_MAX: usize = 1000;
+
+/// The most places of a schema that are looked at in all tries together. References and alternatives let a schema of
+/// a few kilobytes stand for one that nobody could read to the end.
+const STEPS_MAX: usize = 2000;
 
 /// The longest text that is made, in characters.
 const TEXT_CHARACTERS_MAX: u64 = 64 * 1024;
@@ -42,10 +47,13 @@ const GUESSES: [&str; 20] = [
 /// The smallest arguments that could be made; nothing where none of the tries fits the schema.
 pub(super) fn arguments(schema: &Schema) -> Option<Value> {
     let root = schema.document();
+    let mut steps = 0;
     // A branch of a choice, and a guess at texts: the first of each are the likely ones.
     (0..GUESSES.len()).find_map(|attempt| {
-        let mut maker = Maker { root, attempt, values: 0 };
-        let made = maker.make(root, 0)?;
+        let mut maker = Maker { root, attempt, values: 0, steps };
+        let made = maker.make(root, 0);
+        steps = maker.steps;
+        let made = made?;
         (made.is_object() && schema.is_match(&made)).then_some(made)
     })
 }
@@ -54,6 +62,8 @@ struct Maker<'a> {
     root: &'a Value,
     attempt: usize,
     values: usize,
+    /// Also those of the tries before.
+    steps: usize,
 }
 
 impl Maker<'_> {
@@ -81,14 +91,15 @@ impl Maker<'_> {
     }
 
     /// A schema with what it refers to, all of its parts, and one of its alternatives.
-    fn whole(&self, schema: &Map<String, Value>, depth: usize) -> Option<Map<String, Value>> {
-        if depth > DEPTH_MAX {
+    fn whole(&mut self, schema: &Map<String, Value>, depth: usize) -> Option<Map<String, Value>> {
+        self.steps += 1;
+        if depth > DEPTH_MAX || self.steps > STEPS_MAX {
             return None;
         }
         let mut whole = schema.clone();
         let mut parts: Vec<Value> = Vec::new();
         if let Some(Value::String(reference)) = whole.remove("$ref") {
-            parts.push(self.root.pointer(reference.strip_prefix('#')?)?.clone());
+            parts.push(self.root.pointer(&pointer_of(self.root, &reference)?)?.clone());
         }
         if let Some(Value::Array(all)) = whole.remove("allOf") {
             parts.extend(all);
@@ -281,6 +292,23 @@ mod tests {
         assert_eq!(made(&schema), Some(json!({"a": {"b": 0}})));
         let endless = json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}});
         assert_eq!(made(&endless), None);
+    }
+
+    #[test]
+    fn a_small_schema_that_stands_for_a_vast_one_is_given_up() {
+        // 990 members of 15 x 15 x 15 parts, in 20 tries: without a bound this takes minutes.
+        let fifteen = |of: &str| json!({ "allOf": vec![json!({ "$ref": format!("#/$defs/{of}") }); 15] });
+        let names: Vec<String> = (0..990).map(|number| format!("p{number}")).collect();
+        let vast = json!({"type": "object", "required": names, "additionalProperties": {"$ref": "#/$defs/a"}, "$defs": {
+            "a": fifteen("b"), "b": fifteen("c"), "c": fifteen("d"), "d": {"type": "string", "pattern": "^x{100}$"}}});
+        assert_eq!(made(&vast), None);
+    }
+
+    #[test]
+    fn an_anchor_is_followed() {
+        let schema = json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#it"}},
+            "$defs": {"a": {"$anchor": "it", "type": "integer"}}});
+        assert_eq!(made(&schema), Some(json!({"a": 0})));
     }
 
     #[test]

@@ -15,10 +15,15 @@ type Request struct {
 type HTTPError struct {
 	// Denied: the policy does not cover the request, and nothing was sent.
 	Denied bool
-	Text   string
+	// BrokenOff: the host ended the body of the response, and would again.
+	BrokenOff bool
+	Text      string
 }
 
 func (e *HTTPError) Error() string { return e.Text }
+
+// The case of header-error for what only the host sends.
+const headerForbidden = 1
 
 // The codes that are for the policy.
 const (

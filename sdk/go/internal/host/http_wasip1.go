@@ -157,6 +157,9 @@ func outgoingRequest(head *Request) (uint32, error) {
 		fieldsAppend(fields, header.Name, header.Value, result)
 		if result.tag(0) != 0 {
 			dropFields(fields)
+			if result.tag(1) == headerForbidden {
+				return 0, &HTTPError{Denied: true, Text: "the header " + header.Name + " is the host's; leave it out"}
+			}
 			return 0, &HTTPError{Text: "the header " + header.Name + " cannot be sent"}
 		}
 	}
@@ -221,7 +224,8 @@ func (c *Client) refusal() *string {
 func codeError(result *area, offset uintptr) *HTTPError {
 	code := int(result.tag(offset))
 	if code < codeInternal {
-		return &HTTPError{code == codeRequestDenied || code == codeAddressProhibited, codes[code]}
+		denied := code == codeRequestDenied || code == codeAddressProhibited
+		return &HTTPError{Denied: denied, Text: codes[code]}
 	}
 	if words := result.optionalString(offset + 8); words != nil {
 		return &HTTPError{Text: *words}
@@ -300,7 +304,7 @@ func (i *input) explain(handle uint32) error {
 		return i.client.failure(result, 8)
 	}
 	if words := i.client.refusal(); words != nil {
-		return &HTTPError{Text: *words}
+		return &HTTPError{BrokenOff: true, Text: *words}
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import { Fields, type IncomingBody, type IncomingResponse, OutgoingBody, Outgoin
 import type { InputStream } from "wasi:io/streams";
 import { ready } from "../engine/pollables.ts";
 import { u64 } from "../engine/engine.ts";
-import { Denied, payload, Unavailable } from "../failure.ts";
+import { Denied, Failed, payload, Unavailable } from "../failure.ts";
 import { decode, encode } from "./encoding.ts";
 import type { Chunks } from "./body.ts";
 import type { Headers } from "./headers.ts";
@@ -54,7 +54,7 @@ export async function exchange(client: Client, outgoing: Outgoing): Promise<Inco
 
 function head({ url, method, headers, body }: Outgoing): OutgoingRequest {
   const fields = new Fields();
-  for (const [name, value] of headers) fields.append(name, encode(value));
+  for (const [name, value] of headers) append(fields, name, value);
   if (body !== null) fields.append("content-length", encode(String(body.length)));
   const request = new OutgoingRequest(fields);
   request.setMethod(METHODS.includes(method) ? { tag: method.toLowerCase() } : { tag: "other", val: method });
@@ -62,6 +62,15 @@ function head({ url, method, headers, body }: Outgoing): OutgoingRequest {
   request.setAuthority(url.host);
   request.setPathWithQuery(url.pathname + url.search);
   return request;
+}
+
+function append(fields: Fields, name: string, value: string): void {
+  try {
+    fields.append(name, encode(value));
+  } catch (error) {
+    if ((payload(error) as { tag?: string } | undefined)?.tag !== "forbidden") throw error;
+    throw new Denied(`the header ${name} is the host's; leave it out`);
+  }
 }
 
 /**
@@ -117,7 +126,9 @@ function read(
     return stream.read(u64(READ_BYTES)) as Uint8Array<ArrayBuffer>;
   } catch (error) {
     if ((payload(error) as { tag?: string } | undefined)?.tag === "closed") return null;
-    throw new Unavailable(`${url.host}: ${refusal() ?? "its response ended before it was complete"}`);
+    const words = refusal();
+    if (words != null) throw new Failed(`${url.host}: ${words}`);
+    throw new Unavailable(`${url.host}: its response ended before it was complete`);
   }
 }
 

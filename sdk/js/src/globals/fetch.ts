@@ -143,10 +143,14 @@ async function send(handle: Handle, request: Request): Promise<Response> {
   let url = new URL(request.url);
   const headers = new Headers(request.headers);
   for (let redirects = 0; ; redirects++) {
+    request.signal?.throwIfAborted();
     const incoming = await abortable(exchange(handle, { url, method, headers, body }), request.signal);
     const location = new Headers(incoming.headers).get("location");
     const leads = REDIRECT_STATUSES.includes(incoming.status) && location !== null;
-    if (!leads || request.redirect === "manual") return received(incoming, url.href, redirects > 0);
+    if (!leads || request.redirect === "manual") {
+      const chunks = stoppable(incoming.chunks, request.signal);
+      return received({ ...incoming, chunks }, url.href, redirects > 0);
+    }
     if (request.redirect === "error") throw new TypeError(`${url.href} redirects to ${location}`);
     if (redirects === REDIRECTS_MAX) throw new TypeError(`${request.url} redirects more than ${REDIRECTS_MAX} times`);
     const next = new URL(location, url);
@@ -168,4 +172,21 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal | null): Promise<T> 
     signal.addEventListener("abort", () => reject(signal.reason));
     work.then(resolve, reject);
   });
+}
+
+/** The body of a response, until the signal. */
+async function* stoppable(
+  chunks: Incoming["chunks"],
+  signal: AbortSignal | null,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const pieces = chunks[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const piece = await abortable(pieces.next(), signal);
+      if (piece.done) return;
+      yield piece.value;
+    }
+  } finally {
+    void pieces.return?.();
+  }
 }

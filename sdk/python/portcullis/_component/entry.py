@@ -13,7 +13,7 @@ from .. import answers, values
 from ..failures import Cancelled, DefinitionError, Denied, Failure, InvalidArguments, Unavailable
 from ..outputs import File, Image, Part
 from ..plugin import Dependency, Plugin, Tool
-from ..review import Ask, Clear, Refuse, Review
+from ..review import Ask, Clear, Refuse
 from . import imports, network, record
 from .host import ComponentHost, Err, names_host
 
@@ -86,10 +86,7 @@ def _reviewer(plugin: Plugin) -> type:
 
     class Reviewer:
         def review(self, tool: str, arguments: str) -> contract.Verdict:
-            if plugin.review is None:
-                return contract.Verdict_Clear()
-            verdict = plugin.review(Review(tool, values.loads(arguments), _Names()))
-            match verdict:
+            match answers.review(plugin, tool, arguments, _Names()):
                 case Clear():
                     return contract.Verdict_Clear()
                 case Ask(text):

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Folders that a build or an editor fills, wherever they are: nobody writes sources there.
-const MADE: [&str; 6] = ["plugins", "node_modules", "target", "__pycache__", "zig-out", "zig-cache"];
+const MADE: [&str; 7] = ["node_modules", "target", "__pycache__", "zig-out", "zig-cache", "venv", "dist"];
+
+/// Folders of a project that hold no sources; deeper down, they are the author's own.
+const NO_SOURCES_AT_TOP: [&str; 2] = ["plugins", "tests"];
 
 /// Files that say what the plugin may, and not what it is.
 const POLICY: &str = "portcullis.toml";
@@ -54,7 +57,7 @@ impl Sources {
     /// Looks, and says whether they have changed and are quiet: as they were at the look before.
     pub(super) fn changed(&mut self) -> bool {
         let mut now = Snapshot::new();
-        collect(&self.root, &mut now);
+        collect(&self.root, true, &mut now);
         let quiet = now == self.last;
         self.last = now;
         if quiet && self.last != self.told {
@@ -65,9 +68,9 @@ impl Sources {
     }
 }
 
-/// Notes the files below a folder. What cannot be read is not there.
+/// Notes the files below a folder, which is that of the project or one in it. What cannot be read is not there.
 #[expect(clippy::disallowed_methods, reason = "the person's own project, watched for them")]
-fn collect(folder: &Path, into: &mut Snapshot) {
+fn collect(folder: &Path, at_top: bool, into: &mut Snapshot) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
@@ -77,8 +80,9 @@ fn collect(folder: &Path, into: &mut Snapshot) {
             continue;
         }
         if kind.is_dir() {
-            if !MADE.contains(&name.as_ref()) {
-                collect(&entry.path(), into);
+            let name = name.as_ref();
+            if !MADE.contains(&name) && !(at_top && NO_SOURCES_AT_TOP.contains(&name)) {
+                collect(&entry.path(), false, into);
             }
         } else if let Ok(metadata) = entry.metadata() {
             into.insert(entry.path(), Stamp::from(&metadata));
@@ -97,6 +101,7 @@ mod tests {
         let root = std::env::temp_dir().join(format!("portcullis-sources-{}", std::process::id()));
         fs::create_dir_all(root.join("src")).unwrap();
         fs::create_dir_all(root.join("plugins")).unwrap();
+        fs::create_dir_all(root.join("src/plugins")).unwrap();
         fs::write(root.join("src/a.py"), "1").unwrap();
         let mut sources = Sources::new(&root);
         assert_eq!([sources.changed(), sources.changed(), sources.changed()], [false, true, false]);
@@ -108,6 +113,8 @@ mod tests {
         assert!(!sources.changed(), "it may go on changing");
         fs::write(root.join("src/a.py"), "333").unwrap();
         assert_eq!([sources.changed(), sources.changed(), sources.changed()], [false, true, false]);
+        fs::write(root.join("src/plugins/b.py"), "1").unwrap();
+        assert_eq!([sources.changed(), sources.changed()], [false, true], "it is the author's own");
         fs::remove_file(root.join("src/a.py")).unwrap();
         assert_eq!([sources.changed(), sources.changed()], [false, true]);
         fs::remove_dir_all(root).unwrap();
