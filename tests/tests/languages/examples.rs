@@ -17,7 +17,7 @@ fn csv_answers_questions() {
 
 #[test]
 fn github_issues_reads_issues() {
-    passes("github-issues", "github-issues");
+    passes("github-issues", "issues");
 }
 
 #[test]
