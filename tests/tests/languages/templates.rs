@@ -27,7 +27,7 @@ fn shell(folder: &Path, state: &Path, line: &str) -> Ran {
     let path = env::join_paths([beside].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap()))).unwrap();
     let mut command = Command::new("sh");
     command.args(["-e", "-c", line]).current_dir(folder).env("PATH", path).env("PORTCULLIS_STATE", state);
-    command.env("XDG_CONFIG_HOME", state).output().unwrap().into()
+    command.env("XDG_CONFIG_HOME", state.with_extension("none")).output().unwrap().into()
 }
 
 /// Makes a project in an empty folder, and does what its README says.
@@ -51,39 +51,20 @@ fn works_as_printed(language: &str) {
         }
     }
     shell(&project, &state, "portcullis check --deny-lints plugins/hello.wasm").ends(0);
-    let strays = strays(&project);
+    let strays = strays(language, &project);
     assert!(strays.is_empty(), "{language}: the build left {strays:?} in the project");
 }
 
 /// What stands in a project that neither its template brought nor its `.gitignore` knows.
-fn strays(project: &Path) -> Vec<String> {
+fn strays(language: &str, project: &Path) -> Vec<String> {
+    let names = |folder: &Path| -> Vec<String> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
     let ignored = fs::read_to_string(project.join(".gitignore")).unwrap_or_default();
     let is_ignored = |name: &str| ignored.lines().any(|line| line.trim_matches('/') == name);
-    let known = [
-        ".gitignore",
-        "Cargo.lock",
-        "Cargo.toml",
-        "README.md",
-        "app.py",
-        "build.sh",
-        "build.zig",
-        "build.zig.zon",
-        "compile_flags.txt",
-        "go.mod",
-        "jsconfig.json",
-        "package.json",
-        "plugin.go",
-        "plugin.toml",
-        "portcullis.toml",
-        "pyproject.toml",
-        "sdk",
-        "src",
-        "tests",
-        "tsconfig.json",
-        "requirements.txt",
-    ];
-    let entries = fs::read_dir(project).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    entries.filter(|name| !known.contains(&name.as_str()) && !is_ignored(name)).collect()
+    let mut known = names(&repository().join("sdk/templates").join(language));
+    known.extend([".gitignore", "Cargo.toml", "sdk"].map(str::to_owned));
+    names(project).into_iter().filter(|name| !known.contains(name) && !is_ignored(name)).collect()
 }
 
 macro_rules! languages {
