@@ -14,6 +14,7 @@ mod docs;
 mod fuzz;
 mod guests;
 mod languages;
+mod package;
 mod plugins;
 mod suites;
 mod test;
@@ -34,6 +35,7 @@ cargo xtask plugins [--out DIR]     build the shipped plugins into target/plugin
 cargo xtask plugin CRATE [--out DIR]  build any plugin crate into the current directory
 cargo xtask guests                  build the guests of the tests into target/guests
 cargo xtask languages               build the conformance plugin in every language, and the examples
+cargo xtask package                 lay the SDKs out in target/packages, as they would be released
 cargo xtask bindings                write sdk/c/generated anew, after a change of the contract
 cargo xtask bench NAME              build everything and run one bench
 cargo xtask toolchain [WAY]         make wasm32-wasip2 usable; prints shell lines for `eval`
@@ -69,6 +71,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["plugin", folder, rest @ ..] => plugins::build_one(Path::new(folder), out(rest)?)?,
         ["guests"] => guests::build(&own()?, &toolchain::prepare()?)?,
         ["bindings"] => bindings::write(&own()?)?,
+        ["package"] => package::all(&own()?)?,
         ["languages"] => languages::build(&own()?)?,
         ["bench", name] => test::bench(&own()?, name)?,
         ["toolchain"] => print!("{}", toolchain::prepare()?.exports()),

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 use wasi_preview1_component_adapter_provider::{
     WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
 };
+use wasmparser::{Parser, Payload};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
@@ -15,7 +16,7 @@ use wit_parser::Resolve;
 ///
 /// # Errors
 /// The module does not implement the world, or imports what neither the world nor the adapter has.
-pub(crate) fn encode(module: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>> {
+fn encode(module: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_dir(wit).with_context(|| format!("{} holds no contract", wit.display()))?;
     let world = resolve.select_world(&[package], Some(world))?;
@@ -29,10 +30,30 @@ pub(crate) fn encode(module: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>> 
         .context("the module is no plugin")
 }
 
-/// As [`encode`], from a file to a file.
-pub(crate) fn encode_file(module: &Path, wit: &Path, world: &str, out: &Path) -> Result<()> {
+/// What a module exports whose plugin reviews its calls.
+const REVIEW: &str = "portcullis:tool/reviewer@0.1.0#review";
+
+/// Makes a component of the core module in a file, and writes it to `out`.
+///
+/// # Errors
+/// As [`encode`], or a file cannot be read or written.
+pub(crate) fn encode_file(module: &Path, wit: &Path, out: &Path) -> Result<()> {
     let bytes = fs::read(module).with_context(|| format!("the compiler left no {}", module.display()))?;
-    fs::write(out, encode(&bytes, wit, world)?).with_context(|| format!("cannot write {}", out.display()))
+    let component = encode(&bytes, wit, world(&bytes)?)?;
+    fs::write(out, component).with_context(|| format!("cannot write {}", out.display()))
+}
+
+/// The world that a core module implements.
+fn world(module: &[u8]) -> Result<&'static str> {
+    for payload in Parser::new(0).parse_all(module) {
+        let Payload::ExportSection(exports) = payload? else { continue };
+        for export in exports {
+            if export?.name == REVIEW {
+                return Ok("reviewing-plugin");
+            }
+        }
+    }
+    Ok("plugin")
 }
 
 /// A number of bytes, as people read it.

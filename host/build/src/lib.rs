@@ -29,7 +29,7 @@ mod template;
 pub use component::size;
 pub use language::Language;
 pub use project::{Engine, PROJECT_FILE, Project};
-pub use template::create;
+pub use template::{create, write_sdk};
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

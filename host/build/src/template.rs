@@ -43,8 +43,16 @@ fn write_all(root: &Path, name: &str, language: Language) -> Result<()> {
         let text = text.replace(NAME, name).replace(IDENTIFIER, &name.replace('-', "_"));
         write(root, &renamed(path), text.as_bytes())?;
     }
+    write_sdk(language, &root.join(SDK))
+}
+
+/// Writes a language's SDK into a folder, whole: what is a link in the repository is a file there.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn write_sdk(language: Language, folder: &Path) -> Result<()> {
     for (path, bytes) in embedded::below(language.sdk()) {
-        write(root, &format!("{SDK}/{path}"), bytes)?;
+        write(folder, path, bytes)?;
     }
     Ok(())
 }

@@ -7,7 +7,6 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use wasmparser::{Parser, Payload};
 
 use crate::pip::Requirements;
 use crate::project::Project;
@@ -21,9 +20,6 @@ const LINKER_FLAGS: &str = "-s -w -buildid= -checklinkname=0";
 /// The host speaks HTTP, and a component needs no second version of it.
 const TAGS: &str = "nethttpomithttp2";
 
-/// What a module exports whose plugin reviews its calls.
-const REVIEW: &str = "portcullis:tool/reviewer@0.1.0#review";
-
 /// Variables that would change what is built.
 const FOREIGN: [&str; 5] = ["GO111MODULE", "GOEXPERIMENT", "GOFLAGS", "GOROOT", "GOWASM"];
 
@@ -32,10 +28,8 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     let folder = project.source.parent().context("the source has no folder")?;
     // Not named as a component is: the folder may be one that a host watches.
     let module = out.with_extension("core");
-    let built = compile(&toolchain, folder, &module).and_then(|()| {
-        let bytes = fs::read(&module).with_context(|| format!("the compiler left no {}", module.display()))?;
-        component::encode_file(&module, &project.sdk.join("wit"), world(&bytes)?, out)
-    });
+    let built = compile(&toolchain, folder, &module)
+        .and_then(|()| component::encode_file(&module, &project.sdk.join("wit"), out));
     // It may not be there, and a component without it is whole.
     let _ = fs::remove_file(&module);
     built
@@ -57,18 +51,4 @@ fn compile(toolchain: &Path, folder: &Path, module: &Path) -> Result<()> {
         &mut go,
         "correct what the compiler names; modules of others are had with `go mod vendor`, or with GOPROXY set",
     )
-}
-
-/// The world that a module implements.
-fn world(module: &[u8]) -> Result<&'static str> {
-    for payload in Parser::new(0).parse_all(module) {
-        if let Payload::ExportSection(exports) = payload? {
-            for export in exports {
-                if export?.name == REVIEW {
-                    return Ok("reviewing-plugin");
-                }
-            }
-        }
-    }
-    Ok("plugin")
 }

@@ -50,7 +50,7 @@ fn only_one(project: &Project, workspace: &Workspace) -> Result<File> {
     let stale = crates::intermediate(workspace, workspace.package_in(&project.root)?)?;
     match fs::remove_file(&stale) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(error).with_context(|| format!("cannot remove {}", stale.display()));
+            Err(error).with_context(|| format!("cannot remove {}", stale.display()))
         }
         Ok(()) | Err(_) => Ok(lock),
     }

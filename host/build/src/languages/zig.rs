@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
-use wasmparser::{Parser, Payload};
 
 use crate::pip::Requirements;
 use crate::project::Project;
@@ -21,9 +20,6 @@ const STACK_BYTES: &str = "262144";
 const C_FLAGS: [&str; 1] = ["-std=c23"];
 /// The file of the C library that reads arguments by yyjson, which a plugin in Zig does by the standard library.
 const ARGUMENTS_IN_C: &str = "arguments.c";
-/// What a core module exports when its plugin reviews calls.
-const REVIEW: &str = "portcullis:tool/reviewer@0.1.0#review";
-
 const REMEDY: &str = "The lines above are the compiler's own.";
 
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
@@ -104,25 +100,11 @@ impl Compiler {
         self.command.arg(emit);
         let made = process::run_tool(&mut self.command, REMEDY)
             .with_context(|| format!("`{}` does not build", project.name))
-            .and_then(|()| component::encode_file(&core, &project.sdk.join("wit"), world(&core)?, out));
+            .and_then(|()| component::encode_file(&core, &project.sdk.join("wit"), out));
         // It is of no use any more, and not there when the compiler failed.
         let _ = fs::remove_file(&core);
         made
     }
-}
-
-/// The world of the contract that a core module implements.
-fn world(core: &Path) -> Result<&'static str> {
-    let bytes = fs::read(core).with_context(|| format!("the compiler left no {}", core.display()))?;
-    for payload in Parser::new(0).parse_all(&bytes) {
-        let Payload::ExportSection(exports) = payload? else { continue };
-        for export in exports {
-            if export?.name == REVIEW {
-                return Ok("reviewing-plugin");
-            }
-        }
-    }
-    Ok("plugin")
 }
 
 /// The files of a folder with one of these endings, sorted.

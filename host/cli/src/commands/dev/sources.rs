@@ -81,7 +81,7 @@ fn collect(folder: &Path, at_top: bool, into: &mut Snapshot) {
         }
         if kind.is_dir() {
             let name = name.as_ref();
-            if !MADE.contains(&name) && !(at_top && NO_SOURCES_AT_TOP.contains(&name)) {
+            if !(MADE.contains(&name) || at_top && NO_SOURCES_AT_TOP.contains(&name)) {
                 collect(&entry.path(), false, into);
             }
         } else if let Ok(metadata) = entry.metadata() {
