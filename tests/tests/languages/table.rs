@@ -67,3 +67,9 @@ fn a_case_that_should_fail_does() {
     assert_eq!(report["failed"], 1);
     assert!(report["cases"][0]["problems"].to_string().contains('4'), "{report}");
 }
+
+/// Go collects garbage while the host is called: what it holds of the host's must be nothing that it follows.
+#[test]
+fn go_survives_its_own_collector() {
+    run(&repository().join("tests/languages/go/soak"), &["test"]).ends(0);
+}
