@@ -23,12 +23,7 @@ pub fn entry(folder: &Path, key: &str, make: impl FnOnce(&Path) -> Result<()>) -
     if place.exists() {
         return Ok(place);
     }
-    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let lock = File::create(folder.join("lock"))?;
-    if lock.try_lock().is_err() {
-        eprintln!("another run is filling {}: waiting for it", folder.display());
-        lock.lock()?;
-    }
+    let _lock = hold(folder, "lock", &format!("another run is filling {}", folder.display()))?;
     // The run that held the lock may have made this very entry.
     if place.exists() {
         return Ok(place);
@@ -42,6 +37,17 @@ pub fn entry(folder: &Path, key: &str, make: impl FnOnce(&Path) -> Result<()>) -
     }
     fs::rename(&partial, &place).with_context(|| format!("cannot move {} into place", partial.display()))?;
     Ok(place)
+}
+
+/// Waits for the lock `name` in a folder, which is held as long as the file is. Where somebody else has it, it says why.
+pub(crate) fn hold(folder: &Path, name: &str, why: &str) -> Result<File> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let lock = File::create(folder.join(name)).with_context(|| format!("cannot lock {}", folder.display()))?;
+    if lock.try_lock().is_err() {
+        eprintln!("{why}: waiting for it");
+        lock.lock()?;
+    }
+    Ok(lock)
 }
 
 /// Makes `directory` exist and hold nothing.

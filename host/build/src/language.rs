@@ -46,8 +46,9 @@ impl Language {
         }
     }
 
-    /// The folder of its SDK under `sdk`.
-    pub(crate) const fn sdk(self) -> &'static str {
+    /// The folder of its SDK under `sdk`; some languages share one.
+    #[must_use]
+    pub const fn sdk(self) -> &'static str {
         match self {
             Language::TypeScript | Language::JavaScript => "js",
             Language::Cpp => "c",

@@ -31,7 +31,7 @@ pub use language::Language;
 pub use project::{Engine, PROJECT_FILE, Project};
 pub use template::{create, write_sdk};
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -54,9 +54,9 @@ pub struct Built {
 pub fn build(project: &Project, out: &Path) -> Result<Built> {
     // Toolchains are started in folders of their own, where a relative path would mean another file.
     let out = &absolute(out)?;
-    let locks = cache::folder("locks")?;
+    let (locks, name) = (cache::folder("locks")?, cache::digest(out.as_os_str().as_encoded_bytes()));
     // What a build leaves beside the component while it works is named after it, and is no other build's to touch.
-    let _lock = hold(&locks, &cache::digest(out.as_os_str().as_encoded_bytes()), &out.display().to_string())?;
+    let _lock = cache::hold(&locks, &name, &format!("{}: another build of it is at work", out.display()))?;
     let partial = out.with_extension("wasm.partial");
     let made = languages::build(project, &partial).and_then(|()| finish(&partial, out));
     if made.is_err() {
@@ -72,17 +72,6 @@ fn absolute(file: &Path) -> Result<PathBuf> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
     Ok(made.with_context(|| format!("cannot create {}", folder.display()))?.join(name))
-}
-
-/// Waits for the lock `name` in a folder, which is held as long as the file is, and says so where it takes a while.
-fn hold(folder: &Path, name: &str, what: &str) -> Result<File> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let lock = File::create(folder.join(name)).with_context(|| format!("cannot lock {}", folder.display()))?;
-    if lock.try_lock().is_err() {
-        eprintln!("{what}: another build of it is at work: waiting for it");
-        lock.lock()?;
-    }
-    Ok(lock)
 }
 
 /// Strips the component and moves it into place, so that no reader sees half of it.

@@ -45,7 +45,11 @@ fn build_alone(project: &Project, mut workspace: Workspace, out: &Path) -> Resul
 
 /// Waits for other builds in a folder that projects share, and takes away what one of them may have left.
 fn only_one(project: &Project, workspace: &Workspace) -> Result<File> {
-    let lock = crate::hold(&workspace.target, LOCK, &workspace.target.display().to_string())?;
+    let lock = cache::hold(
+        &workspace.target,
+        LOCK,
+        &format!("{}: another build is at work in it", workspace.target.display()),
+    )?;
     // Cargo names a component after its crate alone, and takes that of another project with this name for its own.
     let stale = crates::intermediate(workspace, workspace.package_in(&project.root)?)?;
     match fs::remove_file(&stale) {
