@@ -39,7 +39,8 @@ pub fn entry(folder: &Path, key: &str, make: impl FnOnce(&Path) -> Result<()>) -
     Ok(place)
 }
 
-/// Waits for the lock `name` in a folder, which is held as long as the file is. Where somebody else has it, it says why.
+/// Waits for the lock `name` in a folder, which is held as long as the file is. Where somebody else has it, it says
+/// why.
 pub(crate) fn hold(folder: &Path, name: &str, why: &str) -> Result<File> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let lock = File::create(folder.join(name)).with_context(|| format!("cannot lock {}", folder.display()))?;
