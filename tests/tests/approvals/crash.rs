@@ -234,11 +234,14 @@ fn killed_at_any_moment_nothing_runs_twice_and_nothing_pending_is_lost() {
         child.until("begun");
         std::thread::sleep(delay(round));
         child.kill().iter().for_each(|said| told.hear(said));
-        desk.verifies();
+        desk.verifies_but_for_a_torn_end();
         // A tool that was killed between making its file and writing to it has left an empty one.
         assert!(desk.marks().values().all(|times| *times <= 1), "round {round}: {:?}", desk.marks());
     }
     assert!(told.completed.len() > ROUNDS && told.pending.len() > ROUNDS, "the children did something");
+    // What the last one may have torn is set aside by the next call.
+    alone(async { left_behind(&desk.headless().await, mark(ROUNDS * 100)).await });
+    desk.verifies();
     nothing_was_lost(&desk, &told);
     everything_left_runs_once(&desk);
     let marks = desk.marks();

@@ -102,9 +102,18 @@ async fn an_appended_line_is_found() {
     let desk = Desk::with_short_record().await;
     let count = lines(&desk.log()).len() as u64;
     let whole = fs::read(desk.log()).unwrap();
-    for foreign in ["\n", "{}\n", "half a line"] {
+    let torn = Verified { lines: count, fault: Some(Fault::Torn(count + 1)) };
+    // No line of the host is longer than 128 KiB.
+    let too_long = "x".repeat(128 * 1024 + 1);
+    for (foreign, expected) in [
+        ("\n", uncovered(count + 1)),
+        ("{}\n", uncovered(count + 1)),
+        ("{}\nhalf a line", uncovered(count + 1)),
+        (&too_long, uncovered(count + 1)),
+        ("half a line", torn),
+    ] {
         fs::write(desk.log(), [&whole, foreign.as_bytes()].concat()).unwrap();
-        assert_eq!(desk.verify(), uncovered(count + 1), "{foreign:?}");
+        assert_eq!(desk.verify(), expected, "{}", &foreign[..foreign.len().min(20)]);
     }
 }
 

@@ -30,7 +30,7 @@ async fn half_a_line_is_set_aside() {
         let count = count + if open_before { 2 } else { 0 };
         let half = lines(&desk.log())[0][..99].to_vec();
         append(&desk, &half);
-        assert_eq!(desk.verify(), Verified { lines: count, fault: Some(Fault::Uncovered(count + 1)) });
+        assert_eq!(desk.verify(), Verified { lines: count, fault: Some(Fault::Torn(count + 1)) });
         let host = match early {
             Some(host) => host,
             None => desk.open_good().await,

@@ -30,10 +30,14 @@ pub enum Fault {
     #[error("the head is damaged, or was written under another key; the {0} entries before it verify")]
     Head(u64),
     /// What stands behind the head is no line of this host.
-    #[error(
-        "entry {0}, behind the head, is not one of this host: it was appended by another hand, or a crash cut it off"
-    )]
+    #[error("entry {0}, behind the head, is not one of this host: it was appended by another hand")]
     Uncovered(u64),
+    /// What stands behind the head is half a line: the system stops a write of a process that is killed between two
+    /// pages. The next call sets it aside and says so in the record.
+    #[error(
+        "entry {0}, behind the head, is half a line, as a crash leaves it: the next call sets it aside and records that"
+    )]
+    Torn(u64),
 }
 
 impl AuditLog {
@@ -66,9 +70,12 @@ impl AuditLog {
                 let whole = line.strip_suffix(b"\n");
                 let mac = whole.and_then(|line| line::check(line, self.chain(), &at.mac));
                 let (Some(line), Some(mac)) = (whole, mac) else {
-                    let next = at.lines + 1;
-                    let fault = if met { Fault::Uncovered(next) } else { Fault::Entry(next) };
-                    return Ok(Verified { lines: at.lines, fault: Some(fault) });
+                    let fault = match (met, whole) {
+                        (false, _) => Fault::Entry,
+                        (true, None) if line.len() <= LINE_BYTES_MAX => Fault::Torn,
+                        (true, _) => Fault::Uncovered,
+                    };
+                    return Ok(Verified { lines: at.lines, fault: Some(fault(at.lines + 1)) });
                 };
                 at = Head { bytes: at.bytes + line.len() as u64 + 1, lines: at.lines + 1, mac };
                 // Lines behind the head are those of calls that have not ended; the chain vouches for them.
