@@ -5,10 +5,10 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Result, ensure};
 use portcullis_build::workspace::Workspace;
 use portcullis_build::{Engine, Project, cache, size};
 
@@ -83,32 +83,12 @@ fn build_one(workspace: &Workspace, folder_of: &str, place: &str, engine: Option
 
 /// One digest of everything in this repository that a project's component is made of.
 fn content(workspace: &Workspace, project: &Project) -> Result<String> {
-    let mut lines = vec![format!("{:?}\n", project.engine)];
     // A project in Rust names its SDK in its manifest.
     let sdk = if project.sdk.is_dir() { project.sdk.clone() } else { workspace.root.join("sdk/rust") };
-    digest(&project.root, &mut lines)?;
-    digest(&sdk, &mut lines)?;
-    for folder in BUILDERS {
-        digest(&workspace.root.join(folder), &mut lines)?;
+    let builders = BUILDERS.map(|folder| workspace.root.join(folder));
+    let mut content = format!("{:?}\n", project.engine);
+    for folder in [&project.root, &sdk].into_iter().chain(&builders) {
+        content.push_str(&cache::digest_of(folder, &LEFT_BEHIND)?);
     }
-    Ok(cache::digest(lines.concat().as_bytes()))
-}
-
-fn digest(folder: &Path, lines: &mut Vec<String>) -> Result<()> {
-    let entries = fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
-    let mut places: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
-    places.sort();
-    for place in places {
-        let name = place.file_name().ok_or_else(|| anyhow!("a file without a name"))?.to_string_lossy();
-        if LEFT_BEHIND.contains(&name.as_ref()) {
-            continue;
-        }
-        if place.is_dir() {
-            digest(&place, lines)?;
-        } else {
-            let bytes = fs::read(&place).with_context(|| format!("cannot read {}", place.display()))?;
-            lines.push(format!("{} {}\n", cache::digest(&bytes), place.display()));
-        }
-    }
-    Ok(())
+    Ok(cache::digest(content.as_bytes()))
 }

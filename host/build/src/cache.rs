@@ -3,7 +3,9 @@
 //! An entry is made beside its place and renamed into it, under a lock: what exists is complete.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context as _, Result};
 use sha2::{Digest as _, Sha256};
@@ -57,6 +59,59 @@ pub fn empty(directory: &Path) -> Result<()> {
         fs::remove_dir_all(directory).with_context(|| format!("cannot remove {}", directory.display()))?;
     }
     fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))
+}
+
+/// Marks an entry as used now, for [`forget_oldest`].
+///
+/// # Errors
+/// It cannot be opened.
+pub fn touch(entry: &Path) -> io::Result<()> {
+    File::open(entry)?.set_modified(SystemTime::now())
+}
+
+/// Removes the entries of a folder but for the `keep` that were used last.
+///
+/// # Errors
+/// The folder cannot be listed.
+pub fn forget_oldest(folder: &Path, keep: usize) -> io::Result<()> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        // One that cannot be looked at was just removed by another run.
+        if let Ok(used) = entry.metadata().and_then(|metadata| metadata.modified()) {
+            entries.push((used, entry.path()));
+        }
+    }
+    entries.sort_by(|one, other| other.cmp(one));
+    for (_, entry) in entries.iter().skip(keep) {
+        // Another run may be removing it too; what stays is looked at the next time.
+        let _ = fs::remove_dir_all(entry);
+    }
+    Ok(())
+}
+
+/// One digest for the names and contents of all files below a folder, but those in folders of the names `but`.
+///
+/// # Errors
+/// Something cannot be read.
+pub fn digest_of(folder: &Path, but: &[&str]) -> Result<String> {
+    let read = || format!("cannot read {}", folder.display());
+    let mut entries = fs::read_dir(folder).with_context(read)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    let mut lines = String::new();
+    for entry in entries {
+        let (name, place) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+        if but.contains(&name.as_str()) {
+            continue;
+        }
+        // Not the entry's own kind: the contract is behind a link.
+        let content = match fs::metadata(&place).with_context(read)?.is_dir() {
+            true => digest_of(&place, but)?,
+            false => digest(&fs::read(&place).with_context(read)?),
+        };
+        lines.push_str(&format!("{content} {name}\n"));
+    }
+    Ok(digest(lines.as_bytes()))
 }
 
 /// The SHA-256 of `bytes` in hexadecimal digits.

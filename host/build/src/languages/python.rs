@@ -3,10 +3,9 @@
 //! It runs the author's module in a sandbox of its own while it builds, and keeps the memory as it is then. A folder
 //! that the module comes from is a folder the module can read and write meanwhile, so it gets copies.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -60,7 +59,8 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
 /// The component of these inputs. Building takes seconds, so the last one of each project is kept.
 fn kept(root: &Path, inputs: &str, make: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
     let project = cache::digest(root.as_os_str().as_encoded_bytes());
-    let folder = cache::folder("python-components")?.join(&project[..KEY_DIGITS]);
+    let components = cache::folder("python-components")?;
+    let folder = components.join(&project[..KEY_DIGITS]);
     let entry = cache::entry(&folder, inputs, |folder| make(&folder.join(COMPONENT)))?;
     for other in fs::read_dir(&folder)? {
         let other = other?.path();
@@ -69,26 +69,9 @@ fn kept(root: &Path, inputs: &str, make: impl FnOnce(&Path) -> Result<()>) -> Re
             let _ = fs::remove_dir_all(other);
         }
     }
-    forget_old(&folder)?;
+    cache::touch(&folder)?;
+    cache::forget_oldest(&components, KEPT_PROJECTS_MAX)?;
     Ok(entry.join(COMPONENT))
-}
-
-/// Removes what is kept of the projects that were not built for the longest time, but never that of `used`.
-fn forget_old(used: &Path) -> Result<()> {
-    File::open(used)?.set_modified(SystemTime::now())?;
-    let mut projects = Vec::new();
-    for project in fs::read_dir(used.parent().context("the cache has no folder")?)? {
-        let project = project?;
-        // One that cannot be looked at was just removed by another build.
-        if let Ok(changed) = project.metadata().and_then(|metadata| metadata.modified()) {
-            projects.push((changed, project.path()));
-        }
-    }
-    projects.sort_by(|one, other| other.cmp(one));
-    for (_, project) in projects.iter().skip(KEPT_PROJECTS_MAX).filter(|(_, project)| project != used) {
-        let _ = fs::remove_dir_all(project);
-    }
-    Ok(())
 }
 
 /// What a component is made of, besides the toolchain.
@@ -121,7 +104,7 @@ impl Inputs {
     fn digest(&self) -> Result<String> {
         let mut parts = vec![TOOLCHAIN.text.to_owned(), self.world.to_owned()];
         for folder in self.modules.iter().take(OWN_FOLDERS).chain([&self.wit]) {
-            digest_of(folder, &mut parts)?;
+            parts.push(cache::digest_of(folder, &[])?);
         }
         // Packages are in a folder that is named by what it was installed from.
         parts.extend(self.modules.iter().skip(OWN_FOLDERS).map(|folder| folder.display().to_string()));
@@ -140,25 +123,6 @@ impl Inputs {
         command.env("RUST_BACKTRACE", "0").env_remove("RUST_LIB_BACKTRACE");
         process::run_tool(&mut command, REMEDY)
     }
-}
-
-/// The path and the digest of each file in a folder and below, in a fixed order.
-fn digest_of(folder: &Path, parts: &mut Vec<String>) -> Result<()> {
-    let read = || format!("cannot read {}", folder.display());
-    let mut entries = fs::read_dir(folder).with_context(read)?.collect::<std::io::Result<Vec<_>>>()?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let place = entry.path();
-        parts.push(entry.file_name().to_string_lossy().into_owned());
-        if fs::metadata(&place)?.is_dir() {
-            parts.push("(".to_owned());
-            digest_of(&place, parts)?;
-            parts.push(")".to_owned());
-        } else {
-            parts.push(cache::digest(&fs::read(&place).with_context(read)?));
-        }
-    }
-    Ok(())
 }
 
 /// The module that the build begins with.
@@ -266,11 +230,7 @@ mod tests {
     #[test]
     fn a_changed_file_changes_the_digest() {
         let folder = std::env::temp_dir().join(format!("portcullis-python-digest-{}", std::process::id()));
-        let digest = || {
-            let mut parts = Vec::new();
-            digest_of(&folder, &mut parts).unwrap();
-            parts
-        };
+        let digest = || cache::digest_of(&folder, &[]).unwrap();
         fs::create_dir_all(folder.join("rules")).unwrap();
         fs::write(folder.join("rules/one.py"), "1").unwrap();
         let before = digest();

@@ -9,7 +9,6 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 /// The folder in the user's cache.
 const FOLDER: &str = "compiled";
@@ -38,7 +37,7 @@ impl Compiled {
     pub(super) fn adopt(&self, state: &Path) {
         if begin(&self.entry, state).is_ok() {
             // Without it, it is only forgotten sooner.
-            let _ = fs::File::open(&self.entry).and_then(|entry| entry.set_modified(SystemTime::now()));
+            let _ = cache::touch(&self.entry);
         } else {
             // Nothing of it, rather than half.
             let _ = fs::remove_dir_all(state);
@@ -56,19 +55,7 @@ impl Compiled {
         if kept.is_err() {
             let _ = fs::remove_dir_all(&partial);
         }
-        let _ = self.forget();
-    }
-
-    /// Removes what was not used for longest.
-    fn forget(&self) -> io::Result<()> {
-        let mut entries = Vec::new();
-        for entry in fs::read_dir(&self.folder)? {
-            let entry = entry?;
-            entries.push((entry.metadata()?.modified()?, entry.path()));
-        }
-        entries.sort();
-        let many = entries.len().saturating_sub(ENTRIES_MAX);
-        entries.iter().take(many).try_for_each(|(_, path)| fs::remove_dir_all(path))
+        let _ = cache::forget_oldest(&self.folder, ENTRIES_MAX);
     }
 }
 
