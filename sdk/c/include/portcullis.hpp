@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <expected>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +24,8 @@
 #include <strings.h>
 
 #include "portcullis.h"
+#include "portcullis/failure.hpp"
+#include "portcullis/json.hpp"
 
 namespace portcullis {
 
@@ -32,135 +33,7 @@ using Tool = portcullis_tool;
 using Plugin = portcullis_plugin;
 using Dependency = portcullis_dependency;
 
-// Text that outlives the function it was made in. The instance ends with the call, and its memory with it.
-inline std::string &keep(std::string text) {
-    return *new std::string(std::move(text));
-}
-
-// ---- JSON ----
-
-// A JSON value that was read. One that is absent is like null, and has the empty value of every type.
-class Value {
-  public:
-    Value(yyjson_val *value = nullptr) : value_(value) {}
-
-    Value operator[](std::string_view key) const { return yyjson_obj_getn(value_, key.data(), key.size()); }
-    Value operator[](std::size_t index) const { return yyjson_arr_get(value_, index); }
-    // How many elements or members it has.
-    std::size_t size() const { return yyjson_is_obj(value_) ? yyjson_obj_size(value_) : yyjson_arr_size(value_); }
-
-    bool is_null() const { return !value_ || yyjson_is_null(value_); }
-    explicit operator bool() const { return !is_null(); }
-
-    std::string_view text() const {
-        if (!yyjson_is_str(value_)) return {};
-        return {yyjson_get_str(value_), yyjson_get_len(value_)};
-    }
-    std::string string() const { return std::string(text()); }
-    std::int64_t integer() const { return yyjson_get_sint(value_); }
-    double number() const { return yyjson_get_num(value_); }
-    bool boolean() const { return yyjson_get_bool(value_); }
-
-    // The value as yyjson has it.
-    yyjson_val *raw() const { return value_; }
-
-  private:
-    yyjson_val *value_;
-};
-
-// A JSON value that is made.
-class Json {
-  public:
-    using Member = std::pair<std::string_view, Json>;
-
-    Json(std::nullptr_t = nullptr) : value_(yyjson_mut_null(document())) {}
-    Json(bool value) : value_(yyjson_mut_bool(document(), value)) {}
-    template <typename Number>
-        requires std::is_arithmetic_v<Number>
-    Json(Number value) : value_(number(value)) {}
-    Json(std::string_view text) : value_(yyjson_mut_strncpy(document(), text.data(), text.size())) {}
-    Json(const std::string &text) : Json(std::string_view(text)) {}
-    Json(const char *text) : Json(std::string_view(text)) {}
-    Json(Value value) : value_(value.raw() ? yyjson_val_mut_copy(document(), value.raw()) : Json().value_) {}
-    template <typename Optional>
-    Json(const std::optional<Optional> &value) : value_(value ? Json(*value).value_ : Json().value_) {}
-
-    static Json object(std::initializer_list<Member> members = {}) {
-        Json object(yyjson_mut_obj(document()));
-        for (const auto &[key, value] : members) object.set(key, value);
-        return object;
-    }
-    static Json array(std::initializer_list<Json> items = {}) {
-        Json array(yyjson_mut_arr(document()));
-        for (const Json &item : items) array.push(item);
-        return array;
-    }
-
-    // Reads a text; null where it is no JSON.
-    static Json parse(std::string_view text) {
-        return Value(yyjson_doc_get_root(yyjson_read(text.data(), text.size(), YYJSON_READ_NOFLAG)));
-    }
-
-    // Sets a member of an object.
-    Json &set(std::string_view key, Json value) {
-        yyjson_mut_obj_put(value_, Json(key).value_, value.copy());
-        return *this;
-    }
-    // Adds an element to an array.
-    Json &push(Json value) {
-        yyjson_mut_arr_append(value_, value.copy());
-        return *this;
-    }
-
-    std::string text() const {
-        std::size_t length = 0;
-        char *written = yyjson_mut_val_write(value_, YYJSON_WRITE_NOFLAG, &length);
-        std::string text(written ? written : "null", written ? length : 4);
-        std::free(written);
-        return text;
-    }
-
-    // The document that every value of the call belongs to.
-    static yyjson_mut_doc *document() {
-        static yyjson_mut_doc *const document = yyjson_mut_doc_new(nullptr);
-        return document;
-    }
-
-  private:
-    explicit Json(yyjson_mut_val *value) : value_(value) {}
-
-    // A value stands in one place only: what holds it links it to what comes next.
-    yyjson_mut_val *copy() const {
-        yyjson_mut_val *copied = yyjson_mut_val_mut_copy(document(), value_);
-        return copied ? copied : Json().value_;
-    }
-
-    template <typename Number>
-    static yyjson_mut_val *number(Number value) {
-        if constexpr (std::is_floating_point_v<Number>) return yyjson_mut_real(document(), value);
-        else if constexpr (std::is_signed_v<Number>) return yyjson_mut_sint(document(), value);
-        else return yyjson_mut_uint(document(), value);
-    }
-
-    yyjson_mut_val *value_;
-};
-
 // ---- What a tool returns ----
-
-// Why a tool could not answer. The message is for the model: say what would help.
-struct Failure {
-    portcullis_failure_kind kind;
-    std::string message;
-
-    static Failure invalid_arguments(std::string message) { return {PORTCULLIS_INVALID_ARGUMENTS, std::move(message)}; }
-    static Failure denied(std::string message) { return {PORTCULLIS_DENIED, std::move(message)}; }
-    static Failure unavailable(std::string message) { return {PORTCULLIS_UNAVAILABLE, std::move(message)}; }
-    static Failure cancelled() { return {PORTCULLIS_CANCELLED, {}}; }
-    static Failure failed(std::string message) { return {PORTCULLIS_FAILED, std::move(message)}; }
-};
-
-template <typename T>
-using Expected = std::expected<T, Failure>;
 
 // A piece of an answer.
 struct Part {
@@ -177,7 +50,7 @@ struct Part {
     }
 };
 
-// An answer: text, JSON or parts, with words for people beside it.
+// An answer: text, JSON or parts, with words for people beside it. With JSON that cannot be written the call fails.
 class Success {
   public:
     Success(std::string text) {
@@ -186,13 +59,23 @@ class Success {
     }
     Success(const char *text) : Success(std::string(text)) {}
     Success(const Json &json) {
-        const std::string &kept = keep(json.text());
+        auto written = json.text();
+        if (!written) {
+            fail(written.error());
+            return;
+        }
+        const std::string &kept = keep(*std::move(written));
         answer_ = portcullis_json_of(kept.data(), kept.size());
     }
     Success(std::vector<Part> parts) {
         const auto &kept = *new std::vector<Part>(std::move(parts));
         auto &list = *new std::vector<portcullis_part>;
         for (const Part &part : kept) {
+            // Where a media type is cut, it is not the one that was meant.
+            if (auto type = whole("a media type", part.media_type); !type) {
+                fail(type.error());
+                return;
+            }
             list.push_back({part.kind, part.media_type.c_str(), part.data.data(), part.data.size()});
         }
         answer_ = portcullis_parts(list.data(), list.size());
@@ -200,18 +83,29 @@ class Success {
 
     // A few words for people.
     Success &&title(std::string title) && {
-        answer_.title = keep(std::move(title)).c_str();
+        const std::string &kept = keep(std::move(title));
+        answer_.title = kept.c_str();
+        answer_.title_length = kept.size();
         return std::move(*this);
     }
     // One JSON object for programs.
     Success &&metadata(const Json &metadata) && {
-        answer_.metadata = keep(metadata.text()).c_str();
+        auto written = metadata.text();
+        if (!written) {
+            fail(written.error());
+            return std::move(*this);
+        }
+        const std::string &kept = keep(*std::move(written));
+        answer_.metadata = kept.c_str();
+        answer_.metadata_length = kept.size();
         return std::move(*this);
     }
 
     portcullis_answer raw() const { return answer_; }
 
   private:
+    void fail(const Failure &failure) { answer_ = portcullis_fail_of(failure.kind, view(keep(failure.message))); }
+
     portcullis_answer answer_;
 };
 
@@ -230,7 +124,7 @@ portcullis_answer run(yyjson_val *arguments) {
         else return function();
     }();
     if (result) return result->raw();
-    return portcullis_fail_with({result.error().kind, keep(std::move(result.error().message)).c_str()});
+    return portcullis_fail_of(result.error().kind, view(keep(std::move(result.error().message))));
 }
 
 // ---- The call ----
@@ -259,10 +153,18 @@ struct Progress {
     std::optional<Json> metadata = {};
 };
 
-inline void report(const Progress &progress) {
-    const std::string metadata = progress.metadata ? progress.metadata->text() : std::string();
-    portcullis_progress(progress.title ? progress.title->c_str() : nullptr, progress.fraction.value_or(-1.0F),
-                        progress.metadata ? metadata.c_str() : nullptr);
+// A failure where the metadata cannot be written.
+inline Expected<void> report(const Progress &progress) {
+    std::string metadata;
+    if (progress.metadata) {
+        auto written = progress.metadata->text();
+        if (!written) return std::unexpected(std::move(written.error()));
+        metadata = *std::move(written);
+    }
+    portcullis_progress_of(progress.title ? view(*progress.title) : portcullis_view{},
+                           progress.fraction.value_or(-1.0F),
+                           progress.metadata ? view(metadata) : portcullis_view{});
+    return {};
 }
 
 // Whether nobody wants the answer any more. The call is stopped a short while after this turns true.
@@ -270,25 +172,21 @@ inline bool is_cancelled() {
     return portcullis_is_cancelled();
 }
 
-inline std::unexpected<Failure> refused(const portcullis_failure &failure) {
-    return std::unexpected(Failure{failure.kind, failure.message ? failure.message : ""});
-}
-
 // Asks the policy or a person whether something may be done. `permission` is one of the tool's own.
-inline Expected<void> ask(const std::string &permission, const std::string &resource, const std::string &reason) {
+inline Expected<void> ask(std::string_view permission, std::string_view resource, std::string_view reason) {
     portcullis_failure failure;
-    if (!portcullis_ask(permission.c_str(), resource.c_str(), reason.c_str(), &failure)) return refused(failure);
+    if (!portcullis_ask_of(view(permission), view(resource), view(reason), &failure)) return refused(failure);
     return {};
 }
 
 // Writes a line into the record of the call.
-inline void log(portcullis_level level, const std::string &message) {
-    portcullis_log(level, "%s", message.c_str());
+inline void log(portcullis_level level, std::string_view message) {
+    portcullis_log_of(level, view(message));
 }
 
 // What the policy sets under `config`.
-inline std::optional<std::string> setting(const std::string &key) {
-    return taken(portcullis_setting(key.c_str()));
+inline std::optional<std::string> setting(std::string_view key) {
+    return taken(portcullis_setting_of(view(key)));
 }
 
 // Writes the next piece of the text answer while the tool is at work. It then returns the text that follows.
@@ -304,6 +202,7 @@ inline Expected<void> write(std::string_view text) {
 class Store {
   public:
     static Expected<Store> open(const std::string &key) {
+        if (auto plain = whole("the key of a store", key); !plain) return std::unexpected(plain.error());
         portcullis_failure failure;
         Store store(keep(key));
         if (!portcullis_open_store(store.key_->c_str(), &store.handle_, &failure)) {
@@ -322,20 +221,20 @@ class Store {
         if (key_) portcullis_close_store(handle_);
     }
 
-    Expected<std::optional<std::string>> get(const std::string &key) const {
+    Expected<std::optional<std::string>> get(std::string_view key) const {
         portcullis_failure failure;
         portcullis_bytes value;
-        if (!portcullis_store_get(handle_, key.c_str(), &value, &failure)) return refused(failure);
+        if (!portcullis_store_get_of(handle_, view(key), &value, &failure)) return refused(failure);
         return taken(value);
     }
-    Expected<void> set(const std::string &key, std::string_view value) const {
+    Expected<void> set(std::string_view key, std::string_view value) const {
         portcullis_failure failure;
-        if (!portcullis_store_set(handle_, key.c_str(), value.data(), value.size(), &failure)) return refused(failure);
+        if (!portcullis_store_set_of(handle_, view(key), value.data(), value.size(), &failure)) return refused(failure);
         return {};
     }
-    Expected<void> erase(const std::string &key) const {
+    Expected<void> erase(std::string_view key) const {
         portcullis_failure failure;
-        if (!portcullis_store_delete(handle_, key.c_str(), &failure)) return refused(failure);
+        if (!portcullis_store_delete_of(handle_, view(key), &failure)) return refused(failure);
         return {};
     }
     Expected<std::vector<std::string>> keys() const {
@@ -357,10 +256,13 @@ class Store {
 };
 
 // Calls a method of the application that embeds the host: JSON in and out.
-inline Expected<std::string> call_service(const std::string &key, const std::string &method, const Json &input) {
+inline Expected<std::string> call_service(const std::string &key, std::string_view method, const Json &input) {
+    if (auto plain = whole("the key of a service", key); !plain) return std::unexpected(plain.error());
+    const auto document = input.text();
+    if (!document) return document;
     portcullis_failure failure;
     portcullis_bytes output;
-    if (!portcullis_call_service(key.c_str(), method.c_str(), input.text().c_str(), &output, &failure)) {
+    if (!portcullis_call_service_of(key.c_str(), view(method), view(*document), &output, &failure)) {
         return refused(failure);
     }
     return taken(output).value_or("");
@@ -398,8 +300,16 @@ struct Response {
 // Sends a request through the HTTP client of a key. Every answer of a server is a Response, whatever its status, and so
 // is a redirect. PORTCULLIS_DENIED: the policy does not cover the request, and nothing was sent.
 inline Expected<Response> fetch(const std::string &key, const Request &request) {
+    auto plain = whole("the key of a client", key);
+    if (plain) plain = whole("the URL", request.url);
+    if (plain) plain = whole("the method", request.method);
     std::vector<portcullis_header> headers;
-    for (const Header &header : request.headers) headers.push_back({header.name.c_str(), header.value.c_str()});
+    for (const Header &header : request.headers) {
+        if (plain) plain = whole("the name of a header", header.name);
+        if (plain) plain = whole("a header", header.value);
+        headers.push_back({header.name.c_str(), header.value.c_str()});
+    }
+    if (!plain) return std::unexpected(plain.error());
     const portcullis_request outgoing = {
         .method = request.method.c_str(),
         .url = request.url.c_str(),

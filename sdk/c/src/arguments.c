@@ -1,7 +1,10 @@
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "portcullis.h"
 #include "run.h"
+#include "text.h"
 
 portcullis_answer portcullis_run(const portcullis_tool *tool, portcullis_bytes arguments) {
     yyjson_doc *document = yyjson_read(arguments.data, arguments.length, YYJSON_READ_NOFLAG);
@@ -12,9 +15,33 @@ portcullis_answer portcullis_run(const portcullis_tool *tool, portcullis_bytes a
 
 portcullis_answer portcullis_json(const yyjson_mut_doc *document) {
     size_t length;
-    const char *text = yyjson_mut_write(document, YYJSON_WRITE_NOFLAG, &length);
-    if (!text) return portcullis_fail(PORTCULLIS_FAILED, "the answer cannot be written as JSON");
-    return portcullis_json_of(text, length);
+    yyjson_write_err error;
+    const char *text = yyjson_mut_write_opts(document, YYJSON_WRITE_NOFLAG, NULL, &length, &error);
+    return text ? portcullis_json_of(text, length) : portcullis_unwritten(error);
+}
+
+portcullis_answer portcullis_unwritten(yyjson_write_err error) {
+    if (error.code == YYJSON_WRITE_ERROR_INVALID_STRING) return portcullis_not_utf8();
+    return portcullis_fail(PORTCULLIS_FAILED, "the answer is no JSON: %s", error.msg);
+}
+
+const char *portcullis_string(yyjson_val *value) {
+    const char *text = yyjson_get_str(value);
+    return text && strlen(text) == yyjson_get_len(value) ? text : NULL;
+}
+
+bool portcullis_integer(yyjson_val *value, int64_t *number) {
+    // The first number beyond 64 bits, which a double has exactly.
+    static const double END = 0x1p63;
+    if (yyjson_is_real(value)) {
+        double real = yyjson_get_real(value);
+        if (!(real >= -END && real < END) || real != (double)(int64_t)real) return false;
+        *number = (int64_t)real;
+        return true;
+    }
+    if (!yyjson_is_int(value) || (yyjson_is_uint(value) && yyjson_get_uint(value) > INT64_MAX)) return false;
+    *number = yyjson_get_sint(value);
+    return true;
 }
 
 yyjson_mut_doc *portcullis_new_object(void) {

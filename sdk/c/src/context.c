@@ -17,9 +17,15 @@ portcullis_call portcullis_current_call(void) {
 }
 
 void portcullis_progress(const char *title, float fraction, const char *metadata) {
-    portcullis_tool_context_progress_t update = {.fraction = {fraction >= 0, fraction}};
-    if (title) update.title = (plugin_option_string_t){true, portcullis_lend(title)};
-    if (metadata) update.metadata = (plugin_option_string_t){true, portcullis_lend(metadata)};
+    portcullis_progress_of(portcullis_view_of(title), fraction, portcullis_view_of(metadata));
+}
+
+void portcullis_progress_of(portcullis_view title, float fraction, portcullis_view metadata) {
+    portcullis_tool_context_progress_t update = {
+        .title = portcullis_say_optional(title),
+        .fraction = {fraction >= 0, fraction},
+        .metadata = portcullis_say_optional(metadata),
+    };
     portcullis_tool_context_report(&update);
 }
 
@@ -28,15 +34,26 @@ bool portcullis_is_cancelled(void) {
 }
 
 bool portcullis_ask(const char *permission, const char *resource, const char *reason, portcullis_failure *failure) {
-    plugin_string_t right = portcullis_lend(permission), at = portcullis_lend(resource), why = portcullis_lend(reason);
-    plugin_string_t no;
+    return portcullis_ask_of(portcullis_view_of(permission), portcullis_view_of(resource), portcullis_view_of(reason),
+                             failure);
+}
+
+bool portcullis_ask_of(portcullis_view permission, portcullis_view resource, portcullis_view reason,
+                       portcullis_failure *failure) {
+    plugin_string_t right = portcullis_say(permission), at, why = portcullis_say(reason), no;
+    if (!portcullis_mean(resource, "the resource", &at, failure)) return false;
     if (portcullis_tool_context_ask(&right, &at, &why, &no)) return true;
-    *failure = (portcullis_failure){PORTCULLIS_DENIED, portcullis_take(no.ptr, no.len).data};
+    *failure = portcullis_words(PORTCULLIS_DENIED, no);
     return false;
 }
 
 portcullis_bytes portcullis_setting(const char *key) {
-    plugin_string_t name = portcullis_lend(key);
+    return portcullis_setting_of(portcullis_view_of(key));
+}
+
+portcullis_bytes portcullis_setting_of(portcullis_view key) {
+    // What is replaced makes no key of it that a policy sets.
+    plugin_string_t name = portcullis_say(key);
     plugin_option_string_t value;
     wasi_config_store_error_t error;
     if (!wasi_config_store_get(&name, &value, &error)) return (portcullis_bytes){0};

@@ -13,17 +13,27 @@ static const char NO_ARGUMENTS[] = "{\"type\":\"object\",\"properties\":{},\"add
 // contract to the finished module instead.
 void __component_type_object_force_link_plugin(void) {}
 
+// Gives text that is only said: what is no UTF-8 is replaced.
+static plugin_string_t give_said(portcullis_view text) {
+    plugin_string_t said = portcullis_say(text);
+    return portcullis_give((portcullis_view){(const char *)said.ptr, said.len});
+}
+
+static plugin_option_string_t give_optional(portcullis_view text) {
+    return text.data ? (plugin_option_string_t){true, give_said(text)} : (plugin_option_string_t){0};
+}
+
 static plugin_string_t give(const char *text) {
-    return portcullis_give(text ? text : "", text ? strlen(text) : 0);
+    return give_said(portcullis_view_of(text));
 }
 
 static portcullis_tool_types_definition_t definition(const portcullis_tool *tool) {
     return (portcullis_tool_types_definition_t){
         .name = give(tool->name),
-        .title = portcullis_give_optional(tool->title),
+        .title = give_optional(portcullis_view_of(tool->title)),
         .description = give(tool->description),
         .schema = give(tool->schema ? tool->schema : NO_ARGUMENTS),
-        .output_schema = portcullis_give_optional(tool->output_schema),
+        .output_schema = give_optional(portcullis_view_of(tool->output_schema)),
         .required = (portcullis_tool_types_permissions_t)tool->required,
         .optional = (portcullis_tool_types_permissions_t)tool->optional,
         .hints = (portcullis_tool_types_hints_t)tool->hints,
@@ -61,11 +71,26 @@ static const portcullis_tool *tool_named(plugin_string_t name) {
     return NULL;
 }
 
+// Whether an answer can be given as it is.
+static bool is_utf8(const portcullis_answer *answer) {
+    bool is = portcullis_is_utf8(portcullis_view_to(answer->metadata, answer->metadata_length));
+    if (answer->kind != PORTCULLIS_ANSWER_PARTS) {
+        return is && portcullis_is_utf8((portcullis_view){answer->text, answer->text_length});
+    }
+    for (size_t i = 0; i < answer->part_count; i++) {
+        const portcullis_part *part = &answer->parts[i];
+        bool is_text = part->kind == PORTCULLIS_PART_TEXT;
+        is = is && portcullis_is_utf8(is_text ? (portcullis_view){part->data, part->length}
+                                              : portcullis_view_of(part->media_type));
+    }
+    return is;
+}
+
 static portcullis_tool_types_list_part_t give_parts(const portcullis_part *parts, size_t count) {
     portcullis_tool_types_part_t *given = portcullis_allocate(count * sizeof *given);
     for (size_t i = 0; i < count; i++) {
         const portcullis_part *part = &parts[i];
-        plugin_string_t data = portcullis_give(part->data, part->length);
+        plugin_string_t data = portcullis_give((portcullis_view){part->data, part->length});
         given[i].tag = (uint8_t)part->kind;
         if (part->kind == PORTCULLIS_PART_TEXT) {
             given[i].val.text = data;
@@ -79,22 +104,23 @@ static portcullis_tool_types_list_part_t give_parts(const portcullis_part *parts
 
 static void give_success(const portcullis_answer *answer, portcullis_tool_types_success_t *success) {
     *success = (portcullis_tool_types_success_t){
-        .title = portcullis_give_optional(answer->title),
+        .title = give_optional(portcullis_view_to(answer->title, answer->title_length)),
         .output.tag = (uint8_t)answer->kind,
-        .metadata = portcullis_give_optional(answer->metadata),
+        .metadata = give_optional(portcullis_view_to(answer->metadata, answer->metadata_length)),
     };
     if (answer->kind == PORTCULLIS_ANSWER_PARTS) {
         success->output.val.parts = give_parts(answer->parts, answer->part_count);
     } else {
         // Text and JSON have the same form.
-        success->output.val.text = portcullis_give(answer->text, answer->text_length);
+        success->output.val.text = portcullis_give((portcullis_view){answer->text, answer->text_length});
     }
 }
 
 static void give_failure(portcullis_failure from, portcullis_tool_types_failure_t *failure) {
     *failure = (portcullis_tool_types_failure_t){.tag = (uint8_t)from.kind};
     // All kinds that have a message have it in the same place.
-    if (from.kind != PORTCULLIS_CANCELLED) failure->val.failed = give(from.message);
+    if (from.kind == PORTCULLIS_CANCELLED) return;
+    failure->val.failed = give_said(portcullis_view_to(from.message, from.message_length));
 }
 
 bool exports_portcullis_tool_handler_execute_raw(plugin_string_t *name, plugin_string_t *arguments,
@@ -105,6 +131,7 @@ bool exports_portcullis_tool_handler_execute_raw(plugin_string_t *name, plugin_s
                                     : portcullis_fail(PORTCULLIS_FAILED, "there is no such tool");
     // What is printed without a line's end would be lost with the instance.
     fflush(NULL);
+    if (answer.kind != PORTCULLIS_ANSWER_FAILURE && !is_utf8(&answer)) answer = portcullis_not_utf8();
     if (answer.kind == PORTCULLIS_ANSWER_FAILURE) {
         give_failure(answer.failure, failure);
         return false;

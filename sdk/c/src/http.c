@@ -67,11 +67,21 @@ static wasi_http_types_method_t method_named(const char *name) {
     for (size_t i = 0; i < PORTCULLIS_COUNT(NAMES); i++) {
         if (strcmp(NAMES[i], name) == 0) return (wasi_http_types_method_t){.tag = (uint8_t)i};
     }
-    return (wasi_http_types_method_t){WASI_HTTP_TYPES_METHOD_OTHER, {portcullis_lend(name)}};
+    return (wasi_http_types_method_t){WASI_HTTP_TYPES_METHOD_OTHER, {portcullis_say(portcullis_view_of(name))}};
+}
+
+// Whether servers expect a body of this method, so that the length of an empty one is told too.
+static bool expects_body(const portcullis_request *request) {
+    static const char *const METHODS[] = {"POST", "PUT", "PATCH"};
+    bool is = false;
+    for (size_t i = 0; i < PORTCULLIS_COUNT(METHODS); i++) {
+        is = is || (request->method && strcmp(request->method, METHODS[i]) == 0);
+    }
+    return is;
 }
 
 static bool add_header(const exchange *at, wasi_http_types_own_fields_t fields, const char *name, const char *value) {
-    plugin_string_t key = portcullis_lend(name);
+    plugin_string_t key = portcullis_say(portcullis_view_of(name));
     wasi_http_types_field_value_t content = {(uint8_t *)value, strlen(value)};
     wasi_http_types_header_error_t error;
     if (wasi_http_types_method_fields_append(wasi_http_types_borrow_fields(fields), &key, &content, &error)) {
@@ -81,10 +91,13 @@ static bool add_header(const exchange *at, wasi_http_types_own_fields_t fields, 
 }
 
 static bool add_headers(const exchange *at, wasi_http_types_own_fields_t fields, const portcullis_request *request) {
+    bool is_told = false;
     for (size_t i = 0; i < request->header_count; i++) {
-        if (!add_header(at, fields, request->headers[i].name, request->headers[i].value)) return false;
+        const portcullis_header *header = &request->headers[i];
+        if (!add_header(at, fields, header->name, header->value)) return false;
+        is_told = is_told || strcasecmp(header->name, "content-length") == 0;
     }
-    if (request->body_length == 0) return true;
+    if (is_told || (request->body_length == 0 && !expects_body(request))) return true;
     return add_header(at, fields, "content-length", portcullis_format("%zu", request->body_length));
 }
 
@@ -92,28 +105,33 @@ static bool add_headers(const exchange *at, wasi_http_types_own_fields_t fields,
 static bool make_request(const exchange *at, const portcullis_request *request, const portcullis_url *url,
                          wasi_http_types_own_outgoing_request_t *outgoing) {
     wasi_http_types_own_fields_t fields = wasi_http_types_constructor_fields();
-    if (!add_headers(at, fields, request)) return false;
+    if (!add_headers(at, fields, request)) {
+        wasi_http_types_fields_drop_own(fields);
+        return false;
+    }
     *outgoing = wasi_http_types_constructor_outgoing_request(fields);
     wasi_http_types_borrow_outgoing_request_t head = wasi_http_types_borrow_outgoing_request(*outgoing);
     wasi_http_types_method_t method = method_named(request->method ? request->method : "GET");
     wasi_http_types_scheme_t scheme = {.tag = url->is_https ? WASI_HTTP_TYPES_SCHEME_HTTPS
                                                             : WASI_HTTP_TYPES_SCHEME_HTTP};
-    plugin_string_t authority = portcullis_lend(url->authority), path = portcullis_lend(url->path);
+    plugin_string_t authority = portcullis_say(portcullis_view_of(url->authority));
+    plugin_string_t path = portcullis_say(portcullis_view_of(url->path));
     if (wasi_http_types_method_outgoing_request_set_method(head, &method) &&
         wasi_http_types_method_outgoing_request_set_scheme(head, &scheme) &&
         wasi_http_types_method_outgoing_request_set_authority(head, &authority) &&
         wasi_http_types_method_outgoing_request_set_path_with_query(head, &path)) {
         return true;
     }
+    wasi_http_types_outgoing_request_drop_own(*outgoing);
     return portcullis_refuse(at->failure, PORTCULLIS_INVALID_ARGUMENTS, "`%s` cannot be sent", request->url);
 }
 
 // Hands the body over. A server may answer before it has read all of it: what came of it is told in place of the
-// response, so an error here says nothing more.
-static void send_body(wasi_http_types_own_outgoing_body_t body, const uint8_t *data, size_t length) {
+// response, so an error here says nothing more. False: the body is still there.
+static bool send_body(wasi_http_types_own_outgoing_body_t body, const uint8_t *data, size_t length) {
     wasi_io_streams_own_output_stream_t stream;
-    if (!wasi_http_types_method_outgoing_body_write(wasi_http_types_borrow_outgoing_body(body), &stream)) return;
-    bool written = true;
+    bool written = wasi_http_types_method_outgoing_body_write(wasi_http_types_borrow_outgoing_body(body), &stream);
+    if (!written) return false;
     for (size_t at = 0; written && at < length; at += WRITE_BYTES) {
         plugin_list_u8_t piece = portcullis_lend_bytes(data + at, length - at < WRITE_BYTES ? length - at : WRITE_BYTES);
         wasi_io_streams_stream_error_t error;
@@ -123,23 +141,11 @@ static void send_body(wasi_http_types_own_outgoing_body_t body, const uint8_t *d
     wasi_io_streams_output_stream_drop_own(stream);
     wasi_http_types_error_code_t error;
     if (written) wasi_http_types_static_outgoing_body_finish(body, NULL, &error);
+    return written;
 }
 
-static bool send(const exchange *at, const portcullis_request *request, const portcullis_url *url,
-                 wasi_http_types_own_incoming_response_t *response) {
-    wasi_http_types_own_outgoing_request_t outgoing;
-    if (!make_request(at, request, url, &outgoing)) return false;
-    wasi_http_types_own_outgoing_body_t body;
-    if (!wasi_http_types_method_outgoing_request_body(wasi_http_types_borrow_outgoing_request(outgoing), &body)) {
-        return portcullis_refuse(at->failure, PORTCULLIS_FAILED, "a request has one body");
-    }
-    wasi_http_types_own_future_incoming_response_t future;
-    wasi_http_types_error_code_t code;
-    if (!portcullis_tool_dependencies_method_client_send(portcullis_tool_dependencies_borrow_client(at->client),
-                                                         outgoing, NULL, &future, &code)) {
-        return fail(at, &code);
-    }
-    send_body(body, request->body, request->body_length);
+static bool receive(const exchange *at, wasi_http_types_own_future_incoming_response_t future,
+                    wasi_http_types_own_incoming_response_t *response) {
     wasi_http_types_borrow_future_incoming_response_t coming = wasi_http_types_borrow_future_incoming_response(future);
     if (!wait_for(at, wasi_http_types_method_future_incoming_response_subscribe(coming))) return false;
     wasi_http_types_result_result_own_incoming_response_error_code_void_t result;
@@ -149,6 +155,32 @@ static bool send(const exchange *at, const portcullis_request *request, const po
     if (result.val.ok.is_err) return fail(at, &result.val.ok.val.err);
     *response = result.val.ok.val.ok;
     return true;
+}
+
+static bool send(const exchange *at, const portcullis_request *request, const portcullis_url *url,
+                 wasi_http_types_own_incoming_response_t *response) {
+    wasi_http_types_own_outgoing_request_t outgoing;
+    if (!make_request(at, request, url, &outgoing)) return false;
+    // A request whose body was never taken has none. One that was taken is sent in chunks even where it is empty.
+    wasi_http_types_own_outgoing_body_t body;
+    bool has_body = request->body_length > 0;
+    if (has_body &&
+        !wasi_http_types_method_outgoing_request_body(wasi_http_types_borrow_outgoing_request(outgoing), &body)) {
+        wasi_http_types_outgoing_request_drop_own(outgoing);
+        return portcullis_refuse(at->failure, PORTCULLIS_FAILED, "a request has one body");
+    }
+    wasi_http_types_own_future_incoming_response_t future;
+    wasi_http_types_error_code_t code;
+    if (!portcullis_tool_dependencies_method_client_send(portcullis_tool_dependencies_borrow_client(at->client),
+                                                         outgoing, NULL, &future, &code)) {
+        if (has_body) wasi_http_types_outgoing_body_drop_own(body);
+        return fail(at, &code);
+    }
+    bool sent = !has_body || send_body(body, request->body, request->body_length);
+    bool answered = receive(at, future, response);
+    wasi_http_types_future_incoming_response_drop_own(future);
+    if (!sent) wasi_http_types_outgoing_body_drop_own(body);
+    return answered;
 }
 
 static void read_head(wasi_http_types_borrow_incoming_response_t incoming, portcullis_response *response) {
@@ -225,7 +257,7 @@ static bool read_body(const exchange *at, wasi_http_types_own_incoming_response_
 
 static bool open_client(const char *key, portcullis_tool_dependencies_own_client_t *client,
                         portcullis_failure *failure) {
-    plugin_string_t name = portcullis_lend(key);
+    plugin_string_t name = portcullis_say(portcullis_view_of(key));
     portcullis_tool_dependencies_unavailable_t why;
     if (portcullis_tool_dependencies_open_client(&name, client, &why)) return true;
     return portcullis_no_handle(failure, "HTTP client", key, why);

@@ -14,12 +14,17 @@ void *portcullis_review_by(portcullis_reviewer *reviewer, char *tool, size_t too
     portcullis_bytes object = portcullis_take((uint8_t *)arguments, length);
     portcullis_verdict opinion = reviewer(name.data, object.data, object.length);
     result = (verdict){.tag = (uint8_t)opinion.kind};
-    if (opinion.kind != PORTCULLIS_CLEAR) result.text = portcullis_lend(opinion.text ? opinion.text : "");
+    if (opinion.kind != PORTCULLIS_CLEAR) result.text = portcullis_say(portcullis_view_of(opinion.text));
     return &result;
 }
 
 bool portcullis_names_host(const char *key, const char *url, bool *names, portcullis_failure *failure) {
-    plugin_string_t name = portcullis_lend(key), address = portcullis_lend(url);
+    return portcullis_names_host_of(key, portcullis_view_of(url), names, failure);
+}
+
+bool portcullis_names_host_of(const char *key, portcullis_view url, bool *names, portcullis_failure *failure) {
+    plugin_string_t name = portcullis_say(portcullis_view_of(key)), address;
+    if (!portcullis_mean(url, "the URL", &address, failure)) return false;
     portcullis_tool_dependencies_unavailable_t why;
     if (portcullis_tool_dependencies_names_host(&name, &address, names, &why)) return true;
     return portcullis_no_handle(failure, "HTTP client", key, why);

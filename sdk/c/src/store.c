@@ -14,9 +14,8 @@ static bool refuse(portcullis_failure *failure, const char *key, wasi_keyvalue_s
         case WASI_KEYVALUE_STORE_ERROR_ACCESS_DENIED:
             return portcullis_refuse(failure, PORTCULLIS_DENIED, "the policy grants no store `%s` to this tool", key);
         default: {
-            const char *text = portcullis_take(error.val.other.ptr, error.val.other.len).data;
-            bool full = strncmp(text, FULL, sizeof FULL - 1) == 0;
-            *failure = (portcullis_failure){full ? PORTCULLIS_FAILED : PORTCULLIS_UNAVAILABLE, text};
+            *failure = portcullis_words(PORTCULLIS_UNAVAILABLE, error.val.other);
+            if (strncmp(failure->message, FULL, sizeof FULL - 1) == 0) failure->kind = PORTCULLIS_FAILED;
             return false;
         }
     }
@@ -27,7 +26,7 @@ static wasi_keyvalue_store_borrow_bucket_t borrow(portcullis_store store) {
 }
 
 bool portcullis_open_store(const char *key, portcullis_store *store, portcullis_failure *failure) {
-    plugin_string_t name = portcullis_lend(key);
+    plugin_string_t name = portcullis_say(portcullis_view_of(key));
     wasi_keyvalue_store_own_bucket_t bucket;
     wasi_keyvalue_store_error_t error;
     if (!wasi_keyvalue_store_open(&name, &bucket, &error)) return refuse(failure, key, error);
@@ -39,9 +38,18 @@ void portcullis_close_store(portcullis_store store) {
     wasi_keyvalue_store_bucket_drop_own((wasi_keyvalue_store_own_bucket_t){store.handle});
 }
 
+// What is wrong with a key is said of it by this name.
+static const char KEY[] = "the key";
+
 bool portcullis_store_get(portcullis_store store, const char *key, portcullis_bytes *value,
                           portcullis_failure *failure) {
-    plugin_string_t name = portcullis_lend(key);
+    return portcullis_store_get_of(store, portcullis_view_of(key), value, failure);
+}
+
+bool portcullis_store_get_of(portcullis_store store, portcullis_view key, portcullis_bytes *value,
+                             portcullis_failure *failure) {
+    plugin_string_t name;
+    if (!portcullis_mean(key, KEY, &name, failure)) return false;
     plugin_option_list_u8_t found;
     wasi_keyvalue_store_error_t error;
     if (!wasi_keyvalue_store_method_bucket_get(borrow(store), &name, &found, &error)) {
@@ -53,7 +61,13 @@ bool portcullis_store_get(portcullis_store store, const char *key, portcullis_by
 
 bool portcullis_store_set(portcullis_store store, const char *key, const void *data, size_t length,
                           portcullis_failure *failure) {
-    plugin_string_t name = portcullis_lend(key);
+    return portcullis_store_set_of(store, portcullis_view_of(key), data, length, failure);
+}
+
+bool portcullis_store_set_of(portcullis_store store, portcullis_view key, const void *data, size_t length,
+                             portcullis_failure *failure) {
+    plugin_string_t name;
+    if (!portcullis_mean(key, KEY, &name, failure)) return false;
     plugin_list_u8_t value = portcullis_lend_bytes(data, length);
     wasi_keyvalue_store_error_t error;
     if (wasi_keyvalue_store_method_bucket_set(borrow(store), &name, &value, &error)) return true;
@@ -61,7 +75,12 @@ bool portcullis_store_set(portcullis_store store, const char *key, const void *d
 }
 
 bool portcullis_store_delete(portcullis_store store, const char *key, portcullis_failure *failure) {
-    plugin_string_t name = portcullis_lend(key);
+    return portcullis_store_delete_of(store, portcullis_view_of(key), failure);
+}
+
+bool portcullis_store_delete_of(portcullis_store store, portcullis_view key, portcullis_failure *failure) {
+    plugin_string_t name;
+    if (!portcullis_mean(key, KEY, &name, failure)) return false;
     wasi_keyvalue_store_error_t error;
     if (wasi_keyvalue_store_method_bucket_delete(borrow(store), &name, &error)) return true;
     return refuse(failure, store.key, error);
@@ -91,7 +110,16 @@ bool portcullis_store_keys(portcullis_store store, portcullis_bytes **keys, size
 
 bool portcullis_call_service(const char *key, const char *method, const char *input, portcullis_bytes *output,
                              portcullis_failure *failure) {
-    plugin_string_t name = portcullis_lend(key), function = portcullis_lend(method), document = portcullis_lend(input);
+    return portcullis_call_service_of(key, portcullis_view_of(method), portcullis_view_of(input), output, failure);
+}
+
+bool portcullis_call_service_of(const char *key, portcullis_view method, portcullis_view input,
+                                portcullis_bytes *output, portcullis_failure *failure) {
+    plugin_string_t name = portcullis_say(portcullis_view_of(key)), function, document;
+    if (!portcullis_mean(method, "the method", &function, failure) ||
+        !portcullis_mean(input, "the input", &document, failure)) {
+        return false;
+    }
     portcullis_tool_dependencies_own_service_t service;
     portcullis_tool_dependencies_unavailable_t why;
     if (!portcullis_tool_dependencies_open_service(&name, &service, &why)) {
@@ -105,6 +133,6 @@ bool portcullis_call_service(const char *key, const char *method, const char *in
         *output = portcullis_take(result.ptr, result.len);
         return true;
     }
-    *failure = (portcullis_failure){PORTCULLIS_FAILED, portcullis_take(words.ptr, words.len).data};
+    *failure = portcullis_words(PORTCULLIS_FAILED, words);
     return false;
 }

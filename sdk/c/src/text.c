@@ -11,22 +11,32 @@ void *portcullis_allocate(size_t bytes) {
     return memory;
 }
 
-plugin_string_t portcullis_lend(const char *text) {
-    return (plugin_string_t){(uint8_t *)text, strlen(text)};
+portcullis_view portcullis_view_of(const char *text) {
+    return (portcullis_view){text, text ? strlen(text) : 0};
+}
+
+portcullis_view portcullis_view_to(const char *text, size_t length) {
+    return length > 0 ? (portcullis_view){text, length} : portcullis_view_of(text);
 }
 
 plugin_list_u8_t portcullis_lend_bytes(const void *data, size_t length) {
-    return (plugin_list_u8_t){(uint8_t *)data, length};
+    // Where nothing is lent, the host gets no pointer that it might follow.
+    return (plugin_list_u8_t){length > 0 ? (uint8_t *)data : NULL, length};
 }
 
-plugin_string_t portcullis_give(const char *text, size_t length) {
-    if (length == 0) return (plugin_string_t){0};
-    return (plugin_string_t){memcpy(portcullis_allocate(length), text, length), length};
+plugin_string_t portcullis_give(portcullis_view text) {
+    if (text.length == 0) return (plugin_string_t){0};
+    return (plugin_string_t){memcpy(portcullis_allocate(text.length), text.data, text.length), text.length};
 }
 
-plugin_option_string_t portcullis_give_optional(const char *text) {
-    if (!text) return (plugin_option_string_t){0};
-    return (plugin_option_string_t){true, portcullis_give(text, strlen(text))};
+plugin_option_string_t portcullis_say_optional(portcullis_view text) {
+    return text.data ? (plugin_option_string_t){true, portcullis_say(text)} : (plugin_option_string_t){0};
+}
+
+bool portcullis_mean(portcullis_view text, const char *what, plugin_string_t *lent, portcullis_failure *failure) {
+    *lent = (plugin_string_t){text.length > 0 ? (uint8_t *)text.data : NULL, text.length};
+    if (portcullis_is_utf8(text)) return true;
+    return portcullis_refuse(failure, PORTCULLIS_INVALID_ARGUMENTS, "%s is not UTF-8", what);
 }
 
 portcullis_bytes portcullis_take(uint8_t *data, size_t length) {
@@ -85,7 +95,12 @@ portcullis_answer portcullis_fail(portcullis_failure_kind kind, const char *form
     va_start(list, format);
     char *message = format_list(format, list);
     va_end(list);
-    return portcullis_fail_with((portcullis_failure){kind, message});
+    return portcullis_fail_with((portcullis_failure){.kind = kind, .message = message});
+}
+
+portcullis_answer portcullis_fail_of(portcullis_failure_kind kind, portcullis_view message) {
+    // Without a length the message ends with NUL, which an empty view need not have.
+    return portcullis_fail_with((portcullis_failure){kind, message.length > 0 ? message.data : "", message.length});
 }
 
 portcullis_answer portcullis_fail_with(portcullis_failure failure) {
@@ -97,15 +112,25 @@ void portcullis_log(portcullis_level level, const char *format, ...) {
     va_start(list, format);
     char *text = format_list(format, list);
     va_end(list);
-    plugin_string_t context = portcullis_lend(""), message = portcullis_lend(text);
-    wasi_logging_logging_log((wasi_logging_logging_level_t)level, &context, &message);
+    portcullis_log_of(level, portcullis_view_of(text));
     free(text);
+}
+
+void portcullis_log_of(portcullis_level level, portcullis_view text) {
+    plugin_string_t context = {0}, message = portcullis_say(text);
+    wasi_logging_logging_log((wasi_logging_logging_level_t)level, &context, &message);
+    if (message.ptr != (const uint8_t *)text.data) free(message.ptr);
+}
+
+portcullis_failure portcullis_words(portcullis_failure_kind kind, plugin_string_t words) {
+    portcullis_bytes message = portcullis_take(words.ptr, words.len);
+    return (portcullis_failure){kind, message.data, message.length};
 }
 
 bool portcullis_refuse(portcullis_failure *failure, portcullis_failure_kind kind, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    *failure = (portcullis_failure){kind, format_list(format, list)};
+    *failure = (portcullis_failure){.kind = kind, .message = format_list(format, list)};
     va_end(list);
     return false;
 }

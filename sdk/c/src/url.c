@@ -36,10 +36,16 @@ static char *encode(char *out, const char *text, size_t length, const char *also
 }
 
 char *portcullis_encode(const char *text) {
-    char *encoded = portcullis_allocate(3 * strlen(text) + 1), *out = encoded;
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if (byte < 0x80 && (isalnum(byte) || strchr("-._~", byte))) {
+    return portcullis_encode_of(portcullis_view_of(text));
+}
+
+char *portcullis_encode_of(portcullis_view text) {
+    static const char PLAIN[] = "-._~";
+    char *encoded = portcullis_allocate(3 * text.length + 1), *out = encoded;
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned char byte = (unsigned char)text.data[i];
+        // The end of what is plain is a NUL, and no character of it.
+        if (byte < 0x80 && (isalnum(byte) || memchr(PLAIN, byte, sizeof PLAIN - 1))) {
             *out++ = (char)byte;
         } else {
             out = encode_byte(out, byte);

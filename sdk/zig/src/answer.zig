@@ -1,7 +1,7 @@
 //! What a tool answers with.
 
-const std = @import("std");
 const Context = @import("context.zig").Context;
+const json = @import("json.zig");
 
 /// A piece of an answer.
 pub const Part = union(enum) {
@@ -35,8 +35,7 @@ pub const Answer = struct {
         if (Result == []const Part or Result == []Part) return .{ .output = .{ .parts = result } };
         if (comptime isText(Result)) return .{ .output = .{ .text = result } };
         // What is not there is left away, as the schema has it.
-        const text = try std.json.Stringify.valueAlloc(context.arena, result, .{ .emit_null_optional_fields = false });
-        return .{ .output = .{ .json = text } };
+        return .{ .output = .{ .json = try json.write(context, result, .{ .emit_null_optional_fields = false }) } };
     }
 
     /// Whether the type of a result is the schema of an output.

@@ -3,6 +3,8 @@
 const std = @import("std");
 const host = @import("host.zig");
 const http = @import("http.zig");
+const json_text = @import("json.zig");
+const View = host.View;
 const Store = @import("store.zig").Store;
 
 /// The errors that are more than `failed`. Any other error is one of that kind, with its name as the message.
@@ -94,17 +96,20 @@ pub const Context = struct {
 
     /// Hands on a failure of the host.
     pub fn refused(context: *Context, failure: host.Failure) Error {
-        return context.fail(@fromBackingInt(@intCast(failure.kind)), "{s}", .{failure.message});
+        return context.fail(@fromBackingInt(@intCast(failure.kind)), "{s}", .{failure.text()});
     }
 
-    /// Text that ends with NUL, as the host's functions want it.
-    pub fn terminated(context: *const Context, text: []const u8) error{OutOfMemory}![:0]const u8 {
+    /// Text that ends with NUL, as some of the host's functions want it. A NUL in the text would cut it: it is refused.
+    pub fn terminated(context: *Context, text: []const u8) ![:0]const u8 {
+        if (std.mem.findScalar(u8, text, 0) != null) {
+            return context.fail(.invalid_arguments, "`{s}` has a NUL in it", .{text});
+        }
         return context.arena.dupeSentinel(u8, text, 0);
     }
 
-    /// Anything that std.json can write, as text.
-    pub fn json(context: *const Context, value: anytype) ![]const u8 {
-        return std.json.Stringify.valueAlloc(context.arena, value, .{});
+    /// Anything that std.json can write, as text. An error where it holds text that is not UTF-8, NaN or infinity.
+    pub fn json(context: *Context, value: anytype) ![]const u8 {
+        return json_text.write(context, value, .{});
     }
 
     /// Who asked.
@@ -120,11 +125,14 @@ pub const Context = struct {
     }
 
     /// Says how far the call has come.
-    pub fn report(context: *const Context, progress: Progress) !void {
-        const title: ?[*:0]const u8 = if (progress.title) |text| try context.terminated(text) else null;
-        const metadata: ?[*:0]const u8 = if (progress.metadata) |text| try context.terminated(text) else null;
+    pub fn report(context: *const Context, progress: Progress) void {
+        _ = context;
         const unknown = -1;
-        host.portcullis_progress(title, progress.fraction orelse unknown, metadata);
+        host.portcullis_progress_of(
+            View.optional(progress.title),
+            progress.fraction orelse unknown,
+            View.optional(progress.metadata),
+        );
     }
 
     /// Whether nobody wants the answer any more. The call is stopped a short while after this turns true.
@@ -140,22 +148,22 @@ pub const Context = struct {
 
     /// Asks the policy or a person whether something may be done. `permission` is one of the tool's own.
     pub fn ask(context: *Context, permission: []const u8, resource: []const u8, reason: []const u8) !void {
-        const right = try context.terminated(permission);
         var failure: host.Failure = undefined;
-        if (!host.portcullis_ask(right, try context.terminated(resource), try context.terminated(reason), &failure)) {
+        if (!host.portcullis_ask_of(View.of(permission), View.of(resource), View.of(reason), &failure)) {
             return context.refused(failure);
         }
     }
 
     /// Writes a line into the record of the call.
     pub fn log(context: *const Context, level: Level, comptime format: []const u8, arguments: anytype) void {
-        const text = std.fmt.allocPrintSentinel(context.arena, format, arguments, 0) catch @errorName(error.OutOfMemory);
-        host.portcullis_log(@backingInt(level), "%s", text.ptr);
+        const text = std.fmt.allocPrint(context.arena, format, arguments) catch @errorName(error.OutOfMemory);
+        host.portcullis_log_of(@backingInt(level), View.of(text));
     }
 
     /// What the policy sets under `config`.
-    pub fn setting(context: *const Context, key: []const u8) !?[]const u8 {
-        return host.portcullis_setting(try context.terminated(key)).optional();
+    pub fn setting(context: *const Context, key: []const u8) ?[]const u8 {
+        _ = context;
+        return host.portcullis_setting_of(View.of(key)).optional();
     }
 
     /// Writes the next piece of the text answer while the tool is at work. It then returns the text that follows.
@@ -166,7 +174,7 @@ pub const Context = struct {
 
     /// Opens the directory of a key, for everything that the standard library does with one.
     pub fn directory(context: *Context, key: []const u8) !std.Io.Dir {
-        const path = try std.mem.concat(context.arena, u8, &.{ "/", key });
+        const path = try std.mem.concat(context.arena, u8, &.{ "/", try context.terminated(key) });
         return std.Io.Dir.openDirAbsolute(context.io(), path, .{ .iterate = true }) catch {
             return context.fail(.denied, "the policy grants no directory `{s}` to this tool", .{key});
         };
@@ -184,17 +192,16 @@ pub const Context = struct {
     }
 
     /// Whether the host adds a secret to the requests of a key.
-    pub fn hasSecret(context: *const Context, key: []const u8) !bool {
+    pub fn hasSecret(context: *Context, key: []const u8) !bool {
         return host.portcullis_has_secret(try context.terminated(key));
     }
 
     /// Calls a method of the application that embeds the host: one JSON document in, one out.
     pub fn service(context: *Context, key: []const u8, method: []const u8, input: []const u8) ![]const u8 {
-        const document = try context.terminated(input);
         var output: host.Bytes = undefined;
         var failure: host.Failure = undefined;
         const name = try context.terminated(key);
-        if (!host.portcullis_call_service(name, try context.terminated(method), document, &output, &failure)) {
+        if (!host.portcullis_call_service_of(name, View.of(method), View.of(input), &output, &failure)) {
             return context.refused(failure);
         }
         return output.slice();

@@ -1,5 +1,7 @@
 //! What `portcullis/host.h` declares. The C library does the work below this SDK; keep the two alike.
 
+const std = @import("std");
+
 pub const Bytes = extern struct {
     data: ?[*]u8,
     length: usize,
@@ -14,6 +16,19 @@ pub const Bytes = extern struct {
     }
 };
 
+pub const View = extern struct {
+    data: ?[*]const u8,
+    length: usize,
+
+    pub fn of(text: []const u8) View {
+        return .{ .data = text.ptr, .length = text.len };
+    }
+
+    pub fn optional(text: ?[]const u8) View {
+        return if (text) |there| of(there) else .{ .data = null, .length = 0 };
+    }
+};
+
 pub const Dependency = extern struct {
     key: [*:0]const u8,
     kind: c_int,
@@ -24,6 +39,12 @@ pub const Dependency = extern struct {
 pub const Failure = extern struct {
     kind: c_int,
     message: [*:0]const u8,
+    message_length: usize,
+
+    pub fn text(failure: Failure) []const u8 {
+        if (failure.message_length > 0) return failure.message[0..failure.message_length];
+        return std.mem.span(failure.message);
+    }
 };
 
 pub const Part = extern struct {
@@ -37,13 +58,15 @@ pub const AnswerKind = enum(c_int) { text, json, parts, failure };
 
 pub const Answer = extern struct {
     kind: AnswerKind,
-    title: ?[*:0]const u8 = null,
-    metadata: ?[*:0]const u8 = null,
+    title: ?[*]const u8 = null,
+    title_length: usize = 0,
+    metadata: ?[*]const u8 = null,
+    metadata_length: usize = 0,
     text: ?[*]const u8 = null,
     text_length: usize = 0,
     parts: ?[*]const Part = null,
     part_count: usize = 0,
-    failure: Failure = .{ .kind = 0, .message = "" },
+    failure: Failure = .{ .kind = 0, .message = "", .message_length = 0 },
 };
 
 pub const Tool = extern struct {
@@ -94,32 +117,29 @@ pub const Response = extern struct {
 };
 
 pub extern fn portcullis_current_call() Call;
-pub extern fn portcullis_progress(title: ?[*:0]const u8, fraction: f32, metadata: ?[*:0]const u8) void;
+pub extern fn portcullis_fail_of(kind: c_int, message: View) Answer;
+pub extern fn portcullis_progress_of(title: View, fraction: f32, metadata: View) void;
 pub extern fn portcullis_is_cancelled() bool;
-pub extern fn portcullis_ask(
-    permission: [*:0]const u8,
-    resource: [*:0]const u8,
-    reason: [*:0]const u8,
-    failure: *Failure,
-) bool;
-pub extern fn portcullis_log(level: c_int, format: [*:0]const u8, ...) void;
-pub extern fn portcullis_setting(key: [*:0]const u8) Bytes;
+pub extern fn portcullis_ask_of(permission: View, resource: View, reason: View, failure: *Failure) bool;
+pub extern fn portcullis_log_of(level: c_int, text: View) void;
+pub extern fn portcullis_setting_of(key: View) Bytes;
 pub extern fn portcullis_write(data: [*]const u8, length: usize, failure: *Failure) bool;
 pub extern fn portcullis_open_store(key: [*:0]const u8, store: *Store, failure: *Failure) bool;
-pub extern fn portcullis_store_get(store: Store, key: [*:0]const u8, value: *Bytes, failure: *Failure) bool;
-pub extern fn portcullis_store_set(
+pub extern fn portcullis_close_store(store: Store) void;
+pub extern fn portcullis_store_get_of(store: Store, key: View, value: *Bytes, failure: *Failure) bool;
+pub extern fn portcullis_store_set_of(
     store: Store,
-    key: [*:0]const u8,
+    key: View,
     data: [*]const u8,
     length: usize,
     failure: *Failure,
 ) bool;
-pub extern fn portcullis_store_delete(store: Store, key: [*:0]const u8, failure: *Failure) bool;
+pub extern fn portcullis_store_delete_of(store: Store, key: View, failure: *Failure) bool;
 pub extern fn portcullis_store_keys(store: Store, keys: *?[*]Bytes, count: *usize, failure: *Failure) bool;
-pub extern fn portcullis_call_service(
+pub extern fn portcullis_call_service_of(
     key: [*:0]const u8,
-    method: [*:0]const u8,
-    input: [*:0]const u8,
+    method: View,
+    input: View,
     output: *Bytes,
     failure: *Failure,
 ) bool;

@@ -8,11 +8,15 @@ const plugin: portcullis.Plugin = @import("plugin").plugin;
 /// `std.log` goes into the record of the call.
 pub const std_options: std.Options = .{ .logFn = log, .allow_stack_tracing = false };
 
+/// Room for the message of a panic, which may have come of a lack of memory. A longer one is written as it is.
+const panic_bytes = 512;
+
 /// A panic cannot be answered: it says why in the record, and ends the instance.
 pub const panic = std.debug.FullPanic(recordAndTrap);
 
 fn recordAndTrap(message: []const u8, _: ?usize) noreturn {
-    host.portcullis_log(@backingInt(portcullis.Level.critical), "panic: %.*s", @as(c_int, @intCast(message.len)), message.ptr);
+    var buffer: [panic_bytes]u8 = undefined;
+    portcullis.log(.critical, std.fmt.bufPrint(&buffer, "panic: {s}", .{message}) catch message);
     @trap();
 }
 
@@ -23,7 +27,7 @@ fn log(
     arguments: anytype,
 ) void {
     const prefix = if (scope == .default) "" else @tagName(scope) ++ ": ";
-    const text = std.fmt.allocPrintSentinel(std.heap.c_allocator, prefix ++ format, arguments, 0) catch return;
+    const text = std.fmt.allocPrint(std.heap.c_allocator, prefix ++ format, arguments) catch return;
     defer std.heap.c_allocator.free(text);
     portcullis.log(switch (level) {
         .err => .err,
@@ -79,19 +83,20 @@ export fn portcullis_run(tool: *const host.Tool, arguments: host.Bytes) host.Ans
 }
 
 fn failed(context: *portcullis.Context, failure: anyerror) host.Answer {
-    const message = context.terminated(context.messageOf(failure)) catch @errorName(error.OutOfMemory);
-    return .{
-        .kind = .failure,
-        .failure = .{ .kind = @backingInt(portcullis.FailureKind.of(failure)), .message = message },
-    };
+    const message = host.View.of(context.messageOf(failure));
+    return host.portcullis_fail_of(@backingInt(portcullis.FailureKind.of(failure)), message);
 }
 
 fn lower(context: *portcullis.Context, answer: portcullis.Answer) !host.Answer {
-    var lowered: host.Answer = .{
-        .kind = .text,
-        .title = if (answer.title) |text| (try context.terminated(text)).ptr else null,
-        .metadata = if (answer.metadata) |text| (try context.terminated(text)).ptr else null,
-    };
+    var lowered: host.Answer = .{ .kind = .text };
+    if (answer.title) |text| {
+        lowered.title = orEmpty(text).ptr;
+        lowered.title_length = text.len;
+    }
+    if (answer.metadata) |text| {
+        lowered.metadata = orEmpty(text).ptr;
+        lowered.metadata_length = text.len;
+    }
     switch (answer.output) {
         .text, .json => |text| {
             lowered.kind = if (answer.output == .json) .json else .text;
@@ -107,6 +112,11 @@ fn lower(context: *portcullis.Context, answer: portcullis.Answer) !host.Answer {
         },
     }
     return lowered;
+}
+
+/// Text of no length ends with NUL in C.
+fn orEmpty(text: []const u8) []const u8 {
+    return if (text.len > 0) text else "";
 }
 
 fn lowerPart(part: portcullis.Part) host.Part {

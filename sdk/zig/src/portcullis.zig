@@ -136,8 +136,8 @@ fn Payload(comptime Returned: type) type {
 }
 
 /// Writes a line into the record of the running call. `std.log` writes there too.
-pub fn log(level: Level, message: [:0]const u8) void {
-    host.portcullis_log(@backingInt(level), "%s", message.ptr);
+pub fn log(level: Level, message: []const u8) void {
+    host.portcullis_log_of(@backingInt(level), host.View.of(message));
 }
 
 test {

@@ -18,100 +18,191 @@ const evaluation_branches = 1_000_000;
 pub fn of(comptime T: type) [:0]const u8 {
     return comptime text: {
         @setEvalBranchQuota(evaluation_branches);
-        break :text "{" ++ members(T) ++ "}";
+        break :text written(members(T));
     };
 }
 
-fn members(comptime T: type) [:0]const u8 {
-    if (T == std.json.Value) return "";
+/// A keyword of a schema, with its value as JSON.
+const Member = struct { keyword: []const u8, value: [:0]const u8 };
+
+fn written(comptime all: []const Member) [:0]const u8 {
+    var text: [:0]const u8 = "";
+    for (all) |member| {
+        text = text ++ (if (text.len > 0) "," else "") ++ quoted(member.keyword) ++ ":" ++ member.value;
+    }
+    return "{" ++ text ++ "}";
+}
+
+/// Sets a keyword: in the place of the one of that name, or behind all others.
+fn with(comptime all: []const Member, comptime keyword: []const u8, comptime value: [:0]const u8) []const Member {
+    var changed: []const Member = &.{};
+    var is_new = true;
+    for (all) |member| {
+        const is_same = std.mem.eql(u8, member.keyword, keyword);
+        if (is_same) is_new = false;
+        changed = changed ++ &[_]Member{if (is_same) .{ .keyword = keyword, .value = value } else member};
+    }
+    return if (is_new) changed ++ &[_]Member{.{ .keyword = keyword, .value = value }} else changed;
+}
+
+fn members(comptime T: type) []const Member {
+    if (T == std.json.Value) return &.{};
     switch (@typeInfo(T)) {
-        .bool => return "\"type\":\"boolean\"",
+        .bool => return kind("boolean"),
         .int => |int| return integer(int),
-        .float => return "\"type\":\"number\"",
-        .optional => |optional| return members(optional.child),
+        .float => return kind("number"),
+        .optional => |optional| return &.{
+            .{ .keyword = "anyOf", .value = "[" ++ of(optional.child) ++ ",{\"type\":\"null\"}]" },
+        },
         .@"enum" => return enumeration(T),
         .@"struct" => return object(T),
-        .array => |array| return list(array.child),
+        .array => |array| {
+            if (array.child == u8) {
+                @compileError("`" ++ @typeName(T) ++ "` is text to std.json where it is UTF-8, and numbers where it " ++
+                    "is not: use []const u8 for text, or another integer for numbers");
+            }
+            const length = std.fmt.comptimePrint("{d}", .{array.len});
+            return with(with(list(array.child), "minItems", length), "maxItems", length);
+        },
         .pointer => |pointer| {
-            if (pointer.size == .slice) return if (pointer.child == u8) "\"type\":\"string\"" else list(pointer.child);
+            if (pointer.size == .slice) return if (pointer.child == u8) kind("string") else list(pointer.child);
         },
         else => {},
     }
     @compileError("`" ++ @typeName(T) ++ "` has no JSON Schema: use a bool, a number, []const u8, an enum, a slice, " ++
-        "an optional or a struct of these, or std.json.Value");
+        "an array, an optional or a struct of these, or std.json.Value");
 }
 
-fn integer(comptime int: std.lang.Type.Int) [:0]const u8 {
-    const kind = "\"type\":\"integer\"" ++ if (int.signedness == .unsigned) ",\"minimum\":0" else "";
+fn kind(comptime name: []const u8) []const Member {
+    return &.{.{ .keyword = "type", .value = quoted(name) }};
+}
+
+fn integer(comptime int: std.lang.Type.Int) []const Member {
+    var all = kind("integer");
     // Beyond 53 bits a number in JSON is not exact, so a bound says nothing.
-    if (int.bits >= 53) return kind;
+    const is_exact = int.bits < 53;
     const T = @Int(int.signedness, int.bits);
-    const least = if (int.signedness == .signed) std.fmt.comptimePrint(",\"minimum\":{d}", .{std.math.minInt(T)}) else "";
-    return kind ++ least ++ std.fmt.comptimePrint(",\"maximum\":{d}", .{std.math.maxInt(T)});
+    if (is_exact or int.signedness == .unsigned) {
+        all = with(all, "minimum", std.fmt.comptimePrint("{d}", .{std.math.minInt(T)}));
+    }
+    return if (is_exact) with(all, "maximum", std.fmt.comptimePrint("{d}", .{std.math.maxInt(T)})) else all;
 }
 
-fn list(comptime Item: type) [:0]const u8 {
-    return "\"type\":\"array\",\"items\":" ++ of(Item);
+fn list(comptime Item: type) []const Member {
+    return with(kind("array"), "items", of(Item));
 }
 
-fn enumeration(comptime T: type) [:0]const u8 {
+fn enumeration(comptime T: type) []const Member {
     var names: [:0]const u8 = "";
     for (@typeInfo(T).@"enum".field_names) |name| {
         names = names ++ (if (names.len > 0) "," else "") ++ quoted(name);
     }
-    return "\"type\":\"string\",\"enum\":[" ++ names ++ "]";
+    return with(kind("string"), "enum", "[" ++ names ++ "]");
 }
 
-fn object(comptime T: type) [:0]const u8 {
+fn object(comptime T: type) []const Member {
     const fields = @typeInfo(T).@"struct";
-    var properties: [:0]const u8 = "";
+    if (fields.is_tuple) {
+        @compileError("`" ++ @typeName(T) ++ "` is a tuple, which no schema describes: give its fields names");
+    }
+    var properties: []const Member = &.{};
     var required: [:0]const u8 = "";
     for (fields.field_names, fields.field_types, fields.field_attrs) |name, Field, attributes| {
         if (@typeInfo(Field) == .optional and attributes.default_value_ptr == null) {
             @compileError("write `= null` behind `" ++ name ++ "` in " ++ @typeName(T) ++
                 ": it is left away when there is none");
         }
-        properties = properties ++ (if (properties.len > 0) "," else "") ++ quoted(name) ++ ":" ++
-            property(T, name, Field, attributes.defaultValue(Field));
+        properties = with(properties, name, property(T, name, Field, attributes.defaultValue(Field)));
         if (attributes.default_value_ptr == null) {
             required = required ++ (if (required.len > 0) "," else "") ++ quoted(name);
         }
     }
-    return "\"type\":\"object\",\"properties\":{" ++ properties ++ "}" ++
-        (if (required.len > 0) ",\"required\":[" ++ required ++ "]" else "") ++ ",\"additionalProperties\":false";
+    const all = with(kind("object"), "properties", written(properties));
+    return with(
+        if (required.len > 0) with(all, "required", "[" ++ required ++ "]") else all,
+        "additionalProperties",
+        "false",
+    );
 }
 
-fn property(comptime T: type, comptime name: [:0]const u8, comptime Field: type, comptime default: ?Field) [:0]const u8 {
+fn property(
+    comptime T: type,
+    comptime name: [:0]const u8,
+    comptime Field: type,
+    comptime default: ?Field,
+) [:0]const u8 {
     if (!@hasDecl(T, "descriptions") or !@hasField(@TypeOf(T.descriptions), name)) {
-        @compileError("describe `" ++ name ++ "` for the model: pub const descriptions = .{ ." ++ name ++ " = \"...\" }; in " ++
-            @typeName(T));
+        @compileError("describe `" ++ name ++ "` for the model: pub const descriptions = .{ ." ++ name ++
+            " = \"...\" }; in " ++ @typeName(T));
     }
-    var text: [:0]const u8 = "\"description\":" ++ quoted(@field(T.descriptions, name));
-    var kind: [:0]const u8 = members(Field);
+    // A field that is null is left away, so its schema is that of what it is otherwise.
+    var all = members(switch (@typeInfo(Field)) {
+        .optional => |optional| optional.child,
+        else => Field,
+    });
     if (@hasDecl(T, "keywords") and @hasField(@TypeOf(T.keywords), name)) {
         const keywords = @field(T.keywords, name);
-        // A bound that is written takes the place of the type's own.
-        if (@typeInfo(Field) == .int) kind = "\"type\":\"integer\"";
         for (@typeInfo(@TypeOf(keywords)).@"struct".field_names) |keyword| {
-            kind = kind ++ "," ++ quoted(keyword) ++ ":" ++ literal(@field(keywords, keyword));
+            all = with(all, keyword, literal(@field(keywords, keyword)));
         }
     }
-    if (kind.len > 0) text = kind ++ "," ++ text;
+    all = with(all, "description", quoted(@field(T.descriptions, name)));
     if (default) |value| {
-        if (@typeInfo(Field) != .optional) text = text ++ ",\"default\":" ++ literal(value);
+        const is_null = @typeInfo(Field) == .optional and value == null;
+        if (!is_null) all = with(all, "default", literal(value));
     }
-    return "{" ++ text ++ "}";
+    return written(all);
 }
 
 /// A value that is known while compiling, as JSON.
 fn literal(comptime value: anytype) [:0]const u8 {
-    return switch (@typeInfo(@TypeOf(value))) {
-        .bool => if (value) "true" else "false",
-        .int, .comptime_int, .float, .comptime_float => std.fmt.comptimePrint("{d}", .{value}),
-        .@"enum", .enum_literal => quoted(@tagName(value)),
-        .pointer => quoted(value),
-        else => @compileError("a default or a keyword is a bool, a number, a text or a name"),
+    const T = @TypeOf(value);
+    if (T == std.json.Value) return switch (value) {
+        .null => "null",
+        .number_string => |text| text ++ "",
+        .array, .object => @compileError("a default of std.json.Value is a bool, a number, a text or null"),
+        inline else => |content| literal(content),
     };
+    switch (@typeInfo(T)) {
+        .null => return "null",
+        .bool => return if (value) "true" else "false",
+        .int, .comptime_int => return std.fmt.comptimePrint("{d}", .{value}),
+        .float, .comptime_float => {
+            if (!std.math.isFinite(@as(f64, value))) @compileError("JSON has neither NaN nor infinity");
+            return std.fmt.comptimePrint("{d}", .{value});
+        },
+        .@"enum", .enum_literal => return quoted(@tagName(value)),
+        .optional => return if (value) |content| literal(content) else "null",
+        .array => return items(&value),
+        .pointer => |pointer| switch (@typeInfo(pointer.child)) {
+            .int => if (pointer.child == u8 and pointer.size == .slice) return quoted(value),
+            .array => |array| return if (array.child == u8) quoted(value) else items(value),
+            else => {},
+        },
+        .@"struct" => |fields| return if (fields.is_tuple) items(value) else record(value),
+        else => {},
+    }
+    if (@typeInfo(T) == .pointer and @typeInfo(T).pointer.size == .slice) return items(value);
+    @compileError("`" ++ @typeName(T) ++ "` is no default and no keyword: use a bool, a number, a text, a name, or a " ++
+        "list or a struct of these");
+}
+
+fn items(comptime values: anytype) [:0]const u8 {
+    var text: [:0]const u8 = "";
+    inline for (values) |value| text = text ++ (if (text.len > 0) "," else "") ++ literal(value);
+    return "[" ++ text ++ "]";
+}
+
+/// A struct, without what is null.
+fn record(comptime value: anytype) [:0]const u8 {
+    const fields = @typeInfo(@TypeOf(value)).@"struct";
+    var all: []const Member = &.{};
+    for (fields.field_names, fields.field_types) |name, Field| {
+        const content = @field(value, name);
+        const is_null = @typeInfo(Field) == .optional and content == null;
+        if (!is_null) all = with(all, name, literal(content));
+    }
+    return written(all);
 }
 
 /// A text as a JSON string.
@@ -153,4 +244,61 @@ test "lists, numbers and anything have schemas" {
     try std.testing.expectEqualStrings("{\"type\":\"integer\",\"minimum\":-128,\"maximum\":127}", of(i8));
     try std.testing.expectEqualStrings("{\"type\":\"integer\",\"minimum\":0}", of(u64));
     try std.testing.expectEqualStrings("{}", of(std.json.Value));
+    try std.testing.expectEqualStrings(
+        \\{"type":"array","items":{"type":"number"},"minItems":3,"maxItems":3}
+    , of([3]f64));
+}
+
+test "an optional has its bounds once, and its default" {
+    const Options = struct {
+        limit: ?u8 = null,
+        page: ?u8 = 7,
+        pub const descriptions = .{ .limit = "How many.", .page = "Which." };
+        pub const keywords = .{ .limit = .{ .minimum = 1, .maximum = 50 } };
+    };
+    try std.testing.expectEqualStrings(
+        \\{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":50,"description":"How many."},
+    ++
+        \\"page":{"type":"integer","minimum":0,"maximum":255,"description":"Which.","default":7}},
+    ++
+        \\"additionalProperties":false}
+    , of(Options));
+}
+
+test "defaults are lists, structs and anything" {
+    const In = struct {
+        unit: enum { metric, imperial } = .metric,
+        note: ?[]const u8 = null,
+        pub const descriptions = .{ .unit = "The unit.", .note = "Words." };
+    };
+    const Find = struct {
+        tags: []const []const u8 = &.{},
+        words: []const []const u8 = &.{ "a", "b" },
+        in: In = .{},
+        corner: [2]f64 = .{ 0, 0.5 },
+        value: std.json.Value = .null,
+        pub const descriptions = .{ .tags = "T.", .words = "W.", .in = "I.", .corner = "C.", .value = "V." };
+        pub const keywords = .{ .words = .{ .examples = .{ .{ "x", "y" }, .{} } } };
+    };
+    try std.testing.expectEqualStrings(
+        \\{"type":"object","properties":{"tags":{"type":"array","items":{"type":"string"},"description":"T.","default":[]},
+    ++
+        \\"words":{"type":"array","items":{"type":"string"},"examples":[["x","y"],[]],"description":"W.","default":["a","b"]},
+    ++
+        \\"in":{"type":"object","properties":{"unit":{"type":"string","enum":["metric","imperial"],"description":"The unit.",
+    ++
+        \\"default":"metric"},"note":{"type":"string","description":"Words."}},"additionalProperties":false,
+    ++
+        \\"description":"I.","default":{"unit":"metric"}},
+    ++
+        \\"corner":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2,"description":"C.","default":[0,0.5]},
+    ++
+        \\"value":{"description":"V.","default":null}},"additionalProperties":false}
+    , of(Find));
+}
+
+test "an item may be null" {
+    try std.testing.expectEqualStrings(
+        \\{"type":"array","items":{"anyOf":[{"type":"boolean"},{"type":"null"}]}}
+    , of([]const ?bool));
 }

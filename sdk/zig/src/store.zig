@@ -3,6 +3,7 @@
 const std = @import("std");
 const host = @import("host.zig");
 const Context = @import("context.zig").Context;
+const View = host.View;
 
 /// Keeps what is put into it from one call to the next; the policy says how much, and for whom.
 pub const Store = struct {
@@ -19,11 +20,16 @@ pub const Store = struct {
         return .{ .context = context, .handle = handle };
     }
 
+    /// Gives the store back. The end of the call does it too: only a tool that opens many has to.
+    pub fn close(store: Store) void {
+        host.portcullis_close_store(store.handle);
+    }
+
     /// The value of a key.
     pub fn get(store: Store, key: []const u8) !?[]const u8 {
         var failure: host.Failure = undefined;
         var value: host.Bytes = undefined;
-        if (!host.portcullis_store_get(store.handle, try store.context.terminated(key), &value, &failure)) {
+        if (!host.portcullis_store_get_of(store.handle, View.of(key), &value, &failure)) {
             return store.context.refused(failure);
         }
         return value.optional();
@@ -32,8 +38,7 @@ pub const Store = struct {
     /// Sets the value of a key.
     pub fn set(store: Store, key: []const u8, value: []const u8) !void {
         var failure: host.Failure = undefined;
-        const name = try store.context.terminated(key);
-        if (!host.portcullis_store_set(store.handle, name, value.ptr, value.len, &failure)) {
+        if (!host.portcullis_store_set_of(store.handle, View.of(key), value.ptr, value.len, &failure)) {
             return store.context.refused(failure);
         }
     }
@@ -41,7 +46,7 @@ pub const Store = struct {
     /// Takes a key away. One that is not there is no error.
     pub fn delete(store: Store, key: []const u8) !void {
         var failure: host.Failure = undefined;
-        if (!host.portcullis_store_delete(store.handle, try store.context.terminated(key), &failure)) {
+        if (!host.portcullis_store_delete_of(store.handle, View.of(key), &failure)) {
             return store.context.refused(failure);
         }
     }

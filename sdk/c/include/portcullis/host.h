@@ -3,7 +3,11 @@
 // An instance is made for each call and thrown away after it. So nothing that these functions hand out has to be
 // freed; a tool that works through much data may give it back with free(). Where memory ends, the call is aborted.
 //
-// Text is UTF-8 and ends with NUL. Text that comes from the host has its length beside it, since it may hold NUL too.
+// Text is UTF-8 and ends with NUL. Text that comes from the host has its length beside it, since it may hold NUL too;
+// for text of a plugin that may, there are functions and members that take a length.
+//
+// What a tool only says, such as a line of the log, a title or the message of a failure, has U+FFFD in place of what is
+// not UTF-8. An answer, a key or a resource is never changed: where it is not UTF-8, that is a failure.
 #ifndef PORTCULLIS_HOST_H
 #define PORTCULLIS_HOST_H
 
@@ -31,6 +35,15 @@ typedef struct portcullis_bytes {
     char *data;  // NULL: there are none, which is not the same as an empty text
     size_t length;
 } portcullis_bytes;
+
+// Text that may hold NUL. No NUL has to follow it.
+typedef struct portcullis_view {
+    const char *data;  // NULL: there is none
+    size_t length;
+} portcullis_view;
+
+// Text up to its NUL.
+portcullis_view portcullis_view_of(const char *text);
 
 // ---- What a plugin says of itself ----
 
@@ -108,6 +121,7 @@ typedef enum portcullis_failure_kind {
 typedef struct portcullis_failure {
     portcullis_failure_kind kind;
     const char *message;
+    size_t message_length;  // 0: the message ends with NUL
 } portcullis_failure;
 
 typedef enum portcullis_part_kind { PORTCULLIS_PART_TEXT, PORTCULLIS_PART_IMAGE, PORTCULLIS_PART_FILE } portcullis_part_kind;
@@ -130,9 +144,11 @@ typedef enum portcullis_answer_kind {
 // What a tool returns. The functions below make one; `title` and `metadata` may be set afterwards.
 typedef struct portcullis_answer {
     portcullis_answer_kind kind;
-    const char *title;     // a few words for people, or NULL
-    const char *metadata;  // one JSON object for programs, or NULL
-    const char *text;      // of TEXT and JSON
+    const char *title;       // a few words for people, or NULL
+    size_t title_length;     // 0: the title ends with NUL
+    const char *metadata;    // one JSON object for programs, or NULL
+    size_t metadata_length;  // 0: the metadata ends with NUL
+    const char *text;        // of TEXT and JSON
     size_t text_length;
     const portcullis_part *parts;  // of PARTS
     size_t part_count;
@@ -148,6 +164,7 @@ portcullis_answer portcullis_json_of(const char *data, size_t length);
 // The parts are not copied.
 portcullis_answer portcullis_parts(const portcullis_part *parts, size_t count);
 portcullis_answer portcullis_fail(portcullis_failure_kind kind, const char *format, ...) PORTCULLIS_PRINTF(2, 3);
+portcullis_answer portcullis_fail_of(portcullis_failure_kind kind, portcullis_view message);
 // The answer for a failure that a function of this library gave.
 portcullis_answer portcullis_fail_with(portcullis_failure failure);
 
@@ -166,6 +183,7 @@ portcullis_call portcullis_current_call(void);
 // Reports how far the call has come. NULL, and a fraction below 0, leave what was said before.
 // `metadata` is one JSON object.
 void portcullis_progress(const char *title, float fraction, const char *metadata);
+void portcullis_progress_of(portcullis_view title, float fraction, portcullis_view metadata);
 
 // Whether the caller no longer wants the answer. The call is stopped a short while after this turns true.
 bool portcullis_is_cancelled(void);
@@ -173,6 +191,8 @@ bool portcullis_is_cancelled(void);
 // Asks the policy or a person whether something may be done. `permission` is the name of one of the tool's
 // permissions, such as "write". False: it may not, and the failure says why.
 bool portcullis_ask(const char *permission, const char *resource, const char *reason, portcullis_failure *failure);
+bool portcullis_ask_of(portcullis_view permission, portcullis_view resource, portcullis_view reason,
+                       portcullis_failure *failure);
 
 typedef enum portcullis_level {
     PORTCULLIS_TRACE,
@@ -185,9 +205,11 @@ typedef enum portcullis_level {
 
 // Writes a line into the record of the call.
 void portcullis_log(portcullis_level level, const char *format, ...) PORTCULLIS_PRINTF(2, 3);
+void portcullis_log_of(portcullis_level level, portcullis_view text);
 
 // What the policy sets under `config`; without data where it sets nothing.
 portcullis_bytes portcullis_setting(const char *key);
+portcullis_bytes portcullis_setting_of(portcullis_view key);
 
 // Writes the next piece of the call's text answer while the tool is still at work: for an answer that is large. The
 // tool then returns text with what follows, which may be empty.
@@ -218,6 +240,7 @@ void *portcullis_review_by(portcullis_reviewer *reviewer, char *tool, size_t too
 
 // Whether the policy names the host of a URL in what it binds to an HTTP key. Answers in a review as well.
 bool portcullis_names_host(const char *key, const char *url, bool *names, portcullis_failure *failure);
+bool portcullis_names_host_of(const char *key, portcullis_view url, bool *names, portcullis_failure *failure);
 
 // ---- Handles: false means there is no result, and the failure says why ----
 
@@ -233,15 +256,22 @@ bool portcullis_open_store(const char *key, portcullis_store *store, portcullis_
 void portcullis_close_store(portcullis_store store);
 // A key that is not there has no data.
 bool portcullis_store_get(portcullis_store store, const char *key, portcullis_bytes *value, portcullis_failure *failure);
+bool portcullis_store_get_of(portcullis_store store, portcullis_view key, portcullis_bytes *value,
+                             portcullis_failure *failure);
 bool portcullis_store_set(portcullis_store store, const char *key, const void *data, size_t length,
                           portcullis_failure *failure);
+bool portcullis_store_set_of(portcullis_store store, portcullis_view key, const void *data, size_t length,
+                             portcullis_failure *failure);
 bool portcullis_store_delete(portcullis_store store, const char *key, portcullis_failure *failure);
+bool portcullis_store_delete_of(portcullis_store store, portcullis_view key, portcullis_failure *failure);
 // All keys, in no particular order.
 bool portcullis_store_keys(portcullis_store store, portcullis_bytes **keys, size_t *count, portcullis_failure *failure);
 
 // Calls a method of the application that embeds the host: one JSON document in, one out.
 bool portcullis_call_service(const char *key, const char *method, const char *input, portcullis_bytes *output,
                              portcullis_failure *failure);
+bool portcullis_call_service_of(const char *key, portcullis_view method, portcullis_view input,
+                                portcullis_bytes *output, portcullis_failure *failure);
 
 typedef struct portcullis_header {
     const char *name;
@@ -284,6 +314,7 @@ bool portcullis_has_secret(const char *key);
 
 // Text for a place in a URL: what is not a letter, a digit or one of -._~ is percent-encoded.
 char *portcullis_encode(const char *text);
+char *portcullis_encode_of(portcullis_view text);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,9 @@
 #include <portcullis.h>
 
 static portcullis_answer greet(yyjson_val *arguments) {
-    return portcullis_textf("Hello, %s!", yyjson_get_str(yyjson_obj_get(arguments, "name")));
+    const char *name = portcullis_string(yyjson_obj_get(arguments, "name"));
+    if (!name) return portcullis_fail(PORTCULLIS_INVALID_ARGUMENTS, "a name has no NUL in it");
+    return portcullis_textf("Hello, %s!", name);
 }
 
 static const portcullis_tool TOOLS[] = {

@@ -9,12 +9,15 @@ static const unsigned char PIXEL[] = {
 #embed "pixel.png"
 };
 
-const char *text_of(yyjson_val *arguments, const char *name) {
-    return yyjson_get_str(yyjson_obj_get(arguments, name));
+portcullis_view text_of(yyjson_val *arguments, const char *name) {
+    yyjson_val *text = yyjson_obj_get(arguments, name);
+    return (portcullis_view){yyjson_get_str(text), yyjson_get_len(text)};
 }
 
 int64_t number_of(yyjson_val *arguments, const char *name) {
-    return yyjson_get_sint(yyjson_obj_get(arguments, name));
+    int64_t number = 0;
+    portcullis_integer(yyjson_obj_get(arguments, name), &number);
+    return number;
 }
 
 portcullis_answer echo(yyjson_val *arguments) {
@@ -29,55 +32,54 @@ static bool begins(char byte) {
     return ((unsigned char)byte & 0xC0) != 0x80;
 }
 
-static size_t characters(const char *text, size_t length) {
+static size_t characters(portcullis_view text) {
     size_t count = 0;
-    for (size_t i = 0; i < length; i++) count += begins(text[i]);
+    for (size_t i = 0; i < text.length; i++) count += begins(text.data[i]);
     return count;
 }
 
 portcullis_answer reverse(yyjson_val *arguments) {
-    yyjson_val *text = yyjson_obj_get(arguments, "text");
-    const char *from = yyjson_get_str(text);
-    size_t length = yyjson_get_len(text), end = length;
-    char *reversed = malloc(length + 1), *to = reversed;
+    portcullis_view text = text_of(arguments, "text");
+    size_t end = text.length;
+    char *reversed = malloc(text.length + 1), *to = reversed;
     while (end > 0) {
         size_t start = end - 1;
-        while (start > 0 && !begins(from[start])) start--;
-        memcpy(to, from + start, end - start);
+        while (start > 0 && !begins(text.data[start])) start--;
+        memcpy(to, text.data + start, end - start);
         to += end - start;
         end = start;
     }
-    portcullis_answer answer = portcullis_text_of(reversed, length);
+    portcullis_answer answer = portcullis_text_of(reversed, text.length);
     answer.title = "Reversed";
-    answer.metadata = portcullis_format("{\"characters\":%zu}", characters(from, length));
+    answer.metadata = portcullis_format("{\"characters\":%zu}", characters(text));
     return answer;
 }
 
 portcullis_answer repeat(yyjson_val *arguments) {
-    yyjson_val *text = yyjson_obj_get(arguments, "text");
-    size_t length = yyjson_get_len(text), times = (size_t)number_of(arguments, "times"), total;
+    portcullis_view text = text_of(arguments, "text");
+    size_t length = text.length, times = (size_t)number_of(arguments, "times"), total;
     char *repeated = ckd_mul(&total, length, times) ? NULL : malloc(total + 1);
     if (!repeated) return portcullis_fail(PORTCULLIS_FAILED, "there is no memory for %zu times %zu bytes", times, length);
-    for (size_t i = 0; i < times; i++) memcpy(repeated + i * length, yyjson_get_str(text), length);
+    for (size_t i = 0; i < times; i++) memcpy(repeated + i * length, text.data, length);
     return portcullis_text_of(repeated, total);
 }
 
 portcullis_answer measure(yyjson_val *arguments) {
-    yyjson_val *text = yyjson_obj_get(arguments, "text");
-    size_t length = yyjson_get_len(text);
+    portcullis_view text = text_of(arguments, "text");
     yyjson_mut_doc *answer = portcullis_new_object();
     yyjson_mut_val *root = yyjson_mut_doc_get_root(answer);
-    yyjson_mut_obj_add_uint(answer, root, "bytes", length);
-    yyjson_mut_obj_add_uint(answer, root, "characters", characters(yyjson_get_str(text), length));
+    yyjson_mut_obj_add_uint(answer, root, "bytes", text.length);
+    yyjson_mut_obj_add_uint(answer, root, "characters", characters(text));
     return portcullis_json(answer);
 }
 
 portcullis_answer add(yyjson_val *arguments) {
-    int64_t sum;
-    if (ckd_add(&sum, number_of(arguments, "a"), number_of(arguments, "b"))) {
-        return portcullis_fail(PORTCULLIS_INVALID_ARGUMENTS, "the sum is beyond 64 bits: take smaller numbers");
+    int64_t a, b, sum;
+    if (!portcullis_integer(yyjson_obj_get(arguments, "a"), &a) ||
+        !portcullis_integer(yyjson_obj_get(arguments, "b"), &b) || ckd_add(&sum, a, b)) {
+        return portcullis_fail(PORTCULLIS_INVALID_ARGUMENTS, "this is beyond 64 bits: take smaller numbers");
     }
-    const char *kind = text_of(arguments, "kind");
+    const char *kind = portcullis_string(yyjson_obj_get(arguments, "kind"));
     yyjson_val *note = yyjson_obj_get(arguments, "note");
     yyjson_mut_doc *answer = portcullis_new_object();
     yyjson_mut_val *root = yyjson_mut_doc_get_root(answer);

@@ -19,9 +19,10 @@ portcullis_answer fail(yyjson_val *arguments) {
         [PORTCULLIS_CANCELLED] = "cancelled",
         [PORTCULLIS_FAILED] = "failed",
     };
+    const char *name = portcullis_string(yyjson_obj_get(arguments, "kind"));
     portcullis_failure_kind kind = PORTCULLIS_INVALID_ARGUMENTS;
-    while (kind < PORTCULLIS_FAILED && strcmp(KINDS[kind], text_of(arguments, "kind")) != 0) kind++;
-    return portcullis_fail(kind, "%s", text_of(arguments, "message"));
+    while (kind < PORTCULLIS_FAILED && strcmp(KINDS[kind], name) != 0) kind++;
+    return portcullis_fail_of(kind, text_of(arguments, "message"));
 }
 
 portcullis_answer trap(yyjson_val *) {

@@ -11,12 +11,23 @@
 // Where the host shows the directory.
 #define WORKSPACE "/workspace"
 
-static char *full(const char *path) {
-    return portcullis_format(WORKSPACE "/%s", path);
+// The place of a path. Returns NULL, with errno, for a path that C would cut: no file has a NUL in its name.
+static char *full(portcullis_view path) {
+    if (!memchr(path.data, '\0', path.length)) return portcullis_format(WORKSPACE "/%s", path.data);
+    errno = EINVAL;
+    return NULL;
 }
 
-static portcullis_answer cannot(const char *what, const char *path) {
-    return portcullis_fail(PORTCULLIS_FAILED, "cannot %s %s: %s", what, path, strerror(errno));
+static portcullis_answer cannot(const char *what, portcullis_view path) {
+    const char *why = strerror(errno);
+    char *message;
+    size_t length;
+    FILE *stream = open_memstream(&message, &length);
+    fprintf(stream, "cannot %s ", what);
+    fwrite(path.data, 1, path.length, stream);
+    fprintf(stream, ": %s", why);
+    fclose(stream);
+    return portcullis_fail_of(PORTCULLIS_FAILED, (portcullis_view){message, length});
 }
 
 // Reads to the end. Returns NULL, with errno, where that fails.
@@ -34,8 +45,9 @@ static char *read_all(FILE *file, size_t *length) {
 }
 
 portcullis_answer read_file(yyjson_val *arguments) {
-    const char *path = text_of(arguments, "path");
-    FILE *file = fopen(full(path), "rb");
+    portcullis_view path = text_of(arguments, "path");
+    const char *place = full(path);
+    FILE *file = place ? fopen(place, "rb") : NULL;
     if (!file) return cannot("read", path);
     size_t length;
     char *text = read_all(file, &length);
@@ -56,16 +68,14 @@ static bool make_parents(char *path) {
 }
 
 portcullis_answer write_file(yyjson_val *arguments) {
-    const char *path = text_of(arguments, "path");
-    yyjson_val *text = yyjson_obj_get(arguments, "text");
+    portcullis_view path = text_of(arguments, "path"), text = text_of(arguments, "text");
     char *place = full(path);
-    FILE *file = make_parents(place) ? fopen(place, "wb") : NULL;
+    FILE *file = place && make_parents(place) ? fopen(place, "wb") : NULL;
     if (!file) return cannot("write", path);
-    size_t length = yyjson_get_len(text);
-    bool written = fwrite(yyjson_get_str(text), 1, length, file) == length;
+    bool written = fwrite(text.data, 1, text.length, file) == text.length;
     // What was buffered may still fail to be written.
     written = fclose(file) == 0 && written;
-    return written ? portcullis_textf("wrote %zu bytes", length) : cannot("write", path);
+    return written ? portcullis_textf("wrote %zu bytes", text.length) : cannot("write", path);
 }
 
 typedef struct entry {
@@ -99,10 +109,11 @@ static bool read_entries(const char *directory, entry **entries, size_t *count) 
 }
 
 portcullis_answer list_directory(yyjson_val *arguments) {
-    const char *path = text_of(arguments, "path");
+    portcullis_view path = text_of(arguments, "path");
+    const char *place = full(path);
     entry *entries;
     size_t count;
-    if (!read_entries(full(path), &entries, &count)) return cannot("list", path);
+    if (!place || !read_entries(place, &entries, &count)) return cannot("list", path);
     yyjson_mut_doc *answer = portcullis_new_object();
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(answer, yyjson_mut_doc_get_root(answer), "entries");
     for (size_t i = 0; i < count; i++) {
@@ -115,6 +126,7 @@ portcullis_answer list_directory(yyjson_val *arguments) {
 }
 
 portcullis_answer remove_file(yyjson_val *arguments) {
-    const char *path = text_of(arguments, "path");
-    return unlink(full(path)) == 0 ? portcullis_text("removed") : cannot("remove", path);
+    portcullis_view path = text_of(arguments, "path");
+    const char *place = full(path);
+    return place && unlink(place) == 0 ? portcullis_text("removed") : cannot("remove", path);
 }

@@ -41,8 +41,8 @@ portcullis_answer context(yyjson_val *) {
 
 portcullis_answer ask(yyjson_val *arguments) {
     portcullis_failure failure;
-    if (!portcullis_ask(text_of(arguments, "permission"), text_of(arguments, "resource"), text_of(arguments, "reason"),
-                        &failure)) {
+    if (!portcullis_ask_of(text_of(arguments, "permission"), text_of(arguments, "resource"),
+                           text_of(arguments, "reason"), &failure)) {
         return portcullis_fail_with(failure);
     }
     return portcullis_text("yes");
@@ -50,15 +50,19 @@ portcullis_answer ask(yyjson_val *arguments) {
 
 portcullis_answer fetch(yyjson_val *arguments) {
     const portcullis_header headers[] = {{"x-test", "conformance"}};
-    yyjson_val *body = yyjson_obj_get(arguments, "body");
+    yyjson_val *method = yyjson_obj_get(arguments, "method");
+    portcullis_view body = text_of(arguments, "body");
     const portcullis_request request = {
-        .method = text_of(arguments, "method"),
-        .url = text_of(arguments, "url"),
+        .method = method ? portcullis_string(method) : "GET",
+        .url = portcullis_string(yyjson_obj_get(arguments, "url")),
         .headers = headers,
         .header_count = PORTCULLIS_COUNT(headers),
-        .body = yyjson_get_str(body),
-        .body_length = yyjson_get_len(body),
+        .body = body.data,
+        .body_length = body.length,
     };
+    if (!request.method || !request.url) {
+        return portcullis_fail(PORTCULLIS_UNAVAILABLE, "cannot fetch what has a NUL in its URL or its method");
+    }
     portcullis_response response;
     portcullis_failure failure;
     if (!portcullis_fetch("web", &request, &response, &failure)) {
@@ -79,7 +83,7 @@ portcullis_answer remember(yyjson_val *arguments) {
     size_t length;
     char *value = yyjson_val_write(yyjson_obj_get(arguments, "value"), YYJSON_WRITE_NOFLAG, &length);
     if (!portcullis_open_store("notes", &notes, &failure) ||
-        !portcullis_store_set(notes, text_of(arguments, "key"), value, length, &failure)) {
+        !portcullis_store_set_of(notes, text_of(arguments, "key"), value, length, &failure)) {
         return portcullis_fail_with(failure);
     }
     return portcullis_text("remembered");
@@ -90,7 +94,7 @@ portcullis_answer recall(yyjson_val *arguments) {
     portcullis_failure failure;
     portcullis_bytes value;
     if (!portcullis_open_store("notes", &notes, &failure) ||
-        !portcullis_store_get(notes, text_of(arguments, "key"), &value, &failure)) {
+        !portcullis_store_get_of(notes, text_of(arguments, "key"), &value, &failure)) {
         return portcullis_fail_with(failure);
     }
     yyjson_doc *kept = yyjson_read(value.data, value.length, YYJSON_READ_NOFLAG);
@@ -102,15 +106,18 @@ portcullis_answer recall(yyjson_val *arguments) {
 
 portcullis_answer setting(yyjson_val *arguments) {
     yyjson_mut_doc *answer = portcullis_new_object();
-    add_text(answer, "value", portcullis_setting(text_of(arguments, "key")));
+    add_text(answer, "value", portcullis_setting_of(text_of(arguments, "key")));
     return portcullis_json(answer);
 }
 
 portcullis_answer print(yyjson_val *arguments) {
-    const char *text = text_of(arguments, "text");
-    printf("%s\n", text);
-    fprintf(stderr, "%s\n", text);
-    portcullis_log(PORTCULLIS_WARN, "%s", text);
+    portcullis_view text = text_of(arguments, "text");
+    FILE *const outputs[] = {stdout, stderr};
+    for (size_t i = 0; i < PORTCULLIS_COUNT(outputs); i++) {
+        fwrite(text.data, 1, text.length, outputs[i]);
+        fputc('\n', outputs[i]);
+    }
+    portcullis_log_of(PORTCULLIS_WARN, text);
     return portcullis_text("printed");
 }
 

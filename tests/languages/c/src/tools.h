@@ -4,8 +4,8 @@
 
 #include <portcullis.h>
 
-// Arguments that the schema says are there.
-const char *text_of(yyjson_val *arguments, const char *name);
+// Arguments that the schema says are there, and within its bounds.
+portcullis_view text_of(yyjson_val *arguments, const char *name);
 int64_t number_of(yyjson_val *arguments, const char *name);
 
 // data.c: what goes in and out.

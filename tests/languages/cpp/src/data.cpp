@@ -40,7 +40,7 @@ Result reverse(Value arguments) {
 Result repeat(Value arguments) {
     const std::string_view text = arguments["text"].text();
     std::string repeated;
-    for (std::int64_t i = 0; i < arguments["times"].integer(); i++) repeated += text;
+    for (std::int64_t i = 0; i < number_of(arguments, "times"); i++) repeated += text;
     return repeated;
 }
 
@@ -50,9 +50,10 @@ Result measure(Value arguments) {
 }
 
 Result add(Value arguments) {
+    const auto a = arguments["a"].integer(), b = arguments["b"].integer();
     std::int64_t sum = 0;
-    if (__builtin_add_overflow(arguments["a"].integer(), arguments["b"].integer(), &sum)) {
-        return Failure::invalid_arguments("the sum is beyond 64 bits: take smaller numbers");
+    if (!a || !b || __builtin_add_overflow(*a, *b, &sum)) {
+        return Failure::invalid_arguments("this is beyond 64 bits: take smaller numbers");
     }
     const Value kind = arguments["kind"], note = arguments["note"];
     Json answer = Json::object({{"sum", sum}, {"kind", kind ? kind.text() : "exact"}});
@@ -70,7 +71,7 @@ Result picture() {
 }
 
 Result write_out(Value arguments) {
-    for (std::int64_t i = 1; i <= arguments["pieces"].integer(); i++) {
+    for (std::int64_t i = 1; i <= number_of(arguments, "pieces"); i++) {
         auto written = portcullis::write("piece " + std::to_string(i) + "\n");
         if (!written) return written.error();
     }

@@ -15,13 +15,14 @@ static constexpr timespec NAP = {.tv_sec = 0, .tv_nsec = 5 * 1000 * 1000};
 static constexpr int RANDOM_DIGITS = 32;
 
 Result progress(Value arguments) {
-    const std::int64_t steps = arguments["steps"].integer();
+    const std::int64_t steps = number_of(arguments, "steps");
     for (std::int64_t i = 1; i <= steps; i++) {
-        portcullis::report({
+        auto said = portcullis::report({
             .title = "step " + std::to_string(i),
             .fraction = static_cast<float>(i) / static_cast<float>(steps),
             .metadata = Json::object({{"step", i}}),
         });
+        if (!said) return said.error();
     }
     return "done";
 }
@@ -33,8 +34,8 @@ Result context() {
 }
 
 Result ask(Value arguments) {
-    const auto answer = portcullis::ask(arguments["permission"].string(), arguments["resource"].string(),
-                                        arguments["reason"].string());
+    const auto answer = portcullis::ask(arguments["permission"].text(), arguments["resource"].text(),
+                                        arguments["reason"].text());
     if (!answer) return answer.error();
     return "yes";
 }
@@ -52,7 +53,9 @@ Result fetch(Value arguments) {
 Result remember(Value arguments) {
     const auto notes = portcullis::Store::open("notes");
     if (!notes) return notes.error();
-    const auto kept = notes->set(arguments["key"].string(), Json(arguments["value"]).text());
+    const auto value = Json(arguments["value"]).text();
+    if (!value) return value.error();
+    const auto kept = notes->set(arguments["key"].text(), *value);
     if (!kept) return kept.error();
     return "remembered";
 }
@@ -60,17 +63,17 @@ Result remember(Value arguments) {
 Result recall(Value arguments) {
     const auto notes = portcullis::Store::open("notes");
     if (!notes) return notes.error();
-    const auto value = notes->get(arguments["key"].string());
+    const auto value = notes->get(arguments["key"].text());
     if (!value) return value.error();
     return Json::object({{"value", *value ? Json::parse(**value) : Json()}});
 }
 
 Result setting(Value arguments) {
-    return Json::object({{"value", portcullis::setting(arguments["key"].string())}});
+    return Json::object({{"value", portcullis::setting(arguments["key"].text())}});
 }
 
 Result print(Value arguments) {
-    const std::string text = arguments["text"].string();
+    const std::string_view text = arguments["text"].text();
     std::cout << text << std::endl;
     std::cerr << text << std::endl;
     portcullis::log(PORTCULLIS_WARN, text);

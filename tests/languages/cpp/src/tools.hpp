@@ -8,6 +8,11 @@ using portcullis::Json;
 using portcullis::Result;
 using portcullis::Value;
 
+// A number that the schema says is there, and within its bounds.
+inline std::int64_t number_of(Value arguments, std::string_view name) {
+    return arguments[name].integer().value_or(0);
+}
+
 // data.cpp: what goes in and out.
 Result echo(Value arguments);
 Result reverse(Value arguments);

@@ -28,22 +28,6 @@ pub fn fail(arguments: Fail, context: *Context) portcullis.Error![]const u8 {
     }, "{s}", .{arguments.message});
 }
 
-const Throw = struct {
-    message: []const u8,
-
-    pub const descriptions = .{ .message = "What the error says." };
-};
-
-pub fn throw(arguments: Throw, context: *Context) ![]const u8 {
-    // Zig has no exceptions: an error that nobody handles is handed on. It is a name; its words are beside it.
-    try goWrong(context, arguments.message);
-    return "nothing went wrong";
-}
-
-fn goWrong(context: *Context, message: []const u8) !void {
-    return context.fail(.failed, "{s}", .{message});
-}
-
 pub fn trap() []const u8 {
     @panic("this tool panics");
 }

@@ -17,7 +17,7 @@ const Steps = struct {
 
 pub fn progress(arguments: Steps, at: *Context) ![]const u8 {
     for (1..arguments.steps + 1) |step| {
-        try at.report(.{
+        at.report(.{
             .title = try std.fmt.allocPrint(at.arena, "step {d}", .{step}),
             .fraction = @as(f32, @floatFromInt(step)) / @as(f32, @floatFromInt(arguments.steps)),
             .metadata = try at.json(.{ .step = step }),
@@ -94,7 +94,7 @@ pub fn recall(arguments: Key, at: *Context) !Answer {
 }
 
 pub fn setting(arguments: Key, at: *Context) !Answer {
-    return json(at, .{ .value = try at.setting(arguments.key) });
+    return json(at, .{ .value = at.setting(arguments.key) });
 }
 
 const Print = struct {

@@ -38,7 +38,6 @@ pub const plugin: portcullis.Plugin = .{
         tool("write-out", "Writes its answer in pieces while it works.", data.writeOut, .{ .hints = pure }),
 
         tool("fail", "Ends with a failure of the kind that is asked for.", endings.fail, .{ .hints = pure }),
-        tool("throw", "Runs into an error that it does not handle.", endings.throw, .{ .hints = pure }),
         tool("trap", "Breaks off in the middle.", endings.trap, .{ .hints = pure }),
         tool("wait", "Waits until the call is cancelled.", endings.wait, .{ .hints = pure }),
         tool("spin", "Never comes to an end.", endings.spin, .{ .hints = pure }),

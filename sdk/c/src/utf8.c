@@ -1,0 +1,56 @@
+// Whether text is UTF-8, as the Unicode standard defines it, and what is said in place of what is not.
+#include <string.h>
+
+#include "text.h"
+
+// What stands in place of bytes that are no character: U+FFFD.
+static const char REPLACEMENT[] = "\xEF\xBF\xBD";
+enum { REPLACEMENT_BYTES = sizeof REPLACEMENT - 1 };
+
+// The length of the character that a text begins with. Where it begins with none, `valid` is false, and the length is
+// that of the bytes that could have begun one, or else of the first byte.
+static size_t step(const uint8_t *text, size_t length, bool *valid) {
+    uint8_t first = text[0];
+    size_t size = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+    *valid = size > 0;
+    // What may follow the first byte leaves out forms that are too long, surrogates, and what is beyond U+10FFFF.
+    uint8_t least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    uint8_t most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+    for (size_t i = 1; i < size; i++) {
+        if (i == length || text[i] < least || text[i] > most) {
+            *valid = false;
+            return i;
+        }
+        least = 0x80;
+        most = 0xBF;
+    }
+    return size > 0 ? size : 1;
+}
+
+bool portcullis_is_utf8(portcullis_view text) {
+    const uint8_t *bytes = (const uint8_t *)text.data;
+    bool valid = true;
+    for (size_t at = 0; valid && at < text.length;) at += step(bytes + at, text.length - at, &valid);
+    return valid;
+}
+
+portcullis_answer portcullis_not_utf8(void) {
+    return portcullis_fail(PORTCULLIS_FAILED, "the answer is not UTF-8: give bytes as a file, or as base64 in JSON");
+}
+
+plugin_string_t portcullis_say(portcullis_view text) {
+    if (text.length == 0) return (plugin_string_t){0};
+    const uint8_t *bytes = (const uint8_t *)text.data;
+    if (portcullis_is_utf8(text)) return (plugin_string_t){(uint8_t *)bytes, text.length};
+    // One byte becomes one replacement at most.
+    uint8_t *said = portcullis_allocate(REPLACEMENT_BYTES * text.length), *out = said;
+    for (size_t at = 0; at < text.length;) {
+        bool valid;
+        size_t size = step(bytes + at, text.length - at, &valid);
+        size_t put = valid ? size : REPLACEMENT_BYTES;
+        memcpy(out, valid ? (const void *)(bytes + at) : REPLACEMENT, put);
+        out += put;
+        at += size;
+    }
+    return (plugin_string_t){said, (size_t)(out - said)};
+}
