@@ -2,21 +2,24 @@
 #![expect(clippy::disallowed_methods, reason = "std::fs reaches the granted directory alone")]
 
 use std::fs::File;
-use std::io::{Cursor, Read as _};
+use std::io::{BufReader, Seek as _};
 
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
 use portcullis_sdk::prelude::*;
+
+use crate::jpeg;
 
 /// The largest file, in bytes: that of a good camera.
 const FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
-/// The most memory that decoding may take, in bytes: a photo of 12 million pixels, or a progressive one of 5 million.
-/// What the rest of the plugin needs beside it fits into the 64 MiB that a host gives by default.
+/// The most memory that the pictures of a call may take, in bytes, with the file and what its decoder holds. Of the 64
+/// MiB that a host gives by default the stack, the plugin's data, a decoder's rows and metadata, and what small blocks
+/// leave unused between them have the rest.
 const MEMORY_BYTES_MAX: u64 = 60 * 1000 * 1000;
-/// The file lies in memory twice while its decoder begins.
-const FILE_COPIES: u64 = 2;
-/// What decoding a progressive JPEG takes for each byte of the picture: the byte itself, and its coefficient of two.
-const PROGRESSIVE_FACTOR: u64 = 3;
+/// The longest side, in pixels, so that a decoder's rows are small: that of a panorama.
+const SIDE_MAX: u32 = 16 * 1024;
+/// The most metadata of a PNG with one of its rows, in bytes: a large profile of colours.
+const METADATA_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The formats that this plugin reads and writes.
 #[arguments]
@@ -35,6 +38,13 @@ impl Format {
         }
     }
 
+    const fn image(self) -> ImageFormat {
+        match self {
+            Format::Jpeg => ImageFormat::Jpeg,
+            Format::Png => ImageFormat::Png,
+        }
+    }
+
     fn of(format: Option<ImageFormat>) -> Option<Format> {
         match format {
             Some(ImageFormat::Jpeg) => Some(Format::Jpeg),
@@ -49,25 +59,14 @@ pub(crate) struct Picture<D> {
     decoder: D,
     pub(crate) format: Format,
     orientation: Orientation,
-    /// What decoding it takes, in bytes.
-    memory: u64,
+    /// The size of its file, in bytes.
+    file: u64,
+    /// What its decoder holds beside the file and the pixels, in bytes.
+    scratch: u64,
 }
 
 /// Opens a picture and reads its head: the format by its content, whatever the file is called.
 pub(crate) fn open(path: &str, context: &Context) -> Result<Picture<impl ImageDecoder>, Failure> {
-    let bytes = read(path, context)?;
-    let (copies, is_progressive) = (bytes.len() as u64 * FILE_COPIES, is_progressive(&bytes));
-    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
-    let format = Format::of(reader.format())
-        .ok_or_else(|| Failure::invalid(format!("{path} is neither PNG nor JPEG: take another file")))?;
-    let mut decoder = reader.into_decoder().map_err(|error| broken(path, &error))?;
-    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let factor = if is_progressive { PROGRESSIVE_FACTOR } else { 1 };
-    let memory = decoder.total_bytes().saturating_mul(factor).saturating_add(copies);
-    Ok(Picture { decoder, format, orientation, memory })
-}
-
-fn read(path: &str, context: &Context) -> Result<Vec<u8>, Failure> {
     let cannot = |why: String| Failure::failed(format!("cannot read {path}: {why}"));
     let file = context.directory("pictures")?.path().join(path);
     let file = File::open(file).map_err(|error| cannot(error.to_string()))?;
@@ -75,10 +74,23 @@ fn read(path: &str, context: &Context) -> Result<Vec<u8>, Failure> {
     if size > FILE_BYTES_MAX {
         return Err(cannot(format!("its {size} bytes are more than {FILE_BYTES_MAX}")));
     }
-    // As large as the file says it is: growing would hold it twice.
-    let mut bytes = Vec::with_capacity(usize::try_from(size)?);
-    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(|error| cannot(error.to_string()))?;
-    Ok(bytes)
+    let guessed = ImageReader::new(BufReader::new(file)).with_guessed_format();
+    let reader = guessed.map_err(|error| cannot(error.to_string()))?;
+    let format = Format::of(reader.format())
+        .ok_or_else(|| Failure::invalid(format!("{path} is neither PNG nor JPEG: take another file")))?;
+    let mut file = reader.into_inner();
+    let scratch = match format {
+        Format::Jpeg => jpeg::scratch(&mut file).map_err(|error| broken(path, ImageError::IoError(error)))?,
+        Format::Png => 0,
+    };
+    file.rewind()?;
+    let mut reader = ImageReader::with_format(file, format.image());
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(METADATA_BYTES_MAX);
+    reader.limits(limits);
+    let mut decoder = reader.into_decoder().map_err(|error| broken(path, error))?;
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    Ok(Picture { decoder, format, orientation, file: size, scratch })
 }
 
 impl<D: ImageDecoder> Picture<D> {
@@ -88,22 +100,66 @@ impl<D: ImageDecoder> Picture<D> {
         if self.is_turned() { (height, width) } else { (width, height) }
     }
 
-    /// The picture within a box, upright and in its own proportions. One that fits stays as large as it is.
+    /// The picture within a box, upright and in its own proportions, with 8 bits for each colour. One that fits stays
+    /// as large as it is.
     pub(crate) fn fit(self, path: &str, width: u32, height: u32) -> Result<DynamicImage, Failure> {
-        if self.memory > MEMORY_BYTES_MAX {
-            let Picture { memory, .. } = self;
-            return Err(Failure::invalid(format!(
-                "{path} is too large: decoding it takes {memory} bytes of memory, and {MEMORY_BYTES_MAX} are the most"
-            )));
-        }
-        let (own_width, own_height) = self.decoder.dimensions();
         let (width, height) = if self.is_turned() { (height, width) } else { (width, height) };
         let orientation = self.orientation;
-        let whole = DynamicImage::from_decoder(self.decoder).map_err(|error| broken(path, &error))?;
-        let is_within = own_width <= width && own_height <= height;
-        let mut fitted = if is_within { whole } else { whole.thumbnail(width, height) };
-        fitted.apply_orientation(orientation);
-        Ok(fitted)
+        let small = self.within(width, height);
+        self.check_memory(path, small)?;
+        let mut image = DynamicImage::from_decoder(self.decoder).map_err(|error| broken(path, error))?;
+        if let Some((width, height)) = small {
+            image = image.thumbnail_exact(width, height);
+        }
+        image = to_8_bits(image);
+        image.apply_orientation(orientation);
+        Ok(image)
+    }
+
+    /// The largest size within a box, or nothing where the picture fits as it is.
+    fn within(&self, width: u32, height: u32) -> Option<(u32, u32)> {
+        let (own_width, own_height) = self.decoder.dimensions();
+        if own_width <= width && own_height <= height {
+            return None;
+        }
+        let scaled = |side: u32, to: u32, from: u32| {
+            let rounded = (u64::from(side) * u64::from(to) + u64::from(from) / 2) / u64::from(from);
+            u32::try_from(rounded).unwrap_or(to).max(1)
+        };
+        let is_wide = u64::from(own_width) * u64::from(height) >= u64::from(own_height) * u64::from(width);
+        Some(match is_wide {
+            true => (width, scaled(own_height, width, own_width)),
+            false => (scaled(own_width, height, own_height), height),
+        })
+    }
+
+    /// Whether there is memory for the worst moment: the pixels are held with what decodes them, then with the small
+    /// picture made of them. What comes after is two small pictures at most, and the answer.
+    fn check_memory(&self, path: &str, small: Option<(u32, u32)>) -> Result<(), Failure> {
+        let (width, height) = self.decoder.dimensions();
+        if width.max(height) > SIDE_MAX {
+            let size = format!("{width} x {height} pixels");
+            return Err(Failure::invalid(format!("{path} has {size}, and {SIDE_MAX} are the most on a side")));
+        }
+        let color = self.decoder.color_type();
+        let bytes = |(width, height), each: u8| u64::from(width) * u64::from(height) * u64::from(each);
+        let second = match small {
+            Some(size) => bytes(size, color.bytes_per_pixel()),
+            // Made of 8 bits where it has 16.
+            None => bytes((width, height), color.channel_count()),
+        };
+        let first = bytes((width, height), color.bytes_per_pixel()).saturating_add(self.file);
+        let (decoding, shrinking) = (first.saturating_add(self.scratch), first.saturating_add(second));
+        let most = decoding.max(shrinking);
+        if most <= MEMORY_BYTES_MAX {
+            return Ok(());
+        }
+        let remedy = match decoding <= MEMORY_BYTES_MAX {
+            true => "ask for a smaller box",
+            false => "take a smaller picture",
+        };
+        let why = format!("{width} x {height} pixels take {most} bytes of memory, and {MEMORY_BYTES_MAX} are the most");
+        Err(Failure::invalid(format!("{path} is too large: {why}; {remedy}")))
     }
 
     /// Whether a camera held on its side has taken it.
@@ -115,21 +171,24 @@ impl<D: ImageDecoder> Picture<D> {
     }
 }
 
-/// Whether the bytes are a JPEG whose frame is decoded in several passes, all of them in memory.
-fn is_progressive(bytes: &[u8]) -> bool {
-    const START_OF_FRAME: [u8; 12] = [0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE];
-    // After the two bytes that say what it is, a JPEG begins with segments: a marker, and the length from there.
-    let Some(mut rest) = bytes.strip_prefix(&[0xFF, 0xD8]) else { return false };
-    while let [0xFF, marker, high, low, ..] = *rest {
-        if START_OF_FRAME.contains(&marker) {
-            return matches!(marker, 0xC2 | 0xC6 | 0xCA | 0xCE);
-        }
-        let length = usize::from(u16::from_be_bytes([high, low]));
-        rest = rest.get(2 + length..).unwrap_or_default();
+/// The same picture, with as much of its colours as an eye tells apart.
+fn to_8_bits(image: DynamicImage) -> DynamicImage {
+    match image {
+        DynamicImage::ImageLuma16(_) => image.into_luma8().into(),
+        DynamicImage::ImageLumaA16(_) => image.into_luma_alpha8().into(),
+        DynamicImage::ImageRgb16(_) => image.into_rgb8().into(),
+        DynamicImage::ImageRgba16(_) => image.into_rgba8().into(),
+        other => other,
     }
-    false
 }
 
-fn broken(path: &str, error: &image::ImageError) -> Failure {
-    Failure::failed(format!("{path} cannot be decoded: {error}"))
+fn broken(path: &str, error: ImageError) -> Failure {
+    match error {
+        // The decoder counts no pixels but those of a row, and whether an address reaches all of them.
+        ImageError::Limits(_) => Failure::invalid(format!(
+            "{path} is too large: a row and its metadata take more than {METADATA_BYTES_MAX} bytes, or its pixels more \
+             than an address can reach; take a smaller picture, or save it without metadata"
+        )),
+        error => Failure::failed(format!("{path} cannot be decoded: {error}")),
+    }
 }

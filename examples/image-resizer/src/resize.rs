@@ -5,19 +5,13 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use image::codecs::jpeg::JpegEncoder;
-use image::codecs::png::PngEncoder;
-use image::{DynamicImage, ImageResult};
 use portcullis_sdk::prelude::*;
 
+use crate::encode::encode;
 use crate::picture::{self, Format};
 
 /// The largest box, in pixels: more than any model looks at.
 const SIDE_MAX: u32 = 2048;
-/// How much of a photo's detail is kept, from 1 to 100: no eye sees what is missing.
-const JPEG_QUALITY: u8 = 85;
-/// The largest answer, in bytes: hosts take some MiB at once.
-const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Which picture, and how small.
 #[arguments]
@@ -30,7 +24,7 @@ pub(crate) struct Resize {
     /// The height of the box.
     #[schemars(range(min = 1, max = SIDE_MAX))]
     height: u32,
-    /// The format of the smaller picture; that of the file when absent.
+    /// The format of the smaller picture; that of the file when absent. `jpeg` has no transparency.
     #[serde(default)]
     format: Option<Format>,
     /// Where to write the smaller picture, in the same directory; nowhere when absent. Replaces no file.
@@ -39,39 +33,24 @@ pub(crate) struct Resize {
 }
 
 /// Shows a picture made small enough for a box, upright and in its own proportions, and writes it to a new file where a
-/// name is given.
+/// name is given. As JPEG it stands on white where it is transparent.
 #[tool(requires(read), optional(write))]
 pub(crate) fn resize(arguments: Resize, context: &Context) -> Result<Success<Parts>, Failure> {
     let Resize { path, width, height, format, save_as } = arguments;
     let picture = picture::open(&path, context)?;
     let (before, format) = (picture.size(), format.unwrap_or(picture.format));
     let small = picture.fit(&path, width, height)?;
-    let bytes = encode(&small, format)?;
-    if bytes.len() > ANSWER_BYTES_MAX {
-        let remedy = "ask for a smaller box, or for `jpeg`";
-        return Err(Failure::invalid(format!("the picture takes {} bytes: {remedy}", bytes.len())));
-    }
+    let (width, height) = (small.width(), small.height());
+    let bytes = encode(small, format)?;
     if let Some(name) = &save_as {
         let file = context.directory("pictures")?.path().join(name);
         save(&file, &bytes).map_err(|error| Failure::failed(format!("cannot write {name}: {error}")))?;
     }
-    let (width, height) = (small.width(), small.height());
     let place = save_as.map(|name| format!(", written to {name}")).unwrap_or_default();
     let text = format!("{path}: {} x {} is now {width} x {height}, {} bytes{place}", before.0, before.1, bytes.len());
     let image = Part::Image(Blob::new(format.media_type(), bytes));
     let metadata = json!({ "width": width, "height": height, "format": format });
     Ok(Success::new(Parts(vec![Part::Text(text), image])).title(format!("Resized {path}")).metadata(metadata))
-}
-
-fn encode(image: &DynamicImage, format: Format) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    let written: ImageResult<()> = match format {
-        // JPEG knows neither transparency nor more than 8 bits.
-        Format::Jpeg => image.to_rgb8().write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY)),
-        Format::Png => image.write_with_encoder(PngEncoder::new(&mut bytes)),
-    };
-    written?;
-    Ok(bytes)
 }
 
 /// Writes a file that is not there yet.

@@ -7,6 +7,8 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 
 use crate::rules::Rule;
 
+/// The mark that some editors put before a text: no part of it.
+const BYTE_ORDER_MARK: char = '\u{FEFF}';
 /// What a bare URL begins with.
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 
@@ -24,7 +26,7 @@ pub(crate) struct Finding {
 
 /// What these rules find, in the order of the text.
 pub(crate) fn check(text: &str, rules: &[Rule], line_length: usize) -> Vec<Finding> {
-    let mut document = Document::new(text);
+    let mut document = Document::new(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
     document.read();
     document.check_lines(line_length);
     let mut findings = document.findings;
@@ -175,7 +177,25 @@ fn is_too_long(line: &str, length: usize) -> bool {
     let line = line.trim_end();
     match line.char_indices().nth(length) {
         // A single word, such as a URL, has no place to break at.
-        Some(_) => line.trim_start().contains(char::is_whitespace),
+        Some(_) => content(line).contains(char::is_whitespace),
         None => false,
     }
+}
+
+/// A line without what makes it an item of a list, a quotation or a heading.
+fn content(line: &str) -> &str {
+    let mut rest = line.trim_start();
+    while let Some((word, after)) = rest.split_once(char::is_whitespace)
+        && is_marker(word)
+    {
+        rest = after.trim_start();
+    }
+    rest
+}
+
+fn is_marker(word: &str) -> bool {
+    let number = word.strip_suffix(['.', ')']).unwrap_or_default();
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_repeated = !word.is_empty() && (word.trim_matches('>').is_empty() || word.trim_matches('#').is_empty());
+    is_number || is_repeated || matches!(word, "-" | "*" | "+")
 }

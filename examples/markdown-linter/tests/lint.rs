@@ -30,6 +30,9 @@ fn headings_go_down_step_by_step() {
     finds("# One\n\n## Two\n\n### Three\n\n## Two\n", &[]);
     finds("# One\n\n### Three\n", &[(3, "heading-order")]);
     finds("# One\n\n# Another\n", &[(3, "single-title")]);
+    // With a byte order mark, which is no part of the text.
+    finds("\u{feff}# One\n\n# Another\n", &[(3, "single-title")]);
+    finds("\u{feff}# One\n\n### Three\n", &[(3, "heading-order")]);
 }
 
 #[test]
@@ -63,6 +66,10 @@ fn lines_end_where_their_text_ends() {
 fn what_cannot_be_broken_is_not_too_long() {
     let (words, word) = ("word ".repeat(10), "x".repeat(60));
     finds(&format!("{}\n\n{word}\n", words.trim_end()), &[(1, "line-length")]);
+    for marker in ["-", "*", "+", "12.", "3)", ">", "> -", "##"] {
+        finds(&format!("# One\n\n{marker} <https://a.example/{word}>\n"), &[]);
+        finds(&format!("# One\n\n{marker} {}\n", words.trim_end()), &[(3, "line-length")]);
+    }
     finds(&format!("| a | b |\n|---|---|\n| {} | c |\n", words.trim_end()), &[]);
 }
 

@@ -1,7 +1,6 @@
 //! How a call ends, where it ends in anything but an answer.
 
 use std::hint::black_box;
-use std::io;
 use std::time::{Duration, Instant};
 
 use portcullis_sdk::prelude::*;
@@ -60,9 +59,9 @@ pub(crate) struct Throw {
 
 /// Runs into an error that it does not handle.
 #[tool(read_only, idempotent)]
-pub(crate) fn throw(arguments: Throw) -> Result<String, Failure> {
-    // Rust has no exceptions: an error that nobody handles is handed on.
-    Err(io::Error::other(arguments.message))?
+pub(crate) fn throw(arguments: Throw) -> String {
+    // What Rust has for it is a panic. An `Err` would be a failure that the tool returns, as the tool `fail` does.
+    panic!("{}", arguments.message)
 }
 
 /// Breaks off in the middle.
