@@ -10,9 +10,10 @@
 //!
 //! **Widely**, where the rule would narrow it: a `deny`, or an `ask` in the way of an `allow`. A text matches if its
 //! raw form or its normalized path form does, without regard to case; a text that climbs above its root through `..`,
-//! or that is too long to look at, matches every pattern; an array matches if any of its elements does; a value of
-//! another type than the rule expects (an object, null, a nested array, a number where a text is expected) matches,
-//! since the rule cannot tell, and so does a number too large to compare. Only what is missing does not match.
+//! that holds a NUL, or that is too long to look at, matches every pattern; an array matches if any of its elements
+//! does; a value of another type than the rule expects (an object, null, a nested array, a number where a text is
+//! expected) matches, since the rule cannot tell, and so does a number too large to compare. Only what is missing does
+//! not match.
 //!
 //! Whatever matches exactly also matches widely. This file must not know decisions or tools.
 

@@ -147,7 +147,8 @@ impl fmt::Display for TextPattern {
 
 /// The forms of a text in which a narrowing rule looks for its pattern.
 pub(crate) enum Spellings<'a> {
-    /// The text is too long, or climbs above its root: every pattern matches.
+    /// The text is too long, climbs above its root, or holds a NUL, at which a tool in C stops reading and others go
+    /// on: every pattern matches.
     Unreadable,
     /// A backslash is read both ways, since on Unix it is a letter of a name and on Windows it divides.
     Readable { raw: &'a str, unix: Cow<'a, str>, windows: Option<Cow<'a, str>> },
@@ -155,7 +156,7 @@ pub(crate) enum Spellings<'a> {
 
 impl<'a> Spellings<'a> {
     pub(crate) fn of(raw: &'a str) -> Self {
-        if raw.len() > MATCHED_TEXT_BYTES {
+        if raw.len() > MATCHED_TEXT_BYTES || raw.contains('\0') {
             return Self::Unreadable;
         }
         let windows = raw.contains('\\').then(|| normalize(raw, Separators::BothSlashes));

@@ -53,6 +53,8 @@ fn a_deny_sees_through_every_spelling_of_a_path() {
         "Secret/KEY",
         "\u{17f}ecret/\u{212a}ey",
         "../secret/key",
+        "secret/key\0.png",
+        "\0",
         "../../etc/passwd",
         "a/../../b",
         "..",
