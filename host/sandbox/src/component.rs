@@ -12,6 +12,9 @@ pub const COMPONENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The most names a refusal lists.
 const NAMES_LISTED_MAX: usize = 16;
 
+/// The most of a name that a refusal shows, in characters: the longest that is served has under fifty.
+const NAME_SHOWN_MAX: usize = 120;
+
 /// The most imports that are looked at, and the most exports: the standard worlds have fewer than fifty.
 const NAMES_MAX: usize = 1000;
 
@@ -21,6 +24,12 @@ const CONTRACT_IMPORTS: [&str; 4] =
 
 /// What every plugin exports of it.
 const HANDLER: &str = "portcullis:tool/handler";
+
+/// What a plugin exports of it that reviews its calls.
+const REVIEWER: &str = "portcullis:tool/reviewer";
+
+/// What a plugin may export of it besides.
+const CONTRACT_EXPORTS: [&str; 2] = [REVIEWER, "portcullis:tool/types"];
 
 /// What every name of the contract begins with.
 const CONTRACT: &str = "portcullis:tool/";
@@ -96,6 +105,12 @@ pub enum Refusal {
         .0.as_deref().map(exported).unwrap_or_default()
     )]
     NoHandler(Option<String>),
+    /// Exports that look like the contract's and are none of it: they would go unheard, and their author rely on them.
+    #[error(
+        "it exports what no version of the contract has, and nobody would call: {}; a plugin exports handler and reviewer",
+        list(.0)
+    )]
+    UnknownExports(Vec<String>),
     /// Names of several versions of the contract, or two handlers: what it is would depend on the host.
     #[error("it speaks more than one version of the contract, of which a plugin speaks one: {}", list(.0))]
     MixedContracts(Vec<String>),
@@ -112,11 +127,18 @@ fn served() -> String {
 }
 
 fn exported(name: &str) -> String {
-    format!(" (it exports {})", name.escape_debug())
+    format!(" (it exports {})", shown(name))
+}
+
+/// A name as a refusal shows it: escaped, and not longer than a name of sense.
+fn shown(name: &str) -> String {
+    let start: String = name.chars().take(NAME_SHOWN_MAX).collect();
+    let rest = if start.len() < name.len() { "..." } else { "" };
+    format!("{}{rest}", start.escape_debug())
 }
 
 fn list(names: &[String]) -> String {
-    let mut text = names.iter().take(NAMES_LISTED_MAX).map(|name| name.escape_debug().to_string()).collect::<Vec<_>>();
+    let mut text = names.iter().take(NAMES_LISTED_MAX).map(|name| shown(name)).collect::<Vec<_>>();
     if names.len() > NAMES_LISTED_MAX {
         text.push(format!("and {} more", names.len() - NAMES_LISTED_MAX));
     }
@@ -141,6 +163,11 @@ pub fn check_component(bytes: &[u8]) -> Result<Contract, Refusal> {
     if !unknown.is_empty() {
         return Err(Refusal::UnknownImports(unknown));
     }
+    let known = |name: &&String| interface(name) == HANDLER || CONTRACT_EXPORTS.contains(&interface(name));
+    let unheard: Vec<String> = exports.iter().filter(|name| !known(name)).cloned().collect();
+    if !unheard.is_empty() {
+        return Err(Refusal::UnknownExports(unheard));
+    }
     let mut seen = BTreeSet::new();
     let once = exports.iter().all(|name| seen.insert(interface(name)));
     let names: Vec<&String> = imports.iter().filter(|name| name.starts_with(CONTRACT)).chain(&exports).collect();
@@ -150,13 +177,33 @@ pub fn check_component(bytes: &[u8]) -> Result<Contract, Refusal> {
     Ok(contract)
 }
 
+/// What can be seen of a component from outside, whether or not it is a plugin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surface {
+    /// The names of everything that it imports, served or not; untrusted text.
+    pub imports: Vec<String>,
+    /// Whether it exports a reviewer, and so wants a say in whether its calls run.
+    pub reviews: bool,
+}
+
+impl Surface {
+    /// Reads it off a component.
+    ///
+    /// # Errors
+    /// The bytes are no component.
+    pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
+        check_header(bytes)?;
+        let Names { imports, exports } = Names::read(bytes)?;
+        Ok(Self { imports, reviews: exports.iter().any(|name| interface(name) == REVIEWER) })
+    }
+}
+
 /// The names of everything that a component imports, served or not; untrusted text.
 ///
 /// # Errors
 /// The bytes are no component.
 pub fn component_imports(bytes: &[u8]) -> Result<Vec<String>, Refusal> {
-    check_header(bytes)?;
-    Ok(Names::read(bytes)?.imports)
+    Ok(Surface::of(bytes)?.imports)
 }
 
 /// The interfaces that a plugin may import, each as this host has it. Releases that are compatible are served as well.

@@ -81,6 +81,21 @@ async fn a_reviewer_of_another_version_is_refused_and_not_left_unheard() {
     }
 }
 
+/// Neither would one that is misspelt be heard.
+#[tokio::test]
+async fn an_export_that_only_looks_like_the_contract_s_is_refused() {
+    for contract in Contract::ALL {
+        let guest = guest_of(contract, "review-refuses", &Manifest::of("odd"));
+        let reviewer = format!("portcullis:tool/reviewer@{contract}.0");
+        for name in ["rewiewer", "REVIEWER", "reviewed"] {
+            let misspelt = reviewer.replace("reviewer", name);
+            let (refusal, says) = refused_unseen(&renamed(&guest, &reviewer, &misspelt)).await;
+            assert_eq!(refusal, Refusal::UnknownExports(vec![misspelt.clone()]));
+            assert!(says.contains(&misspelt), "{says}");
+        }
+    }
+}
+
 /// What a plugin with two handlers is would depend on who asks.
 #[tokio::test]
 async fn a_plugin_with_two_handlers_is_refused() {

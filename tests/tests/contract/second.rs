@@ -52,6 +52,14 @@ async fn a_file_has_its_name_wherever_it_is_shown() {
 }
 
 #[tokio::test]
+async fn a_name_as_people_give_them_is_taken() {
+    for name in [".gitignore", "console.log", "com.txt", "COM10.txt", "a-b c.tar.gz", "Bericht (2).pdf"] {
+        let (_site, _host, reply) = call(&courier(name)).await;
+        assert_eq!(reply.code, Code::Completed, "{name:?}: {}", reply.message);
+    }
+}
+
+#[tokio::test]
 async fn a_name_that_is_a_path_or_hides_something_makes_the_answer_invalid() {
     let long = "x".repeat(256);
     let names = [
@@ -73,6 +81,15 @@ async fn a_name_that_is_a_path_or_hides_something_makes_the_answer_invalid() {
         "a\u{202e}vsc",
         "a\u{200b}b",
         "a\0b",
+        " ",
+        " a.csv",
+        "a.csv ",
+        "a.",
+        "-rf",
+        "CON",
+        "nul.txt",
+        "Com1",
+        "lpt\u{b2}.log",
         &long,
     ];
     for name in names {

@@ -15,8 +15,8 @@ impl From<types::Failure> for manifest::Failure {
         match failure {
             types::Failure::InvalidArguments(text) => Self::InvalidArguments(text),
             types::Failure::Denied(text) => Self::Denied(text),
-            types::Failure::Unavailable(types::Outage { message, retry_after }) => {
-                Self::Unavailable { message, retry_after: retry_after.map(u64::from).map(Duration::from_secs) }
+            types::Failure::Unavailable(types::Outage { message, retry_after_seconds }) => {
+                Self::Unavailable { message, retry_after: retry_after_seconds.map(u64::from).map(Duration::from_secs) }
             }
             types::Failure::Cancelled => Self::Cancelled,
             types::Failure::Failed(text) => Self::Failed(text),

@@ -97,8 +97,8 @@ fn bring(file: &str) -> Result<Success, Failure> {
 }
 
 fn wait(seconds: &Value) -> Failure {
-    let retry_after = seconds.as_u64().map(|seconds| u32::try_from(seconds).unwrap_or(u32::MAX));
-    Failure::Unavailable(Outage { message: "The courier is away.".to_owned(), retry_after })
+    let retry_after_seconds = seconds.as_u64().map(|seconds| u32::try_from(seconds).unwrap_or(u32::MAX));
+    Failure::Unavailable(Outage { message: "The courier is away.".to_owned(), retry_after_seconds })
 }
 
 fn success(output: Output) -> Success {

@@ -1,8 +1,8 @@
 //! An answer of several parts. A part that does not fit with those before it is kept, and a line of text or its
 //! beginning stands in its place.
 
-use super::{Passed, broken, part_bytes};
-use crate::call::Rejection;
+use super::form::{Flaw, broken};
+use super::{Passed, part_bytes};
 use crate::call::answer::{Keeper, TEXT, Text};
 use crate::outputs::Reference;
 use crate::text::{cut, is_deceptive};
@@ -20,8 +20,13 @@ const NAME_BYTES_MAX: usize = 255;
 /// What separates the parts of a path, or stands in no name on some system. A name can be quoted without an escape.
 const NOT_IN_NAMES: &str = r#"/\:*?"<>|"#;
 
-pub(super) fn pass(keeper: &Keeper, parts: Vec<Part>, bytes_max: usize) -> Result<Passed, Rejection> {
-    check(&parts)?;
+/// What a name is on Windows whatever follows its first dot: a device, and no file (Microsoft, "Naming files").
+const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+/// The devices of which there are ten.
+const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
+
+pub(super) fn pass(keeper: &Keeper, parts: Vec<Part>, bytes_max: usize) -> Passed {
     let (mut left, mut first) = (bytes_max, None);
     let mut fit = |part: Part| {
         let bytes = part_bytes(&part);
@@ -35,7 +40,7 @@ pub(super) fn pass(keeper: &Keeper, parts: Vec<Part>, bytes_max: usize) -> Resul
         part
     };
     let parts: Vec<Part> = parts.into_iter().map(&mut fit).collect();
-    Ok(Passed { message: describe(&parts), output: Output::Parts(parts), reference: first })
+    Passed { message: describe(&parts), output: Output::Parts(parts), reference: first }
 }
 
 /// What stands in the place of a part for which so much is left.
@@ -62,7 +67,8 @@ fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference
     }
 }
 
-fn check(parts: &[Part]) -> Result<(), Rejection> {
+/// Whether parts are ones that any reader can take.
+pub(super) fn check(parts: &[Part]) -> Result<(), Flaw<'static>> {
     if parts.len() > PARTS_MAX {
         return Err(broken(format!("it has more than {PARTS_MAX} parts")));
     }
@@ -76,7 +82,7 @@ fn check(parts: &[Part]) -> Result<(), Rejection> {
 }
 
 /// `type/subtype` of RFC 6838, parameters allowed, nothing that could end a header.
-fn check_media_type(blob: &Blob) -> Result<(), Rejection> {
+fn check_media_type(blob: &Blob) -> Result<(), Flaw<'static>> {
     let text = &blob.media_type;
     let plain = |character: char| character.is_ascii_graphic() || character == ' ';
     let formed = text.split_once('/').is_some_and(|(kind, subtype)| !kind.is_empty() && !subtype.is_empty());
@@ -87,12 +93,20 @@ fn check_media_type(blob: &Blob) -> Result<(), Rejection> {
 }
 
 /// A name that a person would give a file: whoever saves it under its name writes nowhere else.
-fn check_name(name: &str) -> Result<(), Rejection> {
+fn check_name(name: &str) -> Result<(), Flaw<'static>> {
     let refused = |character| NOT_IN_NAMES.contains(character) || is_deceptive(character);
-    if matches!(name, "" | "." | "..") || name.contains(refused) || name.len() > NAME_BYTES_MAX {
+    // An option to a program, or something that Windows cuts off, which also are `.` and `..`.
+    let at_its_ends = name.is_empty() || name.starts_with([' ', '-']) || name.ends_with([' ', '.']);
+    if at_its_ends || is_device(name) || name.contains(refused) || name.len() > NAME_BYTES_MAX {
         return Err(broken(format!("a part has the name {:?}, which is no name of a file", cut(name, 80))));
     }
     Ok(())
+}
+
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
+    let numbered = stem.strip_suffix(|last: char| last.is_ascii_digit() || "\u{b9}\u{b2}\u{b3}".contains(last));
+    DEVICES.contains(&stem.as_str()) || numbered.is_some_and(|stem| NUMBERED_DEVICES.contains(&stem))
 }
 
 fn describe(parts: &[Part]) -> String {
