@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"portcullis.dev/portcullis"
 )
@@ -13,39 +12,33 @@ import (
 // How many units are proposed for one that is not known.
 const proposals = 3
 
-// find returns the unit of a symbol or a name. A symbol is first sought as it is written, since MB is not Mb, and then
-// in any case; a name in the plural too.
+// find returns the unit of a symbol or a name. A symbol is sought as it is written, since MB is not Mb; a name in any
+// case, and in the plural too.
 func find(word string) (unit, error) {
 	word = strings.TrimSpace(word)
-	if unit, found := match(func(known string) bool { return known == word }); found {
+	if unit, found := match(func(unit unit) bool { return slices.Contains(unit.words(), word) }); found {
 		return unit, nil
 	}
-	lower := strings.ToLower(word)
-	if unit, found := match(func(known string) bool { return strings.ToLower(known) == lower }); found {
-		return unit, nil
-	}
-	singular := strings.TrimSuffix(lower, "s")
-	// Symbols have no plural: "ms" is no "m".
-	if utf8.RuneCountInString(singular) > 2 {
-		if unit, found := match(func(known string) bool { return strings.ToLower(known) == singular }); found {
+	for _, name := range []string{word, strings.TrimSuffix(strings.ToLower(word), "s")} {
+		isName := func(known string) bool { return strings.EqualFold(known, name) }
+		if unit, found := match(func(unit unit) bool { return slices.ContainsFunc(unit.names, isName) }); found {
 			return unit, nil
 		}
 	}
 	return unit{}, portcullis.InvalidArguments(fmt.Sprintf(
-		"there is no unit %q; near it are %s, and the tool list has all", word, strings.Join(near(lower), ", "),
+		"there is no unit %q; near it are %s, and the tool list has all", word, strings.Join(near(word), ", "),
 	))
 }
 
-func match(is func(word string) bool) (unit, bool) {
-	for _, unit := range units {
-		if slices.ContainsFunc(unit.words(), is) {
-			return unit, true
-		}
+func match(is func(unit) bool) (unit, bool) {
+	index := slices.IndexFunc(units, is)
+	if index < 0 {
+		return unit{}, false
 	}
-	return unit{}, false
+	return units[index], true
 }
 
-// near returns the words of the units that take the fewest changes to become a word.
+// near returns the words of the units that take the fewest changes to become a word, whatever the case of its letters.
 func near(word string) []string {
 	type candidate struct {
 		word  string
@@ -53,13 +46,10 @@ func near(word string) []string {
 	}
 	var candidates []candidate
 	for _, unit := range units {
-		best := candidate{steps: len(word) + len(unit.symbol) + 1}
-		for _, known := range unit.words() {
-			if steps := distance(word, strings.ToLower(known)); steps < best.steps {
-				best = candidate{known, steps}
-			}
-		}
-		candidates = append(candidates, best)
+		best := slices.MinFunc(unit.words(), func(one, other string) int {
+			return cmp.Compare(distance(word, one), distance(word, other))
+		})
+		candidates = append(candidates, candidate{best, distance(word, best)})
 	}
 	slices.SortStableFunc(candidates, func(one, other candidate) int { return cmp.Compare(one.steps, other.steps) })
 	var words []string
@@ -71,7 +61,7 @@ func near(word string) []string {
 
 // distance is that of Levenshtein: how many letters are put in, left out or exchanged.
 func distance(from, to string) int {
-	source, target := []rune(from), []rune(to)
+	source, target := []rune(strings.ToLower(from)), []rune(strings.ToLower(to))
 	row := make([]int, len(target)+1)
 	for column := range row {
 		row[column] = column

@@ -56,17 +56,22 @@ func convert(_ *portcullis.Context, arguments convertArguments) (portcullis.Succ
 	if from.quantity != to.quantity {
 		return none, portcullis.InvalidArguments(fmt.Sprintf(
 			"%s is a unit of %s and %s is one of %s: there is nothing to convert",
-			from.symbol, from.quantity, to.symbol, to.quantity,
+			from, from.quantity, to, to.quantity,
+		))
+	}
+	if from.isBelowZero(arguments.Value) {
+		return none, portcullis.InvalidArguments(fmt.Sprintf(
+			"%s %s is below absolute zero, which is 0 K", number(arguments.Value), from,
 		))
 	}
 	value := from.in(arguments.Value, to)
 	if math.IsInf(value, 0) {
 		return none, portcullis.InvalidArguments("the result is larger than a number can be")
 	}
-	text := fmt.Sprintf("%s %s = %s %s", number(arguments.Value), from.symbol, number(value), to.symbol)
+	text := fmt.Sprintf("%s %s = %s %s", number(arguments.Value), from, number(value), to)
 	return portcullis.Success[converted]{
 		Title:  text,
-		Output: converted{json.Number(number(value)), to.symbol, from.quantity, text},
+		Output: converted{json.Number(number(value)), to.String(), from.quantity, text},
 	}, nil
 }
 
@@ -75,6 +80,10 @@ const digits = 14
 
 // number writes a value as people read it.
 func number(value float64) string {
+	if value == 0 {
+		// Not "-0".
+		return "0"
+	}
 	return strconv.FormatFloat(value, 'g', digits, 64)
 }
 
@@ -86,7 +95,7 @@ func list(_ *portcullis.Context, arguments listArguments) (string, error) {
 	var text strings.Builder
 	for _, unit := range units {
 		if arguments.Quantity == "" || unit.quantity == arguments.Quantity {
-			fmt.Fprintf(&text, "%s: %s (%s)\n", unit.quantity, unit.symbol, strings.Join(unit.names, ", "))
+			fmt.Fprintf(&text, "%s: %s\n", unit.quantity, strings.Join(unit.words(), ", "))
 		}
 	}
 	return text.String(), nil

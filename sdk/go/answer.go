@@ -3,9 +3,16 @@ package portcullis
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/json/jsontext"
+	jsonv2 "encoding/json/v2"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"portcullis.dev/portcullis/internal/host"
 )
 
 // Success is an answer with a title for people and metadata for programs.
@@ -88,10 +95,12 @@ type Answer struct {
 	Metadata json.RawMessage
 }
 
+var errNotUTF8 = Failed("the answer is not UTF-8")
+
 func encode(success *Success[any]) (*Answer, error) {
-	answer := &Answer{Title: success.Title, Output: success.Output}
+	answer := &Answer{Title: host.Said(success.Title), Output: success.Output}
 	if success.Metadata != nil {
-		metadata, err := marshal(success.Metadata)
+		metadata, err := marshalSaid(success.Metadata)
 		if err != nil {
 			return nil, err
 		}
@@ -102,10 +111,20 @@ func encode(success *Success[any]) (*Answer, error) {
 	}
 	switch output := success.Output.(type) {
 	case string:
+		if !utf8.ValidString(output) {
+			return nil, errNotUTF8
+		}
 	case Parts:
-		answer.Output = plain(output)
+		parts := plain(output)
+		if slices.ContainsFunc(parts, isNotUTF8) {
+			return nil, errNotUTF8
+		}
+		answer.Output = parts
 	default:
 		document, err := marshal(output)
+		if err != nil && strings.HasSuffix(err.Error(), invalidUTF8) {
+			return nil, errNotUTF8
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -134,13 +153,32 @@ func plain(parts Parts) Parts {
 	return plain
 }
 
-// marshal is json.Marshal without the escapes that are for web pages.
-func marshal(value any) (json.RawMessage, error) {
-	var buffer bytes.Buffer
-	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return nil, err
+func isNotUTF8(part Part) bool {
+	switch part := part.(type) {
+	case Text:
+		return !utf8.ValidString(string(part))
+	case Image:
+		return !utf8.ValidString(part.MediaType)
+	case File:
+		return !utf8.ValidString(part.MediaType)
+	default:
+		return false
 	}
-	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), nil
+}
+
+// What encoding/json says of a string that is not UTF-8. It has no error value for it.
+const invalidUTF8 = "invalid UTF-8"
+
+// JSON is written as encoding/json writes it, but without the escapes that are for web pages.
+var jsonOptions = jsonv2.JoinOptions(json.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+
+// marshal is for data: a string that is not UTF-8 is an error, where encoding/json would change it.
+func marshal(value any) (json.RawMessage, error) {
+	return jsonv2.Marshal(value, jsonOptions, jsontext.AllowInvalidUTF8(false))
+}
+
+// marshalSaid is for what is only said.
+func marshalSaid(value any) (json.RawMessage, error) {
+	document, err := jsonv2.Marshal(value, jsonOptions)
+	return bytes.ToValidUTF8(document, []byte("\uFFFD")), err
 }

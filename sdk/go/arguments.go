@@ -1,13 +1,13 @@
 package portcullis
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
+	jsonv2 "encoding/json/v2"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -15,102 +15,137 @@ import (
 type field struct {
 	reflect.StructField
 	name          string
+	named         bool
 	omits, quoted bool
 }
 
-// fields goes through the fields of a struct that JSON has, those of embedded structs among them.
-func fields(of reflect.Type) iter.Seq[field] {
-	return func(yield func(field) bool) {
-		for _, structField := range reflect.VisibleFields(of) {
-			name, options, _ := strings.Cut(structField.Tag.Get("json"), ",")
-			embedded := structField.Anonymous && structField.Type.Kind() == reflect.Struct && name == ""
-			if !structField.IsExported() || name == "-" && options == "" || embedded || hidden(of, structField) {
-				continue
-			}
-			if name == "" {
-				name = structField.Name
-			}
-			field := field{StructField: structField, name: name}
+// fields returns the fields of a struct that JSON has, those of embedded structs among them. Of several with one name,
+// the least deep one counts; of those that are equally deep, the one whose tag names it, or else none.
+func fields(of reflect.Type) []field {
+	all := allFields(of, nil)
+	return slices.DeleteFunc(slices.Clone(all), func(one field) bool {
+		return slices.ContainsFunc(all, func(other field) bool {
+			return other.name == one.name && !slices.Equal(other.Index, one.Index) && !one.dominates(other)
+		})
+	})
+}
+
+// dominates says whether a field hides another one of the same name.
+func (f field) dominates(other field) bool {
+	if len(f.Index) != len(other.Index) {
+		return len(f.Index) < len(other.Index)
+	}
+	return f.named && !other.named
+}
+
+// allFields returns those that are hidden too. Their indices begin at the struct that is around all of them.
+func allFields(of reflect.Type, around []int) (all []field) {
+	for index := range of.NumField() {
+		one := of.Field(index)
+		one.Index = append(slices.Clone(around), index)
+		name, options, _ := strings.Cut(one.Tag.Get("json"), ",")
+		embedded := one.Anonymous && one.Type.Kind() == reflect.Struct
+		switch {
+		case name == "-" && options == "":
+		case embedded && name == "":
+			all = append(all, allFields(one.Type, one.Index)...)
+		case embedded, one.IsExported():
+			field := field{StructField: one, name: cmp.Or(name, one.Name), named: name != ""}
 			for option := range strings.SplitSeq(options, ",") {
 				field.omits = field.omits || option == "omitempty" || option == "omitzero"
 				field.quoted = field.quoted || option == "string"
 			}
-			if !yield(field) {
-				return
-			}
+			all = append(all, field)
 		}
 	}
-}
-
-// hidden says whether a field is promoted from an embedded struct that has a name in JSON, and so lies within it.
-func hidden(of reflect.Type, inner reflect.StructField) bool {
-	for depth := 1; depth < len(inner.Index); depth++ {
-		outer := of.FieldByIndex(inner.Index[:depth])
-		if name, _, _ := strings.Cut(outer.Tag.Get("json"), ","); name != "" || outer.Type.Kind() != reflect.Struct {
-			return true
-		}
-	}
-	return false
+	return all
 }
 
 // noEmbeddedPointer refuses what encoding/json takes for fields of the struct, and a schema cannot: they are there
 // together, or not at all.
 func noEmbeddedPointer(of reflect.Type) error {
-	for _, field := range reflect.VisibleFields(of) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		pointer := field.Type.Kind() == reflect.Pointer && field.Type.Elem().Kind() == reflect.Struct
-		if field.Anonymous && pointer && name == "" && !hidden(of, field) {
+	for index := range of.NumField() {
+		field := of.Field(index)
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); !field.Anonymous || name != "" {
+			continue
+		}
+		switch {
+		case field.Type.Kind() == reflect.Pointer && field.Type.Elem().Kind() == reflect.Struct:
 			return fmt.Errorf("%v.%s: embed the struct, not a pointer to it", of, field.Name)
+		case field.Type.Kind() == reflect.Struct:
+			if err := noEmbeddedPointer(field.Type); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
+
+// Arguments are read as encoding/json reads them, but for names: those of the schema are exact, and there are no
+// others.
+var argumentOptions = jsonv2.JoinOptions(
+	json.DefaultOptionsV1(), jsonv2.MatchCaseInsensitiveNames(false), jsonv2.RejectUnknownMembers(true),
+)
 
 // decode reads the arguments of a call. The host has checked them against the schema; what the schema does not name is
 // refused here too, for tests and for types that derive no closed schema.
 func decode(raw []byte, into any) error {
-	if err := setDefaults(reflect.ValueOf(into).Elem()); err != nil {
-		return err
-	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
+	if err := jsonv2.Unmarshal(raw, into, argumentOptions); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return errors.New("there is more after the arguments")
-	}
-	return nil
+	return setDefaults(reflect.ValueOf(into).Elem(), raw)
 }
 
-// setDefaults writes the `default` of each field, in structs within structs too.
-func setDefaults(of reflect.Value) error {
-	if of.Kind() != reflect.Struct || of.Type() == typeTime {
+// setDefaults writes the `default` of each field that an object leaves away, in structs within structs too. A struct
+// that is left away itself has no object, and raw is nil.
+func setDefaults(of reflect.Value, raw json.RawMessage) error {
+	if !hasDefaults(of.Type()) {
 		return nil
 	}
-	for field := range fields(of.Type()) {
-		place := of.FieldByIndex(field.Index)
+	var members map[string]json.RawMessage
+	if raw != nil {
+		if err := json.Unmarshal(raw, &members); err != nil {
+			return err
+		}
+	}
+	for _, field := range fields(of.Type()) {
+		place, member := of.FieldByIndex(field.Index), members[field.name]
 		text, has := field.Tag.Lookup("default")
 		if !has {
-			if err := setDefaults(place); err != nil {
+			if err := setDefaults(place, member); err != nil {
 				return err
 			}
 			continue
 		}
-		value, err := literal(field.Type, text)
-		if err != nil {
-			return fmt.Errorf("the default of %s: %w", field.name, err)
+		if member != nil {
+			continue
 		}
-		if err := json.Unmarshal(value, place.Addr().Interface()); err != nil {
+		value, err := literal(field.Type, text)
+		if err == nil {
+			err = json.Unmarshal(value, place.Addr().Interface())
+		}
+		if err != nil {
 			return fmt.Errorf("the default of %s: %w", field.name, err)
 		}
 	}
 	return nil
 }
 
+// hasDefaults says whether a type is a struct with a default somewhere. A type that reads itself sets its own.
+func hasDefaults(of reflect.Type) bool {
+	if of.Kind() != reflect.Struct || formOf(of, ofArguments) != byKind {
+		return false
+	}
+	return slices.ContainsFunc(fields(of), func(field field) bool {
+		_, has := field.Tag.Lookup("default")
+		return has || hasDefaults(field.Type)
+	})
+}
+
 // literal is the text of a tag as JSON: itself, or a string where the field is one.
 func literal(of reflect.Type, text string) (json.RawMessage, error) {
-	if of.Kind() == reflect.String && of != typeNumber {
+	form := formOf(of, ofArguments)
+	if form == asText || form == byKind && of.Kind() == reflect.String && of != typeNumber {
 		return marshal(text)
 	}
 	value := reflect.New(of)

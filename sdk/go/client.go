@@ -1,21 +1,27 @@
 package portcullis
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"portcullis.dev/portcullis/internal/host"
 )
 
 // A Client sends HTTP requests to what the policy bound to its key, and to nothing else. It is small beside net/http,
-// which the package nethttp makes work: it follows no redirect, and keeps no cookies.
+// which the package nethttp makes work: it follows no redirect, and keeps no cookies. It can be closed as a [Store]
+// can.
 type Client struct {
+	// Nil once it is closed.
 	client *host.Client
 }
 
@@ -40,7 +46,7 @@ type Response struct {
 
 // Client opens the client that the policy bound to a key.
 func (c *Context) Client(key string) (*Client, error) {
-	client, err := host.OpenClient(key)
+	client, err := host.OpenClient(host.Said(key))
 	if err != nil {
 		return nil, noHandle("HTTP client", key, err)
 	}
@@ -54,7 +60,7 @@ func FirstClient() (*Client, error) {
 		if dependency.Kind != KindHTTP {
 			continue
 		}
-		client, why := host.OpenClient(dependency.Key)
+		client, why := host.OpenClient(host.Said(dependency.Key))
 		if why == nil {
 			return &Client{client}, nil
 		}
@@ -64,11 +70,23 @@ func FirstClient() (*Client, error) {
 }
 
 // HasSecret says whether the host adds a secret to requests to the destination that the policy bound it to.
-func (c *Client) HasSecret() bool { return c.client.HasSecret() }
+func (c *Client) HasSecret() bool { return c.client != nil && c.client.HasSecret() }
+
+// Close gives the handle back. Bodies of responses may still be read; Do is an error from now on.
+func (c *Client) Close() error {
+	if c.client != nil {
+		c.client.Close()
+		c.client = nil
+	}
+	return nil
+}
 
 // Do sends a request, and waits for the head of the response. Other goroutines run meanwhile. What the policy does not
 // cover is [Denied], in the host's words, and was not sent; a server that does not answer is [Unavailable].
 func (c *Client) Do(ctx context.Context, request Request) (*Response, error) {
+	if c.client == nil {
+		return nil, Failed(fmt.Sprintf("the HTTP client: %v", fs.ErrClosed))
+	}
 	head, err := request.head()
 	if err != nil {
 		return nil, err
@@ -95,13 +113,10 @@ func (r *Request) head() (*host.Request, error) {
 		return nil, InvalidArguments(strconv.Quote(r.URL) + " is no URL of http or https")
 	}
 	head := &host.Request{
-		Method:        r.Method,
+		Method:        cmp.Or(r.Method, "GET"),
 		Scheme:        where.Scheme,
 		Authority:     where.Host,
 		PathWithQuery: where.RequestURI(),
-	}
-	if head.Method == "" {
-		head.Method = "GET"
 	}
 	hasLength := false
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
@@ -111,11 +126,29 @@ func (r *Request) head() (*host.Request, error) {
 			head.Headers = append(head.Headers, host.Header{Name: lower, Value: value})
 		}
 	}
-	if sized, is := r.Body.(interface{ Len() int }); is && !hasLength {
-		length := strconv.Itoa(sized.Len())
-		head.Headers = append(head.Headers, host.Header{Name: "content-length", Value: length})
+	if length, known := r.length(); known && !hasLength {
+		head.Headers = append(head.Headers, host.Header{Name: "content-length", Value: strconv.Itoa(length)})
+	}
+	// Not the values of headers, which are bytes.
+	for _, text := range slices.AppendSeq([]string{head.Method, head.Authority, head.PathWithQuery}, maps.Keys(r.Header)) {
+		if !utf8.ValidString(text) {
+			return nil, InvalidArguments(fmt.Sprintf("%q in the request is not UTF-8", text))
+		}
 	}
 	return head, nil
+}
+
+// length is that of the body, where it is known. A request without a body says so too, for it would be sent in chunks
+// otherwise; but for those that never have one.
+func (r *Request) length() (length int, known bool) {
+	switch body := r.Body.(type) {
+	case nil:
+		return 0, r.Method != "" && r.Method != "GET" && r.Method != "HEAD"
+	case interface{ Len() int }:
+		return body.Len(), true
+	default:
+		return 0, false
+	}
 }
 
 // A responseBody gives the errors of a body the kind of failure that fits.

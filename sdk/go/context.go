@@ -21,22 +21,28 @@ const cancelledEvery = 10 * time.Millisecond
 type Context struct {
 	tool string
 	done func() <-chan struct{}
+	// Closed when the tool has returned.
+	ended chan struct{}
 }
 
 var _ context.Context = (*Context)(nil)
 
 func newContext(tool string) *Context {
-	ctx := &Context{tool: tool}
+	ctx := &Context{tool: tool, ended: make(chan struct{})}
 	ctx.done = sync.OnceValue(ctx.watch)
 	return ctx
 }
 
-// watch closes a channel once the call is cancelled.
+// watch closes a channel once the call is cancelled. It ends with the call.
 func (c *Context) watch() <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		for !c.IsCancelled() {
-			time.Sleep(cancelledEvery)
+			select {
+			case <-c.ended:
+				return
+			case <-time.After(cancelledEvery):
+			}
 		}
 		close(done)
 	}()
@@ -89,13 +95,14 @@ type Progress struct {
 func (c *Context) Report(progress Progress) {
 	var report host.Progress
 	if progress.Title != "" {
-		report.Title = &progress.Title
+		title := host.Said(progress.Title)
+		report.Title = &title
 	}
 	if progress.Fraction != 0 {
 		report.Fraction = &progress.Fraction
 	}
 	if progress.Metadata != nil {
-		if metadata, err := marshal(progress.Metadata); err == nil {
+		if metadata, err := marshalSaid(progress.Metadata); err == nil {
 			text := string(metadata)
 			report.Metadata = &text
 		}
@@ -106,7 +113,7 @@ func (c *Context) Report(progress Progress) {
 // Ask asks the policy or a person whether something may be done. A yes gives no handle that the call does not have.
 // The error is [Denied], and says why not.
 func (c *Context) Ask(permission Permission, resource, reason string) error {
-	if no, ok := host.Ask(string(permission), resource, reason); !ok {
+	if no, ok := host.Ask(host.Said(string(permission)), host.Said(resource), host.Said(reason)); !ok {
 		return Denied(no)
 	}
 	return nil
@@ -126,15 +133,17 @@ const (
 )
 
 // Log writes a line into the record of the call. What a tool prints goes there too.
-func (c *Context) Log(level Level, message string) { host.Log(uint8(level), c.tool, message) }
+func (c *Context) Log(level Level, message string) {
+	host.Log(uint8(level), c.tool, host.Said(message))
+}
 
 // Setting is what the policy sets under config for this plugin.
-func (c *Context) Setting(key string) (value string, ok bool) { return host.Setting(key) }
+func (c *Context) Setting(key string) (value string, ok bool) { return host.Setting(host.Said(key)) }
 
 // Directory is the path where the standard library finds the directory that the policy bound to a key. [os.OpenRoot]
 // keeps to it whatever the names are; the host does so in any case.
 func (c *Context) Directory(key string) (path string, err error) {
-	path, err = host.OpenDirectory(key)
+	path, err = host.OpenDirectory(host.Said(key))
 	if err != nil {
 		return "", noHandle("directory", key, err)
 	}

@@ -60,6 +60,9 @@ const (
 	partFile
 )
 
+// lowerSaid lowers a string that an author wrote, who may have saved it in another encoding.
+func lowerSaid(text string) host.Place { return host.LowerString(host.Said(text)) }
+
 // lowerOption lowers a string that is absent when it is empty.
 func lowerOption(text string) optionForm {
 	if text == "" {
@@ -78,9 +81,9 @@ func exportDescribe() unsafe.Pointer {
 	dependencies := make([]dependencyForm, 0, len(plugin.Dependencies))
 	for _, dependency := range plugin.Dependencies {
 		form := dependencyForm{
-			key:    host.LowerString(dependency.Key),
+			key:    lowerSaid(dependency.Key),
 			kind:   uint8(dependency.Kind),
-			reason: host.LowerString(dependency.Reason),
+			reason: lowerSaid(dependency.Reason),
 		}
 		if dependency.Optional {
 			form.optional = 1
@@ -88,9 +91,9 @@ func exportDescribe() unsafe.Pointer {
 		dependencies = append(dependencies, form)
 	}
 	return host.Keep(&manifestForm{
-		name:         host.LowerString(plugin.Name),
-		version:      host.LowerString(plugin.Version),
-		description:  host.LowerString(plugin.Description),
+		name:         lowerSaid(plugin.Name),
+		version:      lowerSaid(plugin.Version),
+		description:  lowerSaid(plugin.Description),
 		tools:        host.LowerList(tools),
 		dependencies: host.LowerList(dependencies),
 	})
@@ -106,9 +109,9 @@ func lowerDefinition(tool *Tool) definitionForm {
 		panic("portcullis: the output of " + tool.Name + ": " + err.Error())
 	}
 	form := definitionForm{
-		name:         host.LowerString(tool.Name),
-		title:        lowerOption(tool.Title),
-		description:  host.LowerString(tool.Description),
+		name:         lowerSaid(tool.Name),
+		title:        lowerOption(host.Said(tool.Title)),
+		description:  lowerSaid(tool.Description),
 		schema:       host.LowerString(string(schema)),
 		outputSchema: lowerOption(string(outputSchema)),
 		required:     flags(tool.Required),

@@ -3,6 +3,8 @@ package portcullis
 import (
 	"context"
 	"errors"
+
+	"portcullis.dev/portcullis/internal/host"
 )
 
 // Kind is why a tool could not answer.
@@ -51,12 +53,13 @@ func Failed(text string) error { return &Failure{KindFailed, text} }
 // FailureOf is what the host is told of an error.
 func FailureOf(err error) *Failure {
 	var failure *Failure
+	text := host.Said(err.Error())
 	switch {
 	case errors.As(err, &failure):
-		return &Failure{failure.Kind, err.Error()}
+		return &Failure{failure.Kind, text}
 	case errors.Is(err, context.Canceled):
-		return &Failure{KindCancelled, err.Error()}
+		return &Failure{KindCancelled, text}
 	default:
-		return &Failure{KindFailed, err.Error()}
+		return &Failure{KindFailed, text}
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"strings"
+	"unicode/utf8"
 
 	"portcullis.dev/portcullis/internal/host"
 )
@@ -13,23 +15,52 @@ import (
 // How a host begins what it says of a store that would hold too much. The contract has no code for it.
 const storeFull = "the store is full"
 
-// A Store keeps values from call to call.
+// A Store keeps values from call to call. A call may hold a limited number of handles: one that opens a store again and
+// again closes it each time. What is left open is closed when the call ends.
 type Store struct {
-	key    string
+	key string
+	// Nil once it is closed.
 	bucket *host.Bucket
 }
 
 // Store opens the store that the policy bound to a key.
 func (c *Context) Store(key string) (*Store, error) {
-	bucket, err := host.OpenBucket(key)
+	bucket, err := host.OpenBucket(host.Said(key))
 	if err != nil {
 		return nil, storeFailure(key, err)
 	}
 	return &Store{key, bucket}, nil
 }
 
+// Close gives the handle back. Whoever uses the store later gets an error.
+func (s *Store) Close() error {
+	if s.bucket != nil {
+		s.bucket.Close()
+		s.bucket = nil
+	}
+	return nil
+}
+
+// check says why a key cannot be asked for.
+func (s *Store) check(key string) error {
+	if !utf8.ValidString(key) {
+		return Failed(fmt.Sprintf("store %q: the key %q is not UTF-8", s.key, key))
+	}
+	return s.checkOpen()
+}
+
+func (s *Store) checkOpen() error {
+	if s.bucket == nil {
+		return Failed(fmt.Sprintf("store %q: %v", s.key, fs.ErrClosed))
+	}
+	return nil
+}
+
 // Get returns the value of a key, and nil where it has none.
 func (s *Store) Get(key string) ([]byte, error) {
+	if err := s.check(key); err != nil {
+		return nil, err
+	}
 	value, err := s.bucket.Get(key)
 	return value, storeFailure(s.key, err)
 }
@@ -48,6 +79,9 @@ func (s *Store) GetJSON(key string, value any) (found bool, err error) {
 
 // Set keeps a value. A store that is full fails, and keeps what it has.
 func (s *Store) Set(key string, value []byte) error {
+	if err := s.check(key); err != nil {
+		return err
+	}
 	return storeFailure(s.key, s.bucket.Set(key, value))
 }
 
@@ -61,10 +95,18 @@ func (s *Store) SetJSON(key string, value any) error {
 }
 
 // Delete forgets a value. A key without one is no error.
-func (s *Store) Delete(key string) error { return storeFailure(s.key, s.bucket.Delete(key)) }
+func (s *Store) Delete(key string) error {
+	if err := s.check(key); err != nil {
+		return err
+	}
+	return storeFailure(s.key, s.bucket.Delete(key))
+}
 
 // Exists says whether a key has a value.
 func (s *Store) Exists(key string) (bool, error) {
+	if err := s.check(key); err != nil {
+		return false, err
+	}
 	exists, err := s.bucket.Exists(key)
 	return exists, storeFailure(s.key, err)
 }
@@ -73,9 +115,9 @@ func (s *Store) Exists(key string) (bool, error) {
 func (s *Store) Keys() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for cursor, more := (*uint64)(nil), true; more; more = cursor != nil {
-			keys, next, err := s.bucket.Keys(cursor)
+			keys, next, err := s.page(cursor)
 			if err != nil {
-				yield("", storeFailure(s.key, err))
+				yield("", err)
 				return
 			}
 			for _, key := range keys {
@@ -86,6 +128,15 @@ func (s *Store) Keys() iter.Seq2[string, error] {
 			cursor = next
 		}
 	}
+}
+
+// page returns the keys from a place on, and where the next ones begin.
+func (s *Store) page(cursor *uint64) (keys []string, next *uint64, err error) {
+	if err := s.checkOpen(); err != nil {
+		return nil, nil, err
+	}
+	keys, next, err = s.bucket.Keys(cursor)
+	return keys, next, storeFailure(s.key, err)
 }
 
 func storeFailure(key string, err error) error {
@@ -103,22 +154,38 @@ func storeFailure(key string, err error) error {
 	}
 }
 
-// A Service is something of the application that embeds the host.
+// A Service is something of the application that embeds the host. It can be closed as a [Store] can.
 type Service struct {
+	// Nil once it is closed.
 	service *host.Service
 }
 
 // Service opens the service that the policy bound to a key.
 func (c *Context) Service(key string) (*Service, error) {
-	service, err := host.OpenService(key)
+	service, err := host.OpenService(host.Said(key))
 	if err != nil {
 		return nil, noHandle("service", key, err)
 	}
 	return &Service{service}, nil
 }
 
+// Close gives the handle back. Whoever uses the service later gets an error.
+func (s *Service) Close() error {
+	if s.service != nil {
+		s.service.Close()
+		s.service = nil
+	}
+	return nil
+}
+
 // Call calls a method with what becomes one JSON document, and decodes the answer into a value, unless that is nil.
 func (s *Service) Call(method string, input, answer any) error {
+	switch {
+	case s.service == nil:
+		return Failed(fmt.Sprintf("the service: %v", fs.ErrClosed))
+	case !utf8.ValidString(method):
+		return Failed(fmt.Sprintf("the method %q is not UTF-8", method))
+	}
 	document, err := marshal(input)
 	if err != nil {
 		return err
@@ -134,7 +201,8 @@ func (s *Service) Call(method string, input, answer any) error {
 }
 
 // A Writer is the beginning of the call's text answer, written while the tool is still at work, so that it can be
-// larger than what a tool may return at once. What is written is UTF-8; the tool returns the text that follows, or "".
+// larger than what a tool may return at once. The host puts U+FFFD in place of what is not UTF-8. The tool returns the
+// text that follows, or "".
 type Writer struct {
 	*host.Output
 }

@@ -35,6 +35,8 @@ func init() {
 			portcullis.NewTool("shout", "Says it louder.", shout, portcullis.ReadOnly, portcullis.Title("Shout")),
 			portcullis.NewTool("end", "Ends as it is told.", end),
 			portcullis.NewTool("get", "Gets a page.", get, portcullis.Requires(portcullis.Network)),
+			portcullis.NewTool("latin", "Passes what is not UTF-8.", latin),
+			portcullis.NewTool("close", "Uses what it has closed.", closes, portcullis.Requires(portcullis.Read)),
 			portcullis.NewTool("use", "Uses every handle.", use, portcullis.Requires(portcullis.Read)),
 		},
 	})
@@ -54,6 +56,9 @@ func end(ctx *portcullis.Context, arguments word) (any, error) {
 		return portcullis.Parts{&portcullis.Image{MediaType: "image/png"}, portcullis.Text("a")}, nil
 	case "no part":
 		return portcullis.Parts{strange{portcullis.Text("a")}}, nil
+	case "watched":
+		ctx.Done()
+		return nil, errors.New("watched")
 	case "denied":
 		return nil, fmt.Errorf("sorry: %w", portcullis.Denied("no right"))
 	case "cancelled":

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/json"
+	jsonv2 "encoding/json/v2"
 	"fmt"
 	"reflect"
 	"slices"
@@ -71,13 +72,54 @@ type deriver struct {
 }
 
 var (
-	typeTime       = reflect.TypeFor[time.Time]()
-	typeNumber     = reflect.TypeFor[json.Number]()
-	typeRaw        = reflect.TypeFor[json.RawMessage]()
-	typeBytes      = reflect.TypeFor[[]byte]()
-	textMarshaler  = reflect.TypeFor[encoding.TextMarshaler]()
-	valueMarshaler = reflect.TypeFor[json.Marshaler]()
+	typeTime   = reflect.TypeFor[time.Time]()
+	typeNumber = reflect.TypeFor[json.Number]()
+	typeRaw    = reflect.TypeFor[json.RawMessage]()
+
+	// The methods by which a type reads itself, and writes itself, as any JSON or as a string.
+	readsJSON  = []reflect.Type{reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[jsonv2.UnmarshalerFrom]()}
+	readsText  = reflect.TypeFor[encoding.TextUnmarshaler]()
+	writesJSON = []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[jsonv2.MarshalerTo]()}
+	writesText = reflect.TypeFor[encoding.TextMarshaler]()
 )
+
+// A form is how encoding/json treats a type.
+type form uint8
+
+const (
+	// By the kind of the type.
+	byKind form = iota
+	// As a string, which a method of the type reads or writes.
+	asText
+	// As whatever a method of the type reads or writes.
+	asItself
+)
+
+// formOf is the form of a type that is no pointer.
+func formOf(of reflect.Type, purpose purpose) form {
+	pointer := reflect.PointerTo(of)
+	switch {
+	case of == typeTime:
+		return asText
+	case of == typeNumber:
+		return byKind
+	case purpose == ofArguments && slices.ContainsFunc(readsJSON, pointer.Implements):
+		return asItself
+	case purpose == ofArguments && pointer.Implements(readsText):
+		return asText
+	case purpose == ofArguments:
+		return byKind
+	case slices.ContainsFunc(writesJSON, pointer.Implements):
+		return asItself
+	case of.Implements(writesText):
+		return asText
+	case pointer.Implements(writesText):
+		// A string where the value has an address; else its kind counts.
+		return asItself
+	default:
+		return byKind
+	}
+}
 
 // schema derives the schema of a type; tag is that of the field that holds it.
 func (d *deriver) schema(of reflect.Type, tag reflect.StructTag) (object, error) {
@@ -91,13 +133,13 @@ func (d *deriver) schema(of reflect.Type, tag reflect.StructTag) (object, error)
 		return object{}, nil
 	case of == typeTime:
 		return object{{"type", "string"}, {"format", "date-time"}}, nil
-	case of == typeBytes:
-		return d.orNull(object{{"type", "string"}, {"contentEncoding", "base64"}}), nil
 	case of == typeNumber:
 		return bounded(object{{"type", "number"}}, tag, numberTags)
-	case of.Implements(valueMarshaler):
+	}
+	switch formOf(of, d.purpose) {
+	case asItself:
 		return object{}, nil
-	case of.Implements(textMarshaler):
+	case asText:
 		return bounded(object{{"type", "string"}}, tag, stringTags)
 	default:
 		return d.plain(of, tag)
@@ -122,6 +164,9 @@ func (d *deriver) plain(of reflect.Type, tag reflect.StructTag) (object, error) 
 	case reflect.Float32, reflect.Float64:
 		return bounded(object{{"type", "number"}}, tag, numberTags)
 	case reflect.Slice, reflect.Array:
+		if d.isBytes(of) {
+			return d.orNull(object{{"type", "string"}, {"contentEncoding", "base64"}}), nil
+		}
 		return d.list(of, tag)
 	case reflect.Map:
 		return d.table(of, tag)
@@ -130,6 +175,12 @@ func (d *deriver) plain(of reflect.Type, tag reflect.StructTag) (object, error) 
 	default:
 		return nil, fmt.Errorf("%v has no form in JSON", of)
 	}
+}
+
+// isBytes says whether a list is base64, and no array.
+func (d *deriver) isBytes(of reflect.Type) bool {
+	element := of.Elem()
+	return of.Kind() == reflect.Slice && element.Kind() == reflect.Uint8 && formOf(element, d.purpose) == byKind
 }
 
 func (d *deriver) list(of reflect.Type, tag reflect.StructTag) (object, error) {
@@ -170,7 +221,7 @@ func (d *deriver) record(of reflect.Type) (object, error) {
 		return nil, err
 	}
 	properties, required := object{}, []string{}
-	for field := range fields(of) {
+	for _, field := range fields(of) {
 		schema, err := d.property(field)
 		if err != nil {
 			return nil, fmt.Errorf("%v.%s: %w", of, field.Name, err)
@@ -222,23 +273,40 @@ func (d *deriver) property(field field) (object, error) {
 
 // orNull lets null in, where a nil becomes one.
 func (d *deriver) orNull(schema object) object {
-	if d.purpose == ofArguments || len(schema) == 0 {
+	if d.purpose == ofArguments {
 		return schema
 	}
-	if name, is := schema[0].value.(string); is {
-		schema[0].value = []string{name, "null"}
+	for index, member := range schema {
+		switch value := member.value.(type) {
+		case string:
+			if member.name == "type" {
+				schema[index].value = []string{value, "null"}
+			}
+		case choices:
+			if !slices.Contains(value, nil) {
+				schema[index].value = append(value, nil)
+			}
+		}
 	}
 	return schema
 }
 
 func withoutNull(schema object) object {
-	if len(schema) > 0 {
-		if names, is := schema[0].value.([]string); is {
-			schema[0].value = names[0]
+	for index, member := range schema {
+		switch value := member.value.(type) {
+		case []string:
+			if member.name == "type" {
+				schema[index].value = value[0]
+			}
+		case choices:
+			schema[index].value = slices.DeleteFunc(value, func(choice any) bool { return choice == nil })
 		}
 	}
 	return schema
 }
+
+// The choices of an enum.
+type choices []any
 
 // The tags that bound a value, by what they bound.
 var (
@@ -274,17 +342,17 @@ func bounded(schema object, tag reflect.StructTag, names []string) (object, erro
 	return schema, nil
 }
 
-func enumeration(ofStrings bool, text string) ([]any, error) {
-	var choices []any
+func enumeration(ofStrings bool, text string) (choices, error) {
+	var all choices
 	for choice := range strings.SplitSeq(text, ",") {
 		if ofStrings {
-			choices = append(choices, choice)
+			all = append(all, choice)
 			continue
 		}
 		if _, err := strconv.ParseFloat(choice, 64); err != nil {
 			return nil, fmt.Errorf("enum: %q is no number", choice)
 		}
-		choices = append(choices, json.Number(choice))
+		all = append(all, json.Number(choice))
 	}
-	return choices, nil
+	return all, nil
 }

@@ -115,7 +115,8 @@ func Title(words string) Option {
 // A field is called as in its `json` tag and described by its `description` tag. A pointer, and a field with
 // `omitempty`, `omitzero` or a `default`, may be left away; every other field is required. Further tags bound a value:
 // `enum:"a,b"`, `minimum`, `maximum`, `minLength`, `maxLength`, `pattern`, `format`, `minItems` and `maxItems`. On a
-// slice, the tags for strings and numbers, and `enum`, are of its elements. Objects refuse unknown fields.
+// slice, the tags for strings and numbers, and `enum`, are of its elements. Objects refuse unknown fields. A type that
+// reads itself is a string where that is UnmarshalText, and anything where it is UnmarshalJSON.
 func (t *Tool) Schema() (json.RawMessage, error) {
 	if t.arguments.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%v is no struct", t.arguments)
@@ -133,6 +134,7 @@ func (t *Tool) OutputSchema() (json.RawMessage, error) {
 
 // execute runs a tool, from JSON to what the host is told.
 func (p *Plugin) execute(ctx *Context, name string, arguments []byte) (answer *Answer, err error) {
+	defer close(ctx.ended)
 	defer func() {
 		if cause := recover(); cause != nil {
 			ctx.Log(LevelError, fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()))

@@ -39,7 +39,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	outgoing := portcullis.Request{Method: request.Method, URL: request.URL.String(), Header: header(request)}
-	if request.Body != nil {
+	if request.Body != nil && request.Body != http.NoBody {
 		outgoing.Body = request.Body
 	}
 	response, err := client.Do(until{request.Context(), t.call}, outgoing)

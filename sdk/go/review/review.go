@@ -17,7 +17,9 @@ type Call struct {
 }
 
 // NamesHost says whether the policy names the host of a URL in what it binds to an HTTP key.
-func (c *Call) NamesHost(key, url string) (bool, error) { return host.NamesHost(key, url) }
+func (c *Call) NamesHost(key, url string) (bool, error) {
+	return host.NamesHost(host.Said(key), host.Said(url))
+}
 
 // A Verdict is a plugin's own opinion of a call. It can only tighten what the policy decided.
 type Verdict struct {
@@ -37,10 +39,10 @@ const (
 func Clear() Verdict { return Verdict{} }
 
 // Ask is for a person, who should look at what the text says.
-func Ask(text string) Verdict { return Verdict{ask, text} }
+func Ask(text string) Verdict { return Verdict{ask, host.Said(text)} }
 
 // Refuse is for a call that must not run; the text says why.
-func Refuse(text string) Verdict { return Verdict{refuse, text} }
+func Refuse(text string) Verdict { return Verdict{refuse, host.Said(text)} }
 
 // The reviewer of this component.
 var registered func(*Call) Verdict

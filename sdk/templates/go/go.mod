@@ -1,4 +1,4 @@
-module {{name}}
+module plugin-{{name}}
 
 go 1.27
 

@@ -68,7 +68,11 @@ type sum struct {
 }
 
 func add(_ *portcullis.Context, arguments addArguments) (sum, error) {
-	return sum{arguments.A + arguments.B, arguments.Kind, arguments.Note}, nil
+	total := arguments.A + arguments.B
+	if (total > arguments.A) != (arguments.B > 0) {
+		return sum{}, portcullis.InvalidArguments("the sum is beyond 64 bits: take smaller numbers")
+	}
+	return sum{total, arguments.Kind, arguments.Note}, nil
 }
 
 // One pixel.

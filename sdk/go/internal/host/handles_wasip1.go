@@ -14,6 +14,9 @@ func openService(key string, result *area)
 //go:wasmimport portcullis:tool/dependencies@0.1.0 [method]service.call
 func serviceCall(service uint32, method, input string, result *area)
 
+//go:wasmimport portcullis:tool/dependencies@0.1.0 [resource-drop]service
+func dropService(service uint32)
+
 //go:wasmimport portcullis:tool/dependencies@0.1.0 names-host
 func namesHost(key, url string, result *area)
 
@@ -34,6 +37,9 @@ func bucketExists(bucket uint32, key string, result *area)
 
 //go:wasmimport wasi:keyvalue/store@0.2.0-draft [method]bucket.list-keys
 func bucketListKeys(bucket uint32, hasCursor bool, cursor uint64, result *area)
+
+//go:wasmimport wasi:keyvalue/store@0.2.0-draft [resource-drop]bucket
+func dropBucket(bucket uint32)
 
 // handle reads a result of a handle or a reason that there is none.
 func handle(result *area) (uint32, error) {
@@ -78,6 +84,9 @@ func (s *Service) Call(method, input string) (answer string, ok bool) {
 	return result.string(4), result.tag(0) == 0
 }
 
+// Close gives the service back. It is not used again.
+func (s *Service) Close() { dropService(s.handle) }
+
 // NamesHost says whether the policy names the host of a URL under a key.
 func NamesHost(key, url string) (bool, error) {
 	result := new(area)
@@ -102,6 +111,9 @@ func OpenBucket(key string) (*Bucket, error) {
 	}
 	return &Bucket{result.word(4)}, nil
 }
+
+// Close gives the store back. It is not used again.
+func (b *Bucket) Close() { dropBucket(b.handle) }
 
 // Get returns a value, or nil where the key has none.
 func (b *Bucket) Get(key string) ([]byte, error) {

@@ -17,6 +17,9 @@ func clientRefusal(client uint32, result *area)
 //go:wasmimport portcullis:tool/dependencies@0.1.0 [method]client.has-secret
 func clientHasSecret(client uint32) bool
 
+//go:wasmimport portcullis:tool/dependencies@0.1.0 [resource-drop]client
+func dropClient(client uint32)
+
 //go:wasmimport wasi:http/types@0.2.12 [constructor]fields
 func newFields() uint32
 
@@ -103,6 +106,7 @@ var methods = [...]string{"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OP
 // A Client sends requests.
 type Client struct {
 	handle uint32
+	closed bool
 }
 
 // OpenClient opens a client by its key.
@@ -113,7 +117,13 @@ func OpenClient(key string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{client}, nil
+	return &Client{handle: client}, nil
+}
+
+// Close gives the client back. No request is sent with it again, but bodies of responses may still be read.
+func (c *Client) Close() {
+	c.closed = true
+	dropClient(c.handle)
 }
 
 // HasSecret says whether the host adds a secret to the requests of a client.
@@ -190,7 +200,7 @@ func outgoingRequest(head *Request) (uint32, error) {
 func sendBody(body uint32, from io.Reader, stop func() error) error {
 	result := new(area)
 	outgoingBodyWrite(body, result)
-	stream := &Output{result.word(4), stop}
+	stream := &Output{handle: result.word(4), stop: stop}
 	_, err := io.Copy(stream, from)
 	dropOutputStream(stream.handle)
 	if err != nil {
@@ -216,6 +226,9 @@ func (c *Client) failure(result *area, offset uintptr) error {
 }
 
 func (c *Client) refusal() *string {
+	if c.closed {
+		return nil
+	}
 	result := new(area)
 	clientRefusal(c.handle, result)
 	return result.optionalString(0)

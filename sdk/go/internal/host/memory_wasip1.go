@@ -153,7 +153,7 @@ func Keep[T any](value *T) unsafe.Pointer {
 	return unsafe.Pointer(value)
 }
 
-// LowerString keeps a string for the host.
+// LowerString keeps a string for the host. It is in UTF-8, see Said.
 func LowerString(text string) Place {
 	return Place{uint32(uintptr(Keep(unsafe.StringData(text)))), uint32(len(text))}
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // A Script plays the host where there is none: for tests. Its zero value grants nothing.
@@ -25,56 +26,66 @@ type Script struct {
 
 var (
 	playing sync.Mutex
-	script  = &Script{}
+	// Goroutines of a call that has ended may still ask.
+	played atomic.Pointer[Script]
 )
 
 // Play makes a script the host until the returned function is called. One is played at a time.
 func Play(next *Script) (end func()) {
 	playing.Lock()
-	script = next
+	played.Store(next)
 	return func() {
-		script = &Script{}
+		played.Store(nil)
 		playing.Unlock()
 	}
 }
 
+// script is what is played now.
+func script() *Script {
+	if script := played.Load(); script != nil {
+		return script
+	}
+	return &Script{}
+}
+
 // Current says who asked.
-func Current() Call { return script.Call }
+func Current() Call { return script().Call }
 
 // Report reports progress.
 func Report(progress Progress) {
-	if script.Report != nil {
-		script.Report(progress)
+	if report := script().Report; report != nil {
+		report(progress)
 	}
 }
 
 // IsCancelled says whether the caller no longer wants the answer.
-func IsCancelled() bool { return script.Cancelled }
+func IsCancelled() bool { return script().Cancelled }
 
 // Ask asks whether something may be done.
 func Ask(permission, resource, reason string) (no string, ok bool) {
-	if script.Answer == nil {
+	answer := script().Answer
+	if answer == nil {
 		return "nobody answers", false
 	}
-	return script.Answer(permission, resource, reason)
+	return answer(permission, resource, reason)
 }
 
 // Setting is what the policy sets under config.
 func Setting(key string) (value string, ok bool) {
-	value, ok = script.Settings[key]
+	value, ok = script().Settings[key]
 	return value, ok
 }
 
 // Log writes a line into the record of the call.
 func Log(level uint8, _, message string) {
-	if script.Log != nil {
-		script.Log(level, message)
+	if log := script().Log; log != nil {
+		log(level, message)
 	}
 }
 
 // OpenDirectory returns the path where the standard library finds a directory.
 func OpenDirectory(key string) (string, error) {
-	if path, granted := script.Directories[key]; granted {
+	if path, granted := script().Directories[key]; granted {
 		return path, nil
 	}
 	return "", NotGranted
@@ -87,7 +98,7 @@ type Service struct {
 
 // OpenService opens a service by its key.
 func OpenService(key string) (*Service, error) {
-	if call, granted := script.Services[key]; granted {
+	if call, granted := script().Services[key]; granted {
 		return &Service{call}, nil
 	}
 	return nil, NotGranted
@@ -96,6 +107,9 @@ func OpenService(key string) (*Service, error) {
 // Call calls a method with a JSON document.
 func (s *Service) Call(method, input string) (answer string, ok bool) { return s.call(method, input) }
 
+// Close gives the service back.
+func (*Service) Close() {}
+
 // Bucket is a store.
 type Bucket struct {
 	values map[string][]byte
@@ -103,11 +117,14 @@ type Bucket struct {
 
 // OpenBucket opens a store by its key.
 func OpenBucket(key string) (*Bucket, error) {
-	if values, granted := script.Stores[key]; granted {
+	if values, granted := script().Stores[key]; granted {
 		return &Bucket{values}, nil
 	}
 	return nil, &StoreError{Kind: AccessDenied}
 }
+
+// Close gives the store back.
+func (*Bucket) Close() {}
 
 // Get returns a value, or nil where the key has none.
 func (b *Bucket) Get(key string) ([]byte, error) { return slices.Clone(b.values[key]), nil }
@@ -141,7 +158,7 @@ type Output struct {
 }
 
 // OpenText opens the beginning of the call's text answer.
-func OpenText() (*Output, bool) { return &Output{&script.Written}, true }
+func OpenText() (*Output, bool) { return &Output{&script().Written}, true }
 
 // Flush does nothing: the script has what was written.
 func (*Output) Flush() error { return nil }

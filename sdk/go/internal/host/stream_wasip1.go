@@ -95,18 +95,22 @@ func unexplained(uint32) error { return nil }
 type Output struct {
 	handle uint32
 	// Says when to give up.
-	stop func() error
+	stop   func() error
+	closed bool
 }
 
 // OpenText opens the beginning of the call's text answer.
 func OpenText() (*Output, bool) {
 	result := new(area)
 	outputOpenText(result)
-	return &Output{result.word(4), func() error { return nil }}, result.tag(0) != 0
+	return &Output{handle: result.word(4), stop: func() error { return nil }}, result.tag(0) != 0
 }
 
 // Write hands over all bytes, as fast as the host takes them.
 func (o *Output) Write(bytes []byte) (written int, err error) {
+	if o.closed {
+		return 0, errClosed
+	}
 	for written < len(bytes) {
 		result := new(area)
 		streamCheckWrite(o.handle, result)
@@ -134,6 +138,9 @@ func (o *Output) Write(bytes []byte) (written int, err error) {
 
 // Flush waits until the host has what was written.
 func (o *Output) Flush() error {
+	if o.closed {
+		return errClosed
+	}
 	result := new(area)
 	streamFlush(o.handle, result)
 	if result.tag(0) != 0 {
@@ -144,7 +151,10 @@ func (o *Output) Flush() error {
 
 // Close gives the stream back.
 func (o *Output) Close() error {
-	dropOutputStream(o.handle)
+	if !o.closed {
+		o.closed = true
+		dropOutputStream(o.handle)
+	}
 	return nil
 }
 

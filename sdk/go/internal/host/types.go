@@ -2,6 +2,12 @@
 // outside this package and the exports of the SDK knows the canonical ABI.
 package host
 
+import "strings"
+
+// Said is a text in UTF-8: a host ends the call of a component that passes anything else. What is none becomes U+FFFD,
+// so this is for what is only said, and for keys, of which a host knows none that is not UTF-8.
+func Said(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+
 // Call says who asked.
 type Call struct {
 	ID, Session    string
