@@ -50,8 +50,8 @@ pub(crate) enum Command {
     /// Would this plugin load? Every problem that was found, with its remedy, and how well it keeps the contract
     ///
     /// To see that, it is run: each tool once, with the smallest arguments that its schema takes, and the plugin once
-    /// for a tool that it never offered. It is given no directory, no network and no other handle, runs for three
-    /// seconds at most each time, and only where nothing else has to be mended. docs/conformance.md has the levels.
+    /// for a tool that it never offered. It is given no directory, no network and no other handle, is cancelled after a
+    /// second each time, and run only where nothing else has to be mended. docs/conformance.md has the levels.
     #[command(verbatim_doc_comment)]
     Check(CheckArguments),
     /// Call a tool, once, under the policy
@@ -75,6 +75,10 @@ pub(crate) enum Command {
     /// Build the project in this folder; installs what it takes, once
     Build(BuildArguments),
     /// Run a project's cases in the real host
+    ///
+    /// Each case has a plugin directory, a policy and a state of its own: --plugins, --policy and --state, and the
+    /// variables that stand for them, change nothing here. docs/writing.md has what a case may say.
+    #[command(verbatim_doc_comment)]
     Test(TestArguments),
     /// Build again at every change, serve the tools, and show the calls as they happen
     Dev(DevArguments),

@@ -11,9 +11,10 @@ pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
         LoadError::Compile(CompileError::Worker(_)) => {
             Some("this is the machine's fault and not the plugin's: try again")
         }
-        LoadError::Describe(_) => {
-            Some("`describe` gets no handle and little time: let it answer with what it knows beforehand")
-        }
+        LoadError::Describe(_) => Some(
+            "what it printed says most; else, `describe` gets no handle and little time: let it answer with what it \
+             knows beforehand",
+        ),
         LoadError::Unstable => Some("let `describe` use no clock, no randomness and no state"),
         LoadError::Definition(errors) => errors.iter().find_map(of_definition),
         LoadError::Changed => Some("start the host again"),
@@ -37,6 +38,7 @@ fn of_bytes(refusal: &Refusal) -> Option<&'static str> {
             Some("leave out what needs these imports, or ask for it as a dependency of the contract (wit/)")
         }
         Refusal::NoHandler(_) => Some("build it with an SDK, or export the interface as wit/ has it"),
+        Refusal::UnknownExports(_) => Some("spell the interface as wit/ has it, or leave it out"),
         Refusal::MixedContracts(_) => Some("build all of it against one version (wit/)"),
         Refusal::Mismatch(_) => Some("build it against the contract of this host (wit/)"),
         Refusal::Uncompilable(_) => Some("build it again with a current toolchain"),

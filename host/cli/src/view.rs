@@ -2,7 +2,7 @@
 
 use crate::plugin_file::PluginFile;
 use portcullis::policy::Permissions;
-use portcullis::{Contract, DependencyKind, Hint, Host, Manifest, Plugin};
+use portcullis::{Contract, DependencyKind, Hint, Host, Manifest, Plugin, Surface};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -22,6 +22,8 @@ pub(crate) struct PluginView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contract: Option<&'static str>,
     pub(crate) imports: Vec<String>,
+    /// Whether it wants a say in whether its calls run.
+    pub(crate) reviews: bool,
     pub(crate) dependencies: Vec<DependencyView>,
     pub(crate) tools: Vec<ToolView>,
 }
@@ -84,6 +86,7 @@ impl PluginView {
             standard: plugin.is_standard(),
             contract: plugin.contract().map(Contract::as_str),
             imports: plugin.imports().to_vec(),
+            reviews: plugin.reviews(),
             dependencies: dependencies.collect(),
             tools: tools.collect(),
         }
@@ -109,6 +112,7 @@ impl PluginView {
             optional: dependency.optional,
             reason: dependency.reason.clone(),
         });
+        let Surface { imports, reviews } = Surface::of(&file.bytes).unwrap_or_default();
         Self {
             name: manifest.name.clone(),
             version: manifest.version.clone(),
@@ -117,7 +121,8 @@ impl PluginView {
             bytes: file.bytes.len() as u64,
             standard: false,
             contract: portcullis::check_component(&file.bytes).ok().map(Contract::as_str),
-            imports: portcullis::component_imports(&file.bytes).unwrap_or_default(),
+            imports,
+            reviews,
             dependencies: dependencies.collect(),
             tools: tools.collect(),
         }

@@ -18,9 +18,11 @@ mod shape;
 mod unwanted;
 mod validate;
 
+pub(crate) use authorize::REVIEW_TIME_MAX;
 pub use grant::Reach;
-pub(crate) use grant::{check as check_grants, describe_handles, missing_keys, reach, unnamed_host};
+pub(crate) use grant::{check as check_grants, describe_handles, missing_keys, reach, ungranted, unnamed_host};
 pub(crate) use record::CallRecord;
+pub(crate) use shape::{Flaw, check as check_answer};
 pub(crate) use validate::ValidCall;
 
 use crate::host::Inner;

@@ -62,7 +62,7 @@ pub use catalog::{
     NameCollision, Observer, Offer, PlaceholderError, Plugin, RefusedPlugin, Rule as LintRule, Silent, Tool, ToolNames,
     check, describe_beside, lints,
 };
-pub use conformance::{Conformance, Level, Loaded};
+pub use conformance::{Conformance, Level, Loaded, NotTried};
 pub use events::{CallState, Event, EventKind, Events};
 pub use explain::Explained;
 pub use hooks::{
@@ -81,6 +81,7 @@ pub use reload::{ReloadError, Reloaded};
 pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
 pub use schema::{Mismatch, Schema, SchemaError, VALIDATOR, parts as schema_parts};
+pub use standard::is_reserved;
 pub use steering::Steering;
 pub use stream::TextStream;
 pub use tokens::estimate_tokens;
@@ -91,5 +92,5 @@ pub use portcullis_policy::Hint;
 pub use portcullis_sandbox::{
     Blob, BoxFuture, COMPONENT_BYTES_MAX, Cancellation, CompileError, Compiler, Contract, DependencyKind,
     DirectoryError, Engine, EngineConfig, EngineError, Footprint, LimitKind, Manifest, NetworkError, Output, Part,
-    Progress, Refusal, TimeSource, Usage, check_component, compile_worker, component_imports, served_imports,
+    Progress, Refusal, Surface, TimeSource, Usage, check_component, compile_worker, component_imports, served_imports,
 };

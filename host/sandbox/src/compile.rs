@@ -3,8 +3,10 @@
 
 use crate::component::{COMPONENT_BYTES_MAX, Refusal};
 use crate::engine::compile_settings;
+use rustix::process::Signal;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
@@ -30,6 +32,9 @@ const MESSAGE_CHARACTERS_MAX: usize = 1024;
 
 /// A worker's exit code for a component that cannot be compiled, whatever the machine.
 const EXIT_REFUSED: i32 = 3;
+
+/// What ends a worker that has reached no limit: a terminal that is closed or typed at, a system that shuts down.
+const ENDED_BY_OTHERS: [i32; 3] = [Signal::HUP.as_raw(), Signal::INT.as_raw(), Signal::TERM.as_raw()];
 
 /// Compiled code that this process may run: made by a compiler of ours, or read back under its MAC.
 pub struct Artefact(Vec<u8>);
@@ -116,6 +121,8 @@ async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) 
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true)
+        // What a person types at the terminal is for the host, which stops it where it stops.
+        .process_group(0)
         .spawn()?;
     let missing = || CompileError::Worker(io::ErrorKind::BrokenPipe.into());
     let mut input = child.stdin.take().ok_or_else(missing)?;
@@ -137,6 +144,10 @@ async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) 
         Some(EXIT_REFUSED) => {
             let message = String::from_utf8_lossy(&message);
             Err(Refusal::Uncompilable(message.escape_debug().take(MESSAGE_CHARACTERS_MAX).collect()).into())
+        }
+        // Ended by whoever ends programs, and not for what it compiled.
+        None if status.signal().is_some_and(|signal| ENDED_BY_OTHERS.contains(&signal)) => {
+            Err(CompileError::Worker(io::ErrorKind::Interrupted.into()))
         }
         // Killed by a limit, or aborted because memory ran out.
         Some(_) | None => Err(CompileError::Exhausted),

@@ -35,7 +35,7 @@ mod wasi;
 pub use cancellation::Cancellation;
 pub use code::Code;
 pub use compile::{CompileError, Compiler, compile_worker};
-pub use component::{COMPONENT_BYTES_MAX, Refusal, check_component, component_imports, served_imports};
+pub use component::{COMPONENT_BYTES_MAX, Refusal, Surface, check_component, component_imports, served_imports};
 pub use context::{Ask, CallContext, CallHost, OUTPUT_PIECE_BYTES_MAX, OutputFull, Progress};
 pub use contract::Contract;
 pub use directory::{Directory, DirectoryError, Identity, NarrowError};

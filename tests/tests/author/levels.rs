@@ -1,8 +1,9 @@
 //! The level at which a plugin keeps the contract: for each level one that reaches it and no more, and what keeps it.
 
 use crate::bench::Bench;
+use portcullis::Contract;
 use portcullis_tests::{Manifest, Tool, guest, shipped_plugin, with_fields};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A schema without anything to mend, with one member that has to be there.
 const CLOSED: &str = r#"{"type":"object","additionalProperties":false,"required":["path"],"properties":{
@@ -59,7 +60,7 @@ fn what_breaks_when_it_is_run_is_only_clear() {
         ("exit-zero", "it exited with status 0"),
         ("deep-recursion", "it reached the limit on"),
         ("memory-growth", "it reached the limit on memory"),
-        ("json-that-is-none", "what it calls JSON is none"),
+        ("json-that-is-none", "its answer is not usable: it is not JSON"),
         ("string-not-utf8", "it trapped"),
     ] {
         let (number, word, kept, _) = level("tool", &guest(name, &clear("tool")), 0);
@@ -103,7 +104,139 @@ fn what_ends_well_without_any_handle_is_robust() {
     ] {
         let (number, word, kept, conformance) = level(name, &bytes, 0);
         assert_eq!((number, word.as_str(), kept), (3, "robust", Vec::new()), "{name}");
-        assert_eq!(conformance["not_tried"], serde_json::json!([]));
+        assert_eq!(conformance["not_tried"], json!([]));
+    }
+}
+
+/// A component of these fields, one of which is what it does with a call.
+fn doing(fields: &str, manifest: &Manifest) -> Vec<u8> {
+    portcullis_tests::component(&portcullis_tests::module_of(Contract::V0_1, fields, manifest))
+}
+
+/// What a host would say `invalid-output` to, however often it is called.
+#[test]
+fn an_answer_that_no_host_passes_on_is_none() {
+    let answering = |data: &str, more: &str, kind: u32, length: u32| {
+        format!(
+            "(data (i32.const 2048) \"{data}\")\n(func $execute (param i32 i32 i32 i32) (result i32)\n\
+            (drop (call $answer (i32.const {kind}) (i32.const 2048) (i32.const {length})))\n{more}\n(i32.const 1024))"
+        )
+    };
+    let metadata = "(i32.store8 (i32.const 1052) (i32.const 1)) (i32.store (i32.const 1056) (i32.const 2048))\
+        (i32.store (i32.const 1060) (i32.const 2))";
+    // A file of no bytes, whose media type stands behind it.
+    let part =
+        r"\02\00\00\00\20\08\00\00\07\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00no type";
+    for (fields, says) in [
+        (answering("[1", metadata, 0, 2), "its answer is not usable: its metadata is not JSON"),
+        (answering(part, "", 2, 1), "its answer is not usable: a part has the media type \"no type\""),
+    ] {
+        let (number, _, kept, _) = level("tool", &doing(&fields, &clear("tool")), 0);
+        assert_eq!(number, 2, "{says}");
+        assert!(kept.len() == 2 && kept.iter().all(|reason| reason.contains(says)), "{kept:?}");
+    }
+}
+
+/// A plugin whose review does not end well has all of its calls refused; one that says no has said so.
+#[test]
+fn a_review_is_held_to_end_as_well() {
+    let trapping = "(func (export \"portcullis:tool/reviewer@0.1.0#review\") (param i32 i32 i32 i32) (result i32)\n\
+        unreachable)";
+    for (bytes, says) in [
+        (doing(trapping, &clear("tool")), Some("its review trapped")),
+        (guest("review-loops", &clear("tool")), Some("its review reached the limit on time")),
+        (guest("review-refuses", &clear("tool")), None),
+    ] {
+        let (number, _, kept, _) = level("tool", &bytes, 0);
+        match says {
+            Some(says) => assert!(number == 2 && kept.len() == 1 && kept[0].contains(says), "{kept:?}"),
+            None => assert_eq!((number, kept), (3, Vec::new())),
+        }
+    }
+}
+
+/// The way in which a run is made is none that a tool could tell from a call.
+#[test]
+fn no_tool_can_tell_that_it_is_tried() {
+    let fields = "(import \"portcullis:tool/context@0.1.0\" \"current\" (func $current (param i32)))\n\
+        (func $execute (param i32 i32 i32 i32) (result i32)\n\
+        (call $current (i32.const 2048))\n\
+        (if (i32.or (i32.ne (i32.load (i32.const 2052)) (i32.const 32)) (i32.ne (i32.load (i32.const 2060)) (i32.const 32)))\n\
+        (then unreachable))\n\
+        (call $answer (i32.const 0) (local.get 2) (local.get 3)))";
+    let (number, _, kept, _) = level("tool", &doing(fields, &clear("tool")), 0);
+    assert_eq!((number, kept), (3, Vec::new()));
+}
+
+/// A closed schema that requires so many texts of so many characters.
+fn texts(count: usize, characters: usize) -> String {
+    let name = |number: usize| format!("text{number}");
+    let member = |number: usize| {
+        let schema = json!({"type": "string", "description": "One of the texts.", "minLength": characters});
+        (name(number), schema)
+    };
+    let members: serde_json::Map<String, Value> = (0..count).map(member).collect();
+    let required: Vec<String> = (0..count).map(name).collect();
+    json!({"type": "object", "additionalProperties": false, "required": required, "properties": members}).to_string()
+}
+
+/// Arguments that no call may have are not tried, and said: the tool would only be seen to refuse them.
+#[test]
+fn arguments_larger_than_those_of_a_call_are_not_tried() {
+    let manifest = clear("tool").tool(|tool| tool.schema = texts(300, 4096));
+    let (number, _, kept, conformance) = level("tool", &guest("good", &manifest), 0);
+    assert_eq!((number, kept), (3, Vec::new()));
+    let not_tried = &conformance["not_tried"][0];
+    let why = "the smallest arguments that were found for its schema are larger than the 1048576 bytes of a call";
+    assert_eq!((&not_tried["tool"], &not_tried["why"]), (&json!("run"), &json!(why)));
+}
+
+/// What a small plugin makes the program print is small as well.
+#[test]
+fn what_is_told_of_long_arguments_is_short() {
+    let mut manifest = clear("tool");
+    manifest.tools = (0..20)
+        .map(|number| {
+            let description = format!("Takes long texts, and is the one with the number {number}.");
+            Tool { description, schema: texts(120, 4096), ..Tool::new(&format!("run{number}")) }
+        })
+        .collect();
+    let bench = Bench::new();
+    bench.component("tool", &guest("trap-on-demand", &manifest));
+    for format in [&["check", "tool.wasm"][..], &["check", "tool.wasm", "--json"]] {
+        let out = bench.run(format).ends(0).out;
+        assert!(out.contains("run19 {") && out.contains("aaa...: it trapped"), "{out}");
+        assert!(out.len() < 32 * 1024, "{}", out.len());
+    }
+}
+
+/// Eight mebibytes of escapes before it breaks, of which a page is shown.
+#[test]
+fn what_is_told_of_what_was_printed_is_short() {
+    let answers = "(call $answer (i32.const 0) (local.get 2) (local.get 3))";
+    let prints = include_str!("../../guests/log-flood.wat").replace(answers, "unreachable");
+    let (number, _, kept, _) = level("tool", &doing(&prints, &clear("tool")), 0);
+    assert_eq!((number, kept.len()), (2, 2));
+    assert!(kept.iter().all(|reason| reason.contains("it printed: \\u{1b}") && reason.len() < 5000), "{kept:?}");
+}
+
+/// Whether a plugin reviews its calls is said wherever it is shown.
+#[test]
+fn a_reviewer_is_shown() {
+    let bench = Bench::new();
+    bench.component("tool", &guest("review-refuses", &clear("tool")));
+    bench.component("plain", &guest("good", &clear("plain")));
+    for (name, reviews) in [("tool", true), ("plain", false)] {
+        let file = format!("{name}.wasm");
+        let installed = ["inspect", name, "--plugins", ".", "--state", "state"];
+        for command in [&["check", &file][..], &["inspect", &file], &installed] {
+            let document = bench.run(&[command, &["--json"]].concat()).ends(0).document();
+            assert_eq!(document["reviews"], reviews, "{command:?}: {document:#}");
+        }
+        for command in [&["inspect", &file][..], &installed] {
+            let out = bench.run(command).ends(0).out;
+            assert_eq!(out.contains("reviews calls"), reviews, "{out}");
+        }
     }
 }
 
@@ -117,14 +250,13 @@ fn a_tool_that_cannot_be_tried_is_told() {
     manifest.tools.push(Tool { description, schema: hard.to_owned(), ..Tool::new("walk") });
     let (number, _, kept, conformance) = level("tool", &guest("good", &manifest), 0);
     assert_eq!((number, kept), (3, Vec::new()));
-    assert_eq!(conformance["not_tried"], serde_json::json!(["walk"]));
+    let why = "no small arguments were found that its schema takes";
+    assert_eq!(conformance["not_tried"], json!([{"tool": "walk", "why": why}]));
     let bench = Bench::new();
     bench.component("tool", &guest("good", &manifest));
     let text = bench.run(&["check", "tool.wasm"]).ends(0).out;
-    for said in
-        ["  conforms  level 3 of 3, robust\n", "not tried, for want of small arguments that the schema takes: walk\n"]
-    {
-        assert!(text.contains(said), "{said}: {text}");
+    for said in ["  conforms  level 3 of 3, robust\n".to_owned(), format!("not tried: walk: {why}\n")] {
+        assert!(text.contains(&said), "{said}: {text}");
     }
     bench.component("tool", &guest("trap-on-demand", &clear("tool")));
     let text = bench.run(&["check", "tool.wasm"]).ends(0).out;

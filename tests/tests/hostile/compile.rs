@@ -20,6 +20,7 @@ async fn refused(site: &Site, line: &str) -> String {
     assert!(matches!(error, LoadError::Compile(_) | LoadError::Refused(_)), "{error:?}");
     let kind = match error {
         LoadError::Compile(CompileError::Exhausted) => "exhausted",
+        LoadError::Compile(CompileError::Worker(_)) => "worker",
         LoadError::Compile(CompileError::Refused(Refusal::Uncompilable(_))) => "uncompilable",
         LoadError::Refused(Refusal::Mismatch(_)) => "mismatch",
         _ => "other",
@@ -33,6 +34,15 @@ async fn s34_a_worker_that_is_killed_quarantines_its_plugin() {
     assert!(says.starts_with("exhausted"), "{says}");
     let says = refused(&Site::new(), "exit 1").await;
     assert!(says.starts_with("exhausted"), "{says}");
+}
+
+/// A person who types Ctrl-C, or a system that shuts down, says nothing of the plugin: it is tried again.
+#[tokio::test]
+async fn a_worker_that_others_end_is_no_fault_of_the_plugin() {
+    for signal in ["HUP", "INT", "TERM"] {
+        let says = refused(&Site::new(), &format!("kill -{signal} $$")).await;
+        assert!(says.starts_with("worker"), "{signal}: {says}");
+    }
 }
 
 /// What a worker says of a component is cut and escaped.

@@ -10,6 +10,7 @@ use crate::opening::{self, Channel};
 use crate::progress::StatusLine;
 use anyhow::anyhow;
 use portcullis::policy::{Principal, PrincipalError, Unattended};
+use portcullis::text::OneLine;
 use portcullis::{Cancellation, Reply, Request};
 use std::future::pending;
 use std::sync::Arc;
@@ -48,6 +49,7 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
     let Some(reply) = ended else { return super::fail(INTERRUPTED, Exit::ToolFailed, context) };
     reply::show_after(&shown, &reply, context)?;
     remind_of_trust(&host, &reply, context);
+    remind_of_check(&host, &reply, context);
     Ok(Exit::after(&reply))
 }
 
@@ -76,6 +78,17 @@ pub(super) fn channel(ask: Ask, context: &Context, status: &Arc<StatusLine>, can
 }
 
 /// A call that was denied for want of what an untrusted policy would give says so where the denial is read.
+/// A model hears that a plugin was refused; a person can learn why.
+fn remind_of_check(host: &portcullis::Host, reply: &Reply, context: &Context) {
+    let catalog = host.catalog();
+    let plugin = reply.tool.split('.').next().unwrap_or_default();
+    let refused = catalog.refusal(plugin).filter(|_| reply.code == portcullis::Code::PluginRefused);
+    if let Some(refused) = refused {
+        let file = context.environment.plugins.join(&refused.file).display().to_string();
+        context.terminal.note(format_args!("`portcullis check {}` says why, and what to do", OneLine(&file)));
+    }
+}
+
 fn remind_of_trust(host: &portcullis::Host, reply: &Reply, context: &Context) {
     if let Some(path) = host.untrusted_policy().filter(|_| reply::wants_a_wider_policy(reply)) {
         context.terminal.note(opening::untrusted_note(path));

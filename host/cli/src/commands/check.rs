@@ -129,6 +129,7 @@ fn document(examined: &Examined, lints: &[Lint], conformance: &Conformance) -> V
         "name": examined.manifest.as_ref().map(|manifest| &manifest.name),
         "version": examined.manifest.as_ref().map(|manifest| &manifest.version),
         "tools": examined.manifest.as_ref().map(|manifest| manifest.tools.len()),
+        "reviews": loaded(examined).map(Loaded::reviews),
         "descriptions": examined.descriptions,
         "problems": examined.problems.iter().map(problem).collect::<Vec<_>>(),
         "lints": lints.iter().map(lint).collect::<Vec<_>>(),

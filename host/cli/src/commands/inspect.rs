@@ -86,6 +86,9 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
     if let Some(contract) = plugin.contract {
         facts.row([Cell::new(Look::Quiet, "contract"), Cell::plain(contract)]);
     }
+    if plugin.reviews {
+        facts.row([Cell::new(Look::Quiet, "reviews calls"), Cell::plain("yes: it can ask about a call or refuse it")]);
+    }
     for dependency in &plugin.dependencies {
         let need = if dependency.optional { " (optional)" } else { "" };
         let asked = format!("{} {}{need}: {}", view::kind(dependency.kind), dependency.key, dependency.reason);

@@ -4,12 +4,15 @@ use super::Context;
 use crate::arguments::NewArguments;
 use crate::exit_code::Exit;
 use crate::json;
+use portcullis::policy::PluginName;
 use portcullis_build::Language;
 use serde_json::json;
 use std::path::Path;
 
 pub(super) fn run(arguments: &NewArguments, context: &Context) -> anyhow::Result<Exit> {
     let language = Language::parse(&arguments.lang)?;
+    let is_reserved = PluginName::new(&arguments.name).is_ok_and(|name| portcullis::is_reserved(&name));
+    anyhow::ensure!(!is_reserved, "the host keeps that name for its own tools: call the plugin something else");
     portcullis_build::create(Path::new("."), &arguments.name, language)?;
     let name = &arguments.name;
     let text = match context.json {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Wall-clock time of one review.
-const REVIEW_TIME_MAX: Duration = Duration::from_secs(2);
+pub(crate) const REVIEW_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// The longest text of a review that is passed on, in bytes.
 const REVIEW_BYTES_MAX: usize = 1024;

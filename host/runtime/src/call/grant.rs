@@ -87,7 +87,7 @@ impl ApprovedCall {
 }
 
 /// Declares a key without a handle.
-fn ungranted(handles: &mut Handles, name: Arc<str>, kind: DependencyKind) {
+pub(crate) fn ungranted(handles: &mut Handles, name: Arc<str>, kind: DependencyKind) {
     match kind {
         DependencyKind::Directory => handles.directory_key(name, None),
         DependencyKind::Http => handles.client_key(name, None, None),

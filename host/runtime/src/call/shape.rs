@@ -1,29 +1,22 @@
 //! Step 7: the guest's answer to one of text, JSON or parts that keeps its definition's word and its size. What is over
 //! the size is kept whole, and its beginning passed on.
 
+mod form;
 mod parts;
+
+pub(crate) use form::{Flaw, check};
 
 use super::answer::{JSON, Keeper, TEXT, Text};
 use super::execute::RawOutcome;
 use super::{Rejection, Shaped};
-use crate::json;
 use crate::outputs::Reference;
 use crate::reply::{CallUsage, Code};
-use crate::schema::Schema;
-use crate::text::{OneLine, cut};
+use crate::text::cut;
 use portcullis_sandbox::{LimitKind, Output, Part, Success};
-use serde::de::IgnoredAny;
-use serde_json::Value;
 use std::fmt::Write;
 
 /// A title, in bytes: one line for a person.
 const TITLE_BYTES_MAX: usize = 256;
-
-/// A tool's metadata, in bytes: facts about an answer, not the answer.
-const METADATA_BYTES_MAX: usize = 16 * 1024;
-
-/// Mismatches of an output that are told.
-const MISMATCHES_TOLD_MAX: usize = 3;
 
 /// What is passed on of an answer.
 struct Passed {
@@ -58,34 +51,31 @@ impl RawOutcome {
     }
 
     fn checked(self) -> Result<Shaped, Rejection> {
-        let Self { tool, success: Success { title, output, metadata }, written, .. } = self;
-        let bytes_out = written.bytes() + output_size(&output) + metadata.as_ref().map_or(0, |text| text.len() as u64);
-        let metadata = match metadata.as_deref().map(check_metadata).transpose() {
-            Ok(metadata) => metadata,
-            Err(rejection) => return Err(rejection.keeping(written)),
-        };
-        let title = title.map(|title| cut(&title, TITLE_BYTES_MAX).to_owned());
+        let Self { tool, success, written, .. } = self;
+        let bytes_out = written.bytes() + size(&success);
         let schema = tool.output_schema.as_ref();
-        let passed = pass(written, output, schema, self.output_bytes_max)?;
-        let Passed { output, message, reference } = passed;
+        let metadata = match form::check(&success, written.bytes() > 0, schema, self.output_bytes_max) {
+            Ok(metadata) => metadata,
+            Err(Flaw::Broken(why)) => return Err(broken(&why).keeping(written)),
+            Err(Flaw::TooLarge(text)) => return Err(too_large(written.keeper(), text, self.output_bytes_max)),
+        };
+        let title = success.title.map(|title| cut(&title, TITLE_BYTES_MAX).to_owned());
+        let Passed { output, message, reference } = pass(written, success.output, self.output_bytes_max);
         let usage = CallUsage { run: self.usage, bytes_in: self.bytes_in, bytes_out };
         Ok(Shaped { output, title, metadata, message, reference, usage })
     }
 }
 
-fn pass(written: Text, output: Output, schema: Option<&Schema>, bytes_max: usize) -> Result<Passed, Rejection> {
+fn pass(written: Text, output: Output, bytes_max: usize) -> Passed {
     match output {
-        Output::Text(_) | Output::Parts(_) if schema.is_some() => {
-            Err(broken("its definition promises JSON, and it answered with something else").keeping(written))
-        }
-        Output::Json(_) | Output::Parts(_) if written.bytes() > 0 => {
-            let why = "it wrote text, and then returned something else than the end of that text";
-            Err(broken(why).keeping(written))
-        }
         // What was written is all of the text, its end included.
-        Output::Text(_) if written.bytes() > 0 => Ok(shown(written, TEXT, bytes_max)),
-        Output::Text(text) => Ok(shown(Text::of(written.keeper().clone(), bytes_max, text), TEXT, bytes_max)),
-        Output::Json(text) => pass_json(written.keeper(), text, schema, bytes_max),
+        Output::Text(_) if written.bytes() > 0 => shown(written, TEXT, bytes_max),
+        Output::Text(text) => shown(Text::of(written.keeper().clone(), bytes_max, text), TEXT, bytes_max),
+        Output::Json(text) if text.len() <= bytes_max => {
+            Passed { output: Output::Json(text.clone()), message: text, reference: None }
+        }
+        // What is over the size goes on as text.
+        Output::Json(text) => shown(Text::of(written.keeper().clone(), bytes_max, text), JSON, bytes_max),
         Output::Parts(parts) => parts::pass(written.keeper(), parts, bytes_max),
     }
 }
@@ -95,21 +85,7 @@ fn shown(text: Text, media_type: &str, bytes_max: usize) -> Passed {
     Passed::text(text, reference)
 }
 
-fn pass_json(keeper: &Keeper, text: String, schema: Option<&Schema>, bytes_max: usize) -> Result<Passed, Rejection> {
-    if text.len() <= bytes_max {
-        check_json(&text, schema)?;
-        return Ok(Passed { output: Output::Json(text.clone()), message: text, reference: None });
-    }
-    // Looked at without a copy of it: what is over the size goes on as text.
-    let read = serde_json::from_str::<IgnoredAny>(&text);
-    read.map_err(|error| broken(format!("it is not JSON ({})", quoted(&error.to_string()))))?;
-    match schema {
-        None => Ok(shown(Text::of(keeper.clone(), bytes_max, text), JSON, bytes_max)),
-        Some(_) => Err(too_large(keeper, &text, bytes_max)),
-    }
-}
-
-pub(super) fn broken(why: impl std::fmt::Display) -> Rejection {
+fn broken(why: &str) -> Rejection {
     let message =
         format!("Error executing tool: its answer is not usable: {why}. The same call will probably fail again.");
     Rejection::new(Code::InvalidOutput, message)
@@ -148,34 +124,5 @@ fn part_bytes(part: &Part) -> usize {
         Part::Image(blob) | Part::File(blob) => {
             blob.name.as_ref().map_or(0, String::len) + blob.media_type.len() + blob.data.len()
         }
-    }
-}
-
-fn check_json(text: &str, schema: Option<&Schema>) -> Result<(), Rejection> {
-    let value =
-        json::parse(text).map_err(|error| broken(format!("it is not JSON ({})", quoted(&error.to_string()))))?;
-    let mismatches = schema.map(|schema| schema.mismatches(&value)).unwrap_or_default();
-    if mismatches.is_empty() {
-        return Ok(());
-    }
-    let mut why = "it does not match the tool's output schema".to_owned();
-    for mismatch in mismatches.iter().take(MISMATCHES_TOLD_MAX) {
-        let _ = write!(why, "; {}: {}", quoted(&mismatch.pointer), quoted(&mismatch.message));
-    }
-    Err(broken(why))
-}
-
-fn quoted(text: &str) -> OneLine<'_> {
-    OneLine(cut(text, 200))
-}
-
-fn check_metadata(text: &str) -> Result<Value, Rejection> {
-    if text.len() > METADATA_BYTES_MAX {
-        return Err(broken(format!("its metadata is larger than {METADATA_BYTES_MAX} bytes")));
-    }
-    match json::parse(text) {
-        Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(_) => Err(broken("its metadata is not a JSON object")),
-        Err(error) => Err(broken(format!("its metadata is not JSON ({})", quoted(&error.to_string())))),
     }
 }

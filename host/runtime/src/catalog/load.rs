@@ -14,7 +14,7 @@ use crate::text::{OneLine, hex};
 use portcullis_policy::{Limits, PluginName};
 use portcullis_sandbox::{
     Ask, CallContext, CallHost, Code, CodeStore, CompileError, Compiler, Effects, Engine, Entry, Fetched, Manifest,
-    OutputFull, Progress, Refusal, Stop, Traffic, check_component, component_imports,
+    OutputFull, Progress, Refusal, Stop, Surface, Traffic, check_component,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -180,6 +180,7 @@ impl Loader {
             }
         };
         let checked = definition::check(&name, &manifest).map_err(LoadError::Definition)?;
+        let Surface { imports, reviews } = Surface::of(&content.bytes)?;
         Ok(Plugin {
             name,
             file: file.to_owned(),
@@ -187,7 +188,8 @@ impl Loader {
             sha256_hex: Arc::from(hex(&content.sha256)),
             bytes: content.bytes.len() as u64,
             contract: Some(contract),
-            imports: component_imports(&content.bytes)?,
+            imports,
+            reviews,
             version: manifest.version,
             description: manifest.description,
             tools: checked.tools,
@@ -336,8 +338,11 @@ fn why(stop: &Stop, log: &[u8]) -> String {
         Stop::HostPanic => "the host panicked while it served it".to_owned(),
     };
     if !log.is_empty() {
+        // A panic is of several lines.
+        let printed = String::from_utf8_lossy(log);
+        let lines = printed.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ");
         text.push_str("; it printed: ");
-        text.push_str(&OneLine(&String::from_utf8_lossy(log)).to_string());
+        text.push_str(&OneLine(&lines).to_string());
     }
     text
 }

@@ -23,6 +23,7 @@ pub struct Plugin {
     /// None where it is the host's own.
     pub(crate) contract: Option<Contract>,
     pub(crate) imports: Vec<String>,
+    pub(crate) reviews: bool,
     pub(crate) version: String,
     pub(crate) description: String,
     pub(crate) tools: BTreeMap<LocalName, Arc<Tool>>,
@@ -82,6 +83,7 @@ impl Plugin {
             bytes: 0,
             contract: None,
             imports: Vec::new(),
+            reviews: false,
             version: manifest.version,
             description: manifest.description,
             tools: checked.tools,
@@ -120,6 +122,11 @@ impl Plugin {
     /// What it imports: all of it is served, or it would not be loaded.
     pub fn imports(&self) -> &[String] {
         &self.imports
+    }
+
+    /// Whether it wants a say in whether its calls run.
+    pub fn reviews(&self) -> bool {
+        self.reviews
     }
 
     /// The author's version.

@@ -1,5 +1,6 @@
 //! The caller of a run that nobody asked for: it takes what the tool says, keeps nothing, and answers no question.
 
+use crate::text::new_id;
 use portcullis_sandbox::{Ask, CallContext, CallHost, Effects, OutputFull, Progress, Traffic};
 use std::future::Future;
 use std::pin::Pin;
@@ -19,7 +20,8 @@ impl CallHost for Alone {
     fn report(&self, _: Progress) {}
 
     fn ask(&self, _: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
-        Box::pin(std::future::ready(Err("nobody is there to approve it".to_owned())))
+        // What a tool hears whose call nobody looks at.
+        Box::pin(std::future::ready(Err("not approved".to_owned())))
     }
 
     fn write_output(&self, bytes: &[u8]) -> Result<(), OutputFull> {
@@ -32,14 +34,30 @@ impl CallHost for Alone {
     fn effects(&self, _: Effects) {}
 }
 
-/// A call of nobody's, whose answer may have so many bytes.
+/// A call of nobody's, whose answer may have so many bytes. It looks to its tool like any other.
 pub(super) fn context(output_bytes_max: usize) -> CallContext {
+    // Without randomness both are empty: nothing is told apart by them here.
+    let id = || Arc::from(new_id().unwrap_or_default());
     CallContext {
-        id: Arc::from("check"),
-        session: Arc::from("check"),
+        id: id(),
+        session: id(),
         message: None,
         agent: None,
         host: Arc::new(Alone { left: AtomicUsize::new(output_bytes_max) }),
         approval_time: APPROVAL_TIME,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_tool_can_tell_it_by_its_id_or_its_session() {
+        let contexts = [context(0), context(0)];
+        let names = contexts.iter().flat_map(|context| [&context.id, &context.session]);
+        let names: std::collections::BTreeSet<_> = names.collect();
+        assert_eq!(names.len(), 4);
+        assert!(names.iter().all(|name| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit())));
     }
 }

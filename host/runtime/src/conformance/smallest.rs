@@ -3,9 +3,12 @@
 //! It knows the usual keywords and guesses the rest; what it makes is held to the schema, so that a wrong guess is no
 //! arguments and never wrong ones.
 
+mod whole;
+
 use crate::schema::Schema;
 use crate::schema::parts::pointer_of;
 use serde_json::{Map, Number, Value, json};
+use whole::Whole;
 
 /// How deep what is made nests: a required member of a required member, and a few more.
 const DEPTH_MAX: usize = 16;
@@ -17,8 +20,8 @@ const VALUES_MAX: usize = 1000;
 /// a few kilobytes stand for one that nobody could read to the end.
 const STEPS_MAX: usize = 2000;
 
-/// The longest text that is made, in characters.
-const TEXT_CHARACTERS_MAX: u64 = 64 * 1024;
+/// The longest text that is made, in characters: who asks for a longer one asks for a document, and not for filler.
+const TEXT_CHARACTERS_MAX: usize = 4 * 1024;
 
 /// What a text that has to look like something might have to look like. Each is one try, in this order.
 const GUESSES: [&str; 20] = [
@@ -44,18 +47,38 @@ const GUESSES: [&str; 20] = [
     "0.0.0",
 ];
 
-/// The smallest arguments that could be made; nothing where none of the tries fits the schema.
-pub(super) fn arguments(schema: &Schema) -> Option<Value> {
+/// What any value matches.
+static ANY: Value = Value::Bool(true);
+
+/// Why there are no arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unmade {
+    /// None of the tries fits the schema.
+    NoFit,
+    /// What might fit has more bytes than arguments may have.
+    TooLarge,
+}
+
+/// The smallest arguments that could be made, in their one form.
+///
+/// # Errors
+/// None of the tries fits the schema, or none of those that do has at the most so many bytes.
+pub(super) fn arguments(schema: &Schema, bytes_max: usize) -> Result<String, Unmade> {
     let root = schema.document();
-    let mut steps = 0;
+    let (mut steps, mut too_large) = (0, false);
     // A branch of a choice, and a guess at texts: the first of each are the likely ones.
-    (0..GUESSES.len()).find_map(|attempt| {
-        let mut maker = Maker { root, attempt, values: 0, steps };
+    for attempt in 0..GUESSES.len() {
+        let mut maker = Maker { root, attempt, values: 0, steps, bytes_left: bytes_max, too_large };
         let made = maker.make(root, 0);
-        steps = maker.steps;
-        let made = made?;
-        (made.is_object() && schema.is_match(&made)).then_some(made)
-    })
+        (steps, too_large) = (maker.steps, maker.too_large);
+        let Some(made) = made.filter(|made| made.is_object() && schema.is_match(made)) else { continue };
+        let text = made.to_string();
+        if text.len() <= bytes_max {
+            return Ok(text);
+        }
+        too_large = true;
+    }
+    Err(if too_large { Unmade::TooLarge } else { Unmade::NoFit })
 }
 
 struct Maker<'a> {
@@ -64,23 +87,28 @@ struct Maker<'a> {
     values: usize,
     /// Also those of the tries before.
     steps: usize,
+    /// Bytes of texts and names that may still be made.
+    bytes_left: usize,
+    /// Whether it stopped for want of them, in this try or one before.
+    too_large: bool,
 }
 
-impl Maker<'_> {
-    fn make(&mut self, schema: &Value, depth: usize) -> Option<Value> {
+impl<'a> Maker<'a> {
+    fn make(&mut self, schema: &'a Value, depth: usize) -> Option<Value> {
         self.values += 1;
         if depth > DEPTH_MAX || self.values > VALUES_MAX {
             return None;
         }
         let Value::Object(written) = schema else { return Some(Value::Null) };
-        let whole = self.whole(written, depth)?;
+        let mut whole = Whole::default();
+        self.gather(written, &mut whole, depth)?;
         if let Some(value) = whole.get("const") {
-            return Some(value.clone());
+            return self.given(value);
         }
         if let Some(values) = whole.get("enum").and_then(Value::as_array) {
-            return values.get(self.attempt % values.len().max(1)).cloned();
+            return self.given(values.get(self.attempt % values.len().max(1))?);
         }
-        match kind(&whole) {
+        match whole.kind() {
             "object" => self.object(&whole, depth),
             "array" => self.array(&whole, depth),
             "string" => self.text(&whole),
@@ -90,72 +118,79 @@ impl Maker<'_> {
         }
     }
 
-    /// A schema with what it refers to, all of its parts, and one of its alternatives.
-    fn whole(&mut self, schema: &Map<String, Value>, depth: usize) -> Option<Map<String, Value>> {
+    /// Adds to a whole what a schema says, and then what its parts do.
+    fn gather(&mut self, schema: &'a Map<String, Value>, whole: &mut Whole<'a>, depth: usize) -> Option<()> {
         self.steps += 1;
         if depth > DEPTH_MAX || self.steps > STEPS_MAX {
             return None;
         }
-        let mut whole = schema.clone();
-        let mut parts: Vec<Value> = Vec::new();
-        if let Some(Value::String(reference)) = whole.remove("$ref") {
-            parts.push(self.root.pointer(&pointer_of(self.root, &reference)?)?.clone());
+        whole.add(schema);
+        let mut parts: Vec<&'a Value> = Vec::new();
+        if let Some(Value::String(reference)) = schema.get("$ref") {
+            parts.push(self.root.pointer(&pointer_of(self.root, reference)?)?);
         }
-        if let Some(Value::Array(all)) = whole.remove("allOf") {
+        if let Some(Value::Array(all)) = schema.get("allOf") {
             parts.extend(all);
         }
         for choice in ["anyOf", "oneOf"] {
-            if let Some(Value::Array(mut choices)) = whole.remove(choice)
-                && !choices.is_empty()
-            {
-                parts.push(choices.swap_remove(self.attempt % choices.len()));
+            if let Some(Value::Array(choices)) = schema.get(choice) {
+                parts.extend(choices.get(self.attempt % choices.len().max(1)));
             }
         }
-        for part in parts {
-            if let Value::Object(part) = part {
-                merge(&mut whole, self.whole(&part, depth + 1)?);
-            }
-        }
-        Some(whole)
+        parts.into_iter().filter_map(Value::as_object).try_for_each(|part| self.gather(part, whole, depth + 1))
     }
 
-    fn object(&mut self, schema: &Map<String, Value>, depth: usize) -> Option<Value> {
-        let empty = Map::new();
-        let named = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-        let other = schema.get("additionalProperties").cloned().unwrap_or(Value::Bool(true));
-        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    /// Counts bytes of what is made.
+    fn take(&mut self, bytes: usize) -> Option<()> {
+        let left = self.bytes_left.checked_sub(bytes);
+        self.too_large |= left.is_none();
+        self.bytes_left = left?;
+        Some(())
+    }
+
+    /// A value that the schema itself holds.
+    fn given(&mut self, value: &Value) -> Option<Value> {
+        self.take(size(value))?;
+        Some(value.clone())
+    }
+
+    fn object(&mut self, schema: &Whole<'a>, depth: usize) -> Option<Value> {
+        let other = schema.get("additionalProperties").unwrap_or(&ANY);
+        let least = schema.count("minProperties");
         let mut made = Map::new();
-        for name in required {
-            let value = self.make(named.get(name).unwrap_or(&other), depth + 1)?;
-            made.insert(name.to_owned(), value);
+        for name in &schema.required {
+            let value = self.member(name, schema.members.get(name).copied().unwrap_or(other), depth)?;
+            made.insert((*name).to_owned(), value);
         }
-        let least = count(schema, "minProperties");
-        for (name, schema) in named {
+        for (name, member) in &schema.members {
             if made.len() as u64 >= least {
                 break;
             }
-            if !made.contains_key(name) {
-                let value = self.make(schema, depth + 1)?;
-                made.insert(name.clone(), value);
+            if !made.contains_key(*name) {
+                let value = self.member(name, member, depth)?;
+                made.insert((*name).to_owned(), value);
             }
         }
         Some(Value::Object(made))
     }
 
-    fn array(&mut self, schema: &Map<String, Value>, depth: usize) -> Option<Value> {
-        let least = usize::try_from(count(schema, "minItems")).ok().filter(|least| *least <= VALUES_MAX)?;
+    fn member(&mut self, name: &str, schema: &'a Value, depth: usize) -> Option<Value> {
+        self.take(name.len())?;
+        self.make(schema, depth + 1)
+    }
+
+    fn array(&mut self, schema: &Whole<'a>, depth: usize) -> Option<Value> {
+        let least = usize::try_from(schema.count("minItems")).ok().filter(|least| *least <= VALUES_MAX)?;
         let first = schema.get("prefixItems").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let rest = schema.get("items").or_else(|| schema.get("contains")).cloned().unwrap_or(Value::Null);
-        let least = least.max(usize::from(schema.contains_key("contains")));
-        let items = (0..least).map(|index| self.make(first.get(index).unwrap_or(&rest), depth + 1));
+        let rest = schema.get("items").or_else(|| schema.get("contains")).unwrap_or(&ANY);
+        let least = least.max(usize::from(schema.get("contains").is_some()));
+        let items = (0..least).map(|index| self.make(first.get(index).unwrap_or(rest), depth + 1));
         items.collect::<Option<Vec<_>>>().map(Value::Array)
     }
 
-    fn text(&self, schema: &Map<String, Value>) -> Option<Value> {
-        let least = count(schema, "minLength");
-        if least > TEXT_CHARACTERS_MAX {
-            return None;
-        }
+    fn text(&mut self, schema: &Whole<'a>) -> Option<Value> {
+        let least = usize::try_from(schema.count("minLength")).ok().filter(|least| *least <= TEXT_CHARACTERS_MAX)?;
+        let guessed = || GUESSES.get(self.attempt).copied().unwrap_or_default();
         let guess = match schema.get("format").and_then(Value::as_str) {
             Some("date-time") => "1970-01-01T00:00:00Z",
             Some("date") => "1970-01-01",
@@ -163,36 +198,29 @@ impl Maker<'_> {
             Some("email") => "a@b.example",
             Some("uri" | "iri") => "https://a.example/",
             Some("uuid") => "00000000-0000-0000-0000-000000000000",
-            Some(_) => GUESSES.get(self.attempt).copied().unwrap_or_default(),
-            None if schema.contains_key("pattern") => GUESSES.get(self.attempt).copied().unwrap_or_default(),
+            Some(_) => guessed(),
+            None if schema.get("pattern").is_some() => guessed(),
             None => "",
         };
-        let mut text = guess.to_owned();
-        for _ in text.chars().count() as u64..least {
-            text.push('a');
-        }
-        Some(Value::String(text))
+        // Every guess is of ASCII.
+        let filler = "a".repeat(least.saturating_sub(guess.len()));
+        self.take(guess.len() + filler.len())?;
+        Some(Value::String(guess.to_owned() + &filler))
     }
 }
 
-/// What a value has to be, where the schema says it; what its keywords are about, where it does not.
-fn kind(schema: &Map<String, Value>) -> &str {
-    match schema.get("type") {
-        Some(Value::String(kind)) => kind,
-        Some(Value::Array(kinds)) => {
-            let kinds: Vec<&str> = kinds.iter().filter_map(Value::as_str).collect();
-            if kinds.contains(&"null") { "null" } else { kinds.first().copied().unwrap_or("null") }
-        }
-        _ if schema.contains_key("properties") || schema.contains_key("required") => "object",
-        _ if schema.contains_key("items") || schema.contains_key("minItems") => "array",
-        _ if schema.contains_key("minLength") || schema.contains_key("pattern") => "string",
-        _ if schema.contains_key("minimum") || schema.contains_key("exclusiveMinimum") => "number",
-        _ => "null",
+/// Bytes of the names and texts in a value, and one for each other.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Object(members) => 1 + members.iter().map(|(name, value)| name.len() + size(value)).sum::<usize>(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
     }
 }
 
 /// The number nearest to zero that the bounds let through.
-fn number(schema: &Map<String, Value>) -> Option<Value> {
+fn number(schema: &Whole<'_>) -> Option<Value> {
     let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
     let whole = schema.get("type").and_then(Value::as_str) == Some("integer");
     let step = bound("multipleOf").filter(|step| *step > 0.0).unwrap_or(1.0);
@@ -217,32 +245,20 @@ fn number(schema: &Map<String, Value>) -> Option<Value> {
     if value.fract() == 0.0 { Some(json!(rounded)) } else { Number::from_f64(value).map(Value::Number) }
 }
 
-fn count(schema: &Map<String, Value>, keyword: &str) -> u64 {
-    schema.get(keyword).and_then(Value::as_u64).unwrap_or(0)
-}
-
-/// Adds what a part says. Members and requirements add up; of anything else what was there stays.
-fn merge(whole: &mut Map<String, Value>, part: Map<String, Value>) {
-    for (keyword, value) in part {
-        match (whole.get_mut(&keyword), value) {
-            (Some(Value::Object(there)), Value::Object(more)) if keyword == "properties" => {
-                for (name, schema) in more {
-                    there.entry(name).or_insert(schema);
-                }
-            }
-            (Some(Value::Array(there)), Value::Array(more)) if keyword == "required" => there.extend(more),
-            (Some(_), _) => {}
-            (None, value) => drop(whole.insert(keyword, value)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A roomy bound on bytes.
+    const BYTES_MAX: usize = 1 << 20;
+
+    fn tried(schema: &Value, bytes_max: usize) -> Result<Value, Unmade> {
+        let made = arguments(&Schema::of_document(&schema.to_string()).unwrap(), bytes_max);
+        made.map(|text| serde_json::from_str(&text).unwrap())
+    }
+
     fn made(schema: &Value) -> Option<Value> {
-        arguments(&Schema::of_document(&schema.to_string()).unwrap())
+        tried(schema, BYTES_MAX).ok()
     }
 
     fn member(schema: &Value) -> Option<Value> {
@@ -305,6 +321,42 @@ mod tests {
     }
 
     #[test]
+    fn what_would_be_too_large_is_not_made() {
+        let texts = |count: usize| {
+            let names: Vec<String> = (0..count).map(|number| format!("p{number}")).collect();
+            json!({"type": "object", "required": names, "additionalProperties": {"type": "string", "minLength": 4096}})
+        };
+        assert!(tried(&texts(10), BYTES_MAX).is_ok());
+        assert_eq!(tried(&texts(300), BYTES_MAX), Err(Unmade::TooLarge));
+        // What it would be is counted while it is made, so that it is never there: this would be sixty megabytes.
+        let document = json!({"type": "object", "additionalProperties": false, "required": ["a"], "properties": {
+            "a": {"type": "array", "minItems": 990, "items": {"$ref": "#/$defs/long"}}},
+            "$defs": {"long": {"const": "x".repeat(60_000)}}});
+        assert_eq!(tried(&document, BYTES_MAX), Err(Unmade::TooLarge));
+        // Escapes are counted as well, at the end.
+        let escapes = json!({"type": "object", "required": ["a"], "properties": {"a": {"const": "\u{1}".repeat(100)}}});
+        assert_eq!(tried(&escapes, 200), Err(Unmade::TooLarge));
+        assert!(tried(&escapes, 700).is_ok());
+    }
+
+    #[test]
+    fn what_is_deep_or_holds_much_is_not_made() {
+        let nested = |depth: usize| {
+            let inner = json!({"type": "boolean"});
+            (0..depth).fold(inner, |inner, _| json!({"type": "object", "required": ["a"], "properties": {"a": inner}}))
+        };
+        assert!(made(&nested(DEPTH_MAX)).is_some());
+        assert_eq!(made(&nested(DEPTH_MAX + 1)), None);
+        let items = |count: usize| json!({"type": "array", "minItems": count, "items": {"type": "boolean"}});
+        assert!(member(&items(VALUES_MAX - 2)).is_some());
+        assert_eq!(member(&items(VALUES_MAX - 1)), None);
+        assert_eq!(member(&items(usize::MAX)), None);
+        let text = |least: usize| json!({"type": "string", "minLength": least});
+        assert!(member(&text(TEXT_CHARACTERS_MAX)).is_some());
+        assert_eq!(member(&text(TEXT_CHARACTERS_MAX + 1)), None);
+    }
+
+    #[test]
     fn an_anchor_is_followed() {
         let schema = json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#it"}},
             "$defs": {"a": {"$anchor": "it", "type": "integer"}}});
@@ -315,7 +367,6 @@ mod tests {
     fn what_cannot_be_made_is_not_made_wrongly() {
         for schema in [
             json!({"type": "string", "pattern": "^x{100}$"}),
-            json!({"type": "string", "minLength": 10_000_000}),
             json!({"type": "array", "minItems": 2, "uniqueItems": true, "items": {"type": "boolean"}}),
             json!(false),
         ] {

@@ -17,8 +17,9 @@ const GREP_SCHEMA: &str = include_str!("grep.schema.json");
 /// The schema of `done`.
 const DONE_SCHEMA: &str = include_str!("done.schema.json");
 
-/// Whether a name is the host's own.
-pub(crate) fn is_reserved(name: &PluginName) -> bool {
+/// Whether a name is the host's own, which no plugin may have.
+#[must_use]
+pub fn is_reserved(name: &PluginName) -> bool {
     RESERVED.contains(&name.as_str())
 }
 

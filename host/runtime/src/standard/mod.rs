@@ -7,7 +7,8 @@ mod done;
 mod grep;
 mod read;
 
-pub(crate) use definitions::{is_reserved, plugins};
+pub use definitions::is_reserved;
+pub(crate) use definitions::plugins;
 
 use crate::outputs::{OutputError, Outputs, Reader};
 use crate::place::Placed;

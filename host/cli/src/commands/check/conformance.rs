@@ -4,7 +4,7 @@ use super::Examined;
 use crate::commands::Context;
 use crate::style::Look;
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Conformance, Level, Lint, Loaded};
+use portcullis::{Conformance, Level, Lint, Loaded, NotTried};
 use serde_json::{Value, json};
 
 /// The level of what was looked at. This runs the plugin, where nothing less keeps it from the highest.
@@ -20,13 +20,14 @@ pub(super) async fn of(examined: &Examined, lints: &[Lint]) -> Conformance {
 }
 
 pub(super) fn document(conformance: &Conformance, loaded: Option<&Loaded>) -> Value {
+    let not_tried = |NotTried { tool, why }: &NotTried| json!({ "tool": tool, "why": why });
     json!({
         "level": conformance.level.number(),
         "name": conformance.level.as_str(),
         "of": Level::HIGHEST.number(),
         "contract": loaded.map(|loaded| loaded.contract().as_str()),
         "kept_from_next": conformance.kept_from_next,
-        "not_tried": conformance.not_tried,
+        "not_tried": conformance.not_tried.iter().map(not_tried).collect::<Vec<_>>(),
     })
 }
 
@@ -44,10 +45,9 @@ pub(super) fn text(conformance: &Conformance, loaded: Option<&Loaded>, context: 
             reasons.push_str(&format!("{mark} {}\n", Lines(reason)));
         }
     }
-    if !conformance.not_tried.is_empty() {
-        let names = conformance.not_tried.join(", ");
-        let mark = style.paint(Look::Quiet, "not tried, for want of small arguments that the schema takes:");
-        reasons.push_str(&format!("{mark} {}\n", OneLine(&names)));
+    for NotTried { tool, why } in &conformance.not_tried {
+        let mark = style.paint(Look::Quiet, "not tried:");
+        reasons.push_str(&format!("{mark} {}: {}\n", OneLine(tool), OneLine(why)));
     }
     (line, reasons)
 }

@@ -1,0 +1,277 @@
+//! The runs that the last level rests on: each tool once, with a review where the plugin reviews, and one tool that
+//! there is not.
+
+use super::{NotTried, alone, smallest};
+use crate::call::{Flaw, REVIEW_TIME_MAX, check_answer, ungranted};
+use crate::schema::Schema;
+use crate::text::{OneLine, new_id};
+use portcullis_policy::Limits;
+use portcullis_sandbox::{
+    Answer, CallContext, Cancellation, Code, Definition, Engine, Handles, LimitKind, Log, Manifest, Ran, Stop, Verdict,
+};
+use smallest::Unmade;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// When a run that goes on is cancelled: a tool that waits for something then has to end by itself.
+const RUN_CANCELLED_AFTER: Duration = Duration::from_secs(1);
+
+/// Wall-clock time after which no further tool is begun. As many tools as a model chooses well among fit, each as slow as
+/// it may be.
+const ALL_RUNS_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// Bytes of what one run prints that are kept: they explain a failure.
+const LOG_BYTES_MAX: usize = 4096;
+
+/// The most that is quoted of the arguments, in characters: enough to see what they are, and they can be a megabyte.
+const ARGUMENTS_SHOWN_MAX: usize = 300;
+
+/// A plugin and what it is run with.
+pub(super) struct Trial<'a> {
+    pub(super) manifest: &'a Manifest,
+    pub(super) code: &'a Code,
+    pub(super) engine: &'a Engine,
+}
+
+/// What running came to.
+#[derive(Debug, Default)]
+pub(super) struct Tried {
+    pub(super) troubles: Vec<String>,
+    pub(super) not_tried: Vec<NotTried>,
+}
+
+/// One call to be made.
+struct Call<'a> {
+    tool: &'a str,
+    arguments: &'a str,
+    /// The schema of what it is to answer.
+    promised: Option<&'a Schema>,
+    /// Whether the plugin offers the tool.
+    offered: bool,
+}
+
+impl Trial<'_> {
+    pub(super) async fn all(&self) -> Tried {
+        let limits = Limits { log_bytes: LOG_BYTES_MAX, ..Limits::default() };
+        let call = async |call: Call<'_>| self.call(&call, &limits).await;
+        try_all(&self.manifest.tools, limits.arguments_bytes, ALL_RUNS_TIME_MAX, call).await
+    }
+
+    /// What goes wrong in one call, and in the review of it.
+    async fn call(&self, call: &Call<'_>, limits: &Limits) -> Vec<String> {
+        let context = alone::context(limits.kept_output_bytes);
+        let review = match call.offered && self.code.reviews() {
+            true => reviewed(&self.review(call, limits, context.clone()).await),
+            false => None,
+        };
+        let answer = answered(&self.execute(call, limits, context).await, call.promised, limits);
+        review.into_iter().chain(answer).collect()
+    }
+
+    async fn review(&self, call: &Call<'_>, limits: &Limits, context: CallContext) -> Ran<Verdict> {
+        let limits = Limits { time: REVIEW_TIME_MAX, ..*limits };
+        self.engine.review(self.code, call.tool, call.arguments, &limits, self.handles(), context).await
+    }
+
+    /// One run. One that goes on is cancelled.
+    async fn execute(&self, call: &Call<'_>, limits: &Limits, context: CallContext) -> Ran<Answer> {
+        let (cancellation, handles) = (Cancellation::new(), self.handles());
+        let given = cancellation.clone();
+        let run = self.engine.execute(self.code, call.tool, call.arguments, limits, handles, context, given);
+        let cancel = async {
+            tokio::time::sleep(RUN_CANCELLED_AFTER).await;
+            cancellation.cancel();
+            std::future::pending::<std::convert::Infallible>().await
+        };
+        tokio::select! {
+            ran = run => ran,
+            never = cancel => match never {},
+        }
+    }
+
+    /// The keys that the plugin asks for, and nothing under any of them.
+    fn handles(&self) -> Handles {
+        let mut handles = Handles::none();
+        for asked in &self.manifest.dependencies {
+            ungranted(&mut handles, Arc::from(asked.key.as_str()), asked.kind);
+        }
+        handles
+    }
+}
+
+/// Calls each tool, as long as there is time, and one that there is not. `call` says what went wrong.
+async fn try_all(
+    tools: &[Definition],
+    arguments_bytes_max: usize,
+    time_max: Duration,
+    call: impl AsyncFn(Call<'_>) -> Vec<String>,
+) -> Tried {
+    let begun = Instant::now();
+    let mut tried = Tried::default();
+    for tool in tools {
+        let name = OneLine(&tool.name);
+        if begun.elapsed() > time_max {
+            tried.troubles.push(format!("{name} and those after it were not reached: the others took too long"));
+            return tried;
+        }
+        let schema = schema_of(&tool.schema);
+        let made = schema.ok_or(Unmade::NoFit).and_then(|schema| smallest::arguments(&schema, arguments_bytes_max));
+        let arguments = match made {
+            Ok(arguments) => arguments,
+            Err(unmade) => {
+                tried.not_tried.push(NotTried { tool: tool.name.clone(), why: why(unmade, arguments_bytes_max) });
+                continue;
+            }
+        };
+        let promised = tool.output_schema.as_deref().and_then(schema_of);
+        let this = Call { tool: &tool.name, arguments: &arguments, promised: promised.as_ref(), offered: true };
+        let shown = quoted(&arguments, ARGUMENTS_SHOWN_MAX);
+        tried.troubles.extend(call(this).await.into_iter().map(|trouble| format!("{name} {shown}: {trouble}")));
+    }
+    // A name that nobody offers, and nobody expects.
+    let unknown = format!("tool-{}", new_id().unwrap_or_default());
+    let troubles = call(Call { tool: &unknown, arguments: "{}", promised: None, offered: false }).await;
+    tried.troubles.extend(troubles.into_iter().map(|trouble| format!("a tool that it never offered: {trouble}")));
+    tried
+}
+
+/// The schema of what a tool takes or gives; a tool that has none takes any object.
+fn schema_of(text: &str) -> Option<Schema> {
+    let made = if text.is_empty() { Schema::absent() } else { Schema::of_document(text) };
+    made.ok()
+}
+
+fn why(unmade: Unmade, bytes_max: usize) -> String {
+    match unmade {
+        Unmade::NoFit => "no small arguments were found that its schema takes".to_owned(),
+        Unmade::TooLarge => {
+            format!(
+                "the smallest arguments that were found for its schema are larger than the {bytes_max} bytes of a call"
+            )
+        }
+    }
+}
+
+/// Why a review is not how one ends; nothing where it is.
+fn reviewed(ran: &Ran<Verdict>) -> Option<String> {
+    ran.result.as_ref().err().map(|stop| stopped("its review", stop, &ran.log))
+}
+
+/// Why a run is not how one ends; nothing where it is.
+fn answered(ran: &Ran<Answer>, promised: Option<&Schema>, limits: &Limits) -> Option<String> {
+    let success = match &ran.result {
+        Ok(Ok(success)) => success,
+        Ok(Err(_)) => return None,
+        Err(stop) => return Some(stopped("it", stop, &ran.log)),
+    };
+    match check_answer(success, ran.streamed > 0, promised, limits.output_bytes) {
+        Ok(_) => None,
+        Err(Flaw::Broken(why)) => Some(format!("its answer is not usable: {why}")),
+        Err(Flaw::TooLarge(_)) => Some(stopped("it", &Stop::Limit(LimitKind::Output), &ran.log)),
+    }
+}
+
+fn stopped(who: &str, stop: &Stop, log: &Log) -> String {
+    let what = match stop {
+        Stop::Limit(kind) => format!("{who} reached the limit on {}", kind.name()),
+        Stop::Trapped(detail) => format!("{who} trapped: {}", quoted(detail, LOG_BYTES_MAX)),
+        Stop::Exited(status) => format!("{who} exited with status {status}"),
+        Stop::Cancelled => format!("{who} did not end when it was cancelled"),
+        Stop::HostPanic => format!("the host panicked while it served {who}"),
+    };
+    let printed = String::from_utf8_lossy(&log.bytes);
+    if printed.is_empty() { what } else { format!("{what}; it printed: {}", quoted(&printed, LOG_BYTES_MAX)) }
+}
+
+/// A plugin's text in a line of at most so many characters, escapes included.
+fn quoted(text: &str, characters_max: usize) -> String {
+    let cut = |text: &str| text.char_indices().nth(characters_max).map(|(end, _)| text[..end].to_owned());
+    // No escape is shorter than what it stands for, so no more than this can be seen.
+    let start = cut(text);
+    let line = OneLine(start.as_deref().unwrap_or(text)).to_string();
+    match cut(&line) {
+        Some(line) => line + "...",
+        None if start.is_some() => line + "...",
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_policy::Permissions;
+    use std::cell::RefCell;
+
+    fn tool(name: &str, schema: &str) -> Definition {
+        Definition {
+            name: name.to_owned(),
+            title: None,
+            description: String::new(),
+            schema: schema.to_owned(),
+            output_schema: None,
+            required: Permissions::NONE,
+            optional: Permissions::NONE,
+            hints: Vec::new(),
+        }
+    }
+
+    /// The tools that are called, and what is told of them, where each takes a while.
+    fn tried(tools: &[Definition], time_max: Duration) -> (Vec<String>, Tried) {
+        let called = RefCell::new(Vec::new());
+        let call = async |call: Call<'_>| {
+            called.borrow_mut().push(call.tool.to_owned());
+            std::thread::sleep(Duration::from_millis(2));
+            vec!["one thing".to_owned(), "another".to_owned()]
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let tried = runtime.block_on(try_all(tools, 1000, time_max, call));
+        (called.into_inner(), tried)
+    }
+
+    #[test]
+    fn who_takes_too_long_keeps_the_others_from_being_tried() {
+        let tools = ["a", "b", "c"].map(|name| tool(name, ""));
+        let (called, tried) = tried(&tools, Duration::from_millis(1));
+        assert_eq!(called, ["a"]);
+        let told =
+            ["a {}: one thing", "a {}: another", "b and those after it were not reached: the others took too long"];
+        assert_eq!(tried.troubles, told);
+    }
+
+    #[test]
+    fn all_are_tried_and_one_that_there_is_not_however_much_goes_wrong() {
+        let tools: Vec<Definition> = (0..60).map(|number| tool(&format!("t{number}"), "")).collect();
+        let (called, tried) = tried(&tools, Duration::from_secs(60));
+        assert_eq!((called.len(), tried.troubles.len()), (61, 122));
+        assert!(called.last().is_some_and(|last| last.len() > 30), "{called:?}");
+        assert_eq!(tried.troubles.last().unwrap(), "a tool that it never offered: another");
+    }
+
+    #[test]
+    fn what_is_not_tried_says_why() {
+        let named = |schema: &str| {
+            format!(
+                r#"{{"type":"object","required":["a"],"additionalProperties":false,"properties":{{"a":{schema}}}}}"#
+            )
+        };
+        let tools = [
+            tool("hard", &named(r#"{"type":"string","pattern":"^x{100}$"}"#)),
+            tool("long", &named(r#"{"type":"string","minLength":1000}"#)),
+            tool("good", &named(r#"{"type":"string","minLength":900}"#)),
+        ];
+        let (called, tried) = tried(&tools, Duration::from_secs(60));
+        assert_eq!((called.len(), called[0].as_str()), (2, "good"));
+        let why: Vec<(&str, &str)> = tried.not_tried.iter().map(|tool| (&*tool.tool, &*tool.why)).collect();
+        assert_eq!(why[0], ("hard", "no small arguments were found that its schema takes"));
+        assert!(why[1].0 == "long" && why[1].1.ends_with("are larger than the 1000 bytes of a call"), "{why:?}");
+        assert_eq!(tried.troubles[0].chars().count(), "good ".len() + ARGUMENTS_SHOWN_MAX + "...: one thing".len());
+    }
+
+    #[test]
+    fn what_is_quoted_is_one_line_and_cut_whatever_is_escaped() {
+        assert_eq!(quoted("{\"a\":1}", 7), "{\"a\":1}");
+        assert_eq!(quoted("abcdefgh", 7), "abcdefg...");
+        assert_eq!(quoted("a\nb\nc\nd", 7), "a\\nb\\nc...");
+        assert_eq!(quoted(&"\u{202e}".repeat(1000), 9), "\\u{202e}\\...");
+    }
+}
