@@ -13,6 +13,9 @@ mod cases;
 #[path = "author/malformed.rs"]
 mod malformed;
 
+#[path = "author/bounds.rs"]
+mod bounds;
+
 #[path = "author/levels.rs"]
 mod levels;
 

@@ -1,8 +1,9 @@
 //! Cases in the real host: what they can grant and expect, and that each expectation matters.
 
 use crate::bench::Bench;
-use portcullis_tests::{Manifest, guest, shipped_plugin};
+use portcullis_tests::{Manifest, built_guest, guest, shipped_plugin};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// What the files plugin is granted: a directory with a poem.
 fn poem(access: &str) -> Value {
@@ -100,6 +101,100 @@ fn a_server_answers_as_the_case_says() {
         ]),
     );
     bench.passes("web");
+}
+
+/// What a plugin sends, to the last byte; and an answer for nothing but what it is for.
+#[test]
+fn a_request_is_held_against_what_was_expected() {
+    let bench = Bench::new();
+    bench.component("courier", &built_guest("net"));
+    let case = |answer: Value, requests: Value| {
+        let mut given = json!({"method": "POST", "path": "/p", "status": 201, "body": "taken at ${http.api}"});
+        given.as_object_mut().unwrap().extend(answer.as_object().unwrap().clone());
+        let headers = json!([["Content-Type", "application/json"], ["x-two", "1"], ["x-two", "2"]]);
+        json!({"name": requests.to_string(), "tool": "fetch", "grants": {"http": {"api": {"answers": [given]}}},
+            "arguments": {"url": "${http.api}/p", "post": r#"{"a": [1, "ü"]}"#, "headers": headers},
+            "expect": {"outcome": "completed", "contains": ["201", "taken at ${http.api}"], "requests": requests}})
+    };
+    let sent = |extra: Value| {
+        let mut request = json!({"method": "POST", "path": "/p"});
+        request.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        json!([request])
+    };
+    let right = [
+        json!({"headers": {"CONTENT-TYPE": "application/json", "x-two": "1, 2", "cookie": null, "host": "${any}"}}),
+        json!({"body": r#"{"a": [1, "ü"]}"#}),
+        json!({"body": {"a": [1.0, "${any}"]}}),
+    ];
+    let any = json!({"request_headers": {"x-TWO": "1, 2"}, "request_body": r#"{"a": [1, "ü"]}"#});
+    bench.cases("a.json", &right.iter().map(|request| case(any.clone(), sent(request.clone()))).collect());
+    bench.passes("courier");
+    let wrong = [
+        (json!({}), json!({"method": "PUT"}), "the requests: \"/0\": expected \"PUT /p\", found \"POST /p\""),
+        (json!({}), json!({"headers": {"x-two": "1"}}), "the header \"x-two\" of request 1: the whole: expected \"1\""),
+        (json!({}), json!({"headers": {"x-two": null}}), "expected null, found \"1, 2\""),
+        (json!({}), json!({"headers": {"cookie": "a"}}), "expected \"a\", found null"),
+        (json!({}), json!({"body": ""}), "the body of request 1 differs at byte 0"),
+        (json!({}), json!({"body": {"a": [2, "ü"]}}), "the body of request 1: \"/a/0\": expected 2, found 1"),
+        (json!({"request_body": "b"}), json!({}), "404"),
+        (json!({"request_headers": {"x-two": "1"}}), json!({}), "404"),
+    ];
+    bench.cases(
+        "a.json",
+        &wrong.iter().map(|(answer, request, _)| case(answer.clone(), sent(request.clone()))).collect(),
+    );
+    for ((_, request, says), told) in wrong.iter().zip(bench.fails("courier")) {
+        assert!(told.contains(says), "{request}: {told}");
+    }
+}
+
+/// A server that a case does not have has no address: its name would be sent in place of one.
+#[test]
+fn the_name_of_a_server_is_filled_in_or_refused() {
+    let bench = Bench::new();
+    bench.component("json", &guest("json-echo", &Manifest::of("json")));
+    let case = |text: &str, grants: Value| {
+        json!({"name": "x", "tool": "run", "arguments": {"value": text}, "grants": grants,
+               "expect": {"outcome": "completed"}})
+    };
+    for text in ["${http.typo}/a", "${http.web", "${http.}"] {
+        bench.cases("a.json", &case(text, json!({"http": {"web": {}}})));
+        let told = bench.test("json", &[]).ends(2).err;
+        assert!(told.contains("a.json: the case `x`: ") && told.contains("is no server of the case"), "{text}: {told}");
+    }
+    bench.cases("a.json", &case("${HOME} ${any} $http.web", json!({})));
+    bench.passes("json");
+}
+
+/// The length and the digest are those of all that a tool has answered, whatever of it was passed on.
+#[test]
+fn a_text_is_measured_whole() {
+    let bench = Bench::new();
+    let text = format!("{}\n", "x".repeat(255)).repeat(4096);
+    let digest: String = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
+    bench.component("long-text", &guest("long-text", &Manifest::of("long-text")));
+    let case = |limits: Value, bytes: usize, sha256: &str| {
+        json!({"name": "long", "tool": "run", "limits": limits,
+               "expect": {"outcome": "completed", "text_bytes": bytes, "text_sha256": sha256}})
+    };
+    // Passed on whole, and cut.
+    let limits = [json!({"output": "2 MiB"}), json!({"output": "1 KiB"})];
+    bench.cases("a.json", &limits.iter().map(|limits| case(limits.clone(), text.len(), &digest)).collect());
+    bench.passes("long-text");
+    let none = "0".repeat(64);
+    bench.cases("a.json", &limits.iter().map(|limits| case(limits.clone(), 1024, &none)).collect());
+    for told in bench.fails("long-text") {
+        assert!(told.contains("expected a text of 1024 bytes, found one of 1048576"), "{told}");
+        assert!(told.contains(&format!("with the SHA-256 {none}, found one with {digest}")), "{told}");
+    }
+    bench.cases("a.json", &case(json!({}), 1, "abc"));
+    assert!(bench.test("long-text", &[]).ends(2).err.contains("a SHA-256 has 64 hexadecimal digits"));
+    // What is no text has no length as one, cut or not.
+    for name in ["json-echo", "long-json"] {
+        bench.component(name, &guest(name, &Manifest::of(name)));
+        bench.cases("a.json", &case(json!({}), 1, &none));
+        assert!(bench.fails(name)[0].contains("expected a text, found "), "{name}");
+    }
 }
 
 #[test]

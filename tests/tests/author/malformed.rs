@@ -2,6 +2,10 @@
 
 use crate::bench::Bench;
 use portcullis_tests::{Manifest, guest};
+use serde_json::{Value, json};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
 
 #[test]
 fn a_malformed_file_is_told_with_its_place() {
@@ -37,6 +41,107 @@ fn a_malformed_file_is_told_with_its_place() {
     bench.file("a.json", &format!("[{good},\n{{\"name\":\"second\",\"tool\":\"run\",\"expekt\":1}}]"));
     let told = bench.test("good", &[]).ends(2).err;
     assert!(told.contains("the case `second`: unknown field `expekt`") && told.contains("at line 2 column"), "{told}");
+}
+
+/// What is wrong with what a case grants is told of the case, not of the policy that is made of it.
+#[test]
+fn what_makes_no_policy_is_told_by_its_member() {
+    let bench = Bench::new();
+    bench.component("good", &guest("good", &Manifest::of("good")));
+    for (member, value, says) in [
+        ("limits", json!({"tyme": "1 s"}), "`limits.tyme`: this key is not known here; the known keys are `memory`"),
+        ("limits", json!({"time": "1 parsec"}), "`limits.time`: this is not a duration; write a duration such as"),
+        ("limits", json!({"time": {}}), "`limits.time` is no amount: a text such as \"2 s\", or a whole number"),
+        ("limits", json!({"memory": 1.5}), "`limits.memory` is no amount"),
+        ("grants", json!({"store": {"A": "session"}}), "\"A\" is not a dependency's key"),
+        ("grants", json!({"http": {"a b": {}}}), "\"a b\" is not a dependency's key"),
+        ("grants", json!({"config": {"": "x"}}), "`grants.config.\"\"`: this is not the key of a setting"),
+        (
+            "grants",
+            json!({"http": {"web": {"methods": ["get it"]}}}),
+            "`grants.http.web.methods`: this is not a method",
+        ),
+        ("grants", json!({"store": {"a": "plugin"}, "directory": {"a": {}}}), "`grants.store.a`: the same key"),
+        ("answer", json!("yes"), "unknown variant `yes`, expected `approve` or `reject`"),
+        ("answer", json!(true), "expected `approve` or `reject`, or a list of them"),
+    ] {
+        let mut case = json!({"name": "x", "tool": "run", "expect": {"outcome": "completed"}});
+        case[member] = value;
+        bench.cases("a.json", &case);
+        let told = bench.test("good", &[]).ends(2).err;
+        assert!(told.contains("tests/a.json: the case `x`: ") && told.contains(says), "{says}: {told}");
+        assert!(!told.contains("policy"), "{told}");
+    }
+}
+
+/// The directory of a key is emptied before a case: a key that were a path would empty what is a person's.
+#[test]
+fn a_key_of_a_directory_is_no_path() {
+    let bench = Bench::new();
+    bench.component("good", &guest("good", &Manifest::of("good").directory("workspace", true)));
+    let mine = bench.site.directory("home/mine");
+    fs::write(mine.join("letter.txt"), "dear").unwrap();
+    let deep = format!("../../..{}", mine.display());
+    for key in [mine.to_str().unwrap(), "../..", "..", ".", "", "a/b", "/", &deep] {
+        let grants = json!({"directory": {key: {"access": "read-write"}}});
+        bench.cases(
+            "a.json",
+            &json!({"name": "x", "tool": "run", "grants": grants, "expect": {"outcome": "completed"}}),
+        );
+        let told = bench.test("good", &[]).ends(2).err;
+        assert!(told.contains("is not a dependency's key"), "{key}: {told}");
+        assert_eq!(fs::read_to_string(mine.join("letter.txt")).unwrap(), "dear", "{key}");
+    }
+}
+
+/// Null means that there is none, where there can be none; anywhere else nothing would be compared.
+#[test]
+fn null_is_no_expectation_that_always_holds() {
+    let bench = Bench::new();
+    bench.component("good", &guest("good", &Manifest::of("good")));
+    let case = || json!({"name": "x", "tool": "run", "expect": {"outcome": "completed"}});
+    for member in [
+        "code",
+        "text",
+        "text_bytes",
+        "text_sha256",
+        "parts",
+        "contains",
+        "message",
+        "log",
+        "progress",
+        "files",
+        "requests",
+    ] {
+        let mut case = case();
+        case["expect"][member] = Value::Null;
+        bench.cases("a.json", &case);
+        let told = bench.test("good", &[]).ends(2).err;
+        assert!(told.contains("the case `x`: invalid type: null"), "{member}: {told}");
+    }
+    for member in
+        ["grants", "decision", "answer", "cancel_after_ms", "limits", "message", "agent", "arguments_text", "steps"]
+    {
+        let mut case = case();
+        case[member] = Value::Null;
+        bench.cases("a.json", &case);
+        let told = bench.test("good", &[]).ends(2).err;
+        assert!(told.contains("the case `x`: "), "{member}: {told}");
+    }
+    let mut sent = case();
+    sent["arguments"] = Value::Null;
+    sent["expect"] = json!({"outcome": "invalid", "code": "malformed-arguments", "title": null, "metadata": null});
+    bench.cases("a.json", &sent);
+    bench.passes("good");
+}
+
+#[test]
+fn the_name_of_a_file_need_not_be_text() {
+    let bench = Bench::new();
+    bench.component("good", &guest("good", &Manifest::of("good")));
+    let file = bench.site.directory("tests").join(OsStr::from_bytes(b"\xff.json"));
+    fs::write(file, r#"{"name":"x","tool":"run","expect":{"outcome":"completed"}}"#).unwrap();
+    assert_eq!(bench.passes("good")["cases"][0]["file"], "./tests/\u{fffd}.json");
 }
 
 #[test]

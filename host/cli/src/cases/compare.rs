@@ -53,8 +53,9 @@ fn whole(number: &Number) -> Option<i128> {
     number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
 }
 
+/// A JSON Pointer, whose names are whatever the document has.
 fn place(pointer: &str) -> String {
-    if pointer.is_empty() { "the whole".to_owned() } else { pointer.to_owned() }
+    if pointer.is_empty() { "the whole".to_owned() } else { quoted(pointer) }
 }
 
 fn shown(value: &Value) -> String {
@@ -67,6 +68,11 @@ pub(super) fn short(text: &str) -> String {
         Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
         None => text.to_owned(),
     }
+}
+
+/// A text on one line, as JSON spells it.
+pub(super) fn quoted(text: &str) -> String {
+    short(&Value::from(text).to_string())
 }
 
 #[cfg(test)]
@@ -85,11 +91,20 @@ mod tests {
     #[test]
     fn the_first_difference_is_told_with_its_place() {
         let told = |expected: Value, found: Value| difference(&expected, &found).unwrap();
-        assert_eq!(told(json!({"a/b": [1, 2]}), json!({"a/b": [1, 3]})), "/a~1b/1: expected 2, found 3");
-        assert_eq!(told(json!({"a": 1}), json!({})), "/a: expected 1, found nothing");
-        assert_eq!(told(json!({}), json!({"a": 1})), "/a: expected nothing, found 1");
+        assert_eq!(told(json!({"a/b": [1, 2]}), json!({"a/b": [1, 3]})), "\"/a~1b/1\": expected 2, found 3");
+        assert_eq!(told(json!({"a": 1}), json!({})), "\"/a\": expected 1, found nothing");
+        assert_eq!(told(json!({}), json!({"a": 1})), "\"/a\": expected nothing, found 1");
         assert_eq!(told(json!(null), json!([])), "the whole: expected null, found []");
         assert_eq!(told(json!([1]), json!([])), "the whole: expected [1], found []");
+    }
+
+    #[test]
+    fn a_name_is_quoted_and_cut_like_any_other_text() {
+        let found = difference(&json!({"a": {}}), &json!({"a": {"\n: expected": 1}})).unwrap();
+        assert_eq!(found, "\"/a/\\n: expected\": expected nothing, found 1");
+        let long = "x".repeat(100_000);
+        let found = difference(&json!({}), &json!({ long: 1 })).unwrap();
+        assert!(found.len() < 400 && found.contains("(100003 bytes): expected nothing"), "{found}");
     }
 
     #[test]

@@ -3,7 +3,6 @@
 //! An entry is the key and the cache of a state directory in which nothing else ever was. The host believes of it what
 //! it believes of any state: nothing that does not carry the key's seal.
 
-use super::scratch;
 use portcullis_build::cache;
 use std::fs;
 use std::io;
@@ -63,5 +62,11 @@ impl Compiled {
 pub(super) fn begin(from: &Path, to: &Path) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o700).recursive(true).create(to.join(CACHE))?;
     fs::copy(from.join(KEY), to.join(KEY))?;
-    scratch::copy(&from.join(CACHE), &to.join(CACHE))
+    for entry in fs::read_dir(from.join(CACHE))? {
+        let (source, target) = (entry?.path(), to.join(CACHE));
+        let target = target.join(source.file_name().unwrap_or_default());
+        // An entry is replaced and never written into, so that a second name for it is as good as a copy.
+        fs::hard_link(&source, &target).or_else(|_| fs::copy(&source, &target).map(|_| ()))?;
+    }
+    Ok(())
 }

@@ -1,22 +1,25 @@
 //! What stands for something that is known only when a case runs: `${http.KEY}` is the address of a server.
 
+use super::case::Http;
+use super::compare::quoted;
+use anyhow::ensure;
+use portcullis::policy::DependencyKey;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+/// How the name of an address begins, up to its key, and how it ends.
+const OPENING: &str = "${http.";
+const CLOSING: char = '}';
+
 /// Puts addresses in the place of their names.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Fill(Vec<(String, String)>);
 
 impl Fill {
     /// For servers at these addresses.
-    pub(super) fn of(servers: &BTreeMap<String, SocketAddr>) -> Self {
-        Self(servers.iter().map(|(key, at)| (format!("${{http.{key}}}"), format!("http://{at}"))).collect())
-    }
-
-    /// The text with every name replaced.
-    pub(super) fn text(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, (name, address)| text.replace(name, address))
+    pub(super) fn of(servers: &BTreeMap<DependencyKey, SocketAddr>) -> Self {
+        Self(servers.iter().map(|(key, at)| (format!("{OPENING}{key}{CLOSING}"), format!("http://{at}"))).collect())
     }
 
     /// The value with every name in its texts replaced.
@@ -30,4 +33,40 @@ impl Fill {
             Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         }
     }
+
+    fn text(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, (name, address)| text.replace(name, address))
+    }
+}
+
+/// Whether the text of a file can have anything to fill in: JSON may spell any character of it as an escape.
+pub(super) fn is_likely(text: &str) -> bool {
+    text.contains(OPENING) || text.contains("\\u")
+}
+
+/// Whether a case has anything to fill in.
+///
+/// # Errors
+/// It names a server that it does not have: the name would be sent as it is.
+pub(super) fn is_needed(case: &Value, servers: &BTreeMap<DependencyKey, Http>) -> anyhow::Result<bool> {
+    match case {
+        Value::String(text) => {
+            for name in text.split(OPENING).skip(1) {
+                let key = name.split_once(CLOSING).map(|(key, _)| key);
+                let known = key.is_some_and(|key| servers.keys().any(|server| server.as_str() == key));
+                ensure!(known, "{} is no server of the case", quoted(&format!("{OPENING}{name}")));
+            }
+            Ok(text.contains(OPENING))
+        }
+        Value::Array(items) => is_any_needed(items.iter(), servers),
+        Value::Object(members) => is_any_needed(members.values(), servers),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(false),
+    }
+}
+
+fn is_any_needed<'a>(
+    mut values: impl Iterator<Item = &'a Value>,
+    servers: &BTreeMap<DependencyKey, Http>,
+) -> anyhow::Result<bool> {
+    values.try_fold(false, |any, value| Ok(is_needed(value, servers)? || any))
 }

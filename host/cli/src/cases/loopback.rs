@@ -1,6 +1,6 @@
 //! A server on the loopback address that answers as a case says, and remembers what it was asked.
 
-use super::file::Answer;
+use super::case::Answer;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -34,15 +34,17 @@ pub(super) struct Loopback {
 #[derive(Default)]
 struct Exchange {
     answers: Vec<Answer>,
-    requests: Vec<String>,
+    requests: Vec<Arc<Asked>>,
 }
 
 /// A request, read.
-struct Asked {
-    method: String,
-    target: String,
-    headers: BTreeMap<String, String>,
-    body: Vec<u8>,
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) method: String,
+    pub(super) target: String,
+    /// By their names in small letters; the values of one that came several times stand in one list, as HTTP has it.
+    pub(super) headers: BTreeMap<String, String>,
+    pub(super) body: Vec<u8>,
 }
 
 impl Loopback {
@@ -62,8 +64,8 @@ impl Loopback {
         *lock(&self.exchange) = Exchange { answers: answers.to_vec(), requests: Vec::new() };
     }
 
-    /// What was asked since, in order: the method and the path of each request.
-    pub(super) fn requests(&self) -> Vec<String> {
+    /// What was asked since, in order.
+    pub(super) fn requests(&self) -> Vec<Arc<Asked>> {
         lock(&self.exchange).requests.clone()
     }
 }
@@ -91,10 +93,10 @@ async fn accept(listener: TcpListener, exchange: Arc<Mutex<Exchange>>) {
 
 /// One request and its answer: a connection has no more of them.
 async fn converse(mut stream: TcpStream, exchange: &Mutex<Exchange>) -> io::Result<()> {
-    let Some(asked) = read(&mut BufReader::new(&mut stream)).await? else { return Ok(()) };
+    let Some(asked) = read(&mut BufReader::new(&mut stream)).await?.map(Arc::new) else { return Ok(()) };
     let answer = {
         let mut exchange = lock(exchange);
-        exchange.requests.push(format!("{} {}", asked.method, asked.target));
+        exchange.requests.push(Arc::clone(&asked));
         exchange.answers.iter().find(|answer| fits(answer, &asked)).cloned()
     };
     stream.write_all(&written(answer.as_ref(), asked.method == "HEAD")).await?;
@@ -107,11 +109,14 @@ async fn read<R: AsyncBufReadExt + Unpin>(reader: &mut R) -> io::Result<Option<A
     let mut words = first.split(' ');
     let (Some(method), Some(target)) = (words.next(), words.next()) else { return Ok(None) };
     let (method, target) = (method.to_owned(), target.to_owned());
-    let mut headers = BTreeMap::new();
+    let mut headers = BTreeMap::<String, String>::new();
     for _ in 0..LINES_MAX {
         let line = line(reader).await?;
         let Some((name, value)) = line.split_once(':') else { break };
-        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+        let joined = |before: &String| format!("{before}, {}", value.trim());
+        let name = name.to_ascii_lowercase();
+        let value = headers.get(&name).map_or_else(|| value.trim().to_owned(), joined);
+        headers.insert(name, value);
     }
     let chunked = headers.get("transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"));
     let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
@@ -164,11 +169,11 @@ fn written(answer: Option<&Answer>, head_only: bool) -> Vec<u8> {
             text.push_str(&format!("{name}: {value}\r\n"));
         }
         body = match &answer.body {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            json => json.to_string(),
+            None => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(json) => json.to_string(),
         };
-        if !typed && !matches!(answer.body, Value::Null | Value::String(_)) {
+        if !typed && !matches!(answer.body, None | Some(Value::String(_))) {
             text.push_str("content-type: application/json\r\n");
         }
     }

@@ -7,15 +7,20 @@
     reason = "an author's own files become the world of a case, which is made and taken away with the author's rights"
 )]
 
+mod case;
 mod compare;
 mod compiled;
+mod expect;
 mod file;
 mod fill;
+mod kept;
 mod loopback;
 mod policy;
 mod runner;
 mod scratch;
 mod verdict;
+mod world;
 
 pub(crate) use file::{Located, read};
-pub(crate) use runner::{Finished, Refused, Runner};
+pub(crate) use runner::{Finished, Runner};
+pub(crate) use world::Refused;

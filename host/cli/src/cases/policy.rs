@@ -1,12 +1,13 @@
 //! The policy of a case: everything that it grants, and nothing else.
 
-use super::file::{Access, Case, Decision, Directory, Http, Scope};
-use super::fill::Fill;
+use super::case::{Access, Case, Decision, Directory, Http, Scope};
+use anyhow::anyhow;
+use portcullis::policy::{DependencyKey, Policy};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 
 /// How often the same call may come in a row without a question: more often than any case asks.
 const REPEATS: u32 = 1_000_000;
@@ -17,15 +18,38 @@ const REQUESTS_PER_MINUTE: u32 = 10_000;
 /// What a plugin may do to a server that is there for nothing but the case, unless the case says less.
 const METHODS: [&str; 7] = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"];
 
-/// Where everything is that a policy names.
-pub(super) struct Places<'a> {
-    pub(super) directories: &'a BTreeMap<String, PathBuf>,
-    pub(super) servers: &'a BTreeMap<String, SocketAddr>,
-    pub(super) fill: &'a Fill,
+/// A plugin, a directory and a server for a policy that is only looked at.
+const ANY_PLUGIN: &str = "plugin";
+const ANY_DIRECTORY: &str = "/directory";
+const ANY_SERVER: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 1);
+
+/// Where everything is that a case grants.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    pub(super) directories: BTreeMap<DependencyKey, PathBuf>,
+    pub(super) servers: BTreeMap<DependencyKey, SocketAddr>,
+}
+
+/// Refuses a case that makes no policy, and names the member that is to blame.
+pub(super) fn check(case: &Case) -> anyhow::Result<()> {
+    let directory = |key: &DependencyKey| (key.clone(), Path::new(ANY_DIRECTORY).join(key.as_str()));
+    let server = |key: &DependencyKey| (key.clone(), SocketAddr::from(ANY_SERVER));
+    let places = Places {
+        directories: case.grants.directory.keys().map(directory).collect(),
+        servers: case.grants.http.keys().map(server).collect(),
+    };
+    let Err(error) = Policy::parse(&compose(ANY_PLUGIN, case, &places)) else { return Ok(()) };
+    // Where it is in a text that nobody has written is no news.
+    let member = match error.key.strip_prefix(&format!("plugin.{ANY_PLUGIN}.")) {
+        Some(grant) => format!("grants.{grant}"),
+        None => error.key.clone(),
+    };
+    let place = if member.is_empty() { String::new() } else { format!("`{member}`: ") };
+    Err(anyhow!("{place}{}; {}", error.fault, error.remedy()))
 }
 
 /// The policy of a case, as text.
-pub(super) fn compose(plugin: &str, case: &Case, places: &Places<'_>) -> String {
+pub(super) fn compose(plugin: &str, case: &Case, places: &Places) -> String {
     let mut text = format!("[approvals]\nrepeats = {REPEATS}\n[limits]\n");
     for (key, value) in &case.limits {
         line(&mut text, &quoted(key), &json(value));
@@ -43,12 +67,12 @@ pub(super) fn compose(plugin: &str, case: &Case, places: &Places<'_>) -> String 
     let grants = &case.grants;
     for (key, directory) in &grants.directory {
         if let Some(path) = places.directories.get(key) {
-            line(&mut text, &format!("directory.{}", quoted(key)), &of_directory(directory, path));
+            line(&mut text, &format!("directory.{key}"), &of_directory(directory, path));
         }
     }
     for (key, http) in &grants.http {
         if let Some(address) = places.servers.get(key) {
-            line(&mut text, &format!("http.{}", quoted(key)), &of_http(http, *address));
+            line(&mut text, &format!("http.{key}"), &of_http(http, *address));
         }
     }
     for (key, scope) in &grants.store {
@@ -56,11 +80,11 @@ pub(super) fn compose(plugin: &str, case: &Case, places: &Places<'_>) -> String 
             Scope::Session => "session",
             Scope::Plugin => "plugin",
         };
-        line(&mut text, &format!("store.{}", quoted(key)), &format!("{{ scope = {} }}", quoted(scope)));
+        line(&mut text, &format!("store.{key}"), &format!("{{ scope = {} }}", quoted(scope)));
     }
     if !grants.config.is_empty() {
         let settings = grants.config.iter();
-        let settings = settings.map(|(key, value)| format!("{} = {}", quoted(key), quoted(&places.fill.text(value))));
+        let settings = settings.map(|(key, value)| format!("{} = {}", quoted(key), quoted(value)));
         line(&mut text, "config", &format!("{{ {} }}", settings.collect::<Vec<_>>().join(", ")));
     }
     text
@@ -75,7 +99,7 @@ fn line(text: &mut String, key: &str, value: &str) {
     let _ = writeln!(text, "{key} = {value}");
 }
 
-fn of_directory(directory: &Directory, path: &std::path::Path) -> String {
+fn of_directory(directory: &Directory, path: &Path) -> String {
     let access = match directory.access {
         Access::ReadOnly => "read-only",
         Access::ReadWrite => "read-write",

@@ -1,6 +1,6 @@
 //! A temporary directory, taken away when it is no longer held.
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -8,6 +8,14 @@ use std::path::{Path, PathBuf};
 
 /// How many names are tried before giving up: what other runs of this process number have left behind.
 const NAMES_MAX: u32 = 1000;
+
+/// How many files and folders a case is given a copy of: what a tool may list of one directory unless a policy says
+/// more.
+const COPIED_ENTRIES_MAX: usize = 10_000;
+
+/// How many bytes they have together: four times what a call may write. It is copied for every case, and one file of it
+/// without looking at signals.
+const COPIED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// A directory that nobody else may enter.
 pub(super) struct Scratch(PathBuf);
@@ -26,6 +34,11 @@ impl Scratch {
             }
         }
         bail!("{} has no room for a directory of this program", folder.display())
+    }
+
+    /// Takes a directory as one that is made now, by whoever has this, or is not.
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self(path)
     }
 
     /// A path in it.
@@ -63,16 +76,28 @@ pub(super) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     fs::write(path, contents)
 }
 
-/// Copies the files below a directory into another. What is neither a file nor a directory is left out.
-pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
-        if kind.is_dir() {
-            fs::create_dir_all(&target)?;
-            copy(&entry.path(), &target)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), &target)?;
+/// Copies what is below a directory into another. What is neither a file nor a directory is left out.
+///
+/// # Errors
+/// Something cannot be copied, or it is more than a case is given.
+pub(super) async fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let (mut entries, mut bytes, mut folders) = (0, 0, vec![(from.to_owned(), to.to_owned())]);
+    while let Some((from, to)) = folders.pop() {
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            let (kind, source, target) = (entry.file_type()?, entry.path(), to.join(entry.file_name()));
+            entries += 1;
+            ensure!(entries <= COPIED_ENTRIES_MAX, "it holds more than {COPIED_ENTRIES_MAX} files and folders");
+            if kind.is_dir() {
+                fs::create_dir_all(&target)?;
+                folders.push((source, target));
+            } else if kind.is_file() {
+                bytes += entry.metadata()?.len();
+                ensure!(bytes <= COPIED_BYTES_MAX, "its files have more than {COPIED_BYTES_MAX} bytes");
+                fs::copy(&source, &target).with_context(|| source.display().to_string())?;
+            }
+            // A signal is heard between two files.
+            tokio::task::yield_now().await;
         }
     }
     Ok(())

@@ -1,9 +1,11 @@
 //! What a call left, held against what was expected of it.
 
-use super::compare::{difference, short};
-use super::file::{Blob, Expect, Part, Report};
-use super::fill::Fill;
-use portcullis::{Output, Progress, Reply};
+use super::compare::{difference, quoted, short};
+use super::expect::{Blob, Expect, Part, Report, Request};
+use super::kept::Whole;
+use super::loopback::Asked;
+use portcullis::policy::DependencyKey;
+use portcullis::{Output, OutputError, Progress, Reply};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -14,19 +16,20 @@ use std::sync::Arc;
 const FRACTION_ERROR_MAX: f32 = 1e-6;
 
 /// What a call left.
-pub(super) struct Left<'a, Requests> {
+pub(super) struct Left<'a> {
     pub(super) reply: &'a Reply,
+    /// Its text as a whole, where that was asked for and there is one; or why it cannot be read.
+    pub(super) text: Result<Option<Whole>, OutputError>,
     /// What it printed and logged, where that was asked for.
     pub(super) log: Option<&'a str>,
     pub(super) progress: &'a [Arc<Progress>],
-    pub(super) requests: Requests,
-    pub(super) directories: &'a BTreeMap<String, PathBuf>,
-    pub(super) fill: &'a Fill,
+    pub(super) requests: &'a [Arc<Asked>],
+    pub(super) directories: &'a BTreeMap<DependencyKey, PathBuf>,
 }
 
 /// Everything that is not as expected.
-pub(super) fn problems(expect: &Expect, left: Left<'_, impl Iterator<Item = String>>) -> Vec<String> {
-    let (reply, fill) = (left.reply, left.fill);
+pub(super) fn problems(expect: &Expect, left: &Left<'_>) -> Vec<String> {
+    let reply = left.reply;
     let mut problems = Vec::new();
     let code = reply.code.as_str();
     if reply.outcome() != expect.outcome {
@@ -37,15 +40,16 @@ pub(super) fn problems(expect: &Expect, left: Left<'_, impl Iterator<Item = Stri
     if let Some(expected) = expect.code.as_deref().filter(|expected| *expected != code) {
         problems.push(format!("expected the code {expected}, found {code}: {}", quoted(&reply.message)));
     }
-    problems.extend(of_output(expect, reply, fill));
+    problems.extend(of_output(expect, reply));
+    problems.extend(of_whole(expect, left));
     if let Some(expected) = &expect.message {
-        problems.extend(of_text("the message", &fill.text(expected), &reply.message));
+        problems.extend(of_text("the message", expected, &reply.message));
     }
     let output = texts(reply);
-    for part in expect.contains.iter().map(|part| fill.text(part)) {
-        if !output.contains(&part) && !reply.message.contains(&part) {
+    for part in &expect.contains {
+        if !output.contains(part) && !reply.message.contains(part) {
             let found = if output.is_empty() { &reply.message } else { &output };
-            problems.push(format!("{} is not in the output: {}", quoted(&part), quoted(found)));
+            problems.push(format!("{} is not in the output: {}", quoted(part), quoted(found)));
         }
     }
     if let Some(expected) = &expect.title {
@@ -64,17 +68,16 @@ pub(super) fn problems(expect: &Expect, left: Left<'_, impl Iterator<Item = Stri
         problems.extend(of_file(path, contents.as_deref(), left.directories));
     }
     if let Some(expected) = &expect.requests {
-        let found: Vec<String> = left.requests.collect();
-        problems.extend(of_value("the requests", &Value::from(expected.clone()), &Value::from(found)));
+        problems.extend(of_requests(expected, left.requests));
     }
     problems
 }
 
-fn of_output(expect: &Expect, reply: &Reply, fill: &Fill) -> Vec<String> {
+fn of_output(expect: &Expect, reply: &Reply) -> Vec<String> {
     let mut problems = Vec::new();
     if let Some(expected) = &expect.text {
         match &reply.output {
-            Some(Output::Text(found)) => problems.extend(of_text("the text", &fill.text(expected), found)),
+            Some(Output::Text(found)) => problems.extend(of_text("the text", expected, found)),
             other => problems.push(format!("expected a text, found {}", kind(other.as_ref()))),
         }
     }
@@ -82,7 +85,7 @@ fn of_output(expect: &Expect, reply: &Reply, fill: &Fill) -> Vec<String> {
         match &reply.output {
             Some(Output::Json(found)) => {
                 let found: Value = serde_json::from_str(found).unwrap_or(Value::Null);
-                problems.extend(of_value("the JSON", &fill.value(expected), &found));
+                problems.extend(of_value("the JSON", expected, &found));
             }
             other => problems.push(format!("expected JSON, found {}", kind(other.as_ref()))),
         }
@@ -92,6 +95,26 @@ fn of_output(expect: &Expect, reply: &Reply, fill: &Fill) -> Vec<String> {
             Some(Output::Parts(found)) => problems.extend(of_parts(expected, found)),
             other => problems.push(format!("expected parts, found {}", kind(other.as_ref()))),
         }
+    }
+    problems
+}
+
+/// How long the whole text is, and its digest.
+fn of_whole(expect: &Expect, left: &Left<'_>) -> Vec<String> {
+    if !expect.wants_whole_text() {
+        return Vec::new();
+    }
+    let whole = match &left.text {
+        Ok(Some(whole)) => whole,
+        Ok(None) => return vec![format!("expected a text, found {}", kind(left.reply.output.as_ref()))],
+        Err(error) => return vec![format!("the whole text cannot be read: {error}")],
+    };
+    let mut problems = Vec::new();
+    if let Some(expected) = expect.text_bytes.filter(|expected| *expected != whole.bytes) {
+        problems.push(format!("expected a text of {expected} bytes, found one of {}", whole.bytes));
+    }
+    if let Some(expected) = expect.text_sha256.as_ref().filter(|expected| **expected != whole.sha256) {
+        problems.push(format!("expected a text with the SHA-256 {expected}, found one with {}", whole.sha256));
     }
     problems
 }
@@ -106,12 +129,14 @@ fn kind(output: Option<&Output>) -> String {
     }
 }
 
-fn of_text(what: &str, expected: &str, found: &str) -> Option<String> {
-    if expected == found {
+fn of_text(what: &str, expected: &str, found: impl AsRef<[u8]>) -> Option<String> {
+    let found = found.as_ref();
+    if expected.as_bytes() == found {
         return None;
     }
-    let same = expected.bytes().zip(found.bytes()).take_while(|(one, other)| one == other).count();
-    Some(format!("{what} differs at byte {same}: expected {}, found {}", quoted(expected), quoted(found)))
+    let same = expected.bytes().zip(found).take_while(|(one, other)| one == *other).count();
+    let found = String::from_utf8_lossy(found);
+    Some(format!("{what} differs at byte {same}: expected {}, found {}", quoted(expected), quoted(&found)))
 }
 
 fn of_value(what: &str, expected: &Value, found: &Value) -> Option<String> {
@@ -172,17 +197,48 @@ fn of_progress(expected: &[Report], found: &[Arc<Progress>]) -> Vec<String> {
     problems
 }
 
+fn of_requests(expected: &[Request], found: &[Arc<Asked>]) -> Vec<String> {
+    let lines: Vec<&str> = expected.iter().map(|request| request.line.as_str()).collect();
+    let seen: Vec<String> = found.iter().map(|asked| format!("{} {}", asked.method, asked.target)).collect();
+    if let Some(problem) = of_value("the requests", &Value::from(lines), &Value::from(seen)) {
+        return vec![problem];
+    }
+    let mut problems = Vec::new();
+    for (index, (expected, found)) in expected.iter().zip(found).enumerate() {
+        for (name, value) in &expected.headers {
+            let what = format!("the header {} of request {}", quoted(name), index + 1);
+            let (expected, found) =
+                (Value::from(value.clone()), found.headers.get(&name.to_ascii_lowercase()).cloned());
+            problems.extend(of_value(&what, &expected, &Value::from(found)));
+        }
+        let what = format!("the body of request {}", index + 1);
+        problems.extend(match &expected.body {
+            None => None,
+            Some(Value::String(expected)) => of_text(&what, expected, &found.body),
+            Some(expected) => match serde_json::from_slice(&found.body) {
+                Ok(found) => of_value(&what, expected, &found),
+                Err(_) => {
+                    Some(format!("{what}: expected JSON, found {}", quoted(&String::from_utf8_lossy(&found.body))))
+                }
+            },
+        });
+    }
+    problems
+}
+
 /// A file as it is afterwards: its path begins with the key of its directory.
-fn of_file(path: &str, expected: Option<&str>, directories: &BTreeMap<String, PathBuf>) -> Option<String> {
+fn of_file(path: &str, expected: Option<&str>, directories: &BTreeMap<DependencyKey, PathBuf>) -> Option<String> {
     let Some((key, rest)) = path.split_once('/') else {
         return Some(format!("{path}: a path begins with the key of its directory, such as `workspace/a.txt`"));
     };
-    let Some(directory) = directories.get(key) else { return Some(format!("{path}: no directory `{key}` is granted")) };
+    let Some(directory) = DependencyKey::new(key).ok().and_then(|key| directories.get(&key)) else {
+        return Some(format!("{path}: no directory `{key}` is granted"));
+    };
     let file = directory.join(rest);
     let is_file = std::fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file());
     let found = if is_file { std::fs::read(&file) } else { Err(ErrorKind::NotFound.into()) };
     match (expected, found) {
-        (Some(expected), Ok(found)) => of_text(path, expected, &String::from_utf8_lossy(&found)),
+        (Some(expected), Ok(found)) => of_text(path, expected, &found),
         (None, Err(_)) => None,
         (Some(_), Err(_)) => Some(format!("{path}: expected a file, found none")),
         (None, Ok(_)) => Some(format!("{path}: expected no file, found one")),
@@ -202,9 +258,4 @@ fn texts(reply: &Reply) -> String {
             parts.iter().filter_map(text).collect::<Vec<_>>().join("\n")
         }
     }
-}
-
-/// A text on one line, as JSON spells it.
-fn quoted(text: &str) -> String {
-    short(&Value::from(text).to_string())
 }

@@ -1,30 +1,34 @@
 //! `portcullis build`: a project becomes a component.
 
-use super::Context;
+use super::conduct::Interrupts;
+use super::{Context, making};
 use crate::arguments::BuildArguments;
 use crate::exit_code::Exit;
 use crate::json;
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use portcullis::text::OneLine;
 use portcullis_build::{Built, Engine, Language, Project, size};
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
 
-pub(super) fn run(arguments: &BuildArguments, context: &Context) -> anyhow::Result<Exit> {
+pub(super) async fn run(arguments: &BuildArguments, context: &Context) -> anyhow::Result<Exit> {
+    let mut interrupts = Interrupts::listen()?;
     let mut project = Project::open(&arguments.project)?;
     if let Some(engine) = &arguments.engine {
         project.engine = named(engine, &project)?;
     }
     let out = arguments.out.clone().unwrap_or_else(|| project.output());
     let begun = Instant::now();
-    let built = portcullis_build::build(&project, &out)?;
+    let Some(built) = making::to_its_end(project.clone(), out, &mut interrupts).await? else {
+        bail!("interrupted: nothing was built");
+    };
     let imports = imports(&built.file)?;
     let seconds = begun.elapsed().as_secs_f64();
     let text = match context.json {
         true => json::line(&json!({
             "name": project.name,
-            "file": built.file,
+            "file": built.file.display().to_string(),
             "bytes": built.bytes,
             "bytes_before_strip": built.bytes_before_strip,
             "imports": imports,

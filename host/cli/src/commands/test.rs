@@ -1,7 +1,7 @@
 //! `portcullis test`: the cases of a project, each run in the real host.
 
 use super::conduct::Interrupts;
-use super::{Context, fail};
+use super::{Context, fail, making};
 use crate::arguments::TestArguments;
 use crate::cases::{self, Finished, Located, Refused, Runner};
 use crate::exit_code::Exit;
@@ -29,8 +29,8 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
     let (plugin, component) = component(arguments, &mut interrupts, context).await?;
     let work = async {
         let progress = CompileProgress::new(&StatusLine::new(context.terminal));
-        let mut runner =
-            Runner::open(plugin, &component, context.environment.compiler.clone(), Arc::new(progress)).await?;
+        let (compiler, project) = (context.environment.compiler.clone(), &arguments.project);
+        let mut runner = Runner::open(plugin, &component, project, compiler, Arc::new(progress)).await?;
         let mut report = Report::default();
         for located in &cases {
             let finished = runner.run(located).await;
@@ -64,12 +64,9 @@ async fn component(
         return Ok((name, file.clone()));
     }
     let project = Project::open(&arguments.project)?;
-    // Building waits for other programs, which must not keep the signals from being heard.
-    let name = PluginName::new(&project.name)?;
-    let build = tokio::task::spawn_blocking(move || portcullis_build::build(&project, &project.output()));
-    let built = tokio::select! {
-        built = build => built??,
-        () = interrupts.next() => bail!("interrupted: nothing was tested"),
+    let (name, out) = (PluginName::new(&project.name)?, project.output());
+    let Some(built) = making::to_its_end(project, out, interrupts).await? else {
+        bail!("interrupted: nothing was tested");
     };
     let style = context.terminal.note_style();
     let file = built.file.display().to_string();
@@ -115,7 +112,7 @@ impl Report {
 fn document(located: &Located, finished: &Finished) -> Value {
     json!({
         "name": located.case.name,
-        "file": located.file,
+        "file": shown(&located.file),
         "ok": finished.problems.is_empty(),
         "problems": finished.problems,
         "log": finished.log,
@@ -161,6 +158,7 @@ fn indented(text: &str) -> String {
     Lines(text).to_string().replace('\n', "\n      ")
 }
 
+/// A path as text: one that is none is shown as far as it is.
 fn shown(file: &Path) -> String {
     file.display().to_string()
 }

@@ -1,0 +1,173 @@
+//! What has to come back of a call.
+
+use portcullis::Outcome;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::{self, Formatter};
+
+/// How a call can be expected to end.
+const OUTCOMES: [Outcome; 9] = [
+    Outcome::Completed,
+    Outcome::Failed,
+    Outcome::Invalid,
+    Outcome::Denied,
+    Outcome::Pending,
+    Outcome::Cancelled,
+    Outcome::Limit,
+    Outcome::Trapped,
+    Outcome::Refused,
+];
+
+/// The digits of a SHA-256.
+const SHA256_DIGITS: usize = 64;
+
+/// What has to come back.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Expect {
+    #[serde(deserialize_with = "outcome")]
+    pub(super) outcome: Outcome,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) code: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) text: Option<String>,
+    /// How many bytes the text has, of which the reply may hold only the beginning.
+    #[serde(default, deserialize_with = "present")]
+    pub(super) text_bytes: Option<u64>,
+    /// The SHA-256 of the same text.
+    #[serde(default, deserialize_with = "sha256")]
+    pub(super) text_sha256: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) json: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) parts: Option<Vec<Part>>,
+    #[serde(default)]
+    pub(super) contains: Vec<String>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) message: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) title: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) metadata: Option<Value>,
+    #[serde(default)]
+    pub(super) log: Vec<String>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) progress: Option<Vec<Report>>,
+    #[serde(default)]
+    pub(super) files: BTreeMap<String, Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) requests: Option<Vec<Request>>,
+}
+
+impl Expect {
+    /// Whether the text has to be there to its last byte.
+    pub(super) fn wants_whole_text(&self) -> bool {
+        self.text_bytes.is_some() || self.text_sha256.is_some()
+    }
+}
+
+/// A piece of an output in parts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub(super) enum Part {
+    Text(String),
+    Image(Blob),
+    File(Blob),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Blob {
+    pub(super) media_type: String,
+    /// How many there are.
+    #[serde(default, deserialize_with = "present")]
+    pub(super) bytes: Option<usize>,
+}
+
+/// A report of progress.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Report {
+    #[serde(default, deserialize_with = "present")]
+    pub(super) title: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) fraction: Option<Option<f32>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) metadata: Option<Value>,
+}
+
+/// A request that the server has seen.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    /// Its method and path.
+    pub(super) line: String,
+    /// Of its headers, these; nothing for one that was not there.
+    pub(super) headers: BTreeMap<String, Option<String>>,
+    /// A text is the whole body as it is; any other JSON is compared by value.
+    pub(super) body: Option<Value>,
+}
+
+impl<'de> Deserialize<'de> for Request {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Written)
+    }
+}
+
+/// A request as it is written: its first line, or its members.
+struct Written;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Members {
+    #[serde(default = "get")]
+    method: String,
+    path: String,
+    #[serde(default)]
+    headers: BTreeMap<String, Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    body: Option<Value>,
+}
+
+impl<'de> Visitor<'de> for Written {
+    type Value = Request;
+
+    fn expecting(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a request: a text such as \"GET /a\", or an object with its `method` and `path`")
+    }
+
+    fn visit_str<E: Error>(self, line: &str) -> Result<Request, E> {
+        Ok(Request { line: line.to_owned(), headers: BTreeMap::new(), body: None })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Request, A::Error> {
+        let Members { method, path, headers, body } = Members::deserialize(MapAccessDeserializer::new(members))?;
+        Ok(Request { line: format!("{method} {path}"), headers, body })
+    }
+}
+
+/// What is written counts: where it is null, null is the value, or it is refused.
+pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// The method of a request that names none.
+pub(super) fn get() -> String {
+    "GET".to_owned()
+}
+
+fn outcome<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    OUTCOMES.into_iter().find(|outcome| outcome.as_str() == word).ok_or_else(|| {
+        let words = OUTCOMES.map(Outcome::as_str).join(", ");
+        D::Error::custom(format_args!("there is no outcome `{}`: say one of {words}", word.escape_debug()))
+    })
+}
+
+fn sha256<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let digits = String::deserialize(deserializer)?.to_ascii_lowercase();
+    let whole = digits.len() == SHA256_DIGITS && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if whole { Ok(Some(digits)) } else { Err(D::Error::custom("a SHA-256 has 64 hexadecimal digits")) }
+}

@@ -1,0 +1,256 @@
+//! What cases run in: the component, the hosts that grant what a case says, and its directories and servers.
+
+use super::case::{Case, Scope};
+use super::compiled::{self, Compiled};
+use super::file::Located;
+use super::fill::Fill;
+use super::loopback::{Asked, Loopback};
+use super::policy::{self, Places};
+use super::scratch::{self, Scratch};
+use crate::plugin_file::PluginFile;
+use anyhow::{Context as _, ensure};
+use portcullis::policy::{DependencyKey, PluginName};
+use portcullis::{Compiler, FileError, Host, Observer};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, io};
+
+/// The folders of the scratch directory.
+const PLUGINS: &str = "plugins";
+const STATE: &str = "state";
+const GRANTS: &str = "grants";
+
+/// How many hosts are kept open: cases that are granted the same mostly stand together, and a host has a dozen files.
+const HOSTS_MAX: usize = 4;
+
+/// How many servers are kept for the cases to come: a plugin has a few clients, and each server has a port.
+const SERVERS_MAX: usize = 16;
+
+/// How many cases share one state directory: the record is read whole for each that has failed or expects a log.
+const STATE_CASES_MAX: usize = 256;
+
+/// The world of all cases of a component.
+pub(super) struct World {
+    pub(super) plugin: PluginName,
+    /// The folder that no case reaches out of.
+    project: PathBuf,
+    compiler: Compiler,
+    observer: Arc<dyn Observer>,
+    /// The hosts of the last few policies, the last used at the end: cases that are granted the same share one, each
+    /// with a session of its own.
+    hosts: VecDeque<(String, Host)>,
+    /// The state directory of them, after how many cases; none before the first.
+    state: Option<(Scratch, usize)>,
+    servers: BTreeMap<DependencyKey, Loopback>,
+    /// How many state directories there have been.
+    states: usize,
+    // The last to go, after the hosts that work in it.
+    scratch: Scratch,
+}
+
+/// What one case runs with.
+pub(super) struct Prepared<'a> {
+    pub(super) host: Host,
+    pub(super) places: Places,
+    pub(super) case: Cow<'a, Case>,
+    /// The state directory of a case that shares it with no other.
+    _state: Option<Scratch>,
+}
+
+impl World {
+    /// For a component, under the name of its plugin.
+    ///
+    /// # Errors
+    /// There is no room for what the cases need, or the component cannot be loaded.
+    pub(super) async fn open(
+        plugin: PluginName,
+        component: &Path,
+        project: &Path,
+        compiler: Compiler,
+        observer: Arc<dyn Observer>,
+    ) -> anyhow::Result<Self> {
+        let shown = || component.display().to_string();
+        let bytes = match PluginFile::read(component) {
+            Ok(file) => file.bytes,
+            Err(FileError::Io(error)) => return Err(error).with_context(shown),
+            Err(error) => return Err(Refused::because(component, &error).into()),
+        };
+        let project = project.canonicalize().with_context(|| project.display().to_string())?;
+        let scratch = Scratch::new()?;
+        scratch::empty(&scratch.path(PLUGINS))?;
+        fs::write(scratch.path(PLUGINS).join(format!("{plugin}.wasm")), &bytes)?;
+        let (compiled, state) = (Compiled::of(&bytes), scratch.path(STATE));
+        drop(bytes);
+        if let Some(compiled) = &compiled {
+            compiled.adopt(&state);
+        }
+        let compiles = Arc::new(Compiles { heard: AtomicBool::new(false), observer });
+        let observer = Arc::clone(&compiles) as Arc<dyn Observer>;
+        let (hosts, servers) = (VecDeque::new(), BTreeMap::new());
+        let world = Self { plugin, project, compiler, observer, hosts, state: None, servers, states: 0, scratch };
+        // Compiled once, and refused before any case is tried.
+        let host = world.open_host("", &state).await?;
+        if let Some(compiled) = compiled.filter(|_| compiles.heard.load(Ordering::Relaxed)) {
+            compiled.keep(&state);
+        }
+        match host.catalog().refused().first() {
+            Some(refused) => Err(Refused::because(component, &refused.error).into()),
+            None => Ok(world),
+        }
+    }
+
+    /// Makes the directories and servers of a case, and the host that grants them.
+    pub(super) async fn prepare<'a>(&mut self, located: &'a Located) -> anyhow::Result<Prepared<'a>> {
+        let servers = self.serve(&located.case).await.context("no server can be started")?;
+        let case = located.filled(&Fill::of(&servers))?;
+        for (key, http) in &case.grants.http {
+            if let Some(server) = self.servers.get(key) {
+                server.answer(&http.answers);
+            }
+        }
+        let directories = self.fill_directories(&case, &located.file).await?;
+        let places = Places { directories, servers };
+        let policy = policy::compose(self.plugin.as_str(), &case, &places);
+        let (host, state) = match case.grants.store.values().any(|scope| *scope == Scope::Plugin) {
+            // What all sessions share is shared by no two cases.
+            true => {
+                let state = self.begin_state()?;
+                (self.open_host(&policy, &state.path("")).await?, Some(state))
+            }
+            false => (self.shared_host(policy).await?, None),
+        };
+        Ok(Prepared { host, places, case, _state: state })
+    }
+
+    /// What every server of a case was asked since the case began.
+    pub(super) fn requests(&self, places: &Places) -> Vec<Arc<Asked>> {
+        places.servers.keys().filter_map(|key| self.servers.get(key)).flat_map(Loopback::requests).collect()
+    }
+
+    /// Starts the servers of a case, but for those that are there.
+    async fn serve(&mut self, case: &Case) -> io::Result<BTreeMap<DependencyKey, SocketAddr>> {
+        let wanted = &case.grants.http;
+        if self.servers.len() > SERVERS_MAX {
+            self.servers.retain(|key, _| wanted.contains_key(key));
+        }
+        let mut addresses = BTreeMap::new();
+        for key in wanted.keys() {
+            let server = match self.servers.remove(key) {
+                Some(server) => server,
+                None => Loopback::start().await?,
+            };
+            addresses.insert(key.clone(), server.address);
+            self.servers.insert(key.clone(), server);
+        }
+        Ok(addresses)
+    }
+
+    /// Makes the directories of a case from what its file says.
+    async fn fill_directories(&self, case: &Case, file: &Path) -> anyhow::Result<BTreeMap<DependencyKey, PathBuf>> {
+        let mut directories = BTreeMap::new();
+        for (key, directory) in &case.grants.directory {
+            // A key is a name: it leads to no other directory, of which everything would be removed.
+            let path = self.scratch.path(GRANTS).join(key.as_str());
+            scratch::empty(&path).with_context(|| path.display().to_string())?;
+            if let Some(from) = &directory.from {
+                let copied = async { scratch::copy(&self.source(file, from)?, &path).await };
+                copied.await.with_context(|| from.display().to_string())?;
+            }
+            for (name, contents) in &directory.files {
+                scratch::write(&path.join(name), contents.as_bytes()).with_context(|| name.clone())?;
+            }
+            directories.insert(key.clone(), path);
+        }
+        Ok(directories)
+    }
+
+    /// The folder that a case is given a copy of, which lies in the project or beside the case.
+    fn source(&self, file: &Path, from: &Path) -> anyhow::Result<PathBuf> {
+        let beside = file.canonicalize()?;
+        let beside = beside.parent().unwrap_or(Path::new("/"));
+        let source = beside.join(from).canonicalize()?;
+        let within = source.starts_with(&self.project) || source.starts_with(beside);
+        ensure!(within, "this is neither in the project nor beside the file of the case");
+        Ok(source)
+    }
+
+    /// A host for a policy that other cases may have too.
+    async fn shared_host(&mut self, policy: String) -> anyhow::Result<Host> {
+        let (state, cases) = match self.state.take() {
+            Some((state, cases)) if cases < STATE_CASES_MAX => (state, cases),
+            worn => {
+                self.hosts.clear();
+                drop(worn);
+                (self.begin_state()?, 0)
+            }
+        };
+        let path = state.path("");
+        self.state = Some((state, cases + 1));
+        let at = self.hosts.iter().position(|(known, _)| *known == policy);
+        let host = match at.and_then(|at| self.hosts.remove(at)) {
+            Some((_, host)) => host,
+            None => self.open_host(&policy, &path).await?,
+        };
+        if self.hosts.len() == HOSTS_MAX {
+            self.hosts.pop_front();
+        }
+        self.hosts.push_back((policy, host.clone()));
+        Ok(host)
+    }
+
+    /// A state directory with nothing in it but the compiled code.
+    fn begin_state(&mut self) -> anyhow::Result<Scratch> {
+        self.states += 1;
+        let state = Scratch::at(self.scratch.path(format!("{STATE}-{}", self.states)));
+        let path = state.path("");
+        compiled::begin(&self.scratch.path(STATE), &path).with_context(|| path.display().to_string())?;
+        Ok(state)
+    }
+
+    async fn open_host(&self, policy: &str, state: &Path) -> anyhow::Result<Host> {
+        let builder = Host::builder(self.scratch.path(PLUGINS), state, self.compiler.clone());
+        let builder = builder.policy_text(policy, self.scratch.path(""))?;
+        Ok(builder.observer(Arc::clone(&self.observer)).calls(1).open().await?)
+    }
+}
+
+/// The host does not load the component, so that no case can be tried. The text says why.
+#[derive(Debug)]
+pub(crate) struct Refused(String);
+
+impl Refused {
+    fn because(component: &Path, why: &dyn Display) -> Self {
+        Self(format!("{}: the host refuses this plugin: {why}", component.display()))
+    }
+}
+
+impl Display for Refused {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Error for Refused {}
+
+/// Hears whether anything was compiled.
+struct Compiles {
+    heard: AtomicBool,
+    observer: Arc<dyn Observer>,
+}
+
+impl Observer for Compiles {
+    fn compiling(&self, plugin: &PluginName) {
+        self.heard.store(true, Ordering::Relaxed);
+        self.observer.compiling(plugin);
+    }
+
+    fn compiled(&self, plugin: &PluginName) {
+        self.observer.compiled(plugin);
+    }
+}

@@ -1,0 +1,183 @@
+//! What a run of cases takes is bounded, and what it is given is read no further than it may be.
+
+use crate::bench::Bench;
+use portcullis_tests::{Manifest, built_guest, guest, shipped_plugin};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+/// One byte more than a file of cases may have.
+const CASES_BYTES_TOO_MANY: u64 = 64 * 1024 * 1024 + 1;
+
+/// One byte more than a component may have.
+const COMPONENT_BYTES_TOO_MANY: u64 = 128 * 1024 * 1024 + 1;
+
+/// One byte more than a case is given a copy of, and one entry more.
+const COPIED_BYTES_TOO_MANY: u64 = 256 * 1024 * 1024 + 1;
+const COPIED_ENTRIES_TOO_MANY: usize = 10_001;
+
+/// How many files the program may have open here: fewer than a host for every case would take.
+const OPEN_FILES_MAX: u32 = 128;
+
+fn good() -> Bench {
+    let bench = Bench::new();
+    bench.component("good", &guest("good", &Manifest::of("good")));
+    bench
+}
+
+fn case(name: &str) -> Value {
+    json!({"name": name, "tool": "run", "expect": {"outcome": "completed"}})
+}
+
+fn fifo(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// A file that says it is large, and takes no room.
+fn sparse(path: &Path, bytes: u64) {
+    File::create(path).unwrap().set_len(bytes).unwrap();
+}
+
+#[test]
+fn many_policies_take_few_files() {
+    let bench = good();
+    let case = |number: u32| {
+        let mut case = case(&format!("case {number}"));
+        case["limits"] = json!({"time": format!("{number} s")});
+        case
+    };
+    bench.cases("a.json", &(1..=40).map(case).collect());
+    let mut limited = bench.command();
+    let command = format!("ulimit -n {OPEN_FILES_MAX} && exec \"$0\" test --component good.wasm");
+    let program = limited.get_program().to_owned();
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(command).arg(program).current_dir(bench.site.path("")).env("HOME", bench.site.path("home"));
+    limited = shell;
+    let ran = portcullis_tests::Ran::from(limited.output().unwrap()).ends(0);
+    assert!(ran.out.ends_with("40 passed, 0 failed\n"), "{}", ran.out);
+}
+
+/// The state of many cases is begun anew now and then; what a call printed is found before and after.
+#[test]
+fn many_cases_find_their_own_log() {
+    let bench = Bench::new();
+    bench.component("state-one", &built_guest("state"));
+    let case = |number: usize| {
+        let said = format!("said by {number}");
+        json!({"name": said, "tool": "run", "arguments": {"steps": [{"op": "print", "text": said}]},
+               "expect": {"outcome": "completed", "log": [said]}})
+    };
+    bench.cases("a.json", &(1..=300).map(case).collect());
+    bench.passes("state-one");
+}
+
+#[test]
+fn the_state_of_a_case_is_gone_when_the_next_one_runs() {
+    let bench = Bench::new();
+    bench.component("state-one", &built_guest("state"));
+    let case = |name: &str, step: Value| {
+        json!({"name": name, "tool": "run", "arguments": {"steps": [step]}, "grants": {"store": {"notes": "plugin"}},
+               "expect": {"outcome": "completed"}})
+    };
+    let written = |name: &str| case(name, json!({"op": "set", "store": "notes", "key": "a", "text": "b"}));
+    let asleep = case("asleep", json!({"op": "sleep", "number": 20_000_000_000_u64}));
+    bench.cases("a.json", &json!([written("one"), written("two"), written("three"), asleep]));
+    let temporary = bench.site.directory("temporary");
+    let mut command = bench.command();
+    command.args(["test", "--component", "state-one.wasm"]).env("TMPDIR", &temporary);
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for name in ["one", "two", "three"] {
+        let line = lines.next().unwrap().unwrap();
+        assert!(line.starts_with(&format!("pass  {name} ")), "{line}");
+    }
+    let scratch = fs::read_dir(&temporary).unwrap().next().unwrap().unwrap().path();
+    let names = fs::read_dir(scratch).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let own: Vec<String> = names.filter(|name| name.starts_with("state-")).collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(own.len() <= 1, "{own:?}");
+}
+
+#[test]
+fn a_component_is_a_file_of_bounded_length() {
+    let bench = good();
+    bench.cases("a.json", &case("first"));
+    fifo(&bench.site.path("pipe.wasm"));
+    let told = bench.test("pipe", &[]).ends(7).err;
+    assert!(told.contains("pipe.wasm: the host refuses this plugin"), "{told}");
+    sparse(&bench.site.path("large.wasm"), COMPONENT_BYTES_TOO_MANY);
+    let told = bench.test("large", &[]).ends(7).err;
+    assert!(told.contains("large.wasm: the host refuses this plugin"), "{told}");
+    assert!(bench.test("nowhere", &[]).ends(2).err.contains("nowhere.wasm"));
+}
+
+#[test]
+fn a_file_of_cases_is_a_file_of_bounded_length() {
+    let bench = good();
+    let cases = bench.site.directory("tests");
+    fifo(&cases.join("a.json"));
+    for path in ["tests", "tests/a.json"] {
+        let told = bench.test("good", &["--cases", path]).ends(2).err;
+        assert!(told.contains("tests/a.json: this is no regular file"), "{told}");
+    }
+    fs::remove_file(cases.join("a.json")).unwrap();
+    sparse(&cases.join("a.json"), CASES_BYTES_TOO_MANY);
+    let told = bench.test("good", &[]).ends(2).err;
+    assert!(told.contains("tests/a.json: a file of cases has at most 67108864 bytes"), "{told}");
+    bench.cases("a.json", &case("first"));
+    symlink("nowhere", cases.join("z.json")).unwrap();
+    let told = bench.test("good", &[]).ends(2).err;
+    assert!(told.contains("tests/z.json: No such file"), "{told}");
+    fs::remove_file(cases.join("z.json")).unwrap();
+    // A folder is no file that somebody meant, whatever its name.
+    fs::create_dir(cases.join("z.json")).unwrap();
+    bench.test("good", &[]).ends(0);
+}
+
+/// What the files plugin is given a copy of.
+fn copied(from: &str) -> Value {
+    json!({"name": from, "tool": "read", "arguments": {"path": "b.txt"},
+           "grants": {"directory": {"workspace": {"from": from}}},
+           "expect": {"outcome": "completed", "contains": ["violets"]}})
+}
+
+#[test]
+fn a_copied_folder_lies_in_the_project_and_has_a_bound() {
+    let bench = Bench::new();
+    bench.component("files", &shipped_plugin("files"));
+    for folder in ["tests/fixtures", "data", "elsewhere/fixtures"] {
+        fs::write(bench.site.directory(folder).join("b.txt"), "violets are blue\n").unwrap();
+    }
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("b.txt"), "violets are blue\n").unwrap();
+    symlink(outside.path(), bench.site.path("tests/link")).unwrap();
+    bench.cases("a.json", &json!([copied("fixtures"), copied("../data")]));
+    bench.passes("files");
+    bench.cases("a.json", &json!([copied("../../.."), copied("link")]));
+    for told in bench.fails("files") {
+        assert!(told.contains("this is neither in the project nor beside the file of the case"), "{told}");
+    }
+    bench.cases("a.json", &copied(outside.path().to_str().unwrap()));
+    let told = bench.test("files", &[]).ends(2).err;
+    assert!(told.contains("a.json") && told.contains("`from` is relative to the file of the case"), "{told}");
+    // Cases that lie elsewhere bring their own.
+    fs::write(bench.site.path("elsewhere/a.json"), copied("fixtures").to_string()).unwrap();
+    let project = bench.site.directory("project");
+    let arguments = ["--cases", "elsewhere", project.to_str().unwrap()];
+    bench.test("files", &arguments).ends(0);
+    fs::write(bench.site.path("elsewhere/a.json"), copied("../data").to_string()).unwrap();
+    bench.test("files", &arguments).ends(1);
+
+    sparse(&bench.site.path("tests/fixtures/large"), COPIED_BYTES_TOO_MANY);
+    bench.cases("a.json", &copied("fixtures"));
+    assert!(bench.fails("files")[0].contains("fixtures: its files have more than 268435456 bytes"));
+    fs::remove_file(bench.site.path("tests/fixtures/large")).unwrap();
+    for number in 0..COPIED_ENTRIES_TOO_MANY {
+        File::create(bench.site.path(format!("tests/fixtures/{number}"))).unwrap();
+    }
+    assert!(bench.fails("files")[0].contains("fixtures: it holds more than 10000 files and folders"));
+}
