@@ -7,12 +7,16 @@
 mod account;
 #[path = "languages/examples.rs"]
 mod examples;
+#[path = "languages/python.rs"]
+mod python;
 #[path = "languages/readme.rs"]
 mod readme;
 #[path = "languages/row.rs"]
 mod row;
 #[path = "languages/shape.rs"]
 mod shape;
+#[path = "languages/strangers.rs"]
+mod strangers;
 #[path = "languages/table.rs"]
 mod table;
 #[path = "languages/templates.rs"]

@@ -21,7 +21,7 @@ const QUESTION: &str = "{question}";
 
 /// Builds everything and plays the scenes.
 pub(crate) fn play(workspace: &Workspace) -> Result<()> {
-    plugins::build_shipped(workspace, &toolchain::prepare()?, None)?;
+    plugins::build_shipped(workspace, &toolchain::prepare(&workspace.root)?, None)?;
     process::run_aside(workspace.cargo().args(["build", "--release", "--package", "portcullis-cli"]))?;
     let stage = set(workspace)?;
     println!("\n$ cd {}", stage.display());

@@ -66,16 +66,20 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["test", filters @ ..] => test::run(&own()?, filters)?,
         ["plugins", rest @ ..] => {
             let out = out(rest)?;
-            plugins::build_shipped(&own()?, &toolchain::prepare()?, out)?;
+            let own = own()?;
+            plugins::build_shipped(&own, &toolchain::prepare(&own.root)?, out)?;
         }
         ["plugin", folder, rest @ ..] => plugins::build_one(Path::new(folder), out(rest)?)?,
-        ["guests"] => guests::build(&own()?, &toolchain::prepare()?)?,
+        ["guests"] => {
+            let own = own()?;
+            guests::build(&own, &toolchain::prepare(&own.root)?)?;
+        }
         ["bindings"] => bindings::write(&own()?)?,
         ["package"] => package::all(&own()?)?,
         ["languages"] => languages::build(&own()?)?,
         ["bench", name] => test::bench(&own()?, name)?,
-        ["toolchain"] => print!("{}", toolchain::prepare()?.exports()),
-        ["toolchain", way] => print!("{}", toolchain::prepare_by(toolchain::Way::parse(way)?)?.exports()),
+        ["toolchain"] => print!("{}", toolchain::prepare(&own()?.root)?.exports()),
+        ["toolchain", way] => print!("{}", toolchain::prepare_by(toolchain::Way::parse(way)?, &own()?.root)?.exports()),
         ["suites"] => suites::print(&suites::prepare()?),
         ["clients"] => clients::print(&clients::prepare(&own()?)?),
         ["fuzz", rest @ ..] => fuzz::run(&own()?, rest)?,

@@ -42,7 +42,7 @@ pub(crate) fn build_one(folder: &Path, out: Option<PathBuf>) -> Result<()> {
     let out = out.map_or_else(std::env::current_dir, Ok)?;
     let file = out.join(format!("{name}.wasm"));
     crates::component(&workspace, package)?;
-    component::build(&workspace, &toolchain::prepare()?, &[Component { package, file }])
+    component::build(&workspace, &toolchain::prepare(&workspace.root)?, &[Component { package, file }])
 }
 
 /// What a plugin is called when its manifest does not say: its crate's name without what only marks it as a plugin.

@@ -9,7 +9,7 @@ use portcullis_build::workspace::Workspace;
 
 /// Runs all tests, or those whose name contains one of the filters.
 pub(crate) fn run(workspace: &Workspace, filters: &[&str]) -> Result<()> {
-    guests::build_with_plugins(workspace, &toolchain::prepare()?)?;
+    guests::build_with_plugins(workspace, &toolchain::prepare(&workspace.root)?)?;
     languages::build(workspace)?;
     let suites = suites::prepare()?;
     let clients = clients::prepare(workspace)?;
@@ -36,7 +36,7 @@ pub(crate) fn run(workspace: &Workspace, filters: &[&str]) -> Result<()> {
 
 /// Runs one bench.
 pub(crate) fn bench(workspace: &Workspace, name: &str) -> Result<()> {
-    guests::build_with_plugins(workspace, &toolchain::prepare()?)?;
+    guests::build_with_plugins(workspace, &toolchain::prepare(&workspace.root)?)?;
     if name == "mcp" {
         // It measures the program itself, which lies beside it.
         process::run(workspace.cargo().args(["build", "--release", "--quiet", "--package", "portcullis-cli"]))?;

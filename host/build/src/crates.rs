@@ -55,6 +55,23 @@ pub(crate) fn intermediate(workspace: &Workspace, package: &Package) -> Result<P
     Ok(workspace.target.join(TARGET).join(PROFILE).join("deps").join(format!("{}.wasm", stem(package)?)))
 }
 
+/// Removes what was compiled in the workspace's target folder of packages with the names of this workspace's own, for
+/// targets and for the machine itself. What comes from a registry stays.
+///
+/// # Errors
+/// Cargo failed, and has said why.
+pub(crate) fn forget_own(workspace: &Workspace) -> Result<()> {
+    let own = workspace.local_packages()?;
+    let mut cargo = workspace.cargo();
+    // Of both, for what runs while crates are built is compiled for the machine.
+    cargo.args(["clean", "--quiet", "--profile", PROFILE, "--target", TARGET]);
+    configure(workspace, &mut cargo)?;
+    for package in &own {
+        cargo.args(["--package", package]);
+    }
+    process::run_aside(&mut cargo)
+}
+
 /// The stem of a package's component.
 fn stem(package: &Package) -> Result<&str> {
     package.component.as_deref().with_context(|| {
@@ -66,15 +83,21 @@ fn stem(package: &Package) -> Result<&str> {
 fn cargo(workspace: &Workspace, packages: &[&Package]) -> Result<Command> {
     let mut cargo = workspace.cargo();
     cargo.args(["build", "--profile", PROFILE, "--target", TARGET]);
+    configure(workspace, &mut cargo)?;
+    for package in packages {
+        cargo.args(["--package", &package.id]);
+    }
+    Ok(cargo)
+}
+
+/// Defines the profile where the workspace does not.
+fn configure(workspace: &Workspace, cargo: &mut Command) -> Result<()> {
     if !defines_profile(workspace)? {
         for setting in SETTINGS {
             cargo.arg("--config").arg(format!("profile.{PROFILE}.{setting}"));
         }
     }
-    for package in packages {
-        cargo.args(["--package", &package.name]);
-    }
-    Ok(cargo)
+    Ok(())
 }
 
 fn defines_profile(workspace: &Workspace) -> Result<bool> {

@@ -31,7 +31,8 @@ pub use language::Language;
 pub use project::{Engine, PROJECT_FILE, Project};
 pub use template::{create, write_sdk};
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -55,14 +56,14 @@ pub fn build(project: &Project, out: &Path) -> Result<Built> {
     // Toolchains are started in folders of their own, where a relative path would mean another file.
     let out = &absolute(out)?;
     let (locks, name) = (cache::folder("locks")?, cache::digest(out.as_os_str().as_encoded_bytes()));
-    // What a build leaves beside the component while it works is named after it, and is no other build's to touch.
     let _lock = cache::hold(&locks, &name, &format!("{}: another build of it is at work", out.display()))?;
-    let partial = out.with_extension("wasm.partial");
-    let made = languages::build(project, &partial).and_then(|()| finish(&partial, out));
-    if made.is_err() {
-        // Half a component is of no use. The failure to report is the first one.
-        let _ = fs::remove_file(&partial);
-    }
+    // Not beside the component: a project can hold links, and a toolchain writes through them.
+    let work = cache::folder("work")?.join(name);
+    cache::empty(&work)?;
+    let raw = work.join("component.wasm");
+    let made = languages::build(project, &raw).and_then(|()| finish(&raw, out));
+    // The next build of it empties the folder too.
+    let _ = fs::remove_dir_all(&work);
     made
 }
 
@@ -74,11 +75,55 @@ fn absolute(file: &Path) -> Result<PathBuf> {
     Ok(made.with_context(|| format!("cannot create {}", folder.display()))?.join(name))
 }
 
-/// Strips the component and moves it into place, so that no reader sees half of it.
-fn finish(partial: &Path, out: &Path) -> Result<Built> {
-    let bytes = fs::read(partial).with_context(|| format!("the toolchain left no {}", partial.display()))?;
+/// Strips the component and moves it into place, so that no reader sees half of it and no link is followed.
+fn finish(raw: &Path, out: &Path) -> Result<Built> {
+    let bytes = fs::read(raw).with_context(|| format!("the toolchain left no {}", raw.display()))?;
     let stripped = strip::strip(&bytes).context("the toolchain made what is no component")?;
-    fs::write(partial, &stripped)?;
-    fs::rename(partial, out).with_context(|| format!("cannot move {} into place", partial.display()))?;
+    let partial = out.with_extension("wasm.partial");
+    let moved = write_new(&partial, &stripped).and_then(|()| fs::rename(&partial, out));
+    if moved.is_err() {
+        // The failure to report is the first one.
+        let _ = fs::remove_file(&partial);
+    }
+    moved.with_context(|| format!("cannot write {}", out.display()))?;
     Ok(Built { file: out.to_owned(), bytes: stripped.len() as u64, bytes_before_strip: bytes.len() as u64 })
+}
+
+/// Writes a file that takes the place of whatever is there, be it a link.
+fn write_new(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    File::create_new(file)?.write_all(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// A project from elsewhere can hold links, and building it must not write where they lead.
+    #[test]
+    fn a_link_in_the_place_of_a_component_is_not_followed() {
+        let folder = tempfolder("links");
+        fs::write(folder.join("victim"), "mine").unwrap();
+        for name in ["p.wasm", "p.wasm.partial"] {
+            symlink("victim", folder.join(name)).unwrap();
+        }
+        let raw = folder.join("raw");
+        fs::write(&raw, wasm_encoder::Component::new().finish()).unwrap();
+        let out = folder.join("p.wasm");
+        finish(&raw, &out).unwrap();
+        assert_eq!(fs::read_to_string(folder.join("victim")).unwrap(), "mine");
+        assert!(fs::symlink_metadata(&out).unwrap().is_file());
+        assert!(fs::symlink_metadata(folder.join("p.wasm.partial")).is_err());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    fn tempfolder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("portcullis-build-{name}-{}", std::process::id()));
+        cache::empty(&folder).unwrap();
+        folder
+    }
 }

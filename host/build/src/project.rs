@@ -61,10 +61,18 @@ impl Project {
     /// There is none, or its file says what is not understood.
     pub fn open(folder: &Path) -> Result<Project> {
         let root = folder.canonicalize().with_context(|| format!("there is no {}", folder.display()))?;
+        ensure!(
+            root.to_str().is_some(),
+            "the path {} is not UTF-8, and not every toolchain takes it: move the project",
+            root.display()
+        );
         let file = root.join(PROJECT_FILE);
-        let text = fs::read_to_string(&file).with_context(|| {
-            format!("{} is no project: it has no {PROJECT_FILE}; `portcullis new NAME` makes one", root.display())
-        })?;
+        ensure!(
+            file.exists(),
+            "{} is no project: it has no {PROJECT_FILE}; `portcullis new NAME` makes one",
+            root.display()
+        );
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
         Project::parse(root, &text).with_context(|| file.display().to_string())
     }
 

@@ -12,8 +12,6 @@ use crate::project::check_name;
 
 /// What stands for the plugin's name in a template.
 const NAME: &str = "{{name}}";
-/// The same where a language takes no `-` in a name.
-const IDENTIFIER: &str = "{{identifier}}";
 /// The folder of a project that the SDK is copied to.
 const SDK: &str = "sdk";
 /// Files whose name would mean something in this repository, and what they are called in a project.
@@ -28,7 +26,8 @@ const EXECUTABLE: &str = "build.sh";
 pub fn create(parent: &Path, name: &str, language: Language) -> Result<PathBuf> {
     check_name(name)?;
     let root = parent.join(name);
-    ensure!(!root.exists(), "{} is there already: nothing was written", root.display());
+    // A link that leads nowhere is there too.
+    ensure!(fs::symlink_metadata(&root).is_err(), "{} is there already: nothing was written", root.display());
     let made = write_all(&root, name, language);
     if made.is_err() {
         // Half a project would stand in the way of the next attempt. The failure to report is the first one.
@@ -40,7 +39,7 @@ pub fn create(parent: &Path, name: &str, language: Language) -> Result<PathBuf> 
 fn write_all(root: &Path, name: &str, language: Language) -> Result<()> {
     for (path, bytes) in embedded::below(&format!("templates/{}", language.name())) {
         let text = std::str::from_utf8(bytes).with_context(|| format!("{path} of the template is not text"))?;
-        let text = text.replace(NAME, name).replace(IDENTIFIER, &name.replace('-', "_"));
+        let text = text.replace(NAME, name);
         write(root, &renamed(path), text.as_bytes())?;
     }
     write_sdk(language, &root.join(SDK))

@@ -24,6 +24,8 @@ pub struct Workspace {
 pub struct Package {
     /// Its name in its manifest.
     pub name: String,
+    /// What names it alone to cargo, though a package of the same name is among its dependencies.
+    pub id: String,
     /// The folder of its manifest.
     pub folder: PathBuf,
     /// The stem of the component that the package builds to, where it builds to one.
@@ -53,6 +55,19 @@ impl Workspace {
             target: folder("target_directory").context("`cargo metadata` names no target directory")?,
             packages: packages.iter().map(Package::parse).collect::<Option<_>>().context("an unreadable package")?,
         })
+    }
+
+    /// What names, to cargo, the packages that come from folders and not from a registry: members, and what they point at.
+    ///
+    /// # Errors
+    /// Cargo cannot tell; it has said why.
+    pub fn local_packages(&self) -> Result<Vec<String>> {
+        let metadata = process::capture(self.cargo().args(["metadata", "--format-version", "1"]))?;
+        let metadata: Value = serde_json::from_str(&metadata).context("`cargo metadata` wrote no JSON")?;
+        let packages =
+            metadata.get("packages").and_then(Value::as_array).context("`cargo metadata` names no packages")?;
+        let local = packages.iter().filter(|package| package.get("source").is_none_or(Value::is_null));
+        Ok(local.filter_map(|package| package.get("id")?.as_str().map(str::to_owned)).collect())
     }
 
     /// A cargo that builds this workspace, wherever the person stands.
@@ -87,6 +102,7 @@ impl Package {
         let component = targets.iter().find(|target| has(target, "cdylib"));
         Some(Package {
             name: package.get("name")?.as_str()?.to_owned(),
+            id: package.get("id")?.as_str()?.to_owned(),
             folder: manifest.parent()?.to_owned(),
             component: component.and_then(|it| Some(it.get("name")?.as_str()?.replace('-', "_"))),
             plugin_name: package.pointer("/metadata/portcullis/name").and_then(Value::as_str).map(str::to_owned),
@@ -107,9 +123,9 @@ mod tests {
     fn a_package_knows_the_component_it_builds_to() {
         let workspace = Workspace::parse(
             r#"{"workspace_root":"/w","target_directory":"/t","packages":[
-              {"name":"a-b","manifest_path":"/w/plugins/a/Cargo.toml","metadata":{"portcullis":{"name":"a"}},
+              {"name":"a-b","id":"path+file:///w/plugins/a#a-b@1.0.0","manifest_path":"/w/plugins/a/Cargo.toml","metadata":{"portcullis":{"name":"a"}},
                "targets":[{"kind":["cdylib","rlib"],"name":"a_b"}]},
-              {"name":"c","manifest_path":"/w/host/c/Cargo.toml","metadata":null,
+              {"name":"c","id":"path+file:///w/host/c#1.0.0","manifest_path":"/w/host/c/Cargo.toml","metadata":null,
                "targets":[{"kind":["bin"],"name":"c"}]}]}"#,
         )
         .unwrap();

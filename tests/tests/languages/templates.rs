@@ -22,7 +22,7 @@ fn commands(readme: &str) -> Vec<&str> {
 }
 
 /// Runs a line of shell as a person would, in a folder, with the program on the path.
-fn shell(folder: &Path, state: &Path, line: &str) -> Ran {
+pub(crate) fn shell(folder: &Path, state: &Path, line: &str) -> Ran {
     let beside = program().parent().unwrap().to_owned();
     let path = env::join_paths([beside].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap()))).unwrap();
     let mut command = Command::new("sh");
@@ -89,6 +89,18 @@ fn a_name_that_is_none_writes_nothing() {
     assert!(!place.path().join("hello").exists() && fs::read_dir(place.path()).unwrap().count() <= 1);
 }
 
+/// The host keeps some names for its own tools: a plugin of that name would be refused when it is there.
+#[test]
+fn a_name_of_the_host_s_own_writes_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["done", "output", "tools"] {
+        let ran = shell(place.path(), &place.path().join("state"), &format!("portcullis new {name} --lang c"));
+        assert_ne!(ran.code, Some(0), "{name}");
+        assert!(ran.err.contains("keeps that name"), "{}", ran.err);
+        assert!(!place.path().join(name).exists());
+    }
+}
+
 #[test]
 fn a_project_is_never_written_over() {
     let place = tempfile::tempdir().unwrap();
@@ -99,6 +111,9 @@ fn a_project_is_never_written_over() {
     assert_ne!(ran.code, Some(0));
     assert!(ran.err.contains("is there already"), "{}", ran.err);
     assert_eq!(fs::read_dir(place.path().join("hello")).unwrap().count(), 1);
+    std::os::unix::fs::symlink("nowhere", place.path().join("away")).unwrap();
+    assert_ne!(shell(place.path(), &state, "portcullis new away --lang c").code, Some(0));
+    assert!(fs::symlink_metadata(place.path().join("away")).unwrap().is_symlink());
 }
 
 #[test]
@@ -118,6 +133,18 @@ fn a_compiler_is_heard() {
         assert_ne!(ran.code, Some(0), "{language}");
         assert!(ran.err.contains(word), "{language}: the compiler's words are missing:\n{}", ran.err);
         assert!(!project.join("plugins").join(format!("broken-{language}.wasm")).exists(), "{language}");
+    }
+}
+
+/// What a plugin is called is no business of the compiler: not where the standard library has the name, nor where a crate
+/// that the project depends on has it.
+#[test]
+fn a_plugin_may_have_the_name_of_a_library() {
+    let place = tempfile::tempdir().unwrap();
+    let state = place.path().join("state");
+    for (language, name) in [("go", "time"), ("rust", "serde")] {
+        shell(place.path(), &state, &format!("portcullis new {name} --lang {language}")).ends(0);
+        shell(&place.path().join(name), &state, "portcullis build").ends(0);
     }
 }
 

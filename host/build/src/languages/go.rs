@@ -36,7 +36,8 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
 }
 
 fn compile(toolchain: &Path, folder: &Path, module: &Path) -> Result<()> {
-    let mut go = Command::new(toolchain.join("bin").join("go"));
+    let program = toolchain.join("bin").join("go");
+    let mut go = Command::new(&program);
     go.args(["build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-tags", TAGS, "-ldflags", LINKER_FLAGS]);
     go.arg("-o").arg(module).arg(".").current_dir(folder);
     for name in FOREIGN {
@@ -47,8 +48,13 @@ fn compile(toolchain: &Path, folder: &Path, module: &Path) -> Result<()> {
     go.env("GOCACHE", cache::folder("go")?);
     // A build asks no network for modules unless the person who runs it says which.
     go.env("GOPROXY", env::var_os("GOPROXY").unwrap_or_else(|| OsString::from("off")));
+    let program = process::quote(&program.display().to_string());
     process::run_tool(
         &mut go,
-        "correct what the compiler names; modules of others are had with `go mod vendor`, or with GOPROXY set",
+        &format!(
+            "correct what the compiler names; a module of others comes into the project once, where there is a network: \
+             in {}, `{program} get MODULE`, then `{program} mod vendor`",
+            folder.display()
+        ),
     )
 }

@@ -13,6 +13,9 @@ use crate::{cache, crates, process, toolchain};
 /// What only one build at a time holds, in a folder that projects share.
 const LOCK: &str = "portcullis.lock";
 
+/// Says which project built last in such a folder.
+const LAST: &str = "portcullis.last";
+
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     ensure!(
         project.root.join("Cargo.toml").is_file(),
@@ -50,6 +53,7 @@ fn only_one(project: &Project, workspace: &Workspace) -> Result<File> {
         LOCK,
         &format!("{}: another build is at work in it", workspace.target.display()),
     )?;
+    forget_others(workspace)?;
     // Cargo names a component after its crate alone, and takes that of another project with this name for its own.
     let stale = crates::intermediate(workspace, workspace.package_in(&project.root)?)?;
     match fs::remove_file(&stale) {
@@ -60,9 +64,21 @@ fn only_one(project: &Project, workspace: &Workspace) -> Result<File> {
     }
 }
 
+/// Takes away what another project's own crates were compiled to. Cargo knows a crate in a folder by its name, its path
+/// below the workspace and the time of its files: another project's of the same name passes for this one's.
+fn forget_others(workspace: &Workspace) -> Result<()> {
+    let last = workspace.target.join(LAST);
+    let root = workspace.root.as_os_str().as_encoded_bytes();
+    if fs::read(&last).is_ok_and(|known| known == root) {
+        return Ok(());
+    }
+    crates::forget_own(workspace)?;
+    fs::write(&last, root).with_context(|| format!("cannot write {}", last.display()))
+}
+
 fn build_in(project: &Project, workspace: &Workspace, hidden: &Path, out: &Path) -> Result<()> {
     let package = workspace.package_in(&project.root)?;
-    let toolchain = toolchain::prepare()?;
+    let toolchain = toolchain::prepare(&workspace.root)?;
     // The command itself is long, and no person's: cargo's words say more.
     crates::build(workspace, &toolchain, hidden, &[package])
         .map_err(|_| anyhow!("`{}` does not build: cargo's words are above", project.name))?;

@@ -54,21 +54,25 @@ pub enum Toolchain {
 /// The compiler of this machine, as it describes itself.
 #[derive(Debug)]
 struct Installed {
+    /// Where it is asked: rustup gives a folder the compiler that its `rust-toolchain.toml` names.
+    folder: PathBuf,
     sysroot: PathBuf,
     description: String,
 }
 
-/// Makes [`TARGET`] usable in the way that the environment asks for, or in any.
-pub fn prepare() -> Result<Toolchain> {
-    prepare_by(match std::env::var(WAY_VARIABLE) {
+/// Makes [`TARGET`] usable for the compiler that a folder's crates are built with, in the way that the environment asks
+/// for, or in any.
+pub fn prepare(folder: &Path) -> Result<Toolchain> {
+    let way = match std::env::var(WAY_VARIABLE) {
         Ok(word) => Way::parse(&word).with_context(|| format!("{WAY_VARIABLE} is set"))?,
         Err(_) => Way::Auto,
-    })
+    };
+    prepare_by(way, folder)
 }
 
 /// Makes [`TARGET`] usable, or says what to do for each way that failed.
-pub fn prepare_by(way: Way) -> Result<Toolchain> {
-    let installed = Installed::find()?;
+pub fn prepare_by(way: Way, folder: &Path) -> Result<Toolchain> {
+    let installed = Installed::find(folder)?;
     if way == Way::Auto && installed.has_target() {
         return Ok(Toolchain::Installed);
     }
@@ -156,10 +160,11 @@ impl Cache {
 }
 
 impl Installed {
-    fn find() -> Result<Installed> {
-        let rustc = |argument: &[&str]| process::capture(Command::new("rustc").args(argument));
+    fn find(folder: &Path) -> Result<Installed> {
+        let rustc = |argument: &[&str]| process::capture(Command::new("rustc").args(argument).current_dir(folder));
         let sysroot = rustc(&["--print", "sysroot"]).context("install Rust first")?;
-        Ok(Installed { sysroot: PathBuf::from(sysroot.trim_end()), description: rustc(&["-vV"])? })
+        let (folder, description) = (folder.to_owned(), rustc(&["-vV"])?);
+        Ok(Installed { folder, sysroot: PathBuf::from(sysroot.trim_end()), description })
     }
 
     fn has_target(&self) -> bool {
@@ -247,7 +252,8 @@ mod tests {
 
     #[test]
     fn a_field_of_the_compiler_is_found_by_its_whole_name() {
-        let installed = Installed { sysroot: PathBuf::new(), description: DESCRIPTION.to_owned() };
+        let installed =
+            Installed { folder: PathBuf::new(), sysroot: PathBuf::new(), description: DESCRIPTION.to_owned() };
         assert_eq!(installed.field("release").unwrap(), "1.95.0");
         assert_eq!(installed.field("host").unwrap(), "x86_64-unknown-linux-gnu");
         assert!(installed.field("rel").is_err());

@@ -14,7 +14,8 @@ const LIMIT: Duration = Duration::from_secs(180);
 /// Adds the target with rustup.
 pub(super) fn add(installed: &Installed) -> Result<()> {
     say(&format!("this compiler cannot build for {TARGET} yet: asking rustup for the target"));
-    process::run_within(Command::new("rustup").args(["target", "add", TARGET]), LIMIT)
+    let mut rustup = Command::new("rustup");
+    process::run_within(rustup.args(["target", "add", TARGET]).current_dir(&installed.folder), LIMIT)
         .with_context(|| format!("run `rustup target add {TARGET}` where there is a network"))?;
     ensure!(installed.has_target(), "rustup added {TARGET} to another toolchain than the one that `rustc` names");
     Ok(())
