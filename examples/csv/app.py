@@ -1,12 +1,13 @@
 """The plugin csv: answers questions about CSV files."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from portcullis import Context, Field, Plugin
 
 from columns import Column
 from queries import Aggregate, Condition, Order, Question, ask
-from tables import Row, opened
+from tables import Row, Table, opened
 
 plugin = Plugin("csv", version="0.1.0", description="Answers questions about CSV files.")
 plugin.directory("files", "The folder of the CSV files.")
@@ -26,7 +27,8 @@ ROWS_PER_REPORT = 50_000
 def files(context: Context) -> str:
     """Lists the CSV files in the folder and below it, with their sizes."""
     folder = context.directory("files")
-    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in (".csv", ".tsv"))
+    # A link that leads nowhere is none of them.
+    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in (".csv", ".tsv") and path.is_file())
     if not found:
         return "There is no CSV file in the folder."
     rows = [[str(path.relative_to(folder)), str(path.stat().st_size)] for path in found[:FILES_MAX]]
@@ -53,7 +55,8 @@ def describe(path: str, context: Context) -> str:
                 context.check_cancelled()
                 context.progress(f"read {rows} rows")
     heads = ["column", "type", "filled", "empty", "different", "range", "most frequent"]
-    return f"{path}: {rows} rows, {len(columns)} columns\n\n" + _markdown(heads, [column.facts() for column in columns])
+    facts = _markdown(heads, [column.facts() for column in columns])
+    return f"{path}: {rows} rows, {len(columns)} columns\n\n{facts}{_left_out(table)}"
 
 
 @plugin.tool(requires=["read"], read_only=True, idempotent=True)
@@ -84,10 +87,26 @@ def query(
     question = Question(select or [], where or [], group_by or [], aggregates or [], sort or [], limit)
     with opened(context.directory("files"), path) as table:
         result = ask(table, question)
+        left_out = _left_out(table, result.skipped)
     what = "group" if question.group_by else "row"
     found = f"{result.found} {what}{'' if result.found == 1 else 's'}"
     shown = f"{len(result.rows)} of {found}" if len(result.rows) < result.found else found
-    return f"{shown}; {result.matched} of {result.read} rows match\n\n" + _markdown(result.columns, result.rows)
+    return (
+        f"{shown}; {result.matched} of {result.read} rows match\n\n{_markdown(result.columns, result.rows)}{left_out}"
+    )
+
+
+def _left_out(table: Table, skipped: Mapping[str, int] | None = None) -> str:
+    """What the answer does not speak of, though the file does."""
+    notes = [
+        f"In `{column}`, {cells} {'cell is no plain number' if cells == 1 else 'cells are no plain numbers'}, "
+        "and left out of sums and averages."
+        for column, cells in (skipped or {}).items()
+    ]
+    if table.cut:
+        rows = "1 row has" if table.cut == 1 else f"{table.cut} rows have"
+        notes.append(f"{rows} more cells than the file has columns; what is beyond them is left out.")
+    return "".join(f"\n\n{note}" for note in notes)
 
 
 def _markdown(heads: list[str], rows: list[Row]) -> str:

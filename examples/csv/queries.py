@@ -4,6 +4,7 @@ import collections
 import functools
 import heapq
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -12,7 +13,7 @@ from typing import Annotated, Literal
 from portcullis import Failed, Field, InvalidArguments
 
 from columns import plain
-from tables import Key, Row, Table, number, sort_key
+from tables import Key, Row, Table, sort_key, summand
 
 # Groups that an answer is put together from: what fits the memory of a call with room to spare.
 GROUPS_MAX = 10_000
@@ -34,7 +35,7 @@ class Condition:
     test: Literal[
         "equals", "differs", "contains", "starts-with", "less", "at-most", "more", "at-least", "empty", "not-empty"
     ] = "equals"
-    value: str | float | None = None
+    value: str | int | float | None = None
 
 
 @dataclass
@@ -42,7 +43,8 @@ class Aggregate:
     """A number for each group.
 
     Attributes:
-        function: What is computed. `count` counts rows; `distinct` counts different values of the column.
+        function: What is computed. `count` counts rows; `distinct` counts different values of the column; `sum` and
+            `average` leave out cells that are no plain numbers, and say how many.
         column: The column; left out for `count`.
     """
 
@@ -89,6 +91,8 @@ class Result:
     read: int
     matched: int
     found: int
+    # For each column that is added up, the cells that are no numbers.
+    skipped: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -98,6 +102,7 @@ class _Group:
     rows: int = 0
     sums: dict[int, Decimal] = field(default_factory=dict)
     numbers: dict[int, int] = field(default_factory=dict)
+    skipped: Counter[int] = field(default_factory=Counter)
     smallest: dict[int, tuple[Key, str]] = field(default_factory=dict)
     largest: dict[int, tuple[Key, str]] = field(default_factory=dict)
     different: dict[int, set[str]] = field(default_factory=dict)
@@ -112,9 +117,11 @@ class _Group:
             seen = (sort_key(cell), cell)
             kept, choose = (self.smallest, min) if function == "minimum" else (self.largest, max)
             kept[position] = choose(kept.get(position, seen), seen)
-        elif (value := number(cell)) is not None:
+        elif (value := summand(cell)) is not None:
             self.sums[position] = self.sums.get(position, Decimal(0)) + value
             self.numbers[position] = self.numbers.get(position, 0) + 1
+        else:
+            self.skipped[position] += 1
 
     def value(self, function: str, position: int) -> str:
         """What the answer says."""
@@ -142,10 +149,11 @@ def ask(table: Table, question: Question) -> Result:
         Failed: There is more than fits.
     """
     matching = _Matching(table, question.where)
+    skipped: dict[str, int] = {}
     if question.group_by or question.aggregates:
         if question.select:
             raise InvalidArguments("`select` is for rows: with `group_by` or `aggregates` the answer has their columns")
-        columns, rows = _grouped(table, question, matching)
+        columns, rows, skipped = _grouped(table, question, matching)
         found = len(rows)
         rows = _first(Table(columns, iter(rows)), question)
     else:
@@ -156,7 +164,7 @@ def ask(table: Table, question: Question) -> Result:
         # The rest go by to be counted.
         collections.deque(matching, maxlen=0)
         found = matching.matched
-    return Result(columns, rows, matching.read, matching.matched, found)
+    return Result(columns, rows, matching.read, matching.matched, found, skipped)
 
 
 class _Matching:
@@ -188,8 +196,7 @@ def _test(condition: Condition) -> Callable[[str], bool]:
     if condition.value is None:
         raise InvalidArguments(f"the condition on `{condition.column}` needs a `value`")
     wanted = condition.value if isinstance(condition.value, str) else plain(Decimal(repr(condition.value)))
-    # A number of any size is one here, though cells are not.
-    key = sort_key(wanted) if isinstance(condition.value, str) else (0, Decimal(repr(condition.value)), "")
+    key = sort_key(wanted)
     text = wanted.casefold()
     tests: dict[str, Callable[[str], bool]] = {
         "equals": lambda cell: sort_key(cell) == key,
@@ -209,7 +216,8 @@ def _same_kind(cell: str, key: Key) -> bool:
     return sort_key(cell)[0] == key[0]
 
 
-def _grouped(table: Table, question: Question, matching: Iterable[Row]) -> tuple[list[str], list[Row]]:
+def _grouped(table: Table, question: Question, matching: Iterable[Row]) -> tuple[list[str], list[Row], dict[str, int]]:
+    """The columns and rows of the answer, and how many cells of which columns could not be added up."""
     keys = [table.position(column) for column in question.group_by]
     aggregates = question.aggregates or [Aggregate("count")]
     wanted = [(aggregate.function, _aggregated(table, aggregate)) for aggregate in aggregates]
@@ -227,7 +235,9 @@ def _grouped(table: Table, question: Question, matching: Iterable[Row]) -> tuple
         for function, position in taken:
             group.take(function, position, row[position])
     columns = [table.columns[position] for position in keys] + [aggregate.name for aggregate in aggregates]
-    return columns, [[*key, *(group.value(*each) for each in wanted)] for key, group in groups.items()]
+    rows = [[*key, *(group.value(*each) for each in wanted)] for key, group in groups.items()]
+    skipped = sum((group.skipped for group in groups.values()), Counter())
+    return columns, rows, {table.columns[position]: cells for position, cells in skipped.items()}
 
 
 def _aggregated(table: Table, aggregate: Aggregate) -> int:

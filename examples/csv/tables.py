@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,19 +18,24 @@ DELIMITERS = ",;\t|"
 CELL_CHARS_MAX = 1_000_000
 # A table that is wider is no table that a model can ask about; each row of it would take the memory of its cells.
 COLUMNS_MAX = 1_000
-# Powers of ten of a number, up and down: so sums and averages fit the 28 digits that `decimal` computes with.
-NUMBER_EXPONENT_MAX = 15
+# Powers of ten of a number that is added up, up and down: so sums and averages fit the 28 digits that `decimal` has.
+SUMMED_EXPONENT_MAX = 15
 
 Row = list[str]
 Key = tuple[int, Decimal, str]
 
 
-@dataclass(frozen=True)
+# Cells in quotes, which may hold delimiters and lines.
+_QUOTED = re.compile(r'(?:^|(?<=[\n,;\t|]))"(?:[^"]|"")*"')
+
+
+@dataclass
 class Table:
-    """A CSV file that is being read."""
+    """A CSV file that is being read. `cut` counts the rows so far that have more cells than there are columns."""
 
     columns: list[str]
     rows: Iterator[Row]
+    cut: int = 0
 
     def position(self, column: str) -> int:
         """Where a column is.
@@ -63,7 +69,9 @@ def opened(folder: Path, path: str) -> Iterator[Table]:
                 raise Failed(f"{path} is empty")
             if len(names) > COLUMNS_MAX:
                 raise Failed(f"{path} has {len(names)} columns; a table has at most {COLUMNS_MAX}")
-            yield Table(_columns(names), _whole_rows(reader, len(names)))
+            table = Table(_columns(names), iter(()))
+            table.rows = _whole_rows(reader, table)
+            yield table
     except PermissionError as error:
         raise Denied(f"{path} cannot be read: {error.strerror}") from error
     except OSError as error:
@@ -73,10 +81,7 @@ def opened(folder: Path, path: str) -> Iterator[Table]:
 
 
 def number(cell: str) -> Decimal | None:
-    """The cell as a number, if it is one. Decimal, so that sums of prices come out as people add them.
-
-    What is too large or too small to add up, such as `1e999`, is a text.
-    """
+    """The cell as a number with all of its digits, if it is one."""
     # Most texts are told by their first character; an exception for each cell would take its time.
     if not cell or cell[0] not in "+-.0123456789":
         return None
@@ -84,7 +89,16 @@ def number(cell: str) -> Decimal | None:
         value = Decimal(cell)
     except InvalidOperation:
         return None
-    return value if value.is_finite() and abs(value.adjusted()) <= NUMBER_EXPONENT_MAX else None
+    return value if value.is_finite() else None
+
+
+def summand(cell: str) -> Decimal | None:
+    """The cell as a number, if it is one that can be added up: `1e999` cannot.
+
+    Decimal, so that sums of prices come out as people add them.
+    """
+    value = number(cell)
+    return value if value is not None and abs(value.adjusted()) <= SUMMED_EXPONENT_MAX else None
 
 
 def sort_key(cell: str) -> Key:
@@ -109,7 +123,7 @@ def _encoding(file: Path) -> str:
 
 
 def _delimiter(sample: str) -> str:
-    first = sample.partition("\n")[0]
+    first = _QUOTED.sub("", sample).partition("\n")[0]
     return max(DELIMITERS, key=first.count)
 
 
@@ -124,9 +138,11 @@ def _columns(names: Row) -> list[str]:
     return columns
 
 
-def _whole_rows(reader: Iterator[Row], width: int) -> Iterator[Row]:
+def _whole_rows(reader: Iterator[Row], table: Table) -> Iterator[Row]:
     """The rows, each as long as the first; empty lines are left out."""
+    width = len(table.columns)
     for row in reader:
         if row:
             cells = [cell.strip() for cell in row[:width]]
+            table.cut += any(cell.strip() for cell in row[width:])
             yield cells + [""] * (width - len(cells))

@@ -19,10 +19,10 @@
 from .context import Call, Context, Directory, Level
 from .failures import Cancelled, DefinitionError, Denied, Failed, Failure, InvalidArguments, Unavailable
 from .handles import Client, Response, Service, Store, Writer
+from .hints import Field
 from .outputs import File, Image, Part, Success
 from .plugin import Permission, Plugin, Tool
 from .review import Ask, Clear, Refuse, Review, Verdict
-from .schemas import Field
 
 __all__ = [
     "Ask",

@@ -1,6 +1,7 @@
 """Runs a tool, and makes of whatever comes of it an answer or a failure that a host knows."""
 
 import contextlib
+import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,6 +53,13 @@ def run(plugin: Plugin, tool: str, arguments: str, host: Host) -> Answer:
         raise
     except BaseException as error:
         raise _uncaught(error, host) from None
+
+
+def flush() -> None:
+    """Hands over what was printed. A tool may have closed the streams, or put anything in their place."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(BaseException):
+            stream.flush()
 
 
 def review(plugin: Plugin, tool: str, arguments: str, host: Names) -> Verdict:

@@ -1,39 +1,67 @@
-"""Reads a docstring: what it says first, and what it says of each argument."""
+"""Reads a docstring: what it says first, and what it says of each argument, in the style of Google, NumPy or Sphinx."""
 
 import inspect
 import re
+from itertools import zip_longest
 
-_ARGUMENTS = frozenset({"args:", "arguments:", "parameters:", "attributes:"})
+_ARGUMENTS = frozenset({"args", "arguments", "parameters", "other parameters", "attributes"})
 _SECTIONS = _ARGUMENTS | {
-    "raises:", "returns:", "yields:", "example:", "examples:", "note:", "notes:", "see also:", "warning:", "warnings:",
+    "raises", "returns", "yields", "example", "examples", "note", "notes", "references", "see also", "warning",
+    "warnings", "warns",
 }  # fmt: skip
 # `name: words`, `name (type): words` or `*name: words`, as Google's style has it.
-_ENTRY = re.compile(r"\*{0,2}(?P<name>[A-Za-z_]\w*)(?:\s*\([^)]*\))?:\s*(?P<words>.*)")
+_GOOGLE = re.compile(r"\*{0,2}(?P<names>[A-Za-z_]\w*)(?:\s*\([^)]*\))?:\s*(?P<words>.*)")
+# `name`, `name : type` or `one, other : type`, as NumPy's style has it; the words are on the lines below.
+_NUMPY = re.compile(r"(?P<names>\*{0,2}[A-Za-z_]\w*(?:, ?\*{0,2}[A-Za-z_]\w*)*)(?:\s*:.*)?(?P<words>)")
+_UNDERLINE = re.compile(r"-{3,}\s*")
+# `:param name: words` or `:param type name: words`, as Sphinx's style has it, and what else it says so.
+_SPHINX = re.compile(
+    r":(?:(?:param|parameter|arg|argument|key|keyword)\s+(?:[^:]*\s)?\*{0,2}(?P<names>[A-Za-z_]\w*)"
+    r"|(?:type|raises?|except|exception)\s[^:]*|returns?|rtype|yields?|ytype):\s*(?P<words>.*)"
+)
 
 
 def parse(docstring: str | None) -> tuple[str, dict[str, str]]:
-    """Returns the description, which ends at the first section, and the words of the section `Args:`."""
+    """Returns the description, which ends at the first section, and the words of each argument."""
     lines = inspect.cleandoc(docstring or "").splitlines()
     description: list[str] = []
     arguments: dict[str, str] = {}
-    section = ""
-    name = ""
+    # How an argument begins in this section, and which the words are about.
+    entry: re.Pattern[str] | None = None
+    names: list[str] = []
+    is_description = True
     indent = 0
-    for line in lines:
-        heading = line.strip().lower()
-        if not line.startswith(" ") and heading in _SECTIONS:
-            section, name = heading, ""
-        elif not section:
+    for line, below in zip_longest(lines, lines[1:], fillvalue=""):
+        depth = len(line) - len(line.lstrip())
+        heading, style = _heading(line, below)
+        found = _SPHINX.match(line)
+        if heading:
+            is_description, names, entry = False, [], style if heading in _ARGUMENTS else None
+            continue
+        if found:
+            is_description, names, entry = False, [], None
+        elif is_description:
             description.append(line)
-        elif section in _ARGUMENTS and line.strip():
-            depth = len(line) - len(line.lstrip())
-            entry = _ENTRY.match(line.strip())
-            if entry and (not name or depth <= indent):
-                name, indent = entry["name"], depth
-                arguments[name] = entry["words"].strip()
-            elif name:
-                arguments[name] = f"{arguments[name]} {line.strip()}".strip()
+            continue
+        elif entry and (not names or depth <= indent):
+            found = entry.fullmatch(line.strip())
+        elif not entry and depth == 0:
+            names = []
+        if found:
+            names, indent = [name.strip(" *") for name in (found["names"] or "").split(",") if name], depth
+        for name in names:
+            arguments[name] = f"{arguments.get(name, '')} {found['words'] if found else line.strip()}".strip()
     return _unwrap("\n".join(description).strip()), arguments
+
+
+def _heading(line: str, below: str) -> tuple[str, re.Pattern[str] | None]:
+    """The section that begins here, if one does, and how its entries are written."""
+    name = line.strip().lower()
+    if line.startswith(" "):
+        return "", None
+    if name.endswith(":") and name[:-1] in _SECTIONS:
+        return name[:-1], _GOOGLE
+    return (name, _NUMPY) if name in _SECTIONS and _UNDERLINE.fullmatch(below) else ("", None)
 
 
 def _unwrap(text: str) -> str:

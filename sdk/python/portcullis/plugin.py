@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Generator
 from dataclasses import dataclass, field
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
 
-from . import docstrings, schemas
+from . import docstrings, schemas, values
 from .context import Context
 from .failures import DefinitionError, InvalidArguments
 from .outputs import File, Image, Success
@@ -137,12 +137,14 @@ class Plugin:
             if not description:
                 raise DefinitionError(f"the tool `{chosen}` needs a docstring: a model chooses tools by it")
             schema, parse, context = _parameters(chosen, function, words)
+            output_schema = _output_schema(chosen, function)
+            _check_is_json(chosen, [schema, output_schema])
             self.tools[chosen] = Tool(
                 name=chosen,
                 description=description,
                 title=title,
                 schema=schema,
-                output_schema=_output_schema(chosen, function),
+                output_schema=output_schema,
                 required=_checked_permissions(chosen, requires),
                 optional=_checked_permissions(chosen, optional),
                 hints=frozenset(hint for hint, is_claimed in hints.items() if is_claimed),
@@ -235,6 +237,14 @@ def _output_schema(tool: str, function: Callable[..., Any]) -> schemas.Schema | 
     except DefinitionError as error:
         raise DefinitionError(f"the answer of the tool `{tool}`: {error}") from error
     return None if schema in _OPEN else schema
+
+
+def _check_is_json(tool: str, schemas_of_tool: list[schemas.Schema | None]) -> None:
+    """Bounds and examples are the author's own, and may be what JSON cannot say."""
+    try:
+        values.dumps(schemas_of_tool)
+    except (TypeError, ValueError) as error:
+        raise DefinitionError(f"a `Field` or a choice of the tool `{tool}`: {error}") from error
 
 
 def _is_shapeless(hint: Any) -> bool:

@@ -6,6 +6,7 @@ Each type becomes a `Shape`: its schema for the model, and the function that mak
 import dataclasses
 import datetime
 import enum
+import math
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -17,9 +18,9 @@ from uuid import UUID
 
 from . import docstrings
 from .failures import DefinitionError
+from .hints import Field, Hint, is_hashable, is_required
 
 Schema: TypeAlias = dict[str, Any]
-Hint: TypeAlias = Any
 Parse: TypeAlias = Callable[[Any, str], Any]
 
 
@@ -36,34 +37,6 @@ class Shape:
 
     schema: Schema
     parse: Parse
-
-
-@dataclass(frozen=True, kw_only=True)
-class Field:
-    """Describes and bounds a value: `Annotated[int, Field(description="How many.", minimum=1)]`.
-
-    A plain text does for a description: `Annotated[int, "How many."]`.
-    """
-
-    description: str | None = None
-    title: str | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-    exclusive_minimum: float | None = None
-    exclusive_maximum: float | None = None
-    multiple_of: float | None = None
-    min_length: int | None = None
-    max_length: int | None = None
-    pattern: str | None = None
-    format: str | None = None
-    min_items: int | None = None
-    max_items: int | None = None
-    examples: Sequence[Any] | None = None
-
-    def keywords(self) -> Schema:
-        """The keywords of JSON Schema that this stands for."""
-        given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {_camel(name): value for name, value in given.items() if value is not None}
 
 
 # What is one JSON string, number or boolean, and how it is written and read.
@@ -103,7 +76,7 @@ def describe(shape: Shape, description: str | None) -> Shape:
 
 def record(name: str, members: Mapping[str, tuple[Shape, bool]]) -> tuple[Schema, Parse]:
     """A closed object of named members, each with whether it is required; parsed into a dict of what is given."""
-    required = [member for member, (_, is_required) in members.items() if is_required]
+    required = [member for member, (_, is_given) in members.items() if is_given]
     schema: Schema = {
         "type": "object",
         "properties": {member: shape.schema for member, (shape, _) in members.items()},
@@ -159,8 +132,10 @@ class _Builder:
             return self._object(hint, self._typed_dict)
         if issubclass(hint, dict):
             return self._mapping((str, Any))
-        if issubclass(hint, (list, tuple)):
-            return self._array(list, (Any,))
+        if issubclass(hint, tuple):
+            return self._named_tuple(hint) if hasattr(hint, "_fields") else self._array(tuple, ())
+        if issubclass(hint, list):
+            return self._array(list, ())
         if hasattr(hint, "model_json_schema"):
             raise DefinitionError(
                 f"{hint.__name__} is a model of pydantic, which has no build for WebAssembly: use a dataclass"
@@ -185,6 +160,8 @@ class _Builder:
         if isinstance(origin, type) and issubclass(origin, Mapping):
             return self._mapping(arguments)
         if isinstance(origin, type) and issubclass(origin, AbstractSet):
+            if arguments and not is_hashable(arguments[0]):
+                raise DefinitionError(f"a set cannot hold {arguments[0]!r}: use list[...], or a frozen dataclass")
             array = self._array(frozenset if origin is frozenset else set, arguments)
             return Shape(array.schema | {"uniqueItems": True}, array.parse)
         if isinstance(origin, type) and issubclass(list, origin):
@@ -231,7 +208,12 @@ class _Builder:
         def parse(value: Any, where: str) -> Any:
             if not isinstance(value, list):
                 raise Mismatch(where, "an array")
-            return make([item.parse(each, f"{where}[{index}]") for index, each in enumerate(value)])
+            items = [item.parse(each, f"{where}[{index}]") for index, each in enumerate(value)]
+            try:
+                return make(items)
+            except TypeError as error:
+                # A set of anything.
+                raise Mismatch(where, "an array of texts, numbers, booleans and nulls") from error
 
         return Shape({"type": "array", "items": item.schema} if item.schema else {"type": "array"}, parse)
 
@@ -249,6 +231,11 @@ class _Builder:
 
         schema: Schema = {"type": "array", "prefixItems": [item.schema for item in items], "items": False}
         return Shape(schema | {"minItems": len(items), "maxItems": len(items)}, parse)
+
+    def _named_tuple(self, hint: Any) -> Shape:
+        hints = typing.get_type_hints(hint, include_extras=True)
+        items = self._tuple([hints.get(name, Any) for name in hint._fields])
+        return Shape(items.schema, lambda value, where: hint._make(items.parse(value, where)))
 
     def _mapping(self, arguments: Sequence[Hint]) -> Shape:
         key, value_hint = arguments or (str, Any)
@@ -289,8 +276,8 @@ class _Builder:
                 continue
             words_of_field = field.metadata.get("description") or words.get(field.name)
             shape = describe(self.shape(hints[field.name]), words_of_field)
-            is_required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-            members[field.name] = (with_default(shape, field.default), is_required)
+            has_default = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+            members[field.name] = (with_default(shape, field.default), not has_default)
         schema, parse = record(hint.__name__, members)
         if summary:
             schema = {"description": summary} | schema
@@ -301,7 +288,8 @@ class _Builder:
         summary, words = _words(hint)
         required: frozenset[str] = getattr(hint, "__required_keys__", frozenset())
         members = {
-            name: (describe(self.shape(each), words.get(name)), name in required) for name, each in hints.items()
+            name: (describe(self.shape(each), words.get(name)), is_required(each, name in required))
+            for name, each in hints.items()
         }
         schema, parse = record(hint.__name__, members)
         return ({"description": summary} | schema if summary else schema), parse
@@ -312,7 +300,7 @@ def with_default(shape: Shape, default: Any) -> Shape:
     if default is dataclasses.MISSING or default is None:
         return shape
     value = default.value if isinstance(default, enum.Enum) else default
-    if not isinstance(value, (str, int, float, bool)):
+    if not isinstance(value, (str, int, float, bool)) or (isinstance(value, float) and not math.isfinite(value)):
         return shape
     return Shape(shape.schema | {"default": value}, shape.parse)
 
@@ -393,8 +381,3 @@ def _first_description(schema: Schema) -> Schema:
 
 def _at(where: str, member: str) -> str:
     return f"{where}.{member}" if where else member
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)

@@ -7,9 +7,13 @@ import json
 import math
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from decimal import Decimal
 from pathlib import PurePath
 from typing import Any
 from uuid import UUID
+
+# Powers of ten of a decimal number that is written as one; what is beyond them is no amount of anything.
+_DECIMAL_EXPONENT_MAX = 300
 
 
 def dumps(value: Any) -> str:
@@ -50,6 +54,8 @@ def _plain(value: Any) -> Any:
         return sorted(value, key=repr)
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, Decimal):
+        return _number(value)
     if hasattr(value, "__index__"):
         return value.__index__()
     if hasattr(value, "__float__"):
@@ -57,3 +63,14 @@ def _plain(value: Any) -> Any:
         if math.isfinite(number):
             return number
     raise TypeError(f"JSON has nothing for {type(value).__name__}: return a dict, a list, a dataclass or a text")
+
+
+def _number(value: Decimal) -> int | float:
+    """The number as JSON writes it, with every digit."""
+    if value.is_finite() and abs(value.adjusted()) <= _DECIMAL_EXPONENT_MAX:
+        if value == value.to_integral_value():
+            return int(value)
+        number = float(value)
+        if Decimal(repr(number)) == value:
+            return number
+    raise ValueError(f"{value} has more digits than a number of JSON keeps: return str(...) or round(...) of it")

@@ -1,11 +1,15 @@
 """Tools: how they are declared, called and what they answer."""
 
+import contextlib
+import io
+import math
 import tempfile
 import unittest
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from portcullis import (
     Ask,
@@ -15,6 +19,7 @@ from portcullis import (
     DefinitionError,
     Denied,
     Failed,
+    Field,
     File,
     Image,
     InvalidArguments,
@@ -24,7 +29,9 @@ from portcullis import (
     Success,
     Verdict,
 )
+from portcullis.answers import flush
 from portcullis.testing import Host, Played, call, problems, review
+from portcullis.values import dumps
 
 
 @dataclass
@@ -156,6 +163,26 @@ class Tools(unittest.TestCase):
             self.assertIn("in throw", host.logged[0][1])
             self.assertNotIn("answers.py", host.logged[0][1])
 
+    def test_a_decimal_keeps_its_digits_or_is_refused(self) -> None:
+        texts = [
+            ("12.90", "12.9"),
+            ("0.1", "0.1"),
+            ("12345678901234567890", "12345678901234567890"),
+            ("-0.5E-7", "-5e-08"),
+        ]
+        for text, expected in texts:
+            self.assertEqual(dumps(Decimal(text)), expected)
+        for text in ("1234567890123456.123", "0.12345678901234567890", "1E+999999999", "NaN", "Infinity"):
+            with self.subTest(text=text), self.assertRaisesRegex(ValueError, "return str"):
+                dumps(Decimal(text))
+
+    def test_streams_that_a_tool_closed_are_let_be(self) -> None:
+        closed = io.StringIO()
+        closed.close()
+        for stream in (closed, None):
+            with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
+                flush()
+
     def test_what_json_cannot_say_is_a_failure(self) -> None:
         with self.assertRaisesRegex(Failed, "JSON has nothing for object"):
             call(self.plugin, "odd", {})
@@ -217,3 +244,20 @@ class Declarations(unittest.TestCase):
             plugin.tool(name="Not a name")(waits)
         with self.assertRaises(DefinitionError):
             Plugin("Tests", version="1", description="")
+
+    def test_bounds_are_numbers_of_json(self) -> None:
+        plugin = Plugin("tests", version="1.0.0", description="Tools of the tests.")
+
+        @plugin.tool()
+        def unbounded(x: float = math.inf) -> str:
+            """Has a default that JSON cannot say."""
+            return str(x)
+
+        def bounded(x: Annotated[float, Field(maximum=math.inf)]) -> str:
+            """Has a bound that JSON cannot say."""
+            return str(x)
+
+        self.assertEqual(plugin.tools["unbounded"].schema["properties"], {"x": {"type": "number"}})
+        self.assertEqual(call(plugin, "unbounded", {}).text, "inf")
+        with self.assertRaisesRegex(DefinitionError, "tool `bounded`"):
+            plugin.tool()(bounded)

@@ -4,7 +4,7 @@ import datetime
 import enum
 import unittest
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional, TypedDict
 
 from portcullis import DefinitionError, Field
 from portcullis.schemas import Mismatch, shape_of
@@ -32,6 +32,16 @@ class Point:
 class Tree:
     name: str
     children: list["Tree"] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Place:
+    row: int
+
+
+class Pair(NamedTuple):
+    left: int
+    right: Place
 
 
 class Options(TypedDict):
@@ -94,6 +104,22 @@ class Schemas(unittest.TestCase):
         self.assertEqual(shape.schema["required"], ["depth"])
         self.assertEqual(shape.parse({"depth": 1}, ""), {"depth": 1})
 
+    def test_arrays_arrive_as_the_type_of_the_hint(self) -> None:
+        cases: list[tuple[Any, Any, Any]] = [
+            (Pair, [1, {"row": 2}], Pair(1, Place(2))),
+            (tuple, [1, "a"], (1, "a")),
+            (set[Place], [{"row": 1}, {"row": 1}], {Place(1)}),
+            (frozenset[tuple[int, str] | None], [[1, "a"], None], frozenset({(1, "a"), None})),
+        ]
+        for hint, value, expected in cases:
+            with self.subTest(hint=hint):
+                parsed = shape_of(hint).parse(value, "")
+                self.assertEqual((type(parsed), parsed), (type(expected), expected))
+        with self.assertRaisesRegex(Mismatch, "x must be an array of texts"):
+            shape_of(set[Any]).parse([[]], "x")
+        with self.assertRaisesRegex(Mismatch, r"\[1\].row must be an integer"):
+            shape_of(Pair).parse([1, {"row": "2"}], "")
+
     def test_what_contains_itself_is_defined_once(self) -> None:
         shape = shape_of(Tree)
         self.assertEqual(shape.schema["$ref"], "#/$defs/Tree")
@@ -115,6 +141,6 @@ class Schemas(unittest.TestCase):
             self.assertIn(words, str(caught.exception))
 
     def test_what_json_lacks_is_refused_at_once(self) -> None:
-        for hint in (complex, dict[int, str], bytes):
+        for hint in (complex, dict[int, str], bytes, set[Point], set[list[int]], set[tuple[dict[str, int], ...]]):
             with self.subTest(hint=hint), self.assertRaises(DefinitionError):
                 shape_of(hint)

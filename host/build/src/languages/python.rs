@@ -1,7 +1,9 @@
 //! Python: CPython in a component, by componentize-py.
 //!
 //! It runs the author's module in a sandbox of its own while it builds, and keeps the memory as it is then. A folder
-//! that the module comes from is a folder the module can read and write meanwhile, so it gets copies.
+//! that the module comes from is a folder the module can read and write meanwhile, so it gets copies, of packages too.
+
+mod modules;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::pip::Requirements;
+use self::modules::Modules;
+use crate::pip::{self, Requirements};
 use crate::project::Project;
 use crate::{cache, process};
 
@@ -18,8 +21,6 @@ const TOOLCHAIN: Requirements =
 
 /// The SDK's own module, below the folder of the SDK.
 const LIBRARY: &str = "portcullis";
-/// How many of the folders that modules come from are made for this build: the packages are not.
-const OWN_FOLDERS: usize = 3;
 /// The component in its cache entry.
 const COMPONENT: &str = "component.wasm";
 /// Hexadecimal digits of a digest that tell inputs apart.
@@ -30,12 +31,12 @@ const ENTRY: &str = "portcullis_entry";
 const PACKAGES_FILE: &str = "requirements.txt";
 /// A component's Python, for which packages are chosen.
 const PYTHON_VERSION: &str = "3.14";
-/// Folders that hold no modules of the plugin, wherever they are; nor do those whose names begin with a dot.
-const NO_MODULES: [&str; 4] = ["__pycache__", "venv", "dist", "node_modules"];
 /// Folders of a project that hold no modules of the plugin; deeper down, they are the author's own.
 const NO_MODULES_AT_TOP: [&str; 2] = ["plugins", "tests"];
 /// The most projects whose components are kept, of 20 to 40 MB each: more than a person works on in one week.
 const KEPT_PROJECTS_MAX: usize = 12;
+/// Where componentize-py looks for packages below what it takes for the person's own Python: an empty folder.
+const SITE_PACKAGES: &str = "lib/site-packages";
 /// What a line of [`PACKAGES_FILE`] holds that means something else in each folder, or that no name of a package has.
 const NO_NAME: [&str; 5] = ["/", "file:", ".whl", ".zip", ".tar"];
 
@@ -76,10 +77,15 @@ fn kept(root: &Path, inputs: &str, make: impl FnOnce(&Path) -> Result<()>) -> Re
 
 /// What a component is made of, besides the toolchain.
 struct Inputs {
-    /// The folders that modules come from, in the order of the folders `/0`, `/1` and so on that they run with.
+    /// The folders that modules come from, in the order of the folders `/0`, `/1` and so on that they run with: all
+    /// were made for this build.
     modules: Vec<PathBuf>,
+    /// The packages that the project asks for, in the cache. They come after the modules, as a copy.
+    packages: Option<PathBuf>,
     wit: PathBuf,
     world: &'static str,
+    /// The folder of this build.
+    work: PathBuf,
 }
 
 impl Inputs {
@@ -89,39 +95,58 @@ impl Inputs {
         fs::write(entry.join(ENTRY).with_extension("py"), entry_module(&project.source)?)?;
         let mut but = vec![project.sdk.clone(), work.to_owned()];
         but.extend(NO_MODULES_AT_TOP.map(|name| project.root.join(name)));
-        copy(project.source.parent().context("the source is in no folder")?, &modules, &but)?;
+        let source = project.source.parent().context("the source is in no folder")?;
+        Modules::of(&project.root, &but)?.copy(source, &modules)?;
         let library = project.sdk.join(LIBRARY);
         ensure!(library.is_dir(), "{} holds no SDK for Python: it has no folder {LIBRARY}", project.sdk.display());
-        copy(&library, &sdk.join(LIBRARY), &[])?;
+        Modules::of(&project.sdk, &[])?.copy(&library, &sdk.join(LIBRARY))?;
+        let (contract, wit) = (project.sdk.join("wit"), work.join("wit"));
+        Modules::of(&contract, &[])?.copy(&contract, &wit)?;
         Ok(Inputs {
-            modules: [entry, modules, sdk].into_iter().chain(packages).collect(),
-            wit: project.sdk.join("wit"),
+            modules: vec![entry, modules, sdk],
+            packages,
+            wit,
             world: if reviews(&project.source)? { "reviewing-plugin" } else { "plugin" },
+            work: work.to_owned(),
         })
     }
 
     /// Changes whenever the component would.
     fn digest(&self) -> Result<String> {
         let mut parts = vec![TOOLCHAIN.text.to_owned(), self.world.to_owned()];
-        for folder in self.modules.iter().take(OWN_FOLDERS).chain([&self.wit]) {
+        for folder in self.modules.iter().chain([&self.wit]) {
             parts.push(cache::digest_of(folder, &[])?);
         }
         // Packages are in a folder that is named by what it was installed from.
-        parts.extend(self.modules.iter().skip(OWN_FOLDERS).map(|folder| folder.display().to_string()));
+        parts.extend(self.packages.iter().map(|folder| folder.display().to_string()));
         Ok(cache::digest(parts.join("\0").as_bytes())[..KEY_DIGITS].to_owned())
     }
 
     fn componentize(&self, tools: &Path, out: &Path) -> Result<()> {
+        process::run_tool(&mut self.command(tools, out)?, REMEDY)
+    }
+
+    /// What makes the component. Each folder that it lets the module write to is one of this build.
+    fn command(&self, tools: &Path, out: &Path) -> Result<Command> {
         let mut command = Command::new("python3");
         command.args(["-P", "-c", "from componentize_py import script; script()", "--quiet"]);
         command.arg("--wit-path").arg(&self.wit).args(["--world", self.world, "componentize", ENTRY]);
         for folder in &self.modules {
             command.arg("--python-path").arg(folder);
         }
-        command.arg("--output").arg(out).env("PYTHONPATH", tools).env_remove("VIRTUAL_ENV");
+        if let Some(packages) = &self.packages {
+            let copy = self.work.join("packages");
+            // Not links: a module that writes to one of these would write to what other projects are built with.
+            Modules::all_of(packages)?.copy(packages, &copy)?;
+            command.arg("--python-path").arg(copy);
+        }
+        // Otherwise it gives the module the packages of the person's own Python, to read and to write.
+        let environment = self.work.join("environment");
+        fs::create_dir_all(environment.join(SITE_PACKAGES))?;
+        command.arg("--output").arg(out).env("PYTHONPATH", tools).env("VIRTUAL_ENV", environment);
         // Otherwise its own stack stands below Python's.
         command.env("RUST_BACKTRACE", "0").env_remove("RUST_LIB_BACKTRACE");
-        process::run_tool(&mut command, REMEDY)
+        Ok(command)
     }
 }
 
@@ -150,7 +175,7 @@ fn reviews(source: &Path) -> Result<bool> {
 /// The folder of the packages that the project asks for, from the cache or through pip.
 fn packages(project: &Project) -> Result<Option<PathBuf>> {
     let file = project.root.join(PACKAGES_FILE);
-    if !file.exists() {
+    if !file.is_file() {
         return Ok(None);
     }
     let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -164,13 +189,10 @@ fn packages(project: &Project) -> Result<Option<PathBuf>> {
     }
     let key = cache::digest([PYTHON_VERSION, &text].concat().as_bytes());
     cache::entry(&cache::folder("python-packages")?, &key[..KEY_DIGITS], |folder| {
-        let mut pip = Command::new("python3");
-        // No module of the folder that the person stands in is taken for pip or one of its own.
-        pip.args(["-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]);
+        let mut pip = pip::install_into(folder);
         // Packages without machine code: what is compiled for this computer does not run in a component.
         pip.args(["--only-binary", ":all:", "--implementation", "py", "--abi", "none", "--platform", "any"]);
-        pip.args(["--python-version", PYTHON_VERSION, "--target"]).arg(folder);
-        pip.arg("--requirement").arg(&file).env_remove("PIP_USER").env_remove("PYTHONPATH");
+        pip.args(["--python-version", PYTHON_VERSION]).arg("--requirement").arg(&file);
         process::run_tool(
             &mut pip,
             "Only packages in pure Python work in a component: those with a wheel for `py3-none-any`. Leave the others \
@@ -188,25 +210,6 @@ fn names_package(line: &str) -> bool {
         return true;
     }
     !line.starts_with(['-', '.']) && !NO_NAME.iter().any(|part| line.contains(part))
-}
-
-/// Copies modules and what lies beside them, but nothing that is built or hidden, and none of the folders `but`.
-fn copy(from: &Path, to: &Path, but: &[PathBuf]) -> Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
-        let entry = entry?;
-        let (name, place) = (entry.file_name(), entry.path());
-        let hidden = name.to_str().is_none_or(|name| name.starts_with('.') || NO_MODULES.contains(&name));
-        if hidden || but.contains(&place) {
-            continue;
-        }
-        if fs::metadata(&place).is_ok_and(|kind| kind.is_dir()) {
-            copy(&place, &to.join(&name), but)?;
-        } else {
-            fs::copy(&place, to.join(&name)).with_context(|| format!("cannot copy {}", place.display()))?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -250,20 +253,32 @@ mod tests {
         }
     }
 
+    /// The module can write to each folder that modules come from, and what it writes must not outlive the build.
     #[test]
-    fn what_is_built_is_not_copied() {
-        let folder = std::env::temp_dir().join(format!("portcullis-python-copy-{}", std::process::id()));
-        for path in ["plugins/hello.wasm", "sdk/portcullis/plugin.py", ".git/x", "venv/x.py", "rules/plugins/one.py"] {
-            let file = folder.join("from").join(path);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, "").unwrap();
-        }
-        copy(&folder.join("from"), &folder.join("to"), &["plugins", "sdk"].map(|name| folder.join("from").join(name)))
-            .unwrap();
-        assert!(folder.join("to/rules/plugins/one.py").exists());
-        for left_out in ["plugins", "sdk", ".git", "venv"] {
-            assert!(!folder.join("to").join(left_out).exists(), "{left_out}");
-        }
+    fn a_module_is_given_folders_of_its_build_alone() {
+        let folder = std::env::temp_dir().join(format!("portcullis-python-given-{}", std::process::id()));
+        let (work, packages) = (folder.join("work"), folder.join("packages"));
+        cache::empty(&work).unwrap();
+        fs::create_dir_all(packages.join("idna")).unwrap();
+        fs::write(packages.join("idna/__init__.py"), "clean").unwrap();
+        let inputs = Inputs {
+            modules: vec![work.join("entry")],
+            packages: Some(packages.clone()),
+            wit: folder.join("wit"),
+            world: "plugin",
+            work: work.clone(),
+        };
+        let command = inputs.command(&folder.join("tools"), &folder.join("out")).unwrap();
+        let words: Vec<&Path> = command.get_args().map(Path::new).collect();
+        let given: Vec<&Path> =
+            words.windows(2).filter(|pair| pair[0] == Path::new("--python-path")).map(|pair| pair[1]).collect();
+        assert_eq!(given.len(), 2);
+        assert!(given.iter().all(|path| path.starts_with(&work)), "{given:?}");
+        fs::write(given[1].join("idna/__init__.py"), "poisoned").unwrap();
+        assert_eq!(fs::read_to_string(packages.join("idna/__init__.py")).unwrap(), "clean");
+        let environment = command.get_envs().find(|(name, _)| *name == "VIRTUAL_ENV").unwrap().1.unwrap();
+        let site_packages = Path::new(environment).join(SITE_PACKAGES);
+        assert!(site_packages.starts_with(&work) && fs::read_dir(site_packages).unwrap().next().is_none());
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -2,7 +2,6 @@
 
 import gc
 import importlib
-import sys
 from types import ModuleType
 from typing import Any
 
@@ -73,8 +72,7 @@ def _handler(plugin: Plugin, host: ComponentHost) -> type:
                 # An answer that there is no memory to hand over. Anything that leaves here ends the instance.
                 raise Err(contract.Failure_Failed(type(error).__name__)) from None
             finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
+                answers.flush()
 
     return Handler
 

@@ -42,6 +42,7 @@ _LATE = {
     "mimetypes": ["urllib.parse"],
     "pathlib": ["shutil"],
     "pprint": ["dataclasses"],
+    "sqlite3": ["sqlite3.dump"],
     "statistics": ["fractions", "numbers"],
     "tarfile": ["gzip"],
     "time": ["_strptime"],
@@ -58,8 +59,11 @@ _LATE = {
 }
 # Encodings that files and servers have. UTF-8 needs no module, the others do.
 _ENCODINGS = (
-    "ascii latin_1 utf_8_sig utf_16 utf_16_le utf_16_be utf_32 utf_32_le utf_32_be idna punycode unicode_escape "
-    "cp437 cp850 cp1250 cp1251 cp1252 iso8859_2 iso8859_15 koi8_r mac_roman shift_jis euc_jp gbk gb18030 big5 euc_kr"
+    "ascii latin_1 utf_7 utf_8_sig utf_16 utf_16_le utf_16_be utf_32 utf_32_le utf_32_be idna punycode unicode_escape "
+    "cp437 cp850 cp852 cp866 cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 "
+    "iso8859_2 iso8859_3 iso8859_4 iso8859_5 iso8859_6 iso8859_7 iso8859_8 iso8859_9 iso8859_10 iso8859_11 iso8859_13 "
+    "iso8859_14 iso8859_15 iso8859_16 koi8_r koi8_u mac_roman "
+    "shift_jis cp932 euc_jp iso2022_jp gbk gb2312 gb18030 big5 cp950 euc_kr cp949"
 ).split()
 # What the runtime of componentize-py asks for once the author's module is there, beside all of the bindings.
 _RUNTIME = ["componentize_py_types", "random", "weakref"]

@@ -15,11 +15,11 @@ from types import ModuleType
 from typing import Any
 
 from ..failures import Denied, Failure, Unavailable
+from ..framing import Reader
 from ..plugin import Plugin
 from .exchange import Exchange, Reply
 from .host import open_client
 
-_HEAD_END = b"\r\n\r\n"
 # What is the host's business, or says how a message is framed on a wire that there is not.
 _REQUEST_LEFT_OUT = frozenset({"host", "connection", "transfer-encoding", "accept-encoding"})
 _RESPONSE_LEFT_OUT = frozenset({"connection", "transfer-encoding", "keep-alive"})
@@ -96,22 +96,21 @@ class _Wire:
         self._scheme = scheme
         self._server = name if port == default else f"{name}:{port}"
         self._connection = connection
-        self._sent = bytearray()
+        self._reader = Reader()
         self._reply: Reply | None = None
 
     def sendall(self, data: bytes) -> None:
         """Takes a piece of the request, and sends it when that was the last one."""
-        self._sent += data
-        message = _request(bytes(self._sent))
-        if message is None:
+        request = self._reader.feed(data)
+        if request is None:
             return
-        self._sent.clear()
-        method, path, fields, body = message
+        self._reader = Reader()
+        fields = [field for field in request.headers if field[0] not in _REQUEST_LEFT_OUT]
         timeout = self._connection.timeout
         try:
             client = _first_client()
             exchange = Exchange(client, self._server, timeout if isinstance(timeout, (int, float)) else None)
-            self._reply = exchange.send(method, self._scheme, path, fields, body)
+            self._reply = exchange.send(request.method, self._scheme, request.path, fields, request.body)
         except Failure as failure:
             raise _os_error(failure) from None
 
@@ -174,45 +173,6 @@ def _first_client() -> Any:
         except Failure as failure:
             refusal = failure
     raise refusal
-
-
-def _request(data: bytes) -> tuple[str, str, list[tuple[str, bytes]], bytes] | None:
-    """Method, path, headers and body of a request; nothing while it is incomplete."""
-    head, end, rest = data.partition(_HEAD_END)
-    if not end:
-        return None
-    first, *lines = head.split(b"\r\n")
-    method, path, _ = first.decode("latin-1").split(" ", 2)
-    pairs = [line.partition(b":")[::2] for line in lines]
-    fields = [(name.decode("latin-1").lower(), value.strip()) for name, value in pairs]
-    known = dict(fields)
-    if known.get("transfer-encoding", b"").lower() == b"chunked":
-        body = _unchunk(rest)
-        if body is None:
-            return None
-        fields.append(("content-length", str(len(body)).encode()))
-    else:
-        length = int(known.get("content-length", b"0"))
-        if len(rest) < length:
-            return None
-        body = rest[:length]
-    return method, path, [field for field in fields if field[0] not in _REQUEST_LEFT_OUT], body
-
-
-def _unchunk(data: bytes) -> bytes | None:
-    """The body behind the chunks; nothing while the last one is missing."""
-    body = bytearray()
-    while True:
-        size, end, data = data.partition(b"\r\n")
-        if not end:
-            return None
-        length = int(size.split(b";")[0], 16)
-        if length == 0:
-            return bytes(body)
-        if len(data) < length + 2:
-            return None
-        body += data[:length]
-        data = data[length + 2 :]
 
 
 def _reason(status: int) -> str:

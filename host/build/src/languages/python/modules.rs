@@ -1,0 +1,170 @@
+//! The modules of a build: copies, so that the code that runs meanwhile writes to nothing that stays.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+/// Folders that hold no modules of the plugin, wherever they are; nor do those whose names begin with a dot.
+const NO_MODULES: [&str; 4] = ["__pycache__", "venv", "dist", "node_modules"];
+
+/// What is copied: files and folders below a folder. A link is followed where it stays there.
+pub(super) struct Modules<'a> {
+    /// The folder, as it is without links.
+    root: PathBuf,
+    /// Folders that are left out.
+    but: &'a [PathBuf],
+    /// Whether what is built or hidden is copied as well.
+    all: bool,
+    /// The folders that are being copied, as they are without links.
+    open: Vec<PathBuf>,
+}
+
+/// What a name in a folder stands for.
+enum Entry {
+    File,
+    Folder(PathBuf),
+    /// Nothing that a module is in, and why.
+    Other(&'static str),
+}
+
+impl<'a> Modules<'a> {
+    /// What an author wrote below `root`: nothing that is built or hidden, and none of the folders `but`.
+    pub(super) fn of(root: &Path, but: &'a [PathBuf]) -> Result<Modules<'a>> {
+        let root = root.canonicalize().with_context(|| format!("there is no {}", root.display()))?;
+        Ok(Modules { root, but, all: false, open: Vec::new() })
+    }
+
+    /// Everything below `root`.
+    pub(super) fn all_of(root: &Path) -> Result<Modules<'a>> {
+        Ok(Modules { all: true, ..Modules::of(root, &[])? })
+    }
+
+    /// Copies the folder `from`, and says on standard error what it leaves out that an author may miss.
+    pub(super) fn copy(mut self, from: &Path, to: &Path) -> Result<()> {
+        let real = from.canonicalize().with_context(|| format!("there is no {}", from.display()))?;
+        ensure!(real.starts_with(&self.root), "{} is not in {}", from.display(), self.root.display());
+        self.copy_folder(from, real, to)
+    }
+
+    fn copy_folder(&mut self, from: &Path, real: PathBuf, to: &Path) -> Result<()> {
+        fs::create_dir_all(to)?;
+        let read = || format!("cannot read {}", from.display());
+        self.open.push(real);
+        for entry in fs::read_dir(from).with_context(read)? {
+            let name = entry.with_context(read)?.file_name();
+            let place = from.join(&name);
+            let hidden = name.to_str().is_none_or(|name| name.starts_with('.') || NO_MODULES.contains(&name));
+            if (hidden && !self.all) || self.but.contains(&place) {
+                continue;
+            }
+            match self.entry(&place).with_context(|| format!("cannot read {}", place.display()))? {
+                Entry::Folder(real) => self.copy_folder(&place, real, &to.join(&name))?,
+                Entry::File => {
+                    fs::copy(&place, to.join(&name)).with_context(|| format!("cannot copy {}", place.display()))?;
+                }
+                Entry::Other(why) => eprintln!("left out: {}: {why}", place.display()),
+            }
+        }
+        self.open.pop();
+        Ok(())
+    }
+
+    fn entry(&self, place: &Path) -> Result<Entry> {
+        if fs::symlink_metadata(place)?.is_symlink() && !place.exists() {
+            return Ok(Entry::Other("a link to nothing"));
+        }
+        let real = place.canonicalize()?;
+        let kind = fs::metadata(&real)?.file_type();
+        Ok(if !real.starts_with(&self.root) {
+            Entry::Other("a link that leads out of the project; put a copy in its place")
+        } else if self.open.contains(&real) {
+            Entry::Other("a link to a folder that it is in itself")
+        } else if kind.is_dir() {
+            Entry::Folder(real)
+        } else if kind.is_file() {
+            Entry::File
+        } else {
+            Entry::Other("neither a file nor a folder")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn what_is_built_is_not_copied() {
+        let folder = folder_of("built");
+        for path in ["plugins/hello.wasm", "sdk/portcullis/plugin.py", ".git/x", "venv/x.py", "rules/plugins/one.py"] {
+            write(&folder.join("from").join(path));
+        }
+        let but = ["plugins", "sdk"].map(|name| folder.join("from").join(name));
+        copy(&folder, &but);
+        assert!(folder.join("to/rules/plugins/one.py").exists());
+        for left_out in ["plugins", "sdk", ".git", "venv"] {
+            assert!(!folder.join("to").join(left_out).exists(), "{left_out}");
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn packages_are_copied_whole() {
+        let folder = folder_of("whole");
+        for path in ["venv/__init__.py", "one/.data/x"] {
+            write(&folder.join("from").join(path));
+        }
+        Modules::all_of(&folder.join("from")).unwrap().copy(&folder.join("from"), &folder.join("to")).unwrap();
+        assert!(folder.join("to/venv/__init__.py").exists() && folder.join("to/one/.data/x").exists());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// A project from elsewhere can hold anything that a file system knows.
+    #[test]
+    fn what_is_no_module_is_left_out() {
+        let folder = folder_of("links");
+        let from = folder.join("from");
+        write(&from.join("rules/one.py"));
+        write(&folder.join("secret"));
+        for (target, link) in [
+            ("rules/one.py", "two.py"),
+            ("rules", "more"),
+            (".", "again"),
+            ("..", "rules/back"),
+            ("nowhere", "nothing.py"),
+            ("itself", "itself"),
+            ("../secret", "secret.py"),
+            ("/", "all"),
+        ] {
+            symlink(target, from.join(link)).unwrap();
+        }
+        let _socket = UnixListener::bind(from.join("socket")).unwrap();
+        copy(&folder, &[]);
+        for there in ["rules/one.py", "two.py", "more/one.py"] {
+            assert!(fs::symlink_metadata(folder.join("to").join(there)).unwrap().is_file(), "{there}");
+        }
+        for left_out in ["again", "rules/back", "nothing.py", "itself", "secret.py", "all", "socket"] {
+            assert!(fs::symlink_metadata(folder.join("to").join(left_out)).is_err(), "{left_out}");
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    fn copy(folder: &Path, but: &[PathBuf]) {
+        let from = folder.join("from");
+        Modules::of(&from, but).unwrap().copy(&from, &folder.join("to")).unwrap();
+    }
+
+    fn folder_of(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("portcullis-python-{name}-{}", std::process::id()));
+        crate::cache::empty(&folder).unwrap();
+        folder
+    }
+
+    fn write(file: &Path) {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, "").unwrap();
+    }
+}
