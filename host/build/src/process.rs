@@ -1,11 +1,16 @@
 //! Starts other programs: what they inherit, how long they may take, and what their failure says.
 //!
-//! Every step of this crate that runs a program goes through here, so that a failure always names the command.
+//! Every step of this crate that runs a program goes through here, so that a failure always names the command, and so
+//! that whoever ends a build ends what it has started.
 
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// Variables that `cargo run` gives to this program or that a shell may hold, and that would change a nested build.
 const FOREIGN: [&str; 9] = [
@@ -45,23 +50,129 @@ pub fn clear(command: &mut Command) {
     }
 }
 
+/// The programs that run.
+static PROGRAMS: Mutex<Programs> = Mutex::new(Programs { led: false, ended: false, groups: Vec::new() });
+
+struct Programs {
+    /// Whether each leads a process group of its own.
+    led: bool,
+    /// Whether no more are started.
+    ended: bool,
+    groups: Vec<Pid>,
+}
+
+impl Programs {
+    fn lock() -> MutexGuard<'static, Self> {
+        PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// From here on each program leads a process group of its own, which [`end`] reaches with all that it has started. What
+/// a terminal sends, such as Ctrl-C, does not reach it any more: who calls this hears the signals, and calls [`end`].
+pub fn lead() {
+    Programs::lock().led = true;
+}
+
+/// How programs are ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// As Ctrl-C does it: they can remove what they have begun.
+    Interrupt,
+    /// At once.
+    Kill,
+}
+
+/// Ends the programs that run in groups of their own, and starts no more.
+pub fn end(how: End) {
+    let signal = match how {
+        End::Interrupt => Signal::INT,
+        End::Kill => Signal::KILL,
+    };
+    let mut programs = Programs::lock();
+    programs.ended = true;
+    for group in &programs.groups {
+        // One that has ended meanwhile has nothing to hear it.
+        let _ = kill_process_group(*group, signal);
+    }
+}
+
+/// A program that runs. It does not outlive this.
+struct Running {
+    child: Child,
+    pid: Pid,
+    led: bool,
+}
+
+impl Running {
+    fn start(command: &mut Command) -> io::Result<Self> {
+        // The lock is held meanwhile, so that a program either is started before the end and hears of it, or never.
+        let mut programs = Programs::lock();
+        if programs.ended {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted"));
+        }
+        if programs.led {
+            command.process_group(0);
+        }
+        let child = command.spawn()?;
+        let running = Self { pid: Pid::from_child(&child), led: programs.led, child };
+        if running.led {
+            programs.groups.push(running.pid);
+        }
+        Ok(running)
+    }
+
+    fn wait(mut self) -> Result<ExitStatus> {
+        self.has_ended(WaitIdOptions::empty())?;
+        self.forget();
+        Ok(self.child.wait()?)
+    }
+
+    /// Whether it has ended; it waits for that where it is not told otherwise. Until it is taken from the system as
+    /// well, no other program and no other group can have its number.
+    fn has_ended(&self, options: WaitIdOptions) -> Result<bool> {
+        let options = options | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        Ok(rustix::io::retry_on_intr(|| waitid(WaitId::Pid(self.pid), options))?.is_some())
+    }
+
+    fn forget(&self) {
+        Programs::lock().groups.retain(|group| *group != self.pid);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.forget();
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // There is nobody to tell that it cannot be ended.
+            if self.led {
+                let _ = kill_process_group(self.pid, Signal::KILL);
+            }
+            let _ = self.child.kill().and_then(|()| self.child.wait());
+        }
+    }
+}
+
 /// Runs a command whose output belongs to the caller's standard output.
 pub fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| not_started(command))?;
+    let status = Running::start(command).with_context(|| not_started(command))?.wait()?;
     judge(command, status)
 }
 
 /// Runs a command whose output is progress only: all of it goes to standard error.
 pub fn run_aside(command: &mut Command) -> Result<()> {
-    run(command.stdin(Stdio::null()).stdout(Stdio::from(std::io::stderr())))
+    run(command.stdin(Stdio::null()).stdout(Stdio::from(io::stderr())))
 }
 
 /// Runs a command and returns what it wrote to standard output.
 pub fn capture(command: &mut Command) -> Result<String> {
-    let output =
-        command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().with_context(|| not_started(command))?;
-    judge(command, output.status)?;
-    String::from_utf8(output.stdout).with_context(|| format!("`{}` wrote something that is not text", line(command)))
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut running = Running::start(command).with_context(|| not_started(command))?;
+    let mut output = Vec::new();
+    if let Some(stdout) = &mut running.child.stdout {
+        stdout.read_to_end(&mut output)?;
+    }
+    judge(command, running.wait()?)?;
+    String::from_utf8(output).with_context(|| format!("`{}` wrote something that is not text", line(command)))
 }
 
 /// Runs a tool that a person did not ask for by name. What it says is shown when it fails, with what to do then.
@@ -69,15 +180,21 @@ pub fn capture(command: &mut Command) -> Result<String> {
 /// # Errors
 /// It could not be started, or it failed.
 pub fn run_tool(command: &mut Command, remedy: &str) -> Result<()> {
-    let output =
-        command.stdin(Stdio::null()).output().with_context(|| format!("{}: {remedy}", not_started(command)))?;
-    if output.status.success() {
+    // One pipe for both, so that words are in the order in which they were said.
+    let (mut reader, writer) = io::pipe()?;
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    let started = Running::start(command);
+    // The command has ends of the pipe, which is read until nobody has one.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let running = started.with_context(|| format!("{}: {remedy}", not_started(command)))?;
+    let mut words = Vec::new();
+    reader.read_to_end(&mut words)?;
+    let status = running.wait()?;
+    if status.success() {
         return Ok(());
     }
-    let mut words = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    words.push('\n');
-    words.push_str(String::from_utf8_lossy(&output.stderr).trim());
-    bail!("{}\n`{}` failed ({})\n{remedy}", ends_of(words.trim()), line(command), output.status)
+    let words = String::from_utf8_lossy(&words);
+    bail!("{}\n`{}` failed ({status})\n{remedy}", ends_of(words.trim()), line(command))
 }
 
 /// The text, or where it is long its beginning and its end: compilers say the cause first, installers last.
@@ -92,23 +209,23 @@ fn ends_of(words: &str) -> String {
 
 /// As [`run_aside`], but a program that has not ended at the deadline is stopped.
 pub fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
-    command.stdin(Stdio::null()).stdout(Stdio::from(std::io::stderr()));
-    let mut child = command.spawn().with_context(|| not_started(command))?;
+    command.stdin(Stdio::null()).stdout(Stdio::from(io::stderr()));
+    let running = Running::start(command).with_context(|| not_started(command))?;
     let deadline = Instant::now() + limit;
     while Instant::now() < deadline {
-        if let Some(status) = child.try_wait()? {
-            return judge(command, status);
+        if running.has_ended(WaitIdOptions::NOHANG)? {
+            return judge(command, running.wait()?);
         }
         std::thread::sleep(POLL);
     }
-    stop(&mut child)?;
+    drop(running);
     bail!("`{}` had not ended after {} s", line(command), limit.as_secs())
 }
 
 /// Runs `first | second`.
 pub fn pipe(first: &mut Command, second: &mut Command) -> Result<()> {
-    let mut source = first.stdout(Stdio::piped()).spawn().with_context(|| not_started(first))?;
-    let stream = source.stdout.take().context("the first program of a pipe has no output")?;
+    let mut source = Running::start(first.stdout(Stdio::piped())).with_context(|| not_started(first))?;
+    let stream = source.child.stdout.take().context("the first program of a pipe has no output")?;
     let sunk = run(second.stdin(Stdio::from(stream)));
     let status = source.wait()?;
     // When the reader fails, the writer dies of a broken pipe: the reader's failure is the cause.
@@ -129,12 +246,6 @@ pub fn quote(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
-}
-
-fn stop(child: &mut Child) -> Result<()> {
-    child.kill()?;
-    child.wait()?;
-    Ok(())
 }
 
 fn judge(command: &Command, status: ExitStatus) -> Result<()> {

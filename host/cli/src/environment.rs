@@ -34,6 +34,8 @@ pub(crate) enum PolicyPlaces {
 #[derive(Debug)]
 pub(crate) struct Environment {
     pub(crate) plugins: PathBuf,
+    /// Whether a person named them for this command.
+    pub(crate) plugins_named: bool,
     pub(crate) policy: PolicyPlaces,
     state: Option<PathBuf>,
     pub(crate) compiler: Compiler,
@@ -55,10 +57,12 @@ impl Environment {
     /// This program cannot find itself.
     pub(crate) fn resolve(options: Options) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("this program cannot find itself, to compile plugins with")?;
+        let plugins_named = options.plugins.is_some();
         let plugins = options.plugins.or_else(|| path("PORTCULLIS_PLUGINS"));
         let named = options.policy.or_else(|| path("PORTCULLIS_POLICY")).map(PolicyPlaces::Named);
         Ok(Self {
             plugins: plugins.unwrap_or_else(|| PathBuf::from("plugins")),
+            plugins_named,
             policy: named.unwrap_or_else(usual_policies),
             state: options.state.or_else(usual_state),
             compiler: Compiler::Worker { program, arguments: vec![OsString::from(WORKER)] },

@@ -1,18 +1,22 @@
 //! `portcullis dev` on a real project: a change is built and served, a broken one is shown while the old plugin serves,
-//! and calls of other processes are told as they end.
+//! and calls of other processes are told as they end. The project is in C, which is built in a moment.
 
 use portcullis_tests::{Ran, program};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long a build may take: the first one compiles what the plugin depends on, on a machine that does other things.
-const BUILD_TIME_MAX: Duration = Duration::from_secs(300);
+const BUILD_TIME_MAX: Duration = Duration::from_secs(120);
+
+/// How long the program may take to end what it has begun: much less than what is begun here would take.
+const END_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// A project, and `portcullis dev` in it.
 struct Author {
@@ -22,13 +26,13 @@ struct Author {
 }
 
 impl Author {
-    /// Begins a project in Rust and works on it.
+    /// Begins a project and works on it.
     fn begin() -> Self {
-        let folder = TempDir::new().unwrap();
-        let made = command(folder.path()).args(["new", "hello", "--lang", "rust"]).output().unwrap();
-        Ran::from(made).ends(0);
-        let project = folder.path().join("hello");
-        let mut command = command(&project);
+        Self::work_in(project("c"))
+    }
+
+    fn work_in(folder: TempDir) -> Self {
+        let mut command = command(&folder.path().join("hello"));
         command.args(["dev", "--http", "127.0.0.1:0", "--json"]).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let (sender, events) = mpsc::channel();
@@ -61,7 +65,11 @@ impl Author {
 
     /// Calls the tool from another process.
     fn call(&self, arguments: &str) -> Ran {
-        let call = ["call", "hello.greet", arguments, "--policy", "portcullis.toml", "--json"];
+        self.call_tool("hello.greet", arguments)
+    }
+
+    fn call_tool(&self, tool: &str, arguments: &str) -> Ran {
+        let call = ["call", tool, arguments, "--policy", "portcullis.toml", "--json"];
         command(&self.project()).args(call).output().unwrap().into()
     }
 
@@ -74,9 +82,15 @@ impl Author {
     }
 
     fn change(&self, change: impl FnOnce(&str) -> String) {
-        let source = self.project().join("src/lib.rs");
+        let source = self.project().join("src/plugin.c");
         let text = fs::read_to_string(&source).unwrap();
         fs::write(source, change(&text)).unwrap();
+    }
+
+    /// Sends what Ctrl-C does, and waits for the end.
+    fn interrupt(&mut self) -> ExitStatus {
+        signal(&self.child, rustix::process::Signal::INT);
+        end_of(&mut self.child)
     }
 }
 
@@ -86,6 +100,70 @@ impl Drop for Author {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A new project, in a folder of its own.
+fn project(language: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let made = command(folder.path()).args(["new", "hello", "--lang", language]).output().unwrap();
+    Ran::from(made).ends(0);
+    folder
+}
+
+fn signal(child: &Child, signal: rustix::process::Signal) {
+    rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
+}
+
+/// The plugin of the tests that takes longest to compile.
+fn slow_plugin() -> PathBuf {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/languages");
+    let languages = std::env::var_os("PORTCULLIS_TEST_LANGUAGES").map_or_else(default, PathBuf::from);
+    languages.join("python/conformance.wasm")
+}
+
+/// How a program ends that was told to.
+#[track_caller]
+fn end_of(child: &mut Child) -> ExitStatus {
+    let deadline = Instant::now() + END_TIME_MAX;
+    loop {
+        match child.try_wait().unwrap() {
+            Some(status) => return status,
+            None if Instant::now() > deadline => {
+                child.kill().unwrap();
+                panic!("it goes on");
+            }
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+/// Waits for something.
+#[track_caller]
+fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + BUILD_TIME_MAX;
+    while Instant::now() < deadline {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("{what} never was")
+}
+
+/// The parent and the arguments of a process; nothing of one that is gone, or dead and not yet taken.
+fn process(id: &str) -> Option<(u32, String)> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let mut words = stat.rsplit(") ").next()?.split(' ');
+    let (state, parent) = (words.next()?, words.next()?.parse().ok()?);
+    (state != "Z").then(|| (parent, fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default()))
+}
+
+/// A process that another has started, of which an argument is this.
+fn started_by(parent: &Child, argument: &str) -> Option<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
+    processes.into_iter().find(|id| {
+        process(id).is_some_and(|(of, line)| of == parent.id() && line.split('\0').any(|word| word == argument))
+    })
 }
 
 /// The program in a folder, with the caches of whoever runs the tests and a state of its own.
@@ -132,7 +210,92 @@ fn a_change_is_built_and_served_and_a_broken_one_is_shown() {
     let denied = author.next("call");
     assert!(denied["message"].as_str().unwrap().contains("no more"), "{denied:#}");
 
-    let pid = rustix::process::Pid::from_child(&author.child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    assert_eq!(author.child.wait().unwrap().code(), Some(0));
+    assert_eq!(author.interrupt().code(), Some(0));
+}
+
+#[test]
+fn a_plugin_that_is_refused_leaves_the_one_before_and_another_name_is_followed() {
+    let mut author = Author::begin();
+    author.next("serving");
+    author.greets("Hello, Ada!");
+    author.change(|text| text.replace("\"hello\"", "\"other\"").replace("Hello, ", "Good day, "));
+    let refused = author.next("refused");
+    assert!(refused["error"].as_str().unwrap().contains("other"), "{refused:#}");
+    author.greets("Hello, Ada!");
+
+    // The one before goes on under another policy as well, which the refused one is tried under again.
+    let policy = author.project().join("portcullis.toml");
+    fs::write(&policy, "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n").unwrap();
+    author.next("serving");
+    author.next("refused");
+    author.greets("Hello, Ada!");
+
+    let file = author.project().join("plugin.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("hello", "other")).unwrap();
+    assert!(author.next("built")["file"].as_str().unwrap().ends_with("/plugins/other.wasm"));
+    let reply = author.call_tool("other.greet", r#"{"name":"Ada"}"#).ends(0).document();
+    assert_eq!(reply["output"]["text"], "Good day, Ada!");
+    assert_eq!(author.next("call")["tool"], "other.greet");
+
+    // What somebody removes is built again. Where others can write, nothing is loaded.
+    let plugins = author.project().join("plugins");
+    fs::remove_dir_all(&plugins).unwrap();
+    author.next("built");
+    author.call_tool("other.greet", r#"{"name":"Ada"}"#).ends(0);
+    author.next("call");
+    fs::rename(&plugins, author.project().join("target")).unwrap();
+    fs::create_dir(&plugins).unwrap();
+    fs::set_permissions(&plugins, fs::Permissions::from_mode(0o777)).unwrap();
+    let error = author.next("not-loaded");
+    assert!(error["error"].as_str().unwrap().contains("open to others"), "{error:#}");
+    assert_eq!(author.interrupt().code(), Some(0));
+}
+
+#[test]
+fn an_interrupt_is_heard_while_the_host_compiles() {
+    let folder = project("c");
+    let plugins = folder.path().join("hello/plugins");
+    fs::create_dir(&plugins).unwrap();
+    // What compiles longest of all that there is.
+    fs::copy(slow_plugin(), plugins.join("conformance.wasm")).unwrap();
+    let mut author = Author::work_in(folder);
+    author.next("built");
+    let worker = until("the compile worker", || started_by(&author.child, "compile-worker"));
+    assert_eq!(author.interrupt().code(), Some(0));
+    until("the end of the compile worker", || process(&worker).is_none().then_some(()));
+}
+
+#[test]
+fn a_compiler_ends_with_the_command_that_has_started_it() {
+    let folder = project("typescript");
+    let tools = folder.path().join("tools");
+    fs::create_dir(&tools).unwrap();
+    // It starts another program, as compilers do.
+    fs::write(
+        tools.join("node"),
+        "#!/bin/sh\nsleep 300 &\necho $! >\"$STARTED.new\"\nmv \"$STARTED.new\" \"$STARTED\"\nwait\n",
+    )
+    .unwrap();
+    fs::set_permissions(tools.join("node"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
+    let commands: [(&[&str], _); 3] =
+        [(&["build"], Some(2)), (&["test"], Some(2)), (&["dev", "--http", "127.0.0.1:0"], Some(0))];
+    for (arguments, code) in commands {
+        let started = folder.path().join(arguments[0]);
+        let mut command = command(&folder.path().join("hello"));
+        command.args(arguments).env("PATH", &path).env("STARTED", &started).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let id = until("the compiler", || fs::read_to_string(&started).ok());
+        signal(&child, rustix::process::Signal::TERM);
+        assert_eq!(end_of(&mut child).code(), code, "{arguments:?}");
+        until("the end of the compiler", || process(id.trim()).is_none().then_some(()));
+    }
+}
+
+#[test]
+fn another_plugin_directory_is_refused() {
+    let folder = project("c");
+    let ran: Ran = command(&folder.path().join("hello")).args(["dev", "--plugins", "x"]).output().unwrap().into();
+    ran.ends(2);
 }

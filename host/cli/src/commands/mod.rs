@@ -11,6 +11,7 @@ mod explain;
 mod export;
 mod inspect;
 mod list;
+mod making;
 mod new;
 mod reply;
 mod serve;
@@ -55,7 +56,7 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Audit(AuditCommand::Show(arguments)) => audit::show(&arguments, context),
         Command::Audit(AuditCommand::Verify) => audit::verify(context),
         Command::New(arguments) => new::run(&arguments, context),
-        Command::Build(arguments) => build::run(&arguments, context),
+        Command::Build(arguments) => build::run(&arguments, context).await,
         Command::Test(arguments) => test::run(&arguments, context).await,
         Command::Dev(arguments) => dev::run(&arguments, context).await,
         Command::CompileWorker => anyhow::bail!("a compile worker is started by the program itself"),

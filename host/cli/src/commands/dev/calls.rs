@@ -5,7 +5,7 @@
 
 use crate::environment;
 use crate::style::{Look, Style};
-use portcullis::text::OneLine;
+use portcullis::text::{Lines, OneLine};
 use portcullis::{Hook, HookCall, Hooked, Hooking, Outcome, Reply};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -25,6 +25,15 @@ const REMEMBERED_MAX: usize = 10_000;
 
 /// The most characters of a message on a line.
 const MESSAGE_CHARACTERS_MAX: usize = 300;
+
+/// The most lines that are shown of what a call printed: half a screen. The record has more, and so has `--json`.
+const PRINTED_LINES_MAX: usize = 20;
+
+/// The most characters that are shown of what a call printed: what the record keeps of it, and how much there was.
+const PRINTED_CHARACTERS_MAX: usize = 4200;
+
+/// Outcomes of which the caller is told little, and the record has why: that is for the tool's author.
+const RECORD_KNOWS: [&str; 3] = ["trapped", "limit", "refused"];
 
 /// What the host told the caller of a call that did not complete. Other processes keep that to themselves.
 #[derive(Default)]
@@ -57,10 +66,11 @@ pub(super) struct Ended {
     code: String,
     milliseconds: f64,
     message: Option<String>,
+    printed: Option<String>,
 }
 
 impl Ended {
-    /// One line for a person.
+    /// One line for a person, and below it what the call printed.
     pub(super) fn line(&self, style: Style) -> String {
         let look = if self.outcome == "completed" { Look::Good } else { Look::Bad };
         let outcome = match self.code == self.outcome {
@@ -69,11 +79,12 @@ impl Ended {
         };
         let outcome = OneLine(&outcome).to_string();
         let message = match &self.message {
-            Some(message) => format!("  {}", OneLine(&cut(message))),
+            Some(message) => format!("  {}", OneLine(&cut(message, MESSAGE_CHARACTERS_MAX))),
             None => String::new(),
         };
+        let printed = self.printed.as_deref().map(|printed| below(printed, style)).unwrap_or_default();
         format!(
-            "{}Z  {}  {}  {:.1} ms{message}\n",
+            "{}Z  {}  {}  {:.1} ms{message}\n{printed}",
             style.paint(Look::Quiet, OneLine(&self.time)),
             style.paint(Look::Strong, OneLine(&self.tool)),
             style.paint(look, outcome),
@@ -91,12 +102,25 @@ impl Ended {
             "code": self.code,
             "milliseconds": self.milliseconds,
             "message": self.message,
+            "printed": self.printed,
         })
     }
 }
 
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MESSAGE_CHARACTERS_MAX) {
+/// What a call printed, indented.
+fn below(printed: &str, style: Style) -> String {
+    let printed = cut(printed.trim_end(), PRINTED_CHARACTERS_MAX);
+    let lines: Vec<&str> = printed.split('\n').collect();
+    let shown = lines.iter().take(PRINTED_LINES_MAX).map(|line| format!("    {}\n", Lines(line)));
+    let mut text: String = shown.collect();
+    if let Some(more) = lines.len().checked_sub(PRINTED_LINES_MAX).filter(|more| *more > 0) {
+        text.push_str(&format!("    … and {more} lines more\n"));
+    }
+    style.paint(Look::Quiet, text).to_string()
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -109,8 +133,8 @@ pub(super) struct Calls {
     read: u64,
     /// What was read of a line that has not ended.
     rest: Vec<u8>,
-    /// The tools of other plugins are none of this project's.
-    prefix: String,
+    /// What the names of the project's tools begin with. It has had several names, where somebody has renamed it.
+    prefixes: Vec<String>,
     /// Calls that were decided on: the tool, and why.
     decided: HashMap<String, (String, String)>,
 }
@@ -120,7 +144,15 @@ impl Calls {
     pub(super) fn from_now_on(state: &Path, plugin: &str) -> Self {
         let file = state.join(RECORD);
         let read = environment::open_named(&file).and_then(|file| file.metadata()).map_or(0, |metadata| metadata.len());
-        Self { file, read, rest: Vec::new(), prefix: format!("{plugin}."), decided: HashMap::new() }
+        Self { file, read, rest: Vec::new(), prefixes: vec![prefix(plugin)], decided: HashMap::new() }
+    }
+
+    /// The project's plugin has another name, under which it may be called from now on.
+    pub(super) fn also_of(&mut self, plugin: &str) {
+        let prefix = prefix(plugin);
+        if !self.prefixes.contains(&prefix) {
+            self.prefixes.push(prefix);
+        }
     }
 
     /// The calls that have ended since the last look. A record that cannot be read has no news.
@@ -146,7 +178,7 @@ impl Calls {
     fn ended(&mut self, entry: &Value, messages: &Messages) -> Option<Ended> {
         let member = |name: &str| entry.get(name).and_then(Value::as_str);
         let (kind, call) = (member("kind")?, member("call")?);
-        let tool = member("tool").filter(|tool| tool.starts_with(&self.prefix));
+        let tool = member("tool").filter(|tool| self.prefixes.iter().any(|prefix| tool.starts_with(prefix)));
         if let ("decision", Some(tool)) = (kind, tool) {
             if self.decided.len() >= REMEMBERED_MAX {
                 self.decided.clear();
@@ -160,18 +192,25 @@ impl Calls {
         let decided = self.decided.remove(call);
         let (tool, reason) = decided.or_else(|| Some((tool?.to_owned(), String::new())))?;
         let outcome = member("outcome")?.to_owned();
-        let why = || {
-            let detail = member("detail").map(str::to_owned).filter(|detail| !detail.is_empty());
-            detail.or_else(|| Some(reason).filter(|reason| outcome == "denied" && !reason.is_empty()))
+        let text = |name: &str| member(name).map(str::to_owned).filter(|text| !text.is_empty());
+        let reason = Some(reason).filter(|reason| outcome == "denied" && !reason.is_empty());
+        let (told, detail) = (messages.take(call), text("detail"));
+        let message = match outcome.as_str() {
+            "completed" => None,
+            outcome if RECORD_KNOWS.contains(&outcome) => detail.or(told),
+            _ => told.or(detail).or(reason),
         };
-        let message = if outcome == "completed" { None } else { messages.take(call).or_else(why) };
         // The record's microseconds are exact as a float for a century.
         #[expect(clippy::cast_precision_loss, reason = "a call takes less than a century")]
         let milliseconds = entry.get("wall_us").and_then(Value::as_u64).unwrap_or(0) as f64 / 1000.0;
         let time = member("time").and_then(|time| time.get(11..19)).unwrap_or_default().to_owned();
         let code = member("code").unwrap_or_default().to_owned();
-        Some(Ended { time, tool, outcome, code, milliseconds, message })
+        Some(Ended { time, tool, outcome, code, milliseconds, message, printed: text("printed") })
     }
+}
+
+fn prefix(plugin: &str) -> String {
+    format!("{plugin}.")
 }
 
 #[cfg(test)]
@@ -207,5 +246,32 @@ mod tests {
         assert_eq!(told, ["00:15:02Z  a.b\\u{1b}  denied (policy-denied)  1.5 ms  none\n"]);
         assert!(calls.news(&messages).is_empty());
         fs::remove_dir_all(state).unwrap();
+    }
+
+    #[test]
+    fn a_call_that_broke_says_why_and_what_it_printed() {
+        let (mut calls, messages) = (Calls::from_now_on(Path::new("/nowhere"), "a"), Messages::default());
+        let mut ended = |outcome: &str, detail: Option<&str>, printed: &str| {
+            messages.0.lock().unwrap().insert("1".to_owned(), "told".to_owned());
+            let entry = json!({ "kind": "outcome", "call": "1", "tool": "a.b", "outcome": outcome, "code": outcome,
+                "detail": detail, "printed": printed });
+            calls.ended(&entry, &messages).unwrap()
+        };
+        let why = |ended: &Ended| ended.message.clone();
+        assert_eq!(why(&ended("trapped", Some("unreachable"), "")).as_deref(), Some("unreachable"));
+        assert_eq!(why(&ended("limit", None, "")).as_deref(), Some("told"));
+        assert_eq!(why(&ended("failed", Some("for the operator"), "")).as_deref(), Some("told"));
+        assert_eq!(why(&ended("completed", None, "")), None);
+
+        let printed = ended("trapped", Some("unreachable"), "one\n\u{1b}[2Jtwo\n");
+        let line = printed.line(Style::Plain);
+        assert!(line.ends_with("trapped  0.0 ms  unreachable\n    one\n    \\u{1b}[2Jtwo\n"), "{line}");
+        assert_eq!(printed.document()["printed"], "one\n\u{1b}[2Jtwo\n");
+        let many = ended("completed", None, &"a\n".repeat(4000)).line(Style::Plain);
+        assert_eq!(many.lines().count(), 1 + PRINTED_LINES_MAX + 1, "{many}");
+        let long = ended("completed", None, &"a".repeat(100_000)).line(Style::Plain);
+        assert!(long.len() < 2 * PRINTED_CHARACTERS_MAX, "{}", long.len());
+        calls.also_of("c");
+        assert_eq!(calls.prefixes, ["a.", "c."]);
     }
 }

@@ -1,6 +1,8 @@
 //! What a project is made of, and whether it has changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -14,8 +16,9 @@ const NO_SOURCES_AT_TOP: [&str; 2] = ["plugins", "tests"];
 /// Files that say what the plugin may, and not what it is.
 const POLICY: &str = "portcullis.toml";
 
-/// The most files that are looked at: more than a project of tools has, and few enough to be looked at in a moment.
-const FILES_MAX: usize = 20_000;
+/// The most files and folders that are looked at: more than a project of tools has, and few enough to be looked at in a
+/// moment, wherever a link leads.
+pub(super) const FILES_MAX: usize = 20_000;
 
 /// What can be seen of a file without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +35,7 @@ impl Stamp {
         std::fs::metadata(file).ok().map(|metadata| Self::from(&metadata))
     }
 
-    fn from(metadata: &std::fs::Metadata) -> Self {
+    fn from(metadata: &Metadata) -> Self {
         Self { modified: metadata.modified().ok(), bytes: metadata.len(), inode: metadata.ino() }
     }
 }
@@ -42,6 +45,10 @@ type Snapshot = BTreeMap<PathBuf, Stamp>;
 /// The sources of a project.
 pub(super) struct Sources {
     root: PathBuf,
+    /// The most files and folders that are looked at.
+    most: usize,
+    /// Whether there are more.
+    are_more: bool,
     /// As they were when somebody was last told of a change.
     told: Snapshot,
     /// As they were at the last look.
@@ -51,13 +58,12 @@ pub(super) struct Sources {
 impl Sources {
     /// Those below a folder. All of them are new.
     pub(super) fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), told: Snapshot::new(), last: Snapshot::new() }
+        Self { root: root.to_owned(), most: FILES_MAX, are_more: false, told: Snapshot::new(), last: Snapshot::new() }
     }
 
     /// Looks, and says whether they have changed and are quiet: as they were at the look before.
     pub(super) fn changed(&mut self) -> bool {
-        let mut now = Snapshot::new();
-        collect(&self.root, true, &mut now);
+        let now = self.collect();
         let quiet = now == self.last;
         self.last = now;
         if quiet && self.last != self.told {
@@ -66,28 +72,51 @@ impl Sources {
         }
         false
     }
+
+    /// Whether there are more than are looked at.
+    pub(super) fn are_more(&self) -> bool {
+        self.are_more
+    }
+
+    /// The files below the project's folder, and below those that links lead to. What cannot be read is not there.
+    #[expect(clippy::disallowed_methods, reason = "the person's own project, watched for them")]
+    fn collect(&mut self) -> Snapshot {
+        let (mut files, mut looked) = (Snapshot::new(), 0);
+        // A folder is looked at once: links may lead round in a circle.
+        let id = |metadata: &Metadata| (metadata.dev(), metadata.ino());
+        let mut known: HashSet<_> = std::fs::metadata(&self.root).iter().map(id).collect();
+        // What is behind links comes last: it may be much, and has what is left.
+        let (mut folders, mut linked) = (vec![self.root.clone()], Vec::new());
+        while looked <= self.most
+            && let Some(folder) = folders.pop().or_else(|| linked.pop())
+        {
+            let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+            for entry in entries.flatten().filter(|entry| is_source(folder == self.root, &entry.file_name())) {
+                let (path, is_link) = (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+                // Of what a link leads to, not of the link.
+                let Ok(metadata) = std::fs::metadata(&path) else { continue };
+                looked += 1;
+                if looked > self.most {
+                    break;
+                }
+                if !metadata.is_dir() {
+                    files.insert(path, Stamp::from(&metadata));
+                } else if known.insert(id(&metadata)) {
+                    if is_link { linked.push(path) } else { folders.push(path) }
+                }
+            }
+        }
+        self.are_more = looked > self.most;
+        files
+    }
 }
 
-/// Notes the files below a folder, which is that of the project or one in it. What cannot be read is not there.
-#[expect(clippy::disallowed_methods, reason = "the person's own project, watched for them")]
-fn collect(folder: &Path, at_top: bool, into: &mut Snapshot) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let Ok(kind) = entry.file_type() else { continue };
-        if name.starts_with('.') || name == POLICY || into.len() >= FILES_MAX {
-            continue;
-        }
-        if kind.is_dir() {
-            let name = name.as_ref();
-            if !(MADE.contains(&name) || at_top && NO_SOURCES_AT_TOP.contains(&name)) {
-                collect(&entry.path(), false, into);
-            }
-        } else if let Ok(metadata) = entry.metadata() {
-            into.insert(entry.path(), Stamp::from(&metadata));
-        }
-    }
+/// Whether something of this name in a folder is looked at.
+fn is_source(at_top: bool, name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let name = name.as_ref();
+    let made = MADE.contains(&name) || at_top && NO_SOURCES_AT_TOP.contains(&name);
+    !(name.starts_with('.') || name == POLICY || made)
 }
 
 #[cfg(test)]
@@ -95,6 +124,7 @@ fn collect(folder: &Path, at_top: bool, into: &mut Snapshot) {
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::fs::symlink;
 
     #[test]
     fn a_change_is_told_once_and_when_it_is_quiet() {
@@ -117,6 +147,44 @@ mod tests {
         assert_eq!([sources.changed(), sources.changed()], [false, true], "it is the author's own");
         fs::remove_file(root.join("src/a.py")).unwrap();
         assert_eq!([sources.changed(), sources.changed()], [false, true]);
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn a_link_is_followed_and_not_in_a_circle() {
+        let root = std::env::temp_dir().join(format!("portcullis-links-{}", std::process::id()));
+        fs::create_dir_all(root.join("project/src")).unwrap();
+        fs::create_dir_all(root.join("shared/deep")).unwrap();
+        fs::write(root.join("shared/deep/a.py"), "1").unwrap();
+        fs::write(root.join("b.py"), "1").unwrap();
+        symlink("../../shared", root.join("project/src/shared")).unwrap();
+        symlink("../../b.py", root.join("project/src/b.py")).unwrap();
+        symlink("..", root.join("shared/round")).unwrap();
+        let mut sources = Sources::new(&root.join("project"));
+        assert_eq!([sources.changed(), sources.changed(), sources.changed()], [false, true, false]);
+        for file in ["shared/deep/a.py", "b.py"] {
+            fs::write(root.join(file), "22").unwrap();
+            assert_eq!([sources.changed(), sources.changed(), sources.changed()], [false, true, false], "{file}");
+        }
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn no_more_than_a_number_of_files_is_looked_at_and_those_behind_links_last() {
+        let root = std::env::temp_dir().join(format!("portcullis-many-{}", std::process::id()));
+        fs::create_dir_all(root.join("project")).unwrap();
+        fs::create_dir_all(root.join("shared")).unwrap();
+        symlink("../shared", root.join("project/shared")).unwrap();
+        for file in ["project/a.py", "project/b.py", "shared/a.py", "shared/b.py", "shared/c.py"] {
+            fs::write(root.join(file), "1").unwrap();
+        }
+        let mut sources = Sources { most: 6, ..Sources::new(&root.join("project")) };
+        assert!(!sources.changed() && !sources.are_more());
+        assert_eq!(sources.last.len(), 5);
+        sources.most = 4;
+        assert!(!sources.changed() && sources.are_more());
+        assert_eq!(sources.last.keys().filter(|file| file.parent() == Some(&root.join("project"))).count(), 2);
+        assert_eq!(sources.last.len(), 3);
         fs::remove_dir_all(root).unwrap();
     }
 }
