@@ -17,7 +17,11 @@ mod row;
 mod shape;
 #[path = "languages/strangers.rs"]
 mod strangers;
+#[path = "languages/surface.rs"]
+mod surface;
 #[path = "languages/table.rs"]
 mod table;
 #[path = "languages/templates.rs"]
 mod templates;
+#[path = "languages/units.rs"]
+mod units;

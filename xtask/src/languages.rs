@@ -13,14 +13,16 @@ use portcullis_build::workspace::Workspace;
 use portcullis_build::{Engine, Project, cache, size};
 
 /// Projects, each with the folder that its component is put in and the engine that it is built for.
-const PROJECTS: [(&str, &str, Option<Engine>); 13] = [
+const PROJECTS: [(&str, &str, Option<Engine>); 15] = [
     // Those that take longest come first.
     ("tests/languages/python", "python", None),
     ("tests/languages/typescript", "starlingmonkey", Some(Engine::StarlingMonkey)),
+    ("tests/languages/javascript", "surface-starlingmonkey", Some(Engine::StarlingMonkey)),
     ("tests/languages/go", "go", None),
     ("tests/languages/cpp", "cpp", None),
     ("tests/languages/rust", "rust", None),
     ("tests/languages/typescript", "quickjs", None),
+    ("tests/languages/javascript", "surface", None),
     ("tests/languages/c", "c", None),
     ("tests/languages/zig", "zig", None),
     ("examples/csv", "examples", None),

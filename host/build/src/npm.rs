@@ -1,12 +1,18 @@
 //! Packages of npm, pinned by a lock file that this program carries, installed once into the cache.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::{cache, process};
+
+/// The oldest Node.js that the pinned packages run on.
+const NODE_MAJOR_MIN: u32 = 20;
+
+/// What to do where Node is not there, or is too old.
+const NODE_NEEDED: &str = "install Node.js 20 or newer with npm, and have both on the PATH";
 
 /// What pins an installation.
 pub(crate) struct Lock {
@@ -16,6 +22,9 @@ pub(crate) struct Lock {
     pub(crate) manifest: &'static str,
     /// `package-lock.json`: the digest of every package that the manifest leads to.
     pub(crate) lock: &'static str,
+    /// The packages that come in one form for each kind of machine, as the names of all of these begin. To npm they are
+    /// optional: it leaves out, and says nothing of, those for other machines and those that it could not fetch.
+    pub(crate) native: &'static [&'static str],
 }
 
 impl Lock {
@@ -26,11 +35,93 @@ impl Lock {
             eprintln!("toolchain: installing what builds {}, once", self.name);
             fs::write(folder.join("package.json"), self.manifest)?;
             fs::write(folder.join("package-lock.json"), self.lock)?;
-            let mut npm = Command::new("npm");
-            // The digest of every package is checked, and no package's own installation program is run.
-            npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder);
-            process::run_tool(&mut npm, "Node.js 20 or newer with npm is needed, and a way to npm's packages")
+            process::run_tool(&mut install_into(folder), &format!("{NODE_NEEDED}, and a way to npm's packages"))?;
+            check_native(&folder.join("node_modules"), self.native)
         });
         Ok(folder.with_context(|| format!("what builds {} could not be installed", self.name))?.join("node_modules"))
+    }
+}
+
+/// An npm that will install what a folder's lock file says, whatever the person set for installations of their own.
+fn install_into(folder: &Path) -> Command {
+    let mut npm = Command::new("npm");
+    // The digest of every package is checked, and no package's own installation program is run.
+    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+    npm.args(["--include=prod", "--include=optional", "--no-global", "--no-dry-run"]).current_dir(folder);
+    npm
+}
+
+/// Whether npm has brought each native package in a form for this machine.
+fn check_native(modules: &Path, native: &[&str]) -> Result<()> {
+    for prefix in native {
+        let (scope, begin) = prefix.split_once('/').context("native packages are named with their scope")?;
+        let there = fs::read_dir(modules.join(scope)).is_ok_and(|mut packages| {
+            packages.any(|package| package.is_ok_and(|package| is_form(&package.path(), begin)))
+        });
+        ensure!(
+            there,
+            "npm has left out `{prefix}...` for this machine, most likely because it could not fetch it: try again\n\
+             if it is left out again, there is no such package for this machine"
+        );
+    }
+    Ok(())
+}
+
+/// Whether a folder is a package of which the name begins so. Of one that failed npm may leave the folder behind.
+fn is_form(package: &Path, begin: &str) -> bool {
+    let named = package.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(begin));
+    named && package.join("package.json").is_file()
+}
+
+/// Whether there is a Node that the packages run on.
+///
+/// # Errors
+/// There is none, or it is too old.
+pub(crate) fn check_node() -> Result<()> {
+    let said = process::capture(Command::new("node").arg("--version")).context(NODE_NEEDED)?;
+    match major(&said) {
+        Some(found) if found >= NODE_MAJOR_MIN => Ok(()),
+        _ => bail!("`node` is {}, which is too old: {NODE_NEEDED}", said.trim()),
+    }
+}
+
+/// The first number of `v20.1.0`.
+fn major(version: &str) -> Option<u32> {
+    version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_number_of_a_version_counts() {
+        assert_eq!(major("v20.20.2\n"), Some(20));
+        assert_eq!(major("v8.0.0"), Some(8));
+        assert_eq!(major("what"), None);
+    }
+
+    #[test]
+    fn an_installation_without_its_native_packages_is_not_complete() {
+        let modules = std::env::temp_dir().join(format!("portcullis-npm-{}", std::process::id()));
+        let native = ["@esbuild/", "@bytecodealliance/wizer-"];
+        cache::empty(&modules.join("@esbuild/linux-x64")).unwrap();
+        cache::empty(&modules.join("@bytecodealliance/wizer")).unwrap();
+        fs::write(modules.join("@bytecodealliance/wizer/package.json"), "{}").unwrap();
+        let failure = check_native(&modules, &native).unwrap_err().to_string();
+        assert!(failure.contains("@esbuild/") && failure.contains("try again"), "{failure}");
+        fs::write(modules.join("@esbuild/linux-x64/package.json"), "{}").unwrap();
+        let failure = check_native(&modules, &native).unwrap_err().to_string();
+        assert!(failure.contains("@bytecodealliance/wizer-"), "{failure}");
+        cache::empty(&modules.join("@bytecodealliance/wizer-linux-x64")).unwrap();
+        fs::write(modules.join("@bytecodealliance/wizer-linux-x64/package.json"), "{}").unwrap();
+        check_native(&modules, &native).unwrap();
+        fs::remove_dir_all(modules).unwrap();
+    }
+
+    #[test]
+    fn what_a_person_leaves_out_elsewhere_is_installed_here() {
+        let npm = install_into(Path::new("/x"));
+        assert!(npm.get_args().any(|argument| argument == "--include=optional"));
     }
 }

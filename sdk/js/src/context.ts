@@ -2,6 +2,7 @@
 
 import { ask as askHost, current, isCancelled, report } from "portcullis:tool/context";
 import { Cancelled, Denied, payload } from "./failure.ts";
+import { kindOf, sendable, sendableIfAny, sendableJson } from "./sendable.ts";
 
 /** What a tool may need. Also the name of the right that `ask` asks for. */
 export type Permission = "read" | "write" | "execute" | "network";
@@ -55,12 +56,21 @@ export const context: Context = {
   },
 
   progress({ title, metadata, fraction }) {
-    report({ title, metadata: metadata && JSON.stringify(metadata), fraction });
+    if (fraction !== undefined && typeof fraction !== "number") {
+      throw new TypeError(`the fraction has to be a number, and is ${kindOf(fraction)}`);
+    }
+    report({
+      title: sendableIfAny(title, "the title"),
+      metadata: metadata && sendableJson(metadata, "the metadata"),
+      fraction,
+    });
   },
 
   ask({ permission, resource, reason }) {
+    const right = sendable(permission, "the permission");
+    const [what, why] = [sendable(resource, "the resource"), sendable(reason, "the reason")];
     try {
-      askHost(permission, resource, reason);
+      askHost(right, what, why);
     } catch (error) {
       throw new Denied(String(payload(error) ?? error), { cause: error });
     }

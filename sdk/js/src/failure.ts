@@ -1,7 +1,11 @@
 // Why a tool could not answer. Each text is for the model, and says what would help.
 
+import { kindOf } from "./sendable.ts";
+
+const KINDS = ["invalid-arguments", "denied", "unavailable", "cancelled", "failed"] as const;
+
 /** The kinds of failure that the contract has. */
-export type FailureKind = "invalid-arguments" | "denied" | "unavailable" | "cancelled" | "failed";
+export type FailureKind = (typeof KINDS)[number];
 
 /** Ends a call with a failure of a kind. Throw one of the classes below. */
 export class Failure extends Error {
@@ -13,6 +17,7 @@ export class Failure extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
+    if (!KINDS.includes(kind)) throw new TypeError(`a failure is ${KINDS.join(", ")}, and not ${describe(kind)}`);
   }
 }
 
@@ -51,18 +56,24 @@ export class Failed extends Failure {
   }
 }
 
-/** What an error says, with its name; of anything else that was thrown, what it is. */
+/** What an error says, with its name; of anything else that was thrown, what it is. It never throws. */
 export function describe(error: unknown): string {
+  for (const words of [wordsOf, String, kindOf]) {
+    try {
+      return words(error).toWellFormed();
+    } catch {
+      // What was thrown has a method that throws, or is no text in this way.
+    }
+  }
+  return "something was thrown that cannot be shown";
+}
+
+function wordsOf(error: unknown): string {
   if (error instanceof Error) {
     const name = error.name || "Error";
     return error.message === "" ? name : `${name}: ${error.message}`;
   }
-  if (typeof error === "string") return error;
-  try {
-    return JSON.stringify(error) ?? String(error);
-  } catch {
-    return String(error);
-  }
+  return typeof error === "string" ? error : (JSON.stringify(error) ?? String(error));
 }
 
 /** What the host gave as the reason of an error that it raised. */

@@ -39,7 +39,7 @@ declare global {
 
   const clearInterval: typeof timers.clearInterval;
   const clearTimeout: typeof timers.clearTimeout;
-  const console: typeof consoles.console;
+  const console: consoles.Console;
   const crypto: typeof random.crypto;
   const fetch: typeof fetching.fetch;
   const performance: typeof clock.performance;

@@ -1,11 +1,14 @@
 // The export of the component: describes the plugin, and runs one tool in an instance made for this call alone.
 
 import { context } from "./context.ts";
+import { beginCall } from "./engine/hooks.ts";
 import { complete, NeverSettled, Uncaught } from "./engine/jobs.ts";
 import { describe, Failure } from "./failure.ts";
 import { setManifest } from "./manifest.ts";
 import { type Answer, answer, json, type Part } from "./output.ts";
+import { checkPlugin } from "./check.ts";
 import { argumentsSchema, outputSchema, parse } from "./schema.ts";
+import { sendable, sendableBytes, sendableIfAny, sendableJson } from "./sendable.ts";
 import type { Plugin, Tool } from "./tool.ts";
 
 /** The variant `failure` of the contract. */
@@ -15,11 +18,13 @@ class Refusal {
 
 /** Makes the component's export of a plugin. Its description is made while the component is built. */
 export function handler(plugin: Plugin) {
+  checkPlugin(plugin);
   setManifest(plugin);
   const manifest = manifestOf(plugin);
   return {
     describe: () => manifest,
     executeRaw(name: string, input: string) {
+      beginCall();
       try {
         return success(complete(() => execute(plugin, name, input)));
       } catch (error) {
@@ -41,20 +46,39 @@ async function execute(plugin: Plugin, name: string, input: string): Promise<Ans
 
 function success({ output, extras }: Answer) {
   return {
-    title: extras.title ?? null,
-    output: output.tag === "parts" ? { tag: output.tag, val: output.val.map(part) } : output,
-    metadata: extras.metadata === undefined ? null : JSON.stringify(extras.metadata),
+    title: sendableIfAny(extras.title, "the title") ?? null,
+    output: { tag: output.tag, val: output.tag === "parts" ? output.val.map(part) : sendable(output.val, "the text") },
+    metadata: extras.metadata === undefined ? null : sendableJson(extras.metadata, "the metadata"),
   };
 }
 
 function part(part: Part) {
-  if (part.type === "text") return { tag: "text", val: part.text };
-  return { tag: part.type, val: { mediaType: part.mediaType, data: part.data } };
+  switch (part.type) {
+    case "text":
+      return { tag: "text", val: sendable(part.text, "the text of a part") };
+    case "image":
+    case "file": {
+      const mediaType = sendable(part.mediaType, "a media type");
+      return { tag: part.type, val: { mediaType, data: sendableBytes(part.data, "what a part holds") } };
+    }
+    default:
+      throw new TypeError("a part is a string, an image or a file");
+  }
 }
 
 function refusal(error: unknown): Refusal {
+  try {
+    return told(error);
+  } catch {
+    // Even to ask what was thrown can throw: of a proxy.
+    return new Refusal({ tag: "failed", val: describe(error) });
+  }
+}
+
+function told(error: unknown): Refusal {
   if (error instanceof Failure) {
-    return new Refusal(error.kind === "cancelled" ? { tag: error.kind } : { tag: error.kind, val: error.message });
+    const { kind, message } = error;
+    return new Refusal(kind === "cancelled" ? { tag: kind } : { tag: kind, val: describe(message) });
   }
   let text = describe(error);
   if (error instanceof NeverSettled) text = error.message;

@@ -5,20 +5,24 @@ import { log as write, type Level } from "wasi:logging/logging";
 import { openText } from "portcullis:tool/output";
 import { openService, type Service as ServiceHandle } from "portcullis:tool/dependencies";
 import { Denied, Failed, payload, Unavailable } from "./failure.ts";
-import { decode, encode } from "./globals/encoding.ts";
+import { encode } from "./globals/encoding.ts";
 import type { Json } from "./output.ts";
+import { sendable, sendableJson } from "./sendable.ts";
 
 /** How much is written to the host at once: what `wasi:io` promises to take, in bytes. */
 const WRITE_BYTES = 4096;
 
+const LEVELS: readonly Level[] = ["trace", "debug", "info", "warn", "error", "critical"];
+
 /** What the policy sets for the plugin under `config`. */
 export function setting(key: string): string | null {
-  return get(key) ?? null;
+  return get(sendable(key, "the key of a setting")) ?? null;
 }
 
 /** Writes a line into the record of the call. */
 export function log(level: Level, message: string): void {
-  write(level, "", message);
+  if (!LEVELS.includes(level)) throw new TypeError(`the level ${String(level)} is none of ${LEVELS.join(", ")}`);
+  write(level, "", sendable(message, "the message"));
 }
 
 /** Why there is no handle behind a key. */
@@ -45,14 +49,15 @@ export interface Service {
 export function service(key: string): Service {
   let handle: ServiceHandle;
   try {
-    handle = openService(key);
+    handle = openService(sendable(key, "the key of a service"));
   } catch (error) {
     throw noHandle("service", key, error);
   }
   return {
     call(method, input) {
+      const [name, text] = [sendable(method, "the method"), sendableJson(input, "the input")];
       try {
-        return JSON.parse(handle.call(method, JSON.stringify(input)));
+        return JSON.parse(handle.call(name, text));
       } catch (error) {
         const words = payload(error);
         throw words === undefined ? error : new Failed(String(words), { cause: error });
@@ -70,7 +75,7 @@ export function answerWriter(): { write(text: string): void } {
   if (stream === null || stream === undefined) throw new Failed("there is no answer to write");
   return {
     write(text) {
-      const bytes = encode(text);
+      const bytes = encode(sendable(text, "what is written"));
       for (let start = 0; start < bytes.length; start += WRITE_BYTES) {
         stream.blockingWriteAndFlush(bytes.subarray(start, start + WRITE_BYTES));
       }

@@ -1,5 +1,7 @@
 // What a tool answers with.
 
+import { sendableJson } from "./sendable.ts";
+
 /** Anything that JSON can say. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -33,9 +35,7 @@ export function text(value: string, extras: Extras = {}): Answer {
 
 /** Answers with JSON. A returned object, array, number, boolean or `null` is the same without extras. */
 export function json(value: unknown, extras: Extras = {}): Answer {
-  const document = JSON.stringify(value);
-  if (document === undefined) throw new TypeError(`a ${typeof value} cannot be said in JSON`);
-  return new Answer({ tag: "json", val: document }, extras);
+  return new Answer({ tag: "json", val: sendableJson(value, "the answer") }, extras);
 }
 
 /** Answers with several pieces: text, images and files. */

@@ -1,9 +1,11 @@
 // A plugin's own opinion of a call, before it runs.
 
 import { namesHost } from "portcullis:tool/dependencies";
+import { beginCall } from "./engine/hooks.ts";
 import { complete } from "./engine/jobs.ts";
 import { describe } from "./failure.ts";
 import { noHandle } from "./handles.ts";
+import { sendable } from "./sendable.ts";
 
 /** What a plugin thinks of a call. It can only tighten what the policy decided. */
 export type Verdict = "clear" | { ask: string } | { refuse: string };
@@ -23,6 +25,7 @@ export type Review = (call: Reviewed) => Verdict | PromiseLike<Verdict>;
 export function reviewer(review: Review) {
   return {
     review(tool: string, input: string) {
+      beginCall();
       try {
         return variant(complete(() => review({ tool, arguments: JSON.parse(input), namesHost: names })));
       } catch (error) {
@@ -34,12 +37,14 @@ export function reviewer(review: Review) {
 
 function variant(verdict: Verdict): { tag: string; val?: string } {
   if (verdict === "clear") return { tag: "clear" };
-  return "ask" in verdict ? { tag: "ask", val: verdict.ask } : { tag: "refuse", val: verdict.refuse };
+  const [tag, reason] = "ask" in verdict ? ["ask", verdict.ask] : ["refuse", verdict.refuse];
+  return { tag, val: sendable(reason, "the reason") };
 }
 
 function names(key: string, url: string): boolean {
+  const [client, where] = [sendable(key, "the key"), sendable(url, "the URL")];
   try {
-    return namesHost(key, url);
+    return namesHost(client, where);
   } catch (error) {
     throw noHandle("HTTP client", key, error);
   }

@@ -46,9 +46,11 @@ export type FromJsonSchema<S> = S extends { readonly const: infer V }
               ? FromJsonSchema<I>[]
               : S extends { readonly type: "object"; readonly properties: infer P }
                 ? FromProperties<P, S extends { readonly required: readonly (infer K)[] } ? K : never>
-                : S extends { readonly type: "object" }
-                  ? Record<string, never>
-                  : unknown;
+                : S extends { readonly type: "object"; readonly additionalProperties: infer A }
+                  ? Record<string, A extends false ? never : A extends true ? unknown : FromJsonSchema<A>>
+                  : S extends { readonly type: "object" }
+                    ? Record<string, never>
+                    : unknown;
 
 type FromProperties<P, Required> = {
   -readonly [K in keyof P as K extends Required ? K : never]: FromJsonSchema<P[K]>;
@@ -89,19 +91,80 @@ export function outputSchema(schema: Schema): JsonSchema {
   return rest;
 }
 
-/** Adds `additionalProperties: false` to every object that names its properties and does not say otherwise. */
-function close(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(close);
-  if (typeof schema !== "object" || schema === null) return schema;
-  const closed: Record<string, unknown> = {};
+/** Keywords whose schemas look at the same object as the schema that they stand in. */
+const BESIDE = ["allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas"];
+
+/** Those of them that hold alternatives: each can be closed for itself where nothing stands beside them. */
+const ALTERNATIVES = ["anyOf", "oneOf"];
+
+/** Keywords that hold schemas by names of the author's own. */
+const NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+/** Keywords that hold values and no schemas. */
+const VALUES = ["const", "enum", "default", "examples", "required", "dependentRequired"];
+
+type Node = Record<string, unknown>;
+
+const isNode = (schema: unknown): schema is Node =>
+  typeof schema === "object" && schema !== null && !Array.isArray(schema);
+
+/** Whether other schemas look at the same object, and are no alternatives that can be closed each for itself. */
+function isComposed(schema: Node): boolean {
+  const [alternatives, others] = [ALTERNATIVES, BESIDE.filter((keyword) => !ALTERNATIVES.includes(keyword))];
+  if (others.some((keyword) => keyword in schema)) return true;
+  const names = "properties" in schema || schema.type === "object";
+  return names && alternatives.some((keyword) => keyword in schema);
+}
+
+/** Whether the schemas of a keyword look at an object that is closed further out. */
+function isBeside(keyword: string, schema: Node, beside: boolean): boolean {
+  return ALTERNATIVES.includes(keyword) ? beside || isComposed(schema) : BESIDE.includes(keyword);
+}
+
+/** The schemas in a schema, with their keywords and, where they stand in a map, their names there. */
+function* within(schema: Node): Generator<[keyword: string, name: string | number | null, inner: unknown]> {
   for (const [keyword, value] of Object.entries(schema)) {
-    // What is a value and not a schema stays as it is.
-    closed[keyword] = ["const", "enum", "default", "examples"].includes(keyword) ? value : close(value);
+    if (VALUES.includes(keyword)) continue;
+    const many = Array.isArray(value) || (NAMED.includes(keyword) && isNode(value));
+    if (!many) yield [keyword, null, value];
+    else for (const [name, inner] of Object.entries(value)) yield [keyword, name, inner];
   }
-  if (closed.type === "object" && !("additionalProperties" in closed) && !("unevaluatedProperties" in closed)) {
-    closed.additionalProperties = false;
+}
+
+/**
+ * Has every object that names its properties refuse all others, unless it says otherwise. A schema that looks at the
+ * same object as another cannot know what that one names, so that the outermost of them is closed, by
+ * `unevaluatedProperties`. A definition that such a schema refers to stays as it is.
+ */
+function close(schema: unknown, beside = false, open = openDefinitions(schema)): unknown {
+  if (!isNode(schema)) return schema;
+  const closed: Node = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    closed[keyword] = Array.isArray(value) ? [...value] : isNode(value) ? { ...value } : value;
+  }
+  for (const [keyword, name, inner] of within(schema)) {
+    const isOpen = isBeside(keyword, schema, beside) || open.has(`#/${keyword}/${name}`);
+    const made = close(inner, isOpen, open);
+    if (name === null) closed[keyword] = made;
+    else (closed[keyword] as Node)[name] = made;
+  }
+  if (!beside && isObject(schema) && !("additionalProperties" in schema) && !("unevaluatedProperties" in schema)) {
+    closed[isComposed(schema) ? "unevaluatedProperties" : "additionalProperties"] = false;
   }
   return closed;
+}
+
+/** Whether a schema, or one beside it that always holds, says that it is of an object. */
+function isObject({ type, allOf }: Node): boolean {
+  return type === "object" || (Array.isArray(allOf) && allOf.some((one) => isNode(one) && isObject(one)));
+}
+
+/** What `$ref` leads to from beside another schema. */
+function openDefinitions(schema: unknown, beside = false, found = new Set<unknown>()): Set<unknown> {
+  if (!isNode(schema)) return found;
+  if (beside) found.add(schema.$ref);
+  for (const [keyword, , inner] of within(schema)) openDefinitions(inner, isBeside(keyword, schema, beside), found);
+  return found;
 }
 
 /** The arguments as the schema's library gives them. */

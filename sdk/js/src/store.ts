@@ -3,6 +3,7 @@
 import { type Bucket, open } from "wasi:keyvalue/store";
 import { Denied, Failed, payload, Unavailable } from "./failure.ts";
 import { decode, encode } from "./globals/encoding.ts";
+import { sendable, sendableBytes, sendableJson } from "./sendable.ts";
 
 /** How a host begins what it says of a store that would hold too much. The interface has no code for it. */
 const FULL = "the store is full";
@@ -30,23 +31,25 @@ export function store(key: string): Store {
       throw storeFailure(key, error);
     }
   };
-  const bucket = attempt(() => open(key));
-  const getBytes = (name: string) => attempt(() => bucket.get(name)) ?? null;
-  const setBytes = (name: string, value: Uint8Array) => attempt(() => bucket.set(name, value));
+  const bucket = attempt(() => open(sendable(key, "the key of a store")));
+  const named = (name: string) => sendable(name, "the key of a value");
+  const getBytes = (name: string) => attempt(() => bucket.get(named(name))) ?? null;
+  const setBytes = (name: string, value: Uint8Array) =>
+    attempt(() => bucket.set(named(name), sendableBytes(value, "the value")));
   const get = (name: string) => {
     const bytes = getBytes(name);
     return bytes === null ? null : decode(bytes);
   };
-  const set = (name: string, value: string) => setBytes(name, encode(value));
+  const set = (name: string, value: string) => setBytes(name, encode(sendable(value, "the value")));
   return {
     get,
     set,
     getBytes,
     setBytes,
     getJson: (name) => JSON.parse(get(name) ?? "null"),
-    setJson: (name, value) => set(name, JSON.stringify(value)),
-    delete: (name) => attempt(() => bucket.delete(name)),
-    has: (name) => attempt(() => bucket.exists(name)),
+    setJson: (name, value) => set(name, sendableJson(value, "the value")),
+    delete: (name) => attempt(() => bucket.delete(named(name))),
+    has: (name) => attempt(() => bucket.exists(named(name))),
     keys: () => attempt(() => allKeys(bucket)),
   };
 }

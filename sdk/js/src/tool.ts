@@ -1,5 +1,6 @@
 // Tools and plugins, as their author writes them.
 
+import { checkPlugin, checkTool } from "./check.ts";
 import type { Context, Permission } from "./context.ts";
 import type { Answer } from "./output.ts";
 import type { Infer, Schema } from "./schema.ts";
@@ -36,10 +37,11 @@ export interface ToolOptions<S extends Schema, O extends Schema | undefined = un
 /** A tool of a plugin. */
 export type Tool = ToolOptions<any, any>;
 
-/** Makes a tool. */
+/** Makes a tool. Throws where an option is not one, or not what it has to be. */
 export function tool<const S extends Schema, const O extends Schema | undefined = undefined>(
   options: ToolOptions<S, O>,
 ): Tool {
+  checkTool(options);
   return options;
 }
 
@@ -66,7 +68,8 @@ export interface PluginOptions {
 /** A plugin: what the source exports as its default. */
 export type Plugin = Readonly<PluginOptions>;
 
-/** Makes a plugin. Export it as the default of the source. */
+/** Makes a plugin. Export it as the default of the source. Throws as `tool` does. */
 export function plugin(options: PluginOptions): Plugin {
+  checkPlugin(options);
   return options;
 }

@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::language::Language;
-use crate::npm::Lock;
+use crate::npm::{self, Lock};
 use crate::project::{Engine, Project};
 use crate::{cache, process};
 
@@ -21,15 +21,19 @@ const TOOLCHAIN: Lock = Lock {
     name: "JavaScript",
     manifest: include_str!("../../toolchains/javascript/package.json"),
     lock: include_str!("../../toolchains/javascript/package-lock.json"),
+    native: &["@andreiltd/componentize-qjs-binding-", "@esbuild/", "@typescript/typescript-"],
 };
 
 const STARLINGMONKEY: Lock = Lock {
     name: "StarlingMonkey",
     manifest: include_str!("../../toolchains/starlingmonkey/package.json"),
     lock: include_str!("../../toolchains/starlingmonkey/package-lock.json"),
+    native: &["@bytecodealliance/wizer-", "@napi-rs/lzma-", "@oxc-parser/binding-"],
 };
 
 const BUNDLE: &str = include_str!("../../toolchains/javascript/bundle.mjs");
+
+const EXPLAIN: &str = include_str!("../../toolchains/javascript/explain.mjs");
 
 const QUICKJS: &str = include_str!("../../toolchains/javascript/quickjs.mjs");
 
@@ -46,25 +50,18 @@ const SHOWN: &[u8] = b"wasi:";
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     ensure!(project.source.is_file(), "there is no {}: name the source in plugin.toml", project.source.display());
     ensure!(project.sdk.is_dir(), "there is no SDK in {}: name its folder in plugin.toml", project.sdk.display());
+    npm::check_node()?;
     let modules = TOOLCHAIN.install()?;
-    // One for each build, also of two for two engines at once.
-    let place = cache::digest(out.as_os_str().as_encoded_bytes());
-    let work = cache::folder("work")?.join(format!("{}-{}-{}", project.name, std::process::id(), &place[..8]));
+    let work = out.with_extension("work");
     cache::empty(&work)?;
-    let built = in_folder(project, &modules, &work, out);
-    // What is left over is of no use, and the failure to report is the first one.
-    let _ = fs::remove_dir_all(&work);
-    built
-}
-
-fn in_folder(project: &Project, modules: &Path, work: &Path, out: &Path) -> Result<()> {
+    // What a package or the source itself lacks is said before the types that follow from it.
+    bundle(project, &modules, &work)?;
     if project.language == Language::TypeScript {
-        check_types(project, modules, work)?;
+        check_types(project, &modules, &work)?;
     }
-    bundle(project, modules, work)?;
     match project.engine {
-        Engine::QuickJs => quickjs(modules, work, out),
-        Engine::StarlingMonkey => starlingmonkey(work, out),
+        Engine::QuickJs => quickjs(project, &modules, &work, out),
+        Engine::StarlingMonkey => starlingmonkey(project, &work, out),
     }
 }
 
@@ -93,9 +90,10 @@ fn check_types(project: &Project, modules: &Path, work: &Path) -> Result<()> {
     process::run_tool(&mut tsc, "correct the types above; what the SDK offers is in the README.md of its folder")
 }
 
-/// Writes `plugin.js` and `wit` into the working folder.
+/// Writes `plugin.js`, `plugin.js.map` and `wit` into the working folder.
 fn bundle(project: &Project, modules: &Path, work: &Path) -> Result<()> {
     let options = json!({
+        "root": project.root,
         "source": project.source,
         "sdk": project.sdk,
         "contract": project.sdk.join("wit"),
@@ -108,12 +106,13 @@ fn bundle(project: &Project, modules: &Path, work: &Path) -> Result<()> {
     });
     let mut bundle = script(work, "bundle", BUNDLE, &options)?;
     bundle.current_dir(&project.root);
-    process::run_tool(&mut bundle, "correct what is said above; a package of npm has to be installed in the project")
+    process::run_tool(&mut bundle, "correct what is said above; what the SDK offers is in the README.md of its folder")
 }
 
-fn quickjs(modules: &Path, work: &Path, out: &Path) -> Result<()> {
+fn quickjs(project: &Project, modules: &Path, work: &Path, out: &Path) -> Result<()> {
     let made = work.join("quickjs.wasm");
     let options = json!({
+        "root": project.root,
         "modules": modules,
         "bundle": work.join("plugin.js"),
         "wit": work.join("wit"),
@@ -128,8 +127,7 @@ fn quickjs(modules: &Path, work: &Path, out: &Path) -> Result<()> {
 }
 
 /// What to do when a source fails while it is initialised.
-const AT_BUILD: &str = "the top level of the source runs while the component is built, where there is no host: no \
-    clock, no randomness, no files and no printing; move into a tool what needs them";
+const AT_BUILD: &str = "correct what is said above: the top level of the source runs while the component is built";
 
 /// The runtime without its own imports, from the cache or out of the package that carries it.
 fn quickjs_runtime(modules: &Path) -> Result<PathBuf> {
@@ -164,9 +162,10 @@ fn show_namespace(component: &mut [u8]) {
     }
 }
 
-fn starlingmonkey(work: &Path, out: &Path) -> Result<()> {
+fn starlingmonkey(project: &Project, work: &Path, out: &Path) -> Result<()> {
     let modules = STARLINGMONKEY.install()?;
     let options = json!({
+        "root": project.root,
         "modules": modules,
         "bundle": work.join("plugin.js"),
         "wit": work.join("wit"),
@@ -176,9 +175,10 @@ fn starlingmonkey(work: &Path, out: &Path) -> Result<()> {
     process::run_tool(&mut script(work, "componentize", COMPONENTIZE, &options)?, AT_BUILD)
 }
 
-/// One of the scripts of this program, with its options in a file beside it.
+/// One of the scripts of this program, with what it imports and its options in files beside it.
 fn script(work: &Path, name: &str, source: &str, options: &Value) -> Result<Command> {
     let (program, settings) = (work.join(name).with_extension("mjs"), work.join(name).with_extension("json"));
+    fs::write(work.join("explain.mjs"), EXPLAIN)?;
     fs::write(&program, source)?;
     fs::write(&settings, options.to_string())?;
     let mut command = Command::new("node");

@@ -1,14 +1,14 @@
 // Bundles a plugin's source with the SDK into one module, and writes the WIT world of what that module imports.
 //
-// node bundle.mjs FILE, which holds {"source", "sdk", "contract", "modules", "engine", "out"}: paths, but for `engine`.
-// `out` is a folder; it gets `plugin.js` and `wit/`.
+// node bundle.mjs FILE, which holds {"root", "source", "sdk", "contract", "modules", "engine", "out"}: paths, but for
+// `engine`. `out` is a folder; it gets `plugin.js`, the map of its positions and `wit/`.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
+import { builtinModules, createRequire } from "node:module";
+import { join, relative } from "node:path";
 
-const { source, sdk, contract, modules, engine, out } = JSON.parse(readFileSync(process.argv[2], "utf8"));
-const { build } = createRequire(join(modules, "/"))("esbuild");
+const { root, source, sdk, contract, modules, engine, out } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { build, formatMessages } = createRequire(join(modules, "/"))("esbuild");
 
 // QuickJS is initialised by a host that knows WASI, in which the contract's own interfaces over WASI's resources would
 // not link. A namespace of the same length hides them; the build puts the name back into the finished component.
@@ -70,14 +70,31 @@ for (const [name, path] of Object.entries(modulesOfNode)) {
   alias[name] = alias[`node:${name}`] = inside(path);
 }
 
-/** What Node has and a plugin does not: a message that says what there is. */
+/** What Node has and a plugin does not, as modules import it: the module, and the names. */
+const absent = new Map();
+
+const isOfNode = (path) => path.startsWith("node:") || builtinModules.includes(path);
+const without = (name) => `a plugin has no \`${name}\` of Node's`;
+
+/**
+ * Modules of Node. A package that stands in for one, such as `events`, is taken where it is installed. An import of
+ * another counts if it is in the bundle at the end. A `require` throws when it is reached, as packages expect that ask
+ * for one where there is one.
+ */
 const node = {
   name: "node",
   setup(build) {
-    build.onResolve({ filter: /^node:/ }, ({ path }) => {
-      if (path in alias) return undefined;
-      const there = "node:fs, node:fs/promises and node:path";
-      return { errors: [{ text: `a plugin has no \`${path}\`; of Node's modules there are ${there}` }] };
+    build.onResolve({ filter: /^(node:)?[\w/]+$/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+      if (path in alias || pluginData === node || !isOfNode(path)) return undefined;
+      const installed = await build.resolve(path, { kind, importer, resolveDir, pluginData: node });
+      if (installed.errors.length === 0 && !installed.external) return installed;
+      const name = path.replace(/^node:/, "");
+      if (kind === "require-call") return { path: name, namespace: "node" };
+      absent.set(importer, (absent.get(importer) ?? new Set()).add(name));
+      return { path: name, external: true, sideEffects: false };
+    });
+    build.onLoad({ filter: /./, namespace: "node" }, ({ path }) => {
+      return { contents: `throw new Error(${JSON.stringify(without(path))});` };
     });
   },
 };
@@ -99,18 +116,33 @@ const review = `
   import { reviewer as reviewing } from ${JSON.stringify(inside("review.ts"))};
   export const reviewer = reviewing(review);
 `;
-const entry = `
-  import ${JSON.stringify(inside("engine/prelude.ts"))};
-  import plugin from ${JSON.stringify(source)};
-  import { handler as exported } from ${JSON.stringify(inside("handler.ts"))};
-  export const handler = exported(plugin);
-  ${withReview ? review : ""}
-`;
 
-let result;
-try {
-  result = await build({
-    stdin: { contents: entry, resolveDir: sdk, sourcefile: "entry.js" },
+/** What asks the host for something that an engine has too, by another name than its own: who does, and what helps. */
+const provided = [
+  { provide: "provideClock", from: inside("globals/clock.ts"), named: /\.Date\b|[{,]Date[:,}]/ },
+  { provide: "provideRandom", from: inside("globals/random.ts"), named: /\.random\b|[{,]random[:,}]/ },
+];
+
+/** The module that the component is made of. */
+function entry(providing) {
+  const provide = providing.map(({ provide, from }) => `
+    import { ${provide} } from ${JSON.stringify(from)};
+    ${provide}();
+  `);
+  return `
+    import ${JSON.stringify(inside("engine/prelude.ts"))};
+    import plugin from ${JSON.stringify(source)};
+    import { handler as exported } from ${JSON.stringify(inside("handler.ts"))};
+    export const handler = exported(plugin);
+    ${withReview ? review : ""}
+    ${provide.join("")}
+  `;
+}
+
+function bundle(contents) {
+  return build({
+    stdin: { contents, resolveDir: sdk, sourcefile: "entry.js" },
+    outfile: join(out, "plugin.js"),
     bundle: true,
     format: "esm",
     platform: "neutral",
@@ -119,26 +151,71 @@ try {
     target: "es2022",
     // The engine runs the jobs of its own promises too late: async functions become generators over the SDK's.
     supported: { "async-await": false, "async-generator": false, "for-await": false, "top-level-await": false },
-    define: { __ENGINE__: JSON.stringify(engine) },
+    define: { __ENGINE__: JSON.stringify(engine), "process.env.NODE_ENV": `"production"` },
     inject: [inside("globals/inject.ts")],
     alias,
     nodePaths: [modules],
     minify: true,
     keepNames: true,
     legalComments: "none",
+    sourcemap: "external",
+    sourcesContent: false,
     metafile: true,
     write: false,
-    logLevel: "warning",
+    logLevel: "silent",
     plugins: [host, node, pure, locales],
   });
-} catch (error) {
-  // esbuild has shown its errors.
-  if (error.errors === undefined) throw error;
+}
+
+const isPackage = (path) => /^[@\w]/.test(path);
+const packageOf = (path) => path.split("/").slice(0, path.startsWith("@") ? 2 : 1).join("/");
+
+/** Shows what is wrong, and ends. Of a package that is not there it says how it comes there. */
+async function fail(errors) {
+  const missing = new Map();
+  const others = [];
+  for (const error of errors) {
+    const [, path] = /^Could not resolve "(.+)"$/.exec(error.text) ?? [];
+    if (path === undefined || !isPackage(path)) others.push(error);
+    else missing.set(packageOf(path), error.location?.file);
+  }
+  for (const text of await formatMessages(others, { kind: "error" })) console.error(text.trimEnd());
+  for (const [name, file] of missing) console.error(`${file}: the package \`${name}\` is not installed`);
+  if (missing.size > 0) console.error(`run \`npm install ${[...missing.keys()].join(" ")}\` in ${root}`);
   process.exit(1);
 }
 
-const [output] = Object.values(result.metafile.outputs);
+/** One pass, and a second one where it shows that the host has to provide more. */
+async function bundleTwice() {
+  const first = await bundle(entry([]));
+  const providing = provided.filter(({ named }) => named.test(textOf(first)));
+  return providing.length > 0 ? bundle(entry(providing)) : first;
+}
+
+const fileOf = (made, extension) => made.outputFiles.find(({ path }) => path.endsWith(extension)).text;
+const textOf = (made) => fileOf(made, ".js");
+
+let result;
+try {
+  result = await bundleTwice();
+} catch (error) {
+  if (error.errors === undefined) throw error;
+  await fail(error.errors);
+}
+for (const text of await formatMessages(result.warnings, { kind: "warning" })) console.error(text.trimEnd());
+
+const output = Object.values(result.metafile.outputs).find(({ entryPoint }) => entryPoint !== undefined);
 const imports = output.imports.filter(({ external }) => external).map(({ path }) => path);
+
+const left = imports.filter(isOfNode);
+if (left.length > 0) {
+  for (const [importer, names] of absent) {
+    const used = [...names].filter((name) => left.includes(name)).map((name) => `\`${name}\``);
+    if (used.length > 0) console.error(`${relative(root, importer)}: a plugin has no ${used.join(", ")} of Node's`);
+  }
+  console.error("of Node's modules there are node:fs, node:fs/promises and node:path");
+  process.exit(1);
+}
 
 mkdirSync(join(out, "wit", "deps"), { recursive: true });
 for (const [file, text] of texts) writeFileSync(join(out, "wit", file), text);
@@ -149,4 +226,5 @@ const world = [...new Set(imports)].sort().map((path) => `  import ${inPackage(p
 const exported = ["handler", ...(withReview ? ["reviewer"] : [])].map((name) => `  export ${name};\n`);
 const text = `package ${tool};\n\nworld javascript {\n${[...world, ...exported].join("")}}\n`;
 writeFileSync(join(out, "wit", "world.wit"), text);
-writeFileSync(join(out, "plugin.js"), result.outputFiles[0].text);
+writeFileSync(join(out, "plugin.js"), textOf(result));
+writeFileSync(join(out, "plugin.js.map"), fileOf(result, ".map"));

@@ -1,12 +1,14 @@
 // Makes a component of a bundle with QuickJS.
 //
-// node quickjs.mjs FILE, which holds {"modules", "bundle", "wit", "world", "runtime", "out"}: paths, but for `world`.
+// node quickjs.mjs FILE, which holds {"root", "modules", "bundle", "wit", "world", "runtime", "out"}: paths, but for
+// `world`.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { explain, explainNoHost } from "./explain.mjs";
 
-const { modules, bundle, wit, world, runtime, out } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { root, modules, bundle, wit, world, runtime, out } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const { componentize } = createRequire(join(modules, "/"))("componentize-qjs");
 
 try {
@@ -16,8 +18,6 @@ try {
 } catch (error) {
   // What was asked of the host, which is not there yet; and in no case the engine's own functions.
   const [, asked] = /unknown import: `([^`]+)`/.exec(error.message) ?? [];
-  const shown = asked?.replace("wazi:", "wasi:");
-  if (shown !== undefined) console.error(`the top level of the source asks the host for ${shown}`);
-  else console.error(error.message.replace(/^.*module evaluation: /s, "").replace(/^ *\d+: +0x.*\n/gm, "").trim());
-  process.exit(1);
+  if (asked !== undefined) explainNoHost(asked.replace("wazi:", "wasi:"));
+  explain(error.message.replace(/^.*module evaluation: /s, "").replace(/^ *\d+: +0x.*\n/gm, ""), bundle, root);
 }

@@ -1,16 +1,24 @@
 // Makes a component of a bundle with StarlingMonkey.
 //
-// node componentize.mjs FILE, which holds {"modules", "bundle", "wit", "world", "out"}: all are paths but `world`.
+// node componentize.mjs FILE, which holds {"root", "modules", "bundle", "wit", "world", "out"}: all are paths but
+// `world`.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { explain, explainNoHost } from "./explain.mjs";
 
-const { modules, bundle, wit, world, out } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { root, modules, bundle, wit, world, out } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const library = join(modules, "@bytecodealliance/componentize-js/src/componentize.js");
 const { componentize } = await import(pathToFileURL(library));
 
 // The engine's own clocks, randomness, printing and requests: the SDK has all of them over the contract.
 const disableFeatures = ["clocks", "fetch-event", "http", "random", "stdio"];
-const { component } = await componentize({ sourcePath: bundle, witPath: wit, worldName: world, disableFeatures });
-writeFileSync(out, component);
+try {
+  const { component } = await componentize({ sourcePath: bundle, witPath: wit, worldName: world, disableFeatures });
+  writeFileSync(out, component);
+} catch (error) {
+  const [, place, name] = /unknown imported function: '([^']+)' '([^']+)'/.exec(error.message) ?? [];
+  if (place !== undefined) explainNoHost(`${place}#${name}`);
+  explain(error.message, bundle, root);
+}

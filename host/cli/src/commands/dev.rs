@@ -97,10 +97,11 @@ impl<'a> Desk<'a> {
             PolicyPlaces::Usual { .. } => (PolicyPlaces::Named(own.clone()), own),
         };
         let messages = Arc::<Messages>::default();
-        let calls = Calls::from_now_on(context.environment.state()?, &project.name);
+        let state = context.environment.state()?;
+        let calls = Calls::from_now_on(state, &project.name);
         Ok(Self {
             context,
-            sources: Sources::new(&project.root),
+            sources: Sources::new(&project.root, state),
             output: project.output(),
             made: false,
             missing: false,

@@ -1,5 +1,6 @@
 // What has to be in place before a plugin's first line runs. It imports nothing of the host.
 
+import "./hooks.ts";
 import { enqueue, runUncaught } from "./jobs.ts";
 import { LoopPromise } from "./promise.ts";
 

@@ -1,7 +1,8 @@
-// The clocks: an engine's own stand still at the moment of the build.
+// The clocks of the host.
 
 import { now as monotonicNow } from "wasi:clocks/monotonic-clock";
 import { now as wallNow } from "wasi:clocks/wall-clock";
+import { dateWith, EngineDate, provide, put } from "../engine/hooks.ts";
 
 const NANOSECONDS = 1e6;
 
@@ -10,13 +11,20 @@ function milliseconds(): number {
   return Number(seconds) * 1000 + Math.floor(nanoseconds / NANOSECONDS);
 }
 
-/** `Date`, with the time of the host. Its prototype is the engine's, so that `instanceof` works. */
-export const Date: DateConstructor = /* @__PURE__ */ new Proxy(globalThis.Date, {
-  construct: (target, input, newTarget) =>
-    Reflect.construct(target, input.length === 0 ? [milliseconds()] : input, newTarget),
-  apply: (target) => new target(milliseconds()).toString(),
-  get: (target, key, receiver) => (key === "now" ? milliseconds : Reflect.get(target, key, receiver)),
-});
+/** Has every `Date` ask the host. */
+export function provideClock(): void {
+  provide({ time: milliseconds });
+}
+
+/** `Date`, with the time of the host. There is none while the component is built. */
+export const Date: DateConstructor = /* @__PURE__ */ hostDate();
+
+function hostDate(): DateConstructor {
+  provideClock();
+  const date = dateWith(milliseconds);
+  put(EngineDate.prototype, "constructor", date);
+  return date;
+}
 
 let origin: number | undefined;
 

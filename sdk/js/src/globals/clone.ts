@@ -1,5 +1,7 @@
 // `structuredClone`, for the values that JavaScript itself has.
 
+import { EngineDate } from "../engine/hooks.ts";
+
 export function structuredClone<T>(value: T): T {
   return clone(value, new Map()) as T;
 }
@@ -11,7 +13,7 @@ function clone(value: unknown, made: Map<object, unknown>): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (made.has(value)) return made.get(value);
   const keep = <T extends object>(copy: T): T => (made.set(value, copy), copy);
-  if (value instanceof globalThis.Date) return keep(new globalThis.Date(value));
+  if (value instanceof EngineDate) return keep(new EngineDate(value));
   if (value instanceof RegExp) return keep(new RegExp(value));
   if (value instanceof ArrayBuffer) return keep(value.slice(0));
   if (value instanceof DataView) return keep(new DataView(value.buffer.slice(0), value.byteOffset, value.byteLength));

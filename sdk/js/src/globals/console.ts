@@ -12,7 +12,8 @@ let stdout: OutputStream | undefined;
 let stderr: OutputStream | undefined;
 
 function print(stream: OutputStream, values: unknown[]): void {
-  const bytes = encode(`${values.map((value) => show(value)).join(" ")}\n`);
+  const line = values.map((value) => show(value)).join(" ");
+  const bytes = encode(`${indent === "" ? line : line.replace(/^/gm, indent)}\n`);
   for (let start = 0; start < bytes.length; start += WRITE_BYTES) {
     stream.blockingWriteAndFlush(bytes.subarray(start, start + WRITE_BYTES));
   }
@@ -37,18 +38,50 @@ function show(value: unknown): string {
   });
 }
 
+/** What `group` puts before each line. */
+let indent = "";
+
+const counts = new Map<string, number>();
+
 const out = (...values: unknown[]) => print((stdout ??= getStdout()), values);
 const err = (...values: unknown[]) => print((stderr ??= getStderr()), values);
 
-/** `console`: `log`, `info` and `debug` to standard output, the others to standard error. */
+function group(...values: unknown[]): void {
+  if (values.length > 0) out(...values);
+  indent += "  ";
+}
+
+/** `console`: warnings, errors, `trace` and `assert` to standard error, the others to standard output. */
 export const console = {
   log: out,
   info: out,
   debug: out,
+  dir: (value: unknown) => out(value),
+  dirxml: out,
   warn: err,
   error: err,
   trace: err,
+  group,
+  groupCollapsed: group,
+  groupEnd() {
+    indent = indent.slice(2);
+  },
+  /** Each row in a line of its own. */
+  table(rows: unknown) {
+    if (typeof rows !== "object" || rows === null) return out(rows);
+    for (const [key, row] of Object.entries(rows)) out(`${key}:`, row);
+  },
+  count(label = "default") {
+    counts.set(label, (counts.get(label) ?? 0) + 1);
+    out(`${label}: ${counts.get(label)}`);
+  },
+  countReset(label = "default") {
+    counts.delete(label);
+  },
   assert(condition?: unknown, ...values: unknown[]) {
     if (!condition) err("Assertion failed", ...values);
   },
 };
+
+/** With the timers, which the build puts in where they are named. */
+export type Console = typeof console & typeof import("./console-time.ts");

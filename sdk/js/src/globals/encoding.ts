@@ -62,17 +62,39 @@ function codePoint(bytes: Uint8Array, start: number): [code: number | undefined,
   const first = bytes[start] as number;
   if (first < 0x80) return [first, 1];
   if (first < 0xc2 || first > 0xf4) return [undefined, 1];
-  const more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+  const more = following(first);
   let code = first & (0x3f >> more);
   for (let step = 1; step <= more; step++) {
     const next = bytes[start + step] ?? 0;
-    // The second byte bounds what would be too long, a surrogate or beyond Unicode.
-    const low = step > 1 ? 0x80 : first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
-    const high = step > 1 ? 0xbf : first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
-    if (next < low || next > high) return [undefined, step];
+    if (!follows(first, step, next)) return [undefined, step];
     code = (code << 6) | (next & 0x3f);
   }
   return [code, more + 1];
+}
+
+/** How many bytes follow the first one of a code point that takes more than one. */
+function following(first: number): number {
+  return first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+}
+
+/** Whether a byte may stand so many steps after the first one. */
+function follows(first: number, step: number, next: number): boolean {
+  // The second byte bounds what would be too long, a surrogate or beyond Unicode.
+  const low = step > 1 ? 0x80 : first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+  const high = step > 1 ? 0xbf : first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+  return next >= low && next <= high;
+}
+
+/** How many bytes at the end begin a code point that is not whole yet. */
+function unfinished(bytes: Uint8Array): number {
+  for (let length = 1; length <= Math.min(3, bytes.length); length++) {
+    const start = bytes.length - length;
+    const first = bytes[start] as number;
+    if ((first & 0xc0) === 0x80) continue;
+    const begins = first >= 0xc2 && first <= 0xf4 && following(first) >= length;
+    return begins && bytes.subarray(start + 1).every((next, index) => follows(first, index + 1, next)) ? length : 0;
+  }
+  return 0;
 }
 
 /** The bytes of what the web calls a buffer source. */
@@ -89,7 +111,21 @@ export class TextEncoder {
   }
 }
 
+const EMPTY = new Uint8Array(0);
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  if (first.length === 0) return second;
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}
+
 export class TextDecoder {
+  /** The bytes of a code point that is not whole yet. */
+  #rest: Uint8Array = EMPTY;
+  /** Whether something of a stream was given already. */
+  #begun = false;
   readonly encoding = "utf-8";
   readonly fatal: boolean;
   readonly ignoreBOM: boolean;
@@ -101,8 +137,14 @@ export class TextDecoder {
     this.ignoreBOM = ignoreBOM;
   }
 
-  decode(source: ArrayBuffer | ArrayBufferView = new ArrayBuffer(0)): string {
-    const text = decode(bytesOf(source), this.fatal);
-    return !this.ignoreBOM && text.startsWith("\ufeff") ? text.slice(1) : text;
+  /** With `stream` more will follow: a code point that is not whole yet waits for the next call. */
+  decode(source: ArrayBuffer | ArrayBufferView = new ArrayBuffer(0), { stream = false } = {}): string {
+    const bytes = joined(this.#rest, bytesOf(source));
+    const whole = bytes.length - (stream ? unfinished(bytes) : 0);
+    this.#rest = stream ? bytes.slice(whole) : EMPTY;
+    const text = decode(bytes.subarray(0, whole), this.fatal);
+    const skipped = !this.#begun && !this.ignoreBOM && text.startsWith("\ufeff") ? text.slice(1) : text;
+    this.#begun = stream && (this.#begun || text !== "");
+    return skipped;
   }
 }

@@ -54,7 +54,10 @@ export async function exchange(client: Client, outgoing: Outgoing): Promise<Inco
 
 function head({ url, method, headers, body }: Outgoing): OutgoingRequest {
   const fields = new Fields();
-  for (const [name, value] of headers) append(fields, name, value);
+  for (const [name, value] of headers) {
+    // The length is that of the body, whatever the caller thinks.
+    if (name !== "content-length") append(fields, name, value);
+  }
   if (body !== null) fields.append("content-length", encode(String(body.length)));
   const request = new OutgoingRequest(fields);
   request.setMethod(METHODS.includes(method) ? { tag: method.toLowerCase() } : { tag: "other", val: method });
@@ -138,6 +141,7 @@ function failure(client: Client, url: URL, code: unknown): Error {
   if (tag === "HTTP-request-denied" || tag === "destination-IP-prohibited") {
     return new Denied(client.refusal() ?? `the policy does not cover the request to ${url.host}`);
   }
+  if (tag?.startsWith("HTTP-request-")) return new Failed(`${url.host}: ${tag.replaceAll("-", " ")}`);
   const words = tag === "internal-error" && typeof val === "string" ? val : (tag ?? String(code)).replaceAll("-", " ");
   return new Unavailable(`${url.host}: ${words}`);
 }

@@ -4,16 +4,20 @@ import { type Client as Handle, openClient } from "portcullis:tool/dependencies"
 import { Failed } from "../failure.ts";
 import { noHandle } from "../handles.ts";
 import { httpKeys } from "../manifest.ts";
+import { sendable } from "../sendable.ts";
 import type { AbortSignal } from "./abort.ts";
 import { Body, type BodyInit, bodyOf, whole } from "./body.ts";
 import { exchange, type Incoming } from "./exchange.ts";
-import { Headers, type HeadersInit } from "./headers.ts";
+import { Headers, type HeadersInit, token } from "./headers.ts";
 import { URL } from "./url.ts";
 
 /** How many redirects are followed: as in browsers. */
 const REDIRECTS_MAX = 20;
 
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
+
+/** What a redirect does not carry to another origin. */
+const OF_ONE_ORIGIN = ["authorization", "cookie", "proxy-authorization"];
 
 export interface RequestInit {
   method?: string;
@@ -38,8 +42,10 @@ export class Request extends Body {
     const content = given?.bytes ?? base?.content ?? null;
     super(content && whole(content));
     this.content = content;
-    this.url = new URL(base?.url ?? String(input)).href;
-    this.method = (init.method ?? base?.method ?? "GET").toUpperCase();
+    const url = new URL(base?.url ?? String(input));
+    if (!/^https?:$/.test(url.protocol)) throw new TypeError(`cannot fetch ${url.protocol}: only http and https`);
+    this.url = url.href;
+    this.method = token(init.method ?? base?.method ?? "GET", "the method").toUpperCase();
     this.headers = new Headers(init.headers ?? base?.headers);
     this.redirect = init.redirect ?? base?.redirect ?? "follow";
     this.signal = init.signal ?? base?.signal ?? null;
@@ -120,7 +126,7 @@ export async function fetch(input: string | URL | Request, init?: RequestInit): 
 
 function open(key: string): Handle {
   try {
-    return openClient(key);
+    return openClient(sendable(key, "the key of an HTTP client"));
   } catch (error) {
     throw noHandle("HTTP client", key, error);
   }
@@ -154,7 +160,7 @@ async function send(handle: Handle, request: Request): Promise<Response> {
     if (request.redirect === "error") throw new TypeError(`${url.href} redirects to ${location}`);
     if (redirects === REDIRECTS_MAX) throw new TypeError(`${request.url} redirects more than ${REDIRECTS_MAX} times`);
     const next = new URL(location, url);
-    if (next.origin !== url.origin) headers.delete("authorization");
+    if (next.origin !== url.origin) for (const name of OF_ONE_ORIGIN) headers.delete(name);
     if (incoming.status === 303 || (incoming.status < 303 && method === "POST")) {
       method = method === "HEAD" ? method : "GET";
       body = null;

@@ -2,6 +2,25 @@
 
 export type HeadersInit = Headers | Record<string, string> | Iterable<readonly [string, string]>;
 
+/** What names of fields and methods are made of. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
+
+/** What no value of a field holds: the control characters but for the tab. */
+const CONTROLS = /[\0-\x08\x0a-\x1f\x7f]/;
+
+/** A text that is a token of HTTP. */
+export function token(text: string, what: string): string {
+  if (!TOKEN.test(text)) throw new TypeError(`${what} ${JSON.stringify(text)} is no token of HTTP`);
+  return text;
+}
+
+function checked(name: string, value: string): string {
+  token(name, "the name of a header");
+  const text = String(value).replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, "");
+  if (CONTROLS.test(text)) throw new TypeError(`the value of the header ${name} holds a control character`);
+  return text;
+}
+
 export class Headers {
   #values = new Map<string, string[]>();
 
@@ -11,12 +30,12 @@ export class Headers {
   }
 
   append(name: string, value: string): void {
-    const key = name.toLowerCase();
-    this.#values.set(key, [...(this.#values.get(key) ?? []), String(value).trim()]);
+    const [key, text] = [name.toLowerCase(), checked(name, value)];
+    this.#values.set(key, [...(this.#values.get(key) ?? []), text]);
   }
 
   set(name: string, value: string): void {
-    this.#values.set(name.toLowerCase(), [String(value).trim()]);
+    this.#values.set(name.toLowerCase(), [checked(name, value)]);
   }
 
   get(name: string): string | null {

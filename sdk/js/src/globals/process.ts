@@ -1,14 +1,9 @@
-// The little of `process` that ordinary code asks for. A plugin has no environment and no program arguments.
-
-import { getArguments, getEnvironment } from "wasi:cli/environment";
+// The little of `process` that ordinary code asks for. A plugin has no environment and no program arguments, so that
+// the host is not asked: packages look at `process.env` before there is one. The build answers `process.env.NODE_ENV`.
 
 export const process = {
-  get env(): Record<string, string | undefined> {
-    return Object.fromEntries(getEnvironment());
-  },
-  get argv(): string[] {
-    return getArguments();
-  },
+  env: {} as Record<string, string | undefined>,
+  argv: [] as string[],
   cwd: () => "/",
   platform: "wasi",
 };

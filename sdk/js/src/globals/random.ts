@@ -2,13 +2,27 @@
 
 import { getRandomBytes } from "wasi:random/random";
 import { u64 } from "../engine/engine.ts";
+import { provide } from "../engine/hooks.ts";
 import { bytesOf } from "./encoding.ts";
 
 /** The most that is given at once, in bytes: as on the web. */
 const RANDOM_BYTES_MAX = 65536;
 
-/** `Math.random`: 53 random bits. */
-export function random(): number {
+/** Has every `Math.random` ask the host. */
+export function provideRandom(): void {
+  provide({ random: fraction });
+}
+
+/** `Math.random`. There is none while the component is built. */
+export const random: () => number = /* @__PURE__ */ hostRandom();
+
+function hostRandom(): () => number {
+  provideRandom();
+  return fraction;
+}
+
+/** 53 random bits. */
+function fraction(): number {
   const bytes = getRandomBytes(u64(7));
   // The upper five bits of the first byte are one too many for each of the 53.
   return Array.from(bytes).reduce((sum, byte, index) => sum * 256 + (index === 0 ? byte & 31 : byte), 0) / 2 ** 53;

@@ -3,6 +3,7 @@
 import { getDirectories } from "wasi:filesystem/preopens";
 import type { Descriptor } from "wasi:filesystem/types";
 import { payload } from "../failure.ts";
+import { sendable } from "../sendable.ts";
 
 /** What an error of the host is called in Node, and what it says there. */
 const ERRORS: Record<string, [code: string, words: string]> = {
@@ -58,8 +59,9 @@ export function attempt<T>(syscall: string, path: PathLike, act: () => T): T {
 /** What Node takes for a path. */
 export type PathLike = string | { readonly href: string; readonly pathname: string };
 
-function pathOf(path: PathLike): string {
-  return typeof path === "string" ? path : decodeURIComponent(path.pathname);
+export function pathOf(path: PathLike): string {
+  if (typeof path === "object" && path !== null && "pathname" in path) return decodeURIComponent(path.pathname);
+  return sendable(path as string, "the path");
 }
 
 /** Where a path leads: the directory that the host opened, and the path below it. */

@@ -8,7 +8,9 @@ function promised<A extends unknown[], T>(act: (...input: A) => T): (...input: A
 }
 
 export const access = promised((path: fs.Path) => fs.accessSync(path));
-export const appendFile = promised((path: fs.Path, content: fs.Content) => fs.appendFileSync(path, content));
+export const appendFile = promised((path: fs.Path, content: fs.Content, options?: fs.WriteOptions) =>
+  fs.appendFileSync(path, content, options),
+);
 export const copyFile = promised((path: fs.Path, to: fs.Path) => fs.copyFileSync(path, to));
 export const lstat = promised((path: fs.Path) => fs.lstatSync(path));
 export const mkdir = promised((path: fs.Path, options?: { recursive?: boolean }) => fs.mkdirSync(path, options));

@@ -4,8 +4,10 @@ import type { Descriptor, DescriptorStat, DescriptorType, OpenFlags } from "wasi
 import type { OutputStream } from "wasi:io/streams";
 import { u64 } from "../engine/engine.ts";
 import { payload } from "../failure.ts";
+import { EngineDate } from "../engine/hooks.ts";
 import { bytesOf, decode, encode } from "../globals/encoding.ts";
-import { attempt, type PathLike, place, SystemError } from "./files.ts";
+import { kindOf } from "../sendable.ts";
+import { attempt, type PathLike, pathOf, place, SystemError } from "./files.ts";
 import * as promises from "./fs-promises.ts";
 
 export { promises };
@@ -19,8 +21,9 @@ const FOLLOW = { symlinkFollow: true };
 
 export type Path = PathLike;
 export type Encoding = "utf8" | "utf-8";
-export type ReadOptions = Encoding | { encoding?: Encoding | null } | null;
-export type WriteOptions = Encoding | { encoding?: Encoding | null; flag?: "w" | "wx" | "a" } | null;
+export type ReadOptions = Encoding | { encoding?: Encoding | null; flag?: "r" } | null;
+export type WriteFlag = "w" | "w+" | "wx" | "wx+" | "a" | "a+" | "ax" | "ax+" | "r+";
+export type WriteOptions = Encoding | { encoding?: Encoding | null; flag?: WriteFlag } | null;
 export type Content = string | ArrayBuffer | ArrayBufferView;
 
 function open(path: PathLike, open: OpenFlags, access: { read?: boolean; write?: boolean }): Descriptor {
@@ -33,18 +36,25 @@ function open(path: PathLike, open: OpenFlags, access: { read?: boolean; write?:
 export function readFileSync(path: PathLike, options: Encoding | { encoding: Encoding }): string;
 export function readFileSync(path: PathLike, options?: { encoding?: null } | null): Uint8Array;
 export function readFileSync(path: PathLike, options: ReadOptions = null): string | Uint8Array {
+  const { encoding, flag = "r" } = checked(options);
+  if (flag !== "r") throw new TypeError(`the flag ${String(flag)} is not supported for reading`);
   const bytes = readBytes(path);
-  const encoding = typeof options === "string" ? options : options?.encoding;
-  if (!encoding) return bytes;
-  if (encoding !== "utf8" && encoding !== "utf-8") throw new TypeError(`the encoding ${encoding} is not supported`);
-  return decode(bytes);
+  return encoding ? decode(bytes) : bytes;
+}
+
+/** The options, of which the encoding is UTF-8 if there is one. */
+function checked<F extends string>(given: Encoding | { encoding?: Encoding | null; flag?: F } | null) {
+  const options = typeof given === "string" ? { encoding: given, flag: undefined } : (given ?? {});
+  const { encoding } = options;
+  if (encoding && !/^utf-?8$/i.test(encoding)) throw new TypeError(`the encoding ${encoding} is not supported`);
+  return options;
 }
 
 function readBytes(path: PathLike): Uint8Array {
   using file = open(path, {}, { read: true });
   return attempt("read", path, () => {
     const { size, type } = file.stat();
-    if (type === "directory") throw new SystemError("EISDIR", "illegal operation on a directory", "read", String(path));
+    if (type === "directory") throw new SystemError("EISDIR", "illegal operation on a directory", "read", pathOf(path));
     using stream = file.readViaStream(u64(0));
     let bytes = new Uint8Array(Number(size));
     let length = 0;
@@ -67,27 +77,43 @@ function readBytes(path: PathLike): Uint8Array {
   });
 }
 
+/** How a file is opened by the flags of Node, without the `+` that asks for reading too. */
+const WAYS: Record<string, OpenFlags> = {
+  w: { create: true, truncate: true },
+  wx: { create: true, exclusive: true },
+  a: { create: true },
+  ax: { create: true, exclusive: true },
+  r: {},
+};
+
 export function writeFileSync(path: PathLike, content: Content, options: WriteOptions = null): void {
-  const flag = typeof options === "string" ? "w" : (options?.flag ?? "w");
-  if (flag === "a") return appendFileSync(path, content);
-  using file = open(path, { create: true, truncate: flag === "w", exclusive: flag === "wx" }, { write: true });
-  write(path, () => file.writeViaStream(u64(0)), content);
+  put(path, content, checked(options).flag ?? "w");
 }
 
-export function appendFileSync(path: PathLike, content: Content): void {
-  using file = open(path, { create: true }, { write: true });
-  write(path, () => file.appendViaStream(), content);
+export function appendFileSync(path: PathLike, content: Content, options: WriteOptions = null): void {
+  put(path, content, checked(options).flag ?? "a");
 }
 
-function write(path: PathLike, start: () => OutputStream, content: Content): void {
-  const bytes = typeof content === "string" ? encode(content) : bytesOf(content);
+function put(path: PathLike, content: Content, flag: WriteFlag): void {
+  const way = flag === ("r" as string) ? undefined : WAYS[String(flag).replace(/\+$/, "")];
+  if (way === undefined) throw new TypeError(`the flag ${String(flag)} is not supported for writing`);
+  const isText = typeof content === "string";
+  if (!isText && !(content instanceof ArrayBuffer) && !ArrayBuffer.isView(content)) {
+    throw new TypeError(`the content has to be a string or bytes, and is ${kindOf(content)}`);
+  }
+  const bytes = isText ? encode(content) : bytesOf(content);
+  using file = open(path, way, { write: true });
+  write(path, () => (flag.startsWith("a") ? file.appendViaStream() : file.writeViaStream(u64(0))), bytes);
+}
+
+function write(path: PathLike, start: () => OutputStream, bytes: Uint8Array): void {
   attempt("write", path, () => {
     using stream = start();
     for (let from = 0; from < bytes.length; from += WRITE_BYTES) {
       try {
         stream.blockingWriteAndFlush(bytes.subarray(from, from + WRITE_BYTES));
       } catch (error) {
-        throw new SystemError("EIO", "the host did not take it", "write", String(path));
+        throw new SystemError("EIO", "the host did not take it", "write", pathOf(path));
       }
     }
   });
@@ -114,7 +140,7 @@ export class Stats {
   }
 
   get mtime(): Date {
-    return new globalThis.Date(this.mtimeMs);
+    return new EngineDate(this.mtimeMs);
   }
 
   isFile(): boolean {
@@ -191,7 +217,7 @@ export interface ReaddirOptions {
 export function readdirSync(path: PathLike, options: ReaddirOptions & { withFileTypes: true }): Dirent[];
 export function readdirSync(path: PathLike, options?: { withFileTypes?: false; recursive?: boolean }): string[];
 export function readdirSync(path: PathLike, options: ReaddirOptions = {}): Dirent[] | string[] {
-  const top = typeof path === "string" ? path : path.pathname;
+  const top = pathOf(path);
   const entries = list(top, options.recursive ?? false);
   if (options.withFileTypes) return entries;
   const below = top.replace(/\/+$/, "").length + 1;
@@ -259,7 +285,7 @@ export function rmSync(path: PathLike, options: RmOptions = {}): void {
     throw error;
   }
   if (!found.isDirectory()) return unlinkSync(path);
-  const name = typeof path === "string" ? path : path.pathname;
+  const name = pathOf(path);
   if (!options.recursive) throw new SystemError("ERR_FS_EISDIR", "path is a directory", "rm", name);
   for (const entry of readdirSync(path)) rmSync(`${name}/${entry}`, options);
   rmdirSync(path);

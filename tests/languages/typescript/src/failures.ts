@@ -1,3 +1,4 @@
+import { report } from "portcullis:tool/context";
 import { Cancelled, Denied, Failed, InvalidArguments, tool, Unavailable } from "portcullis-sdk";
 import * as z from "zod";
 
@@ -8,6 +9,7 @@ export const fail = tool({
     kind: z.enum(["invalid-arguments", "denied", "unavailable", "cancelled", "failed"]).describe("The kind of failure."),
     message: z.string().describe("What the failure says."),
   }),
+  hints: ["read-only", "idempotent"],
   execute({ kind, message }) {
     switch (kind) {
       case "invalid-arguments":
@@ -28,6 +30,7 @@ export const throwTool = tool({
   name: "throw",
   description: "Throws an error that nobody catches.",
   arguments: z.object({ message: z.string().describe("What the error says.") }),
+  hints: ["read-only", "idempotent"],
   execute({ message }) {
     throw new Error(message);
   },
@@ -37,9 +40,11 @@ export const trap = tool({
   name: "trap",
   description: "Ends the instance with a trap.",
   arguments: z.object({}),
-  execute(_, context) {
-    // JavaScript has no abort. What the engine does not survive is to hand the host something of the wrong type.
-    context.progress({ title: {} as string });
+  hints: ["read-only", "idempotent"],
+  execute() {
+    // JavaScript has no abort, and the SDK gives the host what it takes. Without the SDK, QuickJS does not survive it
+    // to hand over something of another type.
+    report({ title: {} as string });
     return "the host took it";
   },
 });
@@ -48,6 +53,7 @@ export const spin = tool({
   name: "spin",
   description: "Runs for ever and never calls the host.",
   arguments: z.object({}),
+  hints: ["read-only", "idempotent"],
   execute() {
     for (;;);
   },
@@ -57,6 +63,7 @@ export const hog = tool({
   name: "hog",
   description: "Takes memory for ever and writes to it.",
   arguments: z.object({}),
+  hints: ["read-only", "idempotent"],
   execute() {
     const taken: Uint8Array[] = [];
     for (;;) taken.push(new Uint8Array(1 << 20).fill(1));
@@ -67,6 +74,7 @@ export const recurse = tool({
   name: "recurse",
   description: "Calls itself without end.",
   arguments: z.object({}),
+  hints: ["read-only", "idempotent"],
   execute() {
     const deeper = (depth: number): number => deeper(depth + 1) + 1;
     return deeper(0);
@@ -77,6 +85,7 @@ export const late = tool({
   name: "late",
   description: "Rejects a promise that nobody awaits.",
   arguments: z.object({ message: z.string().default("late").describe("What the error says.") }),
+  hints: ["read-only", "idempotent"],
   execute({ message }) {
     void Promise.reject(new Error(message));
     return "done";

@@ -18,7 +18,7 @@ export const read = tool({
   description: "Reads a text file of the workspace.",
   arguments: z.object({ path }),
   requires: ["read"],
-  hints: ["read-only"],
+  hints: ["read-only", "idempotent"],
   execute: ({ path }) => attempt("read", path, (file) => readFile(file, "utf8")),
 });
 
@@ -27,6 +27,7 @@ export const write = tool({
   description: "Creates or replaces a text file of the workspace.",
   arguments: z.object({ path, text: z.string().describe("What the file holds afterwards.") }),
   requires: ["read", "write"],
+  hints: ["destructive", "idempotent"],
   execute: ({ path, text }) =>
     attempt("write", path, async (file) => {
       const bytes = new TextEncoder().encode(text);
@@ -41,7 +42,7 @@ export const list = tool({
   description: "Lists a directory of the workspace.",
   arguments: z.object({ path: z.string().describe("A directory below the workspace; `.` is the workspace itself.") }),
   requires: ["read"],
-  hints: ["read-only"],
+  hints: ["read-only", "idempotent"],
   execute: ({ path }) =>
     attempt("list", path, async (directory) => {
       const names = await readdir(directory);

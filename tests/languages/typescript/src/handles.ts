@@ -29,6 +29,7 @@ export const remember = tool({
     value: z.unknown().describe("Any JSON."),
   }),
   requires: ["write"],
+  hints: ["idempotent"],
   execute({ key, value }) {
     store("notes").setJson(key, value);
     return "remembered";
@@ -40,7 +41,7 @@ export const recall = tool({
   description: "Answers with the value that was kept under a key.",
   arguments: z.object({ key: z.string().describe("The key of the value.") }),
   requires: ["read"],
-  hints: ["read-only"],
+  hints: ["read-only", "idempotent"],
   execute: ({ key }) => ({ value: store("notes").getJson(key) }),
 });
 
@@ -48,6 +49,6 @@ export const setting = tool({
   name: "setting",
   description: "Answers with what the policy sets under a key.",
   arguments: z.object({ key: z.string().describe("The key of the setting.") }),
-  hints: ["read-only"],
+  hints: ["read-only", "idempotent"],
   execute: ({ key }) => ({ value: settingOf(key) }),
 });

@@ -4,6 +4,7 @@ import { list, read, remove, write } from "./files.ts";
 import { fail, hog, late, recurse, spin, throwTool, trap } from "./failures.ts";
 import { fetchTool, recall, remember, setting } from "./handles.ts";
 import { picture, print, surroundings, writeOut } from "./surroundings.ts";
+import type {} from "./types.ts";
 import { add, echo, measure, repeat, reverse } from "./values.ts";
 
 export default plugin({

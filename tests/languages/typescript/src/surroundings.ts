@@ -11,9 +11,10 @@ export const print = tool({
   name: "print",
   description: "Prints a text in every way that there is.",
   arguments: z.object({ text: z.string().describe("The text to print.") }),
+  hints: ["read-only", "idempotent"],
   execute({ text }) {
-    console.log(text);
-    console.error(text);
+    console.log(`${text} on stdout`);
+    console.error(`${text} on stderr`);
     log("warn", text);
     return "printed";
   },
@@ -23,13 +24,14 @@ export const surroundings = tool({
   name: "surroundings",
   description: "Answers with the clocks, the randomness and the environment that the tool sees.",
   arguments: z.object({}),
+  hints: ["read-only"],
   async execute() {
     const before = performance.now();
     await new Promise((resolve) => setTimeout(resolve, SLEEP_MS));
     const bytes = crypto.getRandomValues(new Uint8Array(16));
     return {
       now: Date.now(),
-      monotonic: performance.now() >= before,
+      monotonic: performance.now() - before >= SLEEP_MS,
       random: Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""),
       insecure: Math.random(),
       environment: Object.keys(process.env),
@@ -42,7 +44,7 @@ export const picture = tool({
   name: "picture",
   description: "Answers with a text, an image and a file.",
   arguments: z.object({}),
-  hints: ["read-only"],
+  hints: ["read-only", "idempotent"],
   execute() {
     const pixel = Uint8Array.from(atob(PIXEL), (character) => character.charCodeAt(0));
     const bytes = Uint8Array.of(0, 1, 2, 255);
@@ -55,6 +57,7 @@ export const writeOut = tool({
   name: "write-out",
   description: "Writes its answer piece by piece while it runs.",
   arguments: z.object({ pieces: z.int().min(1).max(1000).describe("How many pieces are written.") }),
+  hints: ["read-only", "idempotent"],
   execute({ pieces }) {
     const answer = answerWriter();
     for (let piece = 1; piece <= pieces; piece++) answer.write(`piece ${piece}\n`);

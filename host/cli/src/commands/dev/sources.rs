@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::io::{stderr, stdout};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -42,9 +44,16 @@ impl Stamp {
 
 type Snapshot = BTreeMap<PathBuf, Stamp>;
 
+/// What tells a file from every other: where it is kept, and its number there.
+type Id = (u64, u64);
+
 /// The sources of a project.
 pub(super) struct Sources {
     root: PathBuf,
+    /// A folder that this program fills, in the project or not.
+    state: PathBuf,
+    /// The files that its own words go to: a build that is told of would be a change.
+    outputs: Vec<Id>,
     /// The most files and folders that are looked at.
     most: usize,
     /// Whether there are more.
@@ -56,9 +65,17 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Those below a folder. All of them are new.
-    pub(super) fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), most: FILES_MAX, are_more: false, told: Snapshot::new(), last: Snapshot::new() }
+    /// Those below a folder, but for the state folder of this program. All of them are new.
+    pub(super) fn new(root: &Path, state: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            state: state.to_owned(),
+            outputs: outputs(),
+            most: FILES_MAX,
+            are_more: false,
+            told: Snapshot::new(),
+            last: Snapshot::new(),
+        }
     }
 
     /// Looks, and says whether they have changed and are quiet: as they were at the look before.
@@ -83,8 +100,8 @@ impl Sources {
     fn collect(&mut self) -> Snapshot {
         let (mut files, mut looked) = (Snapshot::new(), 0);
         // A folder is looked at once: links may lead round in a circle.
-        let id = |metadata: &Metadata| (metadata.dev(), metadata.ino());
-        let mut known: HashSet<_> = std::fs::metadata(&self.root).iter().map(id).collect();
+        let apart = [&self.root, &self.state].into_iter().flat_map(std::fs::metadata);
+        let mut known: HashSet<Id> = apart.map(|metadata| id(&metadata)).collect();
         // What is behind links comes last: it may be much, and has what is left.
         let (mut folders, mut linked) = (vec![self.root.clone()], Vec::new());
         while looked <= self.most
@@ -99,6 +116,9 @@ impl Sources {
                 if looked > self.most {
                     break;
                 }
+                if self.outputs.contains(&id(&metadata)) {
+                    continue;
+                }
                 if !metadata.is_dir() {
                     files.insert(path, Stamp::from(&metadata));
                 } else if known.insert(id(&metadata)) {
@@ -109,6 +129,17 @@ impl Sources {
         self.are_more = looked > self.most;
         files
     }
+}
+
+fn id(metadata: &Metadata) -> Id {
+    (metadata.dev(), metadata.ino())
+}
+
+/// The files behind this program's standard output and standard error, where they are files.
+fn outputs() -> Vec<Id> {
+    let of = |stream: BorrowedFd<'_>| File::from(stream.try_clone_to_owned()?).metadata();
+    let found = [of(stdout().as_fd()), of(stderr().as_fd())];
+    found.into_iter().flatten().filter(Metadata::is_file).map(|metadata| id(&metadata)).collect()
 }
 
 /// Whether something of this name in a folder is looked at.
@@ -133,12 +164,18 @@ mod tests {
         fs::create_dir_all(root.join("plugins")).unwrap();
         fs::create_dir_all(root.join("src/plugins")).unwrap();
         fs::write(root.join("src/a.py"), "1").unwrap();
-        let mut sources = Sources::new(&root);
+        let mut sources = Sources::new(&root, &root.join("state"));
         assert_eq!([sources.changed(), sources.changed(), sources.changed()], [false, true, false]);
         for made in ["plugins/a.wasm", ".hidden", "portcullis.toml"] {
             fs::write(root.join(made), "made").unwrap();
             assert_eq!([sources.changed(), sources.changed()], [false, false], "{made}");
         }
+        fs::create_dir_all(root.join("state")).unwrap();
+        fs::write(root.join("state/audit.jsonl"), "made").unwrap();
+        let log = root.join("dev.log");
+        sources.outputs.push(id(&File::create(&log).unwrap().metadata().unwrap()));
+        fs::write(log, "words").unwrap();
+        assert_eq!([sources.changed(), sources.changed()], [false, false], "this program's own");
         fs::write(root.join("src/a.py"), "22").unwrap();
         assert!(!sources.changed(), "it may go on changing");
         fs::write(root.join("src/a.py"), "333").unwrap();
@@ -160,7 +197,7 @@ mod tests {
         symlink("../../shared", root.join("project/src/shared")).unwrap();
         symlink("../../b.py", root.join("project/src/b.py")).unwrap();
         symlink("..", root.join("shared/round")).unwrap();
-        let mut sources = Sources::new(&root.join("project"));
+        let mut sources = Sources::new(&root.join("project"), &root.join("state"));
         assert_eq!([sources.changed(), sources.changed(), sources.changed()], [false, true, false]);
         for file in ["shared/deep/a.py", "b.py"] {
             fs::write(root.join(file), "22").unwrap();
@@ -178,7 +215,7 @@ mod tests {
         for file in ["project/a.py", "project/b.py", "shared/a.py", "shared/b.py", "shared/c.py"] {
             fs::write(root.join(file), "1").unwrap();
         }
-        let mut sources = Sources { most: 6, ..Sources::new(&root.join("project")) };
+        let mut sources = Sources { most: 6, ..Sources::new(&root.join("project"), &root.join("state")) };
         assert!(!sources.changed() && !sources.are_more());
         assert_eq!(sources.last.len(), 5);
         sources.most = 4;

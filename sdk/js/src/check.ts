@@ -1,0 +1,122 @@
+// What an author may get wrong of a tool or a plugin where no types are checked. It is told while the component is
+// built.
+
+import { kindOf } from "./sendable.ts";
+import type { Plugin, Tool } from "./tool.ts";
+
+/** How many letters a word may differ by from the one that was meant. */
+const LETTERS_MAX = 2;
+
+const TOOL_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
+const PERMISSIONS = ["read", "write", "execute", "network"];
+const HINTS = ["read-only", "destructive", "idempotent", "open-world", "sequential"];
+const KINDS = ["directory", "http", "store", "service"];
+
+/** What each option has to be, and whether it may be left out. */
+type Options = Record<string, [is: (value: any) => boolean, what: string, need?: "optional"]>;
+
+const isText = (value: unknown) => typeof value === "string" && value !== "";
+const isRecord = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
+const aText = "a text";
+const aList = "a list";
+
+const TOOL: Options = {
+  name: [(name) => typeof name === "string" && TOOL_NAME.test(name), "a name such as `read-file`"],
+  title: [isText, aText, "optional"],
+  description: [isText, aText],
+  arguments: [isSchema, "a schema"],
+  output: [isSchema, "a schema", "optional"],
+  requires: [Array.isArray, aList, "optional"],
+  optional: [Array.isArray, aList, "optional"],
+  hints: [Array.isArray, aList, "optional"],
+  execute: [(value) => typeof value === "function", "a function"],
+};
+
+const PLUGIN: Options = {
+  name: [isText, aText],
+  version: [isText, aText],
+  description: [isText, aText],
+  tools: [Array.isArray, "a list of tools"],
+  dependencies: [isRecord, "an object", "optional"],
+};
+
+const DEPENDENCY: Options = {
+  kind: [isText, aText],
+  reason: [isText, aText],
+  optional: [(value) => typeof value === "boolean", "true or false", "optional"],
+};
+
+/** Of a library a schema may be a function. */
+function isSchema(value: unknown): boolean {
+  return isRecord(value) || typeof value === "function";
+}
+
+/** Throws where a tool is not made of what a tool is made of. */
+export function checkTool(tool: Tool): void {
+  checkOptions(isText(tool?.name) ? `tool ${tool.name}` : "tool", tool, TOOL);
+  for (const option of ["requires", "optional"] as const) {
+    for (const right of tool[option] ?? []) checkWord(`tool ${tool.name}: ${option}`, "permission", right, PERMISSIONS);
+  }
+  for (const hint of tool.hints ?? []) checkWord(`tool ${tool.name}: hints`, "hint", hint, HINTS);
+}
+
+/** The same for a plugin and all that it is made of. */
+export function checkPlugin(plugin: Plugin): void {
+  if (!isRecord(plugin)) {
+    throw new TypeError(`the default export of the source has to be \`plugin({ ... })\`, and is ${kindOf(plugin)}`);
+  }
+  checkOptions("plugin", plugin, PLUGIN);
+  const names = new Set<string>();
+  for (const tool of plugin.tools) {
+    checkTool(tool);
+    if (names.has(tool.name)) throw new TypeError(`plugin: there are two tools ${tool.name}`);
+    names.add(tool.name);
+  }
+  for (const [key, dependency] of Object.entries(plugin.dependencies ?? {})) {
+    checkOptions(`dependency ${key}`, dependency, DEPENDENCY);
+    checkWord(`dependency ${key}`, "kind", dependency.kind, KINDS);
+  }
+}
+
+function checkOptions(who: string, given: object, options: Options): void {
+  if (!isRecord(given)) throw new TypeError(`${who}: it has to be an object, and is ${kindOf(given)}`);
+  for (const key of Object.keys(given)) checkWord(who, "option", key, Object.keys(options));
+  for (const [name, [is, what, need]] of Object.entries(options)) {
+    const value = (given as Record<string, unknown>)[name];
+    if (value === undefined && need === "optional") continue;
+    if (value === undefined) throw new TypeError(`${who}: \`${name}\` is missing; it is ${what}`);
+    if (is(value)) continue;
+    const found = typeof value === "string" ? JSON.stringify(value) : kindOf(value);
+    throw new TypeError(`${who}: \`${name}\` has to be ${what}, and is ${found}`);
+  }
+}
+
+function checkWord(who: string, what: string, word: unknown, known: readonly string[]): void {
+  if (typeof word === "string" && known.includes(word)) return;
+  const shown = typeof word === "string" ? JSON.stringify(word) : kindOf(word);
+  const meant = typeof word === "string" ? nearest(word, known) : undefined;
+  const help = meant === undefined ? `there are ${known.join(", ")}` : `did you mean "${meant}"?`;
+  throw new TypeError(`${who}: unknown ${what} ${shown}, ${help}`);
+}
+
+function nearest(word: string, known: readonly string[]): string | undefined {
+  const begun = known.find((other) => word !== "" && other.startsWith(word));
+  if (begun !== undefined) return begun;
+  const measured = known.map((other) => [distance(word, other), other] as const).sort(([a], [b]) => a - b);
+  const [least] = measured;
+  return least !== undefined && least[0] <= LETTERS_MAX ? least[1] : undefined;
+}
+
+/** How many letters have to be put in, taken out or changed to make one word of another. */
+function distance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const line = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const changed = (above[column - 1] as number) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      line.push(Math.min(changed, (above[column] as number) + 1, (line[column - 1] as number) + 1));
+    }
+    above = line;
+  }
+  return above[b.length] as number;
+}

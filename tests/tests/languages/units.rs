@@ -1,0 +1,53 @@
+//! The unit tests of the SDKs themselves, each with its language's own tools.
+
+use crate::row::repository;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What builds keep for this user.
+fn cache() -> PathBuf {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    cache.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache")).join("portcullis")
+}
+
+/// A program of a toolchain that the components were built with.
+fn toolchain(name: &str, program: &str) -> PathBuf {
+    let entries = std::fs::read_dir(cache().join("toolchains")).unwrap().map(|entry| entry.unwrap());
+    let of_name = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&format!("{name}-")));
+    // Of an earlier pin and the present one, the present one.
+    let newest = of_name.max_by_key(|entry| entry.metadata().unwrap().modified().unwrap());
+    let program = newest.unwrap_or_else(|| panic!("there is no toolchain {name}")).path().join(program);
+    assert!(program.is_file(), "{}", program.display());
+    program
+}
+
+#[track_caller]
+fn passes(command: &mut Command, sdk: &Path) {
+    let ran = command.current_dir(sdk).output().unwrap();
+    let words = [ran.stdout, ran.stderr].concat();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&words));
+}
+
+#[test]
+fn python() {
+    let mut python = Command::new("python3");
+    python.args(["-B", "-m", "unittest", "discover", "-s", "tests"]);
+    passes(&mut python, &repository().join("sdk/python"));
+}
+
+#[test]
+fn go() {
+    let mut go = Command::new(toolchain("go", "go/bin/go"));
+    go.args(["test", "./..."]).env("GOENV", "off").env("GOFLAGS", "").env("GOTOOLCHAIN", "local").env("GOPROXY", "off");
+    go.env("GOCACHE", cache().join("go"));
+    passes(&mut go, &repository().join("sdk/go"));
+}
+
+#[test]
+fn zig() {
+    let cache = tempfile::tempdir().unwrap();
+    let mut zig = Command::new(toolchain("zig", "ziglang/zig"));
+    zig.args(["test", "src/portcullis.zig", "--cache-dir"]).arg(cache.path());
+    zig.arg("--global-cache-dir").arg(cache.path());
+    passes(&mut zig, &repository().join("sdk/zig"));
+}
