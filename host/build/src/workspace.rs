@@ -57,7 +57,7 @@ impl Workspace {
         })
     }
 
-    /// What names, to cargo, the packages that come from folders and not from a registry: members, and what they point at.
+    /// What names, to cargo, the packages that come from folders and not from a registry: members, and what those need.
     ///
     /// # Errors
     /// Cargo cannot tell; it has said why.

@@ -161,8 +161,8 @@ fn no_tool_can_tell_that_it_is_tried() {
     let fields = "(import \"portcullis:tool/context@0.1.0\" \"current\" (func $current (param i32)))\n\
         (func $execute (param i32 i32 i32 i32) (result i32)\n\
         (call $current (i32.const 2048))\n\
-        (if (i32.or (i32.ne (i32.load (i32.const 2052)) (i32.const 32)) (i32.ne (i32.load (i32.const 2060)) (i32.const 32)))\n\
-        (then unreachable))\n\
+        (if (i32.ne (i32.load (i32.const 2052)) (i32.const 32)) (then unreachable))\n\
+        (if (i32.ne (i32.load (i32.const 2060)) (i32.const 32)) (then unreachable))\n\
         (call $answer (i32.const 0) (local.get 2) (local.get 3)))";
     let (number, _, kept, _) = level("tool", &doing(fields, &clear("tool")), 0);
     assert_eq!((number, kept), (3, Vec::new()));

@@ -1,6 +1,6 @@
 //! The document tells of every gap.
 
-use crate::row::{ROWS, repository};
+use crate::row::{Gap, ROWS, repository};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -28,13 +28,15 @@ fn table() -> String {
         for row in ROWS {
             match row.gaps().get(&key) {
                 None => text.push_str(" yes |"),
-                Some(why) => {
-                    let why = why.as_str().unwrap().to_owned();
-                    let at = reasons.iter().position(|reason| *reason == why).unwrap_or_else(|| {
-                        reasons.push(why);
+                Some(Gap { why, code, .. }) => {
+                    let at = reasons.iter().position(|reason| reason == why).unwrap_or_else(|| {
+                        reasons.push(why.clone());
                         reasons.len() - 1
                     });
-                    write!(text, " no ({}) |", at + 1).unwrap();
+                    match code.as_str() {
+                        Gap::NO_TOOL => write!(text, " no ({}) |", at + 1).unwrap(),
+                        code => write!(text, " `{code}` ({}) |", at + 1).unwrap(),
+                    }
                 }
             }
         }

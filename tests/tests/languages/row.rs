@@ -2,6 +2,7 @@
 
 use portcullis_tests::{Ran, program};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,40 @@ pub(crate) struct Row {
     pub(crate) project: &'static str,
     /// How people call it.
     pub(crate) title: &'static str,
+}
+
+/// What a language cannot do, and what comes in its place.
+#[derive(Debug)]
+pub(crate) struct Gap {
+    /// The reason, for people.
+    pub(crate) why: String,
+    /// How the call ends instead.
+    pub(crate) code: String,
+    /// What the account of the case says of it.
+    contains: Option<String>,
+}
+
+impl Gap {
+    /// How a call ends whose tool the plugin does not have.
+    pub(crate) const NO_TOOL: &str = "unknown-tool";
+
+    fn read(mut members: Map<String, Value>) -> Self {
+        let mut text = |name: &str| members.remove(name).map(|value| value.as_str().expect("a text").to_owned());
+        let why = text("why").expect("a gap has its reason");
+        let gap = Self { why, code: text("code").expect("a gap says how the call ends"), contains: text("contains") };
+        assert!(members.is_empty(), "nothing else is known of a gap: {members:?}");
+        gap
+    }
+
+    /// Whether a case that failed did so as the gap says.
+    pub(crate) fn tells_of(&self, case: &Value) -> bool {
+        let problems: Vec<&str> = case["problems"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        // Of several steps the report has the end of the last; a problem names that of its own.
+        let named = format!("({})", self.code);
+        let ended = case["code"] == *self.code || problems.iter().any(|problem| problem.contains(&named));
+        let told = |text: &String| problems.iter().any(|problem| problem.contains(text.as_str()));
+        ended && self.contains.as_ref().is_none_or(told)
+    }
 }
 
 /// All rows, in the order in which they are shown.
@@ -40,13 +75,14 @@ impl Row {
         built(self.name).join("conformance.wasm")
     }
 
-    /// What the language cannot do, and why: by the name of a tool, or of a case.
-    pub(crate) fn gaps(self) -> Map<String, Value> {
+    /// What the language cannot do: by the name of a tool, or of a case.
+    pub(crate) fn gaps(self) -> BTreeMap<String, Gap> {
         let folder = repository().join("tests/languages").join(self.project);
         let of_engine = folder.join(format!("gaps.{}.json", self.name));
         let file = if of_engine.is_file() { of_engine } else { folder.join("gaps.json") };
         let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        serde_json::from_str(&text).unwrap()
+        let gaps: BTreeMap<String, Map<String, Value>> = serde_json::from_str(&text).unwrap();
+        gaps.into_iter().map(|(key, gap)| (key, Gap::read(gap))).collect()
     }
 }
 

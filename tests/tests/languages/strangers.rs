@@ -8,11 +8,8 @@ use std::path::Path;
 fn rules(project: &Path, who: &str) {
     let folder = project.join("rules");
     fs::create_dir_all(folder.join("src")).unwrap();
-    fs::write(
-        folder.join("Cargo.toml"),
-        "[package]\nname = \"rules\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
-    )
-    .unwrap();
+    fs::write(folder.join("Cargo.toml"), "[package]\nname = \"rules\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
+        .unwrap();
     fs::write(folder.join("src/lib.rs"), format!("pub fn who() -> &'static str {{ \"{who}\" }}\n")).unwrap();
     let (manifest, source) = (project.join("Cargo.toml"), project.join("src/lib.rs"));
     let text = fs::read_to_string(&manifest).unwrap();

@@ -136,8 +136,8 @@ fn a_compiler_is_heard() {
     }
 }
 
-/// What a plugin is called is no business of the compiler: not where the standard library has the name, nor where a crate
-/// that the project depends on has it.
+/// What a plugin is called is no business of the compiler: not where the standard library has the name, nor where a
+/// crate that the project depends on has it.
 #[test]
 fn a_plugin_may_have_the_name_of_a_library() {
     let place = tempfile::tempdir().unwrap();

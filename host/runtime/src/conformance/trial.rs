@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 /// When a run that goes on is cancelled: a tool that waits for something then has to end by itself.
 const RUN_CANCELLED_AFTER: Duration = Duration::from_secs(1);
 
-/// Wall-clock time after which no further tool is begun. As many tools as a model chooses well among fit, each as slow as
-/// it may be.
+/// Wall-clock time after which no further tool is begun. As many tools as a model chooses well among fit, each as slow
+/// as it may be.
 const ALL_RUNS_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Bytes of what one run prints that are kept: they explain a failure.
