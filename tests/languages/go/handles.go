@@ -22,13 +22,13 @@ func handles() []*portcullis.Tool {
 	reads := portcullis.Requires(portcullis.Read)
 	writes := portcullis.Requires(portcullis.Read, portcullis.Write)
 	return []*portcullis.Tool{
-		portcullis.NewTool("read", "Reads a file of the workspace.", read, reads),
-		portcullis.NewTool("write", "Writes a file of the workspace.", write, writes),
-		portcullis.NewTool("list", "Lists a directory of the workspace.", list, reads),
-		portcullis.NewTool("remove", "Removes a file of the workspace.", remove, writes),
-		portcullis.NewTool("fetch", "Sends a request, and shows the response.", fetch, portcullis.Requires(portcullis.Network)),
-		portcullis.NewTool("remember", "Keeps a value in the store.", remember, portcullis.Requires(portcullis.Write)),
-		portcullis.NewTool("recall", "Finds a value in the store.", recall, reads),
+		portcullis.NewTool("read", "Reads a file of the workspace.", read, reads, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("write", "Writes a file of the workspace.", write, writes, portcullis.Destructive, portcullis.Idempotent),
+		portcullis.NewTool("list", "Lists a directory of the workspace.", list, reads, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("remove", "Removes a file of the workspace.", remove, writes, portcullis.Destructive),
+		portcullis.NewTool("fetch", "Sends a request, and shows the response.", fetch, portcullis.Requires(portcullis.Network), portcullis.OpenWorld),
+		portcullis.NewTool("remember", "Keeps a value in the store.", remember, portcullis.Requires(portcullis.Write), portcullis.Idempotent),
+		portcullis.NewTool("recall", "Finds a value in the store.", recall, reads, portcullis.ReadOnly, portcullis.Idempotent),
 	}
 }
 

@@ -16,13 +16,13 @@ import (
 // The tools that use the call itself, and what of the world every program sees.
 func running() []*portcullis.Tool {
 	return []*portcullis.Tool{
-		portcullis.NewTool("progress", "Reports as many steps as it is told.", progress),
-		portcullis.NewTool("wait", "Waits until the call is cancelled.", wait),
-		portcullis.NewTool("context", "Says who asked for the call.", who),
+		portcullis.NewTool("progress", "Reports as many steps as it is told.", progress, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("wait", "Waits until the call is cancelled.", wait, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("context", "Says who asked for the call.", who, portcullis.ReadOnly, portcullis.Idempotent),
 		portcullis.NewTool("ask", "Asks whether something may be done.", ask, portcullis.Requires(portcullis.Write)),
-		portcullis.NewTool("setting", "Reads a setting of the policy.", setting),
-		portcullis.NewTool("print", "Prints a text, and writes it to the log.", print),
-		portcullis.NewTool("surroundings", "Tells the time, and what is random.", surroundings),
+		portcullis.NewTool("setting", "Reads a setting of the policy.", setting, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("print", "Prints a text, and writes it to the log.", print, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("surroundings", "Tells the time, and what is random.", surroundings, portcullis.ReadOnly),
 	}
 }
 
@@ -65,6 +65,7 @@ const (
 func wait(ctx *portcullis.Context, _ none) (string, error) {
 	for end := time.Now().Add(lookFor); time.Now().Before(end); time.Sleep(lookEvery) {
 		if err := ctx.Err(); err != nil {
+			ctx.Log(portcullis.LevelInfo, "nobody waits any more")
 			return "", err
 		}
 	}
@@ -76,7 +77,7 @@ func who(ctx *portcullis.Context, _ none) (portcullis.Call, error) {
 }
 
 type askArguments struct {
-	Permission string `json:"permission" description:"The kind of right."`
+	Permission string `json:"permission" enum:"read,write,execute,network" description:"The kind of right."`
 	Resource   string `json:"resource" description:"What it is for."`
 	Reason     string `json:"reason" description:"Why."`
 }
@@ -102,11 +103,14 @@ func setting(ctx *portcullis.Context, arguments key) (found, error) {
 }
 
 func print(ctx *portcullis.Context, arguments text) (string, error) {
-	fmt.Println(arguments.Text)
-	log.New(os.Stderr, "", 0).Println(arguments.Text)
+	fmt.Println(arguments.Text, "on stdout")
+	log.New(os.Stderr, "", 0).Println(arguments.Text, "on stderr")
 	ctx.Log(portcullis.LevelWarn, arguments.Text)
 	return "printed", nil
 }
+
+// A sleep that every clock notices.
+const nap = 5 * time.Millisecond
 
 type world struct {
 	Now         int64    `json:"now"`
@@ -119,7 +123,7 @@ type world struct {
 
 func surroundings(*portcullis.Context, none) (world, error) {
 	begun := time.Now()
-	time.Sleep(5 * time.Millisecond)
+	time.Sleep(nap)
 	secret := make([]byte, 16)
 	if _, err := rand.Read(secret); err != nil {
 		return world{}, err
@@ -131,7 +135,7 @@ func surroundings(*portcullis.Context, none) (world, error) {
 	}
 	return world{
 		Now:         time.Now().UnixMilli(),
-		Monotonic:   time.Since(begun) >= 0,
+		Monotonic:   time.Since(begun) >= nap,
 		Random:      hex.EncodeToString(secret),
 		Insecure:    random.Float64(),
 		Environment: names,

@@ -12,13 +12,13 @@ import (
 // The tools that turn arguments into answers.
 func values() []*portcullis.Tool {
 	return []*portcullis.Tool{
-		portcullis.NewTool("echo", "Answers with the value that it was given.", echo),
-		portcullis.NewTool("reverse", "Writes the characters of a text in reverse order.", reverse),
-		portcullis.NewTool("repeat", "Writes a text as often as it is told.", repeat),
-		portcullis.NewTool("measure", "Counts the bytes and the characters of a text.", measure),
-		portcullis.NewTool("add", "Adds two whole numbers.", add),
-		portcullis.NewTool("picture", "Shows a picture of one pixel, and a file.", picture),
-		portcullis.NewTool("write-out", "Writes its answer piece by piece while it works.", writeOut),
+		portcullis.NewTool("echo", "Answers with the value that it was given.", echo, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("reverse", "Writes the characters of a text in reverse order.", reverse, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("repeat", "Writes a text as often as it is told.", repeat, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("measure", "Counts the bytes and the characters of a text.", measure, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("add", "Adds two whole numbers.", add, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("picture", "Shows a picture of one pixel, and a file.", picture, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("write-out", "Writes its answer piece by piece while it works.", writeOut, portcullis.ReadOnly, portcullis.Idempotent),
 	}
 }
 

@@ -39,6 +39,7 @@ plugin.store("notes", "What the tools remember.", optional=True)
 WORKSPACE = Path("/workspace")
 WAIT_SECONDS = 20
 POLL_SECONDS = 0.01
+NAP_SECONDS = 0.005
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -109,7 +110,7 @@ def add(a: int, b: int, note: str | None = None, kind: Literal["exact", "rounded
     return result
 
 
-@plugin.tool(read_only=True)
+@plugin.tool(read_only=True, idempotent=True)
 def fail(kind: Literal["invalid-arguments", "denied", "unavailable", "cancelled", "failed"], message: str) -> str:
     """Ends with a failure of a kind.
 
@@ -127,7 +128,7 @@ def fail(kind: Literal["invalid-arguments", "denied", "unavailable", "cancelled"
     raise kinds[kind](message)
 
 
-@plugin.tool(read_only=True)
+@plugin.tool(read_only=True, idempotent=True)
 def throw(message: str) -> str:
     """Raises an exception that nothing catches.
 
@@ -137,13 +138,13 @@ def throw(message: str) -> str:
     raise ValueError(message)
 
 
-@plugin.tool(read_only=True)
+@plugin.tool(read_only=True, idempotent=True)
 def trap() -> str:
     """Ends the instance at once."""
     os.abort()
 
 
-@plugin.tool(read_only=True)
+@plugin.tool(read_only=True, idempotent=True)
 def progress(steps: Annotated[int, Field(minimum=1, maximum=100)], context: Context) -> str:
     """Reports progress step by step.
 
@@ -155,17 +156,19 @@ def progress(steps: Annotated[int, Field(minimum=1, maximum=100)], context: Cont
     return "done"
 
 
-@plugin.tool(read_only=True)
+@plugin.tool(read_only=True, idempotent=True)
 def wait(context: Context) -> str:
     """Waits until the call is cancelled."""
     end = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < end:
-        context.check_cancelled()
+        if context.is_cancelled:
+            context.log(Level.INFO, "nobody waits any more")
+            raise Cancelled
         time.sleep(POLL_SECONDS)
     return "not cancelled"
 
 
-@plugin.tool(name="context", read_only=True)
+@plugin.tool(name="context", read_only=True, idempotent=True)
 def who_asked(context: Context) -> dict[str, Any]:
     """Says who asked for the call."""
     call = context.call
@@ -185,7 +188,7 @@ def ask(permission: Permission, resource: str, reason: str, context: Context) ->
     return "yes"
 
 
-@plugin.tool(requires=["read"], read_only=True)
+@plugin.tool(requires=["read"], read_only=True, idempotent=True)
 def read(path: str) -> str:
     """Reads a text file of the workspace.
 
@@ -217,7 +220,7 @@ def write(path: str, text: str) -> str:
     return f"wrote {len(data)} bytes"
 
 
-@plugin.tool(name="list", requires=["read"], read_only=True)
+@plugin.tool(name="list", requires=["read"], read_only=True, idempotent=True)
 def list_entries(path: str) -> dict[str, Any]:
     """Lists a folder of the workspace.
 
@@ -276,7 +279,7 @@ def _response(status: int | None, headers: Any, body: bytes) -> dict[str, Any]:
     return {"status": status, "type": headers.get("content-type"), "body": body.decode(errors="replace")}
 
 
-@plugin.tool(requires=["write"])
+@plugin.tool(requires=["write"], idempotent=True)
 def remember(key: str, value: Any, context: Context) -> str:
     """Keeps a value under a key.
 
@@ -288,7 +291,7 @@ def remember(key: str, value: Any, context: Context) -> str:
     return "remembered"
 
 
-@plugin.tool(requires=["read"], read_only=True)
+@plugin.tool(requires=["read"], read_only=True, idempotent=True)
 def recall(key: str, context: Context) -> dict[str, Any]:
     """Gives back the value that was kept under a key.
 
@@ -308,15 +311,15 @@ def setting(key: str, context: Context) -> dict[str, Any]:
     return {"value": context.setting(key)}
 
 
-@plugin.tool(name="print", read_only=True)
+@plugin.tool(name="print", read_only=True, idempotent=True)
 def print_text(text: str, context: Context) -> str:
     """Prints a text and logs it.
 
     Args:
         text: What to print.
     """
-    print(text)
-    print(text, file=sys.stderr)
+    print(text, "on stdout")
+    print(text, "on stderr", file=sys.stderr)
     context.log(Level.WARN, text)
     logging.getLogger("conformance").info(text)
     return "printed"
@@ -326,10 +329,10 @@ def print_text(text: str, context: Context) -> str:
 def surroundings() -> dict[str, Any]:
     """Says what time it is, what is random, and what surrounds the program."""
     before = time.monotonic()
-    time.sleep(0.005)
+    time.sleep(NAP_SECONDS)
     return {
         "now": int(time.time() * 1000),
-        "monotonic": time.monotonic() >= before,
+        "monotonic": time.monotonic() - before >= NAP_SECONDS,
         "random": secrets.token_hex(16),
         "insecure": random.random(),
         "environment": sorted(os.environ),
@@ -344,7 +347,7 @@ def picture() -> Success:
     return Success(parts, title="Picture")
 
 
-@plugin.tool(name="write-out", read_only=True)
+@plugin.tool(name="write-out", read_only=True, idempotent=True)
 def write_out(pieces: Annotated[int, Field(minimum=1, maximum=1000)], context: Context) -> str:
     """Writes its answer piece by piece while it works.
 
@@ -357,14 +360,14 @@ def write_out(pieces: Annotated[int, Field(minimum=1, maximum=1000)], context: C
     return "end"
 
 
-@plugin.tool(read_only=True)
+@plugin.tool(read_only=True, idempotent=True)
 def spin() -> str:
     """Computes without end."""
     while True:
         pass
 
 
-@plugin.tool(read_only=True)
+@plugin.tool(read_only=True, idempotent=True)
 def hog() -> str:
     """Takes memory without end."""
     kept = []
@@ -372,7 +375,7 @@ def hog() -> str:
         kept.append(bytearray(b"\x01" * (1 << 20)))
 
 
-@plugin.tool(read_only=True)
+@plugin.tool(read_only=True, idempotent=True)
 def recurse() -> str:
     """Calls itself without end."""
     return recurse()

@@ -33,7 +33,10 @@ portcullis_answer wait(yyjson_val *) {
     struct timespec start, now;
     clock_gettime(CLOCK_MONOTONIC, &start);
     do {
-        if (portcullis_is_cancelled()) return portcullis_fail(PORTCULLIS_CANCELLED, "nobody waits any more");
+        if (portcullis_is_cancelled()) {
+            portcullis_log(PORTCULLIS_INFO, "nobody waits any more");
+            return portcullis_fail(PORTCULLIS_CANCELLED, "nobody waits any more");
+        }
         nanosleep(&LOOK, NULL);
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while (now.tv_sec - start.tv_sec < PATIENCE_SECONDS);

@@ -112,17 +112,16 @@ portcullis_answer setting(yyjson_val *arguments) {
 
 portcullis_answer print(yyjson_val *arguments) {
     portcullis_view text = text_of(arguments, "text");
-    FILE *const outputs[] = {stdout, stderr};
-    for (size_t i = 0; i < PORTCULLIS_COUNT(outputs); i++) {
-        fwrite(text.data, 1, text.length, outputs[i]);
-        fputc('\n', outputs[i]);
-    }
+    fwrite(text.data, 1, text.length, stdout);
+    fputs(" on stdout\n", stdout);
+    fwrite(text.data, 1, text.length, stderr);
+    fputs(" on stderr\n", stderr);
     portcullis_log_of(PORTCULLIS_WARN, text);
     return portcullis_text("printed");
 }
 
-static bool is_before(struct timespec left, struct timespec right) {
-    return left.tv_sec < right.tv_sec || (left.tv_sec == right.tv_sec && left.tv_nsec < right.tv_nsec);
+static int64_t nanoseconds(struct timespec time) {
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
 static char *random_digits(void) {
@@ -149,7 +148,7 @@ portcullis_answer surroundings(yyjson_val *) {
     yyjson_mut_doc *answer = portcullis_new_object();
     yyjson_mut_val *root = yyjson_mut_doc_get_root(answer);
     yyjson_mut_obj_add_sint(answer, root, "now", now.tv_sec * 1000 + now.tv_nsec / 1000000);
-    yyjson_mut_obj_add_bool(answer, root, "monotonic", !is_before(after, before));
+    yyjson_mut_obj_add_bool(answer, root, "monotonic", nanoseconds(after) - nanoseconds(before) >= nanoseconds(NAP));
     yyjson_mut_obj_add_str(answer, root, "random", random_digits());
     yyjson_mut_obj_add_real(answer, root, "insecure", rand() / ((double)RAND_MAX + 1));
     yyjson_mut_val *environment = yyjson_mut_obj_add_arr(answer, root, "environment");

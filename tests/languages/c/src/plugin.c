@@ -139,7 +139,7 @@ static const portcullis_tool TOOLS[] = {
         .schema = PORTCULLIS_JSON({
             "type": "object",
             "properties": {
-                "permission": {"type": "string", "description": "The kind of right."},
+                "permission": {"type": "string", "enum": ["read", "write", "execute", "network"], "description": "The kind of right."},
                 "resource": {"type": "string", "description": "What it is about."},
                 "reason": {"type": "string", "description": "Why."}
             },

@@ -32,7 +32,10 @@ Result trap() {
 Result wait() {
     const auto start = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - start < PATIENCE) {
-        if (portcullis::is_cancelled()) return Failure::cancelled();
+        if (portcullis::is_cancelled()) {
+            portcullis::log(PORTCULLIS_INFO, "nobody waits any more");
+            return Failure::cancelled();
+        }
         nanosleep(&LOOK, nullptr);
     }
     return "not cancelled";

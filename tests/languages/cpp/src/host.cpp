@@ -74,8 +74,8 @@ Result setting(Value arguments) {
 
 Result print(Value arguments) {
     const std::string_view text = arguments["text"].text();
-    std::cout << text << std::endl;
-    std::cerr << text << std::endl;
+    std::cout << text << " on stdout" << std::endl;
+    std::cerr << text << " on stderr" << std::endl;
     portcullis::log(PORTCULLIS_WARN, text);
     return "printed";
 }
@@ -101,7 +101,7 @@ Result surroundings() {
     }
     return Json::object({
         {"now", now.count()},
-        {"monotonic", steady_clock::now() >= before},
+        {"monotonic", steady_clock::now() - before >= std::chrono::nanoseconds(NAP.tv_nsec)},
         {"random", random},
         {"insecure", std::uniform_real_distribution<>()(insecure)},
         {"environment", environment},

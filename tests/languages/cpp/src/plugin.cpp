@@ -141,7 +141,7 @@ static const portcullis::Tool TOOLS[] = {
         .schema = R"({
             "type": "object",
             "properties": {
-                "permission": {"type": "string", "description": "The kind of right."},
+                "permission": {"type": "string", "enum": ["read", "write", "execute", "network"], "description": "The kind of right."},
                 "resource": {"type": "string", "description": "What it is about."},
                 "reason": {"type": "string", "description": "Why."}
             },

@@ -120,8 +120,8 @@ pub(crate) struct Print {
 #[tool(read_only, idempotent)]
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "it is what the tool is there for")]
 pub(crate) fn print(arguments: Print, context: &Context) -> &'static str {
-    println!("{}", arguments.text);
-    eprintln!("{}", arguments.text);
+    println!("{} on stdout", arguments.text);
+    eprintln!("{} on stderr", arguments.text);
     context.log(Level::Warn, &arguments.text);
     "printed"
 }
@@ -138,7 +138,7 @@ pub(crate) fn surroundings() -> Result<Value, Failure> {
     let environment: Vec<String> = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
     Ok(json!({
         "now": u64::try_from(now)?,
-        "monotonic": Instant::now() >= start,
+        "monotonic": start.elapsed() >= NAP,
         "random": random,
         "insecure": insecure(),
         "environment": environment,

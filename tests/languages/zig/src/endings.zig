@@ -36,7 +36,10 @@ pub fn wait(context: *Context) ![]const u8 {
     const io = context.io();
     const start = std.Io.Clock.awake.now(io);
     while (start.durationTo(std.Io.Clock.awake.now(io)).nanoseconds < patience.nanoseconds) {
-        try context.checkCancelled();
+        if (context.isCancelled()) {
+            context.log(.info, "nobody waits any more", .{});
+            return error.Cancelled;
+        }
         try io.sleep(look, .awake);
     }
     return "not cancelled";

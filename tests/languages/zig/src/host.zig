@@ -31,7 +31,7 @@ pub fn context(at: *Context) !Answer {
 }
 
 const Ask = struct {
-    permission: []const u8,
+    permission: enum { read, write, execute, network },
     resource: []const u8,
     reason: []const u8,
 
@@ -39,7 +39,7 @@ const Ask = struct {
 };
 
 pub fn ask(arguments: Ask, at: *Context) ![]const u8 {
-    try at.ask(arguments.permission, arguments.resource, arguments.reason);
+    try at.ask(@tagName(arguments.permission), arguments.resource, arguments.reason);
     return "yes";
 }
 
@@ -106,9 +106,9 @@ const Print = struct {
 pub fn print(arguments: Print, at: *Context) ![]const u8 {
     var buffer: [64]u8 = undefined;
     var output = std.Io.File.stdout().writer(at.io(), &buffer);
-    try output.interface.print("{s}\n", .{arguments.text});
+    try output.interface.print("{s} on stdout\n", .{arguments.text});
     try output.interface.flush();
-    std.debug.print("{s}\n", .{arguments.text});
+    std.debug.print("{s} on stderr\n", .{arguments.text});
     at.log(.warn, "{s}", .{arguments.text});
     return "printed";
 }
@@ -124,7 +124,7 @@ pub fn surroundings(at: *Context) !Answer {
     var insecure: std.Random.DefaultPrng = .init(@truncate(@as(u96, @bitCast(now.nanoseconds))));
     return json(at, .{
         .now = now.toMilliseconds(),
-        .monotonic = after.nanoseconds >= before.nanoseconds,
+        .monotonic = before.durationTo(after).nanoseconds >= nap.nanoseconds,
         .random = std.fmt.bytesToHex(random, .lower),
         .insecure = insecure.random().float(f64),
         .environment = try environment(at),
