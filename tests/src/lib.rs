@@ -12,6 +12,7 @@ mod ran;
 mod record;
 mod site;
 mod snapshot;
+mod warm;
 
 mod attack;
 

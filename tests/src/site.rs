@@ -2,7 +2,6 @@
 
 use crate::{Manifest, guest, moved, usual_contract};
 use portcullis::{Compiler, Contract, Host, HostBuilder};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use tempfile::TempDir;
@@ -25,6 +24,17 @@ impl Site {
         let site = Self { root: TempDir::new().unwrap() };
         fs::create_dir(site.plugins()).unwrap();
         site.plugin("good", &guest("good", &Manifest::of("good")));
+        site
+    }
+
+    /// A site with the plugins of another.
+    pub(crate) fn of_plugins(other: &Self) -> Self {
+        let site = Self { root: TempDir::new().unwrap() };
+        fs::create_dir(site.plugins()).unwrap();
+        for entry in fs::read_dir(other.plugins()).unwrap() {
+            let entry = entry.unwrap();
+            fs::copy(entry.path(), site.plugins().join(entry.file_name())).unwrap();
+        }
         site
     }
 
@@ -55,11 +65,6 @@ impl Site {
         path
     }
 
-    /// Begins with a copy of another site's state, its compiled code included.
-    pub fn adopt_state(&self, other: &Self) {
-        copy_private(&other.state(), &self.state());
-    }
-
     /// A host of this site that compiles in this process; relative grants start from the site.
     pub fn builder(&self, policy: &str) -> HostBuilder {
         self.builder_with(policy, Compiler::InProcess)
@@ -74,20 +79,6 @@ impl Site {
     /// Opens a host of this site.
     pub async fn open(&self, policy: &str) -> Host {
         self.builder(policy).open().await.unwrap_or_else(|error| panic!("{error}\n{policy}"))
-    }
-}
-
-/// Copies a directory, closed to others as a state directory has to be.
-fn copy_private(from: &Path, to: &Path) {
-    fs::DirBuilder::new().mode(0o700).create(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy_private(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
     }
 }
 

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
@@ -83,15 +82,8 @@ pub(crate) struct Desk {
 impl Desk {
     /// With a policy of this text.
     pub(crate) fn new(policy: &str) -> Self {
-        /// Compiling is what takes long: it is done once, and every site begins with a copy of the cache.
-        static COMPILED: OnceLock<Desk> = OnceLock::new();
-        let compiled = COMPILED.get_or_init(|| {
-            let desk = Self::bare(ALLOW);
-            desk.portcullis(&["list"]).ends(0);
-            desk
-        });
         let desk = Self::bare(policy);
-        desk.site.adopt_state(&compiled.site);
+        desk.site.warm();
         desk
     }
 

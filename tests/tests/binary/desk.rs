@@ -6,7 +6,6 @@ use serde_json::Value;
 use std::fs;
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 
 /// Allows everything, and lets the files plugin write.
 pub(crate) const OPEN: &str = "[plugin.files]\n\
@@ -22,15 +21,8 @@ pub(crate) struct Desk {
 impl Desk {
     /// With a policy of this text.
     pub(crate) fn new(policy: &str) -> Self {
-        /// Compiling is what takes long: it is done once, and every site begins with a copy of the cache.
-        static COMPILED: OnceLock<Desk> = OnceLock::new();
-        let compiled = COMPILED.get_or_init(|| {
-            let desk = Self::bare("");
-            desk.run(&["list"]).ends(0);
-            desk
-        });
         let desk = Self::bare(policy);
-        desk.site.adopt_state(&compiled.site);
+        desk.site.warm();
         desk
     }
 

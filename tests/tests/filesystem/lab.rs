@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use tokio::sync::OnceCell;
 
 /// What no result may hold: the content of every file outside of the grant.
 pub(crate) const SECRET: &str = "SECRET-7f3a";
@@ -71,7 +70,7 @@ impl Lab {
         let site = Site::new();
         site.plugin("probe", &built_guest("probe"));
         build(&site);
-        site.adopt_state(warm().await);
+        site.warm();
         site.directory(root);
         let access = grant.access();
         let narrow = if place.is_some() { ", narrow = \"/path\"" } else { "" };
@@ -140,18 +139,6 @@ impl Lab {
         assert_eq!(results.len(), steps.len());
         assert_eq!(self.world(), before, "{:?}: something was changed", self.grant);
     }
-}
-
-/// A site whose state holds the compiled probe, so that it is compiled once for all tests.
-async fn warm() -> &'static Site {
-    static WARM: OnceCell<Site> = OnceCell::const_new();
-    let warm = || async {
-        let site = Site::new();
-        site.plugin("probe", &built_guest("probe"));
-        drop(site.open(&allow_all("")).await);
-        site
-    };
-    WARM.get_or_init(warm).await
 }
 
 /// Makes `world/`: a grant, and beside it what is not granted.

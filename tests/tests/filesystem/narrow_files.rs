@@ -4,24 +4,11 @@ use portcullis::{Code, Host, Output, Reply, Request};
 use portcullis_tests::{Site, allow_all, shipped_plugin, snapshot};
 use serde_json::{Value, json};
 use std::fs;
-use tokio::sync::OnceCell;
 
 /// A host that grants `work` to the files plugin.
 struct Desk {
     site: Site,
     host: Host,
-}
-
-/// A site whose state holds the compiled plugin.
-async fn warm() -> &'static Site {
-    static WARM: OnceCell<Site> = OnceCell::const_new();
-    let warm = || async {
-        let site = Site::new();
-        site.plugin("files", &shipped_plugin("files"));
-        drop(site.open(&allow_all("")).await);
-        site
-    };
-    WARM.get_or_init(warm).await
 }
 
 impl Desk {
@@ -43,7 +30,7 @@ impl Desk {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, text).unwrap();
         }
-        site.adopt_state(warm().await);
+        site.warm();
         let grant =
             format!("[plugin.files]\ndirectory.workspace = {{ path = \"work\", access = \"read-write\"{narrow} }}\n");
         let host = site.open(&format!("{}{grant}", allow_all(limits))).await;

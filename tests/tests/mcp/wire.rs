@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use std::{fs, thread};
@@ -38,16 +37,8 @@ pub(crate) struct Desk {
 impl Desk {
     /// With a policy of this text.
     pub(crate) fn new(policy: &str) -> Self {
-        /// Compiling is what takes long: it is done once, and every site begins with a copy of the cache.
-        static COMPILED: OnceLock<Desk> = OnceLock::new();
-        let compiled = COMPILED.get_or_init(|| {
-            let desk = Self::bare(OPEN);
-            let listed = desk.command().arg("list").output().unwrap();
-            assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
-            desk
-        });
         let desk = Self::bare(policy);
-        desk.site.adopt_state(&compiled.site);
+        desk.site.warm();
         desk
     }
 

@@ -6,7 +6,6 @@ use portcullis_tests::{Site, allow_all, assert_verifies, built_guest, outcome_of
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use tokio::sync::OnceCell;
 
 /// What a test calls the plugin that is attacked through.
 const PLUGIN: &str = "courier";
@@ -76,7 +75,7 @@ impl Plan {
     /// A site with the plugin and its twin, and nothing granted to either.
     pub(crate) async fn new() -> Self {
         let site = bare();
-        site.adopt_state(warm().await);
+        site.warm();
         let limits = "time = \"20 s\"".to_owned();
         Self { site, dns: Dns::start(), limits, keys: BTreeMap::new() }
     }
@@ -251,15 +250,4 @@ fn renamed(guest: &[u8]) -> Vec<u8> {
         guest[at..at + PLUGIN.len()].copy_from_slice(TWIN.as_bytes());
     }
     guest
-}
-
-/// A site whose state holds both compiled plugins, so that they are compiled once for all tests.
-async fn warm() -> &'static Site {
-    static WARM: OnceCell<Site> = OnceCell::const_new();
-    let warm = || async {
-        let site = bare();
-        drop(site.open(&allow_all("")).await);
-        site
-    };
-    WARM.get_or_init(warm).await
 }

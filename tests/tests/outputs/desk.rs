@@ -6,7 +6,6 @@ use portcullis_tests::{Site, allow_all, built_guest};
 use serde_json::{Value, json};
 use std::fs;
 use std::sync::LazyLock;
-use tokio::sync::OnceCell;
 
 /// Little is passed on, so that little is too much.
 pub(crate) const SHOWN: usize = 4096;
@@ -15,14 +14,8 @@ pub(crate) static NOBODY: LazyLock<Principal> = LazyLock::new(Principal::default
 
 /// A site with the tool, compiled once for all tests.
 pub(crate) async fn site() -> Site {
-    static WARM: OnceCell<Site> = OnceCell::const_new();
-    let warm = || async {
-        let site = bare();
-        drop(open(&site).await);
-        site
-    };
     let site = bare();
-    site.adopt_state(WARM.get_or_init(warm).await);
+    site.warm();
     site
 }
 

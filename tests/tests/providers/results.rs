@@ -6,7 +6,6 @@ use portcullis_providers::{Definitions, Format, Hydrated};
 use portcullis_tests::{Manifest, Site, allow_all, built_guest, component, guest, module};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use tokio::sync::OnceCell;
 
 /// The beginning of an image that is none: a tool may say what it likes of its bytes.
 const NO_IMAGE: &[u8] = b"GIF, or so it says";
@@ -43,16 +42,9 @@ fn part(name: &str, kind: u8, media_type: &str, data: &[u8]) -> Vec<u8> {
     component(&module(&fields, &Manifest::of(name)))
 }
 
-/// The host, whose plugins are compiled once for all tests.
 async fn host() -> (Site, Host) {
-    static WARM: OnceCell<Site> = OnceCell::const_new();
-    let warm = || async {
-        let site = bare();
-        drop(site.open(POLICY).await);
-        site
-    };
     let site = bare();
-    site.adopt_state(WARM.get_or_init(warm).await);
+    site.warm();
     let host = site.open(POLICY).await;
     (site, host)
 }

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tokio::sync::OnceCell;
 
 /// The service behind most tests, as a trait: a test provides what it needs.
 pub(crate) const SEARCH: Key<dyn Service> = Key::new("search");
@@ -29,7 +28,7 @@ impl Desk {
     /// The policy says this of the plugin.
     pub(crate) async fn binding(section: &str) -> Self {
         let site = site();
-        site.adopt_state(warm().await);
+        site.warm();
         Self { site, policy: allow_all("time = \"20 s\"") + "[plugin.service]\n" + section + "\n" }
     }
 
@@ -54,17 +53,6 @@ fn site() -> Site {
     let site = Site::new();
     site.plugin("service", &built_guest("service"));
     site
-}
-
-/// A site whose state holds the compiled guest, so that it is compiled once for all tests.
-async fn warm() -> &'static Site {
-    static WARM: OnceCell<Site> = OnceCell::const_new();
-    let warm = || async {
-        let site = site();
-        drop(site.open(&allow_all("")).await);
-        site
-    };
-    WARM.get_or_init(warm).await
 }
 
 /// A request that takes these steps.

@@ -5,7 +5,6 @@ use portcullis::{Code, Compiler, Host, HostBuilder, Output, Reply, Request};
 use portcullis_tests::{Site, allow_all, built_guest, outcome_of};
 use serde_json::{Value, json};
 use std::path::Path;
-use tokio::sync::OnceCell;
 
 /// The plugins: the same bytes but for the name.
 pub(crate) const ONE: &str = "state-one";
@@ -18,14 +17,8 @@ pub(crate) fn notes(quota: &str) -> String {
 
 /// A site with both plugins, compiled once for all tests.
 pub(crate) async fn site() -> Site {
-    static WARM: OnceCell<Site> = OnceCell::const_new();
-    let warm = || async {
-        let site = bare();
-        drop(open(&site, "").await);
-        site
-    };
     let site = bare();
-    site.adopt_state(WARM.get_or_init(warm).await);
+    site.warm();
     site
 }
 

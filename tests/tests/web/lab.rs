@@ -5,7 +5,6 @@ use portcullis_tests::net::{Behaviour, Dns, Server};
 use portcullis_tests::{Site, allow_all, assert_verifies, outcome_of, shipped_plugin};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use tokio::sync::OnceCell;
 
 /// The host that the policy names.
 pub(crate) const NAMED: &str = "docs.test";
@@ -40,7 +39,7 @@ impl Lab {
     /// A host with what a policy says of the plugin, and with somebody to ask.
     pub(crate) async fn open(granted: &str, person: Option<Arc<Person>>) -> Self {
         let site = bare();
-        site.adopt_state(warm().await);
+        site.warm();
         let dns = Dns::start();
         for name in [NAMED, UNNAMED] {
             dns.point(name, &["127.0.0.1"]);
@@ -124,15 +123,4 @@ fn bare() -> Site {
     let site = Site::new();
     site.plugin("web", &shipped_plugin("web"));
     site
-}
-
-/// A site whose state holds the compiled plugin, so that it is compiled once for all tests.
-async fn warm() -> &'static Site {
-    static WARM: OnceCell<Site> = OnceCell::const_new();
-    let warm = || async {
-        let site = bare();
-        drop(site.open(&allow_all("")).await);
-        site
-    };
-    WARM.get_or_init(warm).await
 }

@@ -1,0 +1,99 @@
+//! States in which plugins are compiled, kept from one test to the next: compiling is what takes long, and each test
+//! runs in a process of its own.
+
+use crate::{Site, allow_all};
+use std::fs::{self, File};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use std::{env, thread};
+
+/// How long a state is kept that no test begins with any more: that of a test program which was built again.
+const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Site {
+    /// Begins with a state in which the plugins of this site are compiled, as a host leaves it that was opened once. It
+    /// is made by the first test that asks for it.
+    pub fn warm(&self) {
+        let place = place(self);
+        if !place.is_dir() {
+            make(self, &place);
+        }
+        copy_private(&place, &self.state());
+    }
+}
+
+/// Where the state lies that fits these plugins and this test program.
+fn place(site: &Site) -> PathBuf {
+    let program = env::current_exe().unwrap();
+    let metadata = fs::metadata(&program).unwrap();
+    let mut parts = vec![format!("{} {} {}", program.display(), metadata.len(), metadata.mtime())];
+    let mut plugins: Vec<_> = fs::read_dir(site.plugins()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    plugins.sort();
+    for plugin in plugins {
+        parts.push(format!("{} {}", plugin.file_name().unwrap().display(), digest(&fs::read(&plugin).unwrap())));
+    }
+    states().join(digest(parts.join("\n").as_bytes()))
+}
+
+fn states() -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/test-states")).to_owned()
+}
+
+/// Makes the state, unless another test has meanwhile.
+fn make(site: &Site, place: &Path) {
+    fs::create_dir_all(states()).unwrap();
+    let lock = File::create(place.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    if place.is_dir() {
+        return;
+    }
+    forget_old();
+    let like = Site::of_plugins(site);
+    thread::scope(|scope| {
+        // Whoever asks may be in a runtime of its own, which must not be waited in.
+        let opening = scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            drop(runtime.block_on(like.open(&allow_all(""))));
+        });
+        opening.join().unwrap();
+    });
+    let partial = place.with_extension("partial");
+    // A test that was killed may have left it.
+    let _ = fs::remove_dir_all(&partial);
+    copy_private(&like.state(), &partial);
+    fs::rename(&partial, place).unwrap();
+}
+
+fn forget_old() {
+    for entry in fs::read_dir(states()).unwrap().flatten() {
+        let used = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = used.ok().and_then(|used| SystemTime::now().duration_since(used).ok());
+        if age.is_some_and(|age| age > KEPT_FOR) {
+            // Another test program may remove it too.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Copies a directory, closed to others as a state directory has to be.
+fn copy_private(from: &Path, to: &Path) {
+    fs::DirBuilder::new().mode(0o700).create(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_private(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// A name for bytes that no other bytes of these tests have.
+fn digest(bytes: &[u8]) -> String {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
