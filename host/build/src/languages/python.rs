@@ -41,7 +41,8 @@ const SITE_PACKAGES: &str = "lib/site-packages";
 const NO_NAME: [&str; 5] = ["/", "file:", ".whl", ".zip", ".tar"];
 
 const REMEDY: &str = "The lines above are Python's own, from running the module while it was built; `/1` is the \
-                      project, `/2` the SDK, `/3` its packages.";
+                      project, `/2` the SDK, `/3` its packages. A package that is missing comes in by a line in \
+                      `requirements.txt`.";
 
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     let tools = TOOLCHAIN.install()?;
