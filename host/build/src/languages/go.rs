@@ -2,7 +2,6 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -26,13 +25,9 @@ const FOREIGN: [&str; 5] = ["GO111MODULE", "GOEXPERIMENT", "GOFLAGS", "GOROOT", 
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     let toolchain = TOOLCHAIN.install()?.join("go");
     let folder = project.source.parent().context("the source has no folder")?;
-    // Not named as a component is: the folder may be one that a host watches.
     let module = out.with_extension("core");
-    let built = compile(&toolchain, folder, &module)
-        .and_then(|()| component::encode_file(&module, &project.sdk.join("wit"), out));
-    // It may not be there, and a component without it is whole.
-    let _ = fs::remove_file(&module);
-    built
+    compile(&toolchain, folder, &module)?;
+    component::encode_file(&module, &project.sdk.join("wit"), out)
 }
 
 fn compile(toolchain: &Path, folder: &Path, module: &Path) -> Result<()> {

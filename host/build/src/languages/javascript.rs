@@ -53,7 +53,7 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     npm::check_node()?;
     let modules = TOOLCHAIN.install()?;
     let work = out.with_extension("work");
-    cache::empty(&work)?;
+    fs::create_dir(&work).with_context(|| format!("cannot create {}", work.display()))?;
     // What a package or the source itself lacks is said before the types that follow from it.
     bundle(project, &modules, &work)?;
     if project.language == Language::TypeScript {

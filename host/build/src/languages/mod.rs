@@ -14,7 +14,8 @@ use anyhow::Result;
 use crate::language::Language;
 use crate::project::Project;
 
-/// Builds a project's component into `out`.
+/// Builds a project's component into `out`, the first file of a folder that is this build's alone and goes with it.
+/// What else is made on the way can lie beside it.
 pub(crate) fn build(project: &Project, out: &Path) -> Result<()> {
     match project.language {
         Language::Rust => rust::build(project, out),

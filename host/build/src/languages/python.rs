@@ -47,15 +47,10 @@ const REMEDY: &str = "The lines above are Python's own, from running the module 
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     let tools = TOOLCHAIN.install()?;
     let packages = packages(project)?;
-    let work = out.with_extension("work");
-    cache::empty(&work)?;
-    let made = Inputs::gather(project, packages, &work).and_then(|inputs| {
-        let component = kept(&project.root, &inputs.digest()?, |component| inputs.componentize(&tools, component))?;
-        fs::copy(&component, out).with_context(|| format!("cannot write {}", out.display()))
-    });
-    // Nothing in it is of use any more. The failure to report is the first one.
-    let _ = fs::remove_dir_all(&work);
-    made.map(drop)
+    let inputs = Inputs::gather(project, packages, &out.with_extension("work"))?;
+    let component = kept(&project.root, &inputs.digest()?, |component| inputs.componentize(&tools, component))?;
+    fs::copy(&component, out).with_context(|| format!("cannot write {}", out.display()))?;
+    Ok(())
 }
 
 /// The component of these inputs. Building takes seconds, so the last one of each project is kept.
@@ -94,7 +89,7 @@ impl Inputs {
         let (entry, modules, sdk) = (work.join("entry"), work.join("modules"), work.join("sdk"));
         fs::create_dir_all(&entry)?;
         fs::write(entry.join(ENTRY).with_extension("py"), entry_module(&project.source)?)?;
-        let mut but = vec![project.sdk.clone(), work.to_owned()];
+        let mut but = vec![project.sdk.clone()];
         but.extend(NO_MODULES_AT_TOP.map(|name| project.root.join(name)));
         let source = project.source.parent().context("the source is in no folder")?;
         Modules::of(&project.root, &but)?.copy(source, &modules)?;

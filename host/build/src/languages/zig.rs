@@ -98,12 +98,8 @@ impl Compiler {
         let mut emit = std::ffi::OsString::from("-femit-bin=");
         emit.push(&core);
         self.command.arg(emit);
-        let made = process::run_tool(&mut self.command, REMEDY)
-            .with_context(|| format!("`{}` does not build", project.name))
-            .and_then(|()| component::encode_file(&core, &project.sdk.join("wit"), out));
-        // It is of no use any more, and not there when the compiler failed.
-        let _ = fs::remove_file(&core);
-        made
+        process::run_tool(&mut self.command, REMEDY).with_context(|| format!("`{}` does not build", project.name))?;
+        component::encode_file(&core, &project.sdk.join("wit"), out)
     }
 }
 
