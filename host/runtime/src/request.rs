@@ -9,7 +9,7 @@ use crate::provenance::Provenance;
 use crate::reply::{Code, Outcome};
 use crate::stream::{Pieces, TextStream};
 use crate::turn::Turn;
-use portcullis_policy::{Caller, Principal};
+use portcullis_policy::{Caller, Principal, Unattended};
 use portcullis_sandbox::Cancellation;
 use std::future::pending;
 use std::sync::Arc;
@@ -146,6 +146,14 @@ impl Request {
     #[must_use]
     pub fn answered_elsewhere(mut self) -> Self {
         self.channel = Some(Channel::Elsewhere);
+        self
+    }
+
+    /// Nobody is there while this call is made, whoever else the host would ask: its approval request stays behind as
+    /// pending, or is denied at once.
+    #[must_use]
+    pub fn unattended(mut self, unattended: Unattended) -> Self {
+        self.channel = Some(Channel::Nobody(unattended));
         self
     }
 

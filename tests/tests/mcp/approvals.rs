@@ -196,6 +196,36 @@ async fn where_nobody_attends_a_question_is_a_no_at_once() {
     assert!(result["isError"] == true && said(&result).contains("nobody is there"), "{result}");
 }
 
+/// `serve` opens its host for answers from other terminals. The policy's word stands above that.
+#[tokio::test]
+async fn a_host_that_is_answered_elsewhere_denies_at_once_what_the_policy_leaves_unattended() {
+    for (era, capabilities) in [
+        (Era::Legacy, json!({})),
+        (Era::Legacy, forms()),
+        (Era::Modern, json!({})),
+        (Era::Modern, forms()),
+        (Era::Modern, json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })),
+    ] {
+        let office = Office::serving("unattended = \"deny\"", answered_elsewhere()).await;
+        let mut client = Client::open(&office.server, era, capabilities.clone()).await;
+        let result = client.call(NOTE, text("x")).await;
+        assert!(result["isError"] == true && said(&result).contains("nobody is there"), "{capabilities}: {result}");
+        assert!(office.notes().is_empty());
+        assert!(office.approvals().list(true).unwrap().questions.is_empty(), "{capabilities}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_that_does_not_fit_is_denied_at_once_where_nobody_else_attends() {
+    for era in [Era::Legacy, Era::Modern] {
+        let office = Office::serving("unattended = \"deny\"", answered_by_clients()).await;
+        let mut client = Client::open(&office.server, era, forms()).await;
+        let result = client.call(NOTE, text(&"x".repeat(5000))).await;
+        assert!(result["isError"] == true && said(&result).contains("nobody is there"), "{result}");
+        assert!(office.notes().is_empty());
+    }
+}
+
 #[tokio::test]
 async fn what_nobody_answers_in_time_is_a_no() {
     let office = Office::with("[limits]\napproval-time = \"50 ms\"", answered_elsewhere()).await;

@@ -1,7 +1,7 @@
 //! A site with the clerk in it, whose notes tell how often it ran, and servers of it.
 
 use crate::client::PATIENCE;
-use portcullis::{Approvals, Host, OpenQuestion};
+use portcullis::{Approvals, Host, HostBuilder, OpenQuestion};
 use portcullis_mcp::{ClientAnswers, Server, ServerOptions};
 use portcullis_tests::{Site, built_guest};
 use std::fs;
@@ -42,12 +42,21 @@ impl Office {
 
     /// An office with these lines about approvals and limits.
     pub(crate) async fn with(approvals: &str, options: ServerOptions) -> Self {
+        Self::opened(approvals, options, |builder| builder).await
+    }
+
+    /// The same with a host that is opened as `serve` opens it.
+    pub(crate) async fn serving(approvals: &str, options: ServerOptions) -> Self {
+        Self::opened(approvals, options, HostBuilder::answered_elsewhere).await
+    }
+
+    async fn opened(approvals: &str, options: ServerOptions, open: fn(HostBuilder) -> HostBuilder) -> Self {
         let site = Site::new();
         site.plugin("clerk", &built_guest("clerk"));
         site.directory("desk");
         let desk = r#"directory.desk = { path = "desk", access = "read-write" }"#;
         let policy = format!("[approvals]\nrepeats = 1000000\n{approvals}\n[plugin.clerk]\n{desk}\n{RULES}");
-        let host = site.open(&policy).await;
+        let host = open(site.builder(&policy)).open().await.unwrap();
         let server = Server::new(host.clone(), options).unwrap();
         Self { site, host, server }
     }

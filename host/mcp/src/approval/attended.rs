@@ -3,7 +3,7 @@
 use super::announce::Announcer;
 use super::follow::Spoken;
 use super::running::{At, Stage};
-use super::{answer, form};
+use super::{answer, denies_unattended, form, unattended};
 use portcullis::{Answer, Question, Reply, Request};
 use rmcp::RoleServer;
 use rmcp::model::{ClientResult, ElicitRequest, ServerRequest};
@@ -49,12 +49,14 @@ async fn until(asking: &mut Option<Asking<'_>>) {
     }
 }
 
-/// Asks the client and gives its answer, or tells it that others are asked.
+/// Asks the client and gives its answer. A client that cannot be asked is told that others are asked, or the answer is
+/// no where the policy denies what nobody attends to.
 async fn ask(spoken: &Spoken<'_>, question: Arc<Question>) {
-    if !spoken.client.is_asked(&question) {
+    let is_asked = spoken.client.is_asked(&question);
+    if !is_asked && !denies_unattended(spoken.server) {
         return spoken.say(&form::waits_elsewhere(&question)).await;
     }
-    let answer = elicit(spoken, &question).await;
+    let answer = if is_asked { elicit(spoken, &question).await } else { unattended() };
     // Where the answer cannot be kept it has no effect, and the call goes on waiting.
     let _ = answer::give(spoken.server, &spoken.named.caller.principal, &question, answer).await;
 }

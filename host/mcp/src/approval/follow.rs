@@ -2,7 +2,7 @@
 
 use super::form::waits_elsewhere;
 use super::running::{Heard, Running};
-use super::{Called, Client, rounds};
+use super::{Called, Client, answer, denies_unattended, rounds, unattended};
 use crate::call::Named;
 use crate::server::Server;
 use crate::tasks;
@@ -41,6 +41,11 @@ impl Spoken<'_> {
                         Ok(required) => return Ok(Called::InputRequired(required)),
                         Err(running) => self.leave(running, &question).await,
                     }
+                }
+                Heard::Asks(question) if !self.client.is_asked(&question) && denies_unattended(self.server) => {
+                    running.settle(&question);
+                    let principal = &self.named.caller.principal;
+                    answer::give(self.server, principal, &question, unattended()).await?;
                 }
                 Heard::Asks(question) => match self.make_task(running) {
                     Ok(called) => return Ok(called),

@@ -24,7 +24,7 @@ use crate::call::Named;
 use crate::options::ClientAnswers;
 use crate::server::Server;
 use portcullis::policy::Unattended;
-use portcullis::{Question, Reply, Request};
+use portcullis::{Answer, Question, Reply, Request};
 use rmcp::model::{CallToolRequestParams, CreateTaskResult, ElicitationCapability, InputRequiredResult};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -97,19 +97,55 @@ pub(crate) async fn call(
     if client.modern && params.request_state.is_some() {
         return rounds::resume(&spoken).await;
     }
-    let announced = is_announced(server, client);
+    let attendance = Attendance::of(server, client);
+    let announced = attendance == Attendance::Announced;
+    let request = match attendance {
+        Attendance::Announced | Attendance::HostApprover => request,
+        Attendance::Denied => request.unattended(Unattended::Deny),
+    };
     if client.tasks || (client.modern && client.answers) {
         return spoken.follow(Running::start(server, request, announced), None).await;
     }
     Ok(Called::Reply(attended::call(&spoken, request, announced).await))
 }
 
-/// Whether the questions of a call come here first. Otherwise the host's own channel answers them: there is somebody
-/// whom the embedder asks, or nobody, and the policy says no to what nobody attends to.
-fn is_announced(server: &Server, client: Client) -> bool {
-    let host = &server.inner().host;
-    let unattended = host.policy().approvals().unattended == Unattended::Deny;
-    client.answers || !(unattended || host.asks_its_own())
+/// Who answers the approval requests of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Attendance {
+    /// They come here first: the client may answer, or they wait for the other channels.
+    Announced,
+    /// The embedder's own approver.
+    HostApprover,
+    /// Nobody, and the policy denies what nobody attends to. The embedder's choice of channel does not change that: a
+    /// host that was opened for answers from elsewhere would wait for them.
+    Denied,
+}
+
+impl Attendance {
+    fn of(server: &Server, client: Client) -> Self {
+        if client.answers {
+            Self::Announced
+        } else if server.inner().host.asks_its_own() {
+            Self::HostApprover
+        } else if denies_unattended(server) {
+            Self::Denied
+        } else {
+            Self::Announced
+        }
+    }
+}
+
+/// Whether the policy denies an approval request that no client may answer.
+fn denies_unattended(server: &Server) -> bool {
+    match server.inner().host.policy().approvals().unattended {
+        Unattended::Deny => true,
+        Unattended::Pending => false,
+    }
+}
+
+/// The answer to an approval request that nobody attends to.
+fn unattended() -> Answer {
+    Answer::No { note: Some("nobody is there to approve it".to_owned()) }
 }
 
 /// The longest that a call of this tool can last from now on, waiting for a person included, and a while to fetch what
