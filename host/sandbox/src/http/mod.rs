@@ -3,13 +3,14 @@
 //! A request is read into a destination once (`portcullis_policy::Destination`); that one reading is decided on
 //! (`client`), resolved (`resolve`), connected to at an address that was checked (`connect`), encrypted (`tls`) and
 //! sent on a connection of its own (`exchange`). Connections, cookies and redirects are never shared or followed.
-//! Bodies stream under caps (`body`, `decode`); a secret is added at the last moment (`secret`) and searched for in
-//! what comes back (`redact`). Whatever a call has open here ends with it (`tasks`).
+//! Bodies stream under caps (`body`, `decode`); a secret is added at the last moment (`secret`, `command`) and searched
+//! for in what comes back (`redact`). Whatever a call has open here ends with it (`tasks`).
 
 mod body;
 mod budget;
 mod call;
 mod client;
+mod command;
 mod connect;
 mod decode;
 mod encoding;
