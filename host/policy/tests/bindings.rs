@@ -294,16 +294,55 @@ fn a_secret_is_bound_to_one_host_one_origin_and_one_slot() {
 #[test]
 fn a_guest_sets_the_headers_that_it_is_granted_and_never_that_of_the_secret() {
     let any = client("hosts = ['a.example']");
-    assert!(any.allows_header("authorization") && any.allows_header("cookie") && any.allows_header("x-a"));
+    assert!(any.allows_header("cookie") && any.allows_header("x-a") && any.allows_header("x-originality"));
     let listed = client("hosts = ['a.example'], headers = ['accept']");
     assert!(listed.allows_header("accept") && !listed.allows_header("cookie"));
     assert!(!client("hosts = ['a.example'], headers = []").allows_header("accept"));
     let basic = client("hosts = ['a.example'], secret = { basic = 'u', from = 'env:A' }");
     assert!(!basic.allows_header("authorization") && basic.allows_header("cookie"));
     let slot = client("hosts = ['a.example'], secret = { header = 'cookie', value = '{}', from = 'env:A' }");
-    assert!(!slot.allows_header("cookie") && slot.allows_header("authorization"));
+    assert!(!slot.allows_header("cookie") && slot.allows_header("accept"));
     for name in ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "proxy-authorization"] {
         assert!(is_reserved_header(name) && !any.allows_header(name), "{name}");
+    }
+}
+
+#[test]
+fn a_header_that_servers_read_as_another_is_that_other() {
+    let key = client("hosts = ['a.example'], secret = { header = 'x-api-key', value = '{}', from = 'env:A' }");
+    for name in ["x-api-key", "X-API-Key", "x_api_key", "x.api.key", "x-api_key", "x~api~key"] {
+        assert!(!key.allows_header(name), "{name}");
+    }
+    assert!(key.allows_header("x-api-keys") && key.allows_header("xapi-key"));
+    let any = client("hosts = ['a.example']");
+    for name in ["transfer_encoding", "content_length", "content.length", "Transfer-Encoding", "proxy_authorization"] {
+        assert!(is_reserved_header(name) && !any.allows_header(name), "{name}");
+    }
+}
+
+#[test]
+fn credentials_and_headers_that_move_a_request_are_set_where_the_policy_lists_them() {
+    let any = client("hosts = ['a.example']");
+    let names = [
+        "authorization",
+        "forwarded",
+        "x-host",
+        "x-real-ip",
+        "x-original-url",
+        "x-rewrite-url",
+        "x-forwarded-host",
+        "x-forwarded-for",
+        "x-envoy-original-path",
+        "x-override-url",
+    ];
+    for name in names {
+        for spelling in [name.to_owned(), name.replace('-', "_"), name.to_ascii_uppercase()] {
+            assert!(!any.allows_header(&spelling), "{spelling}");
+        }
+        let listed = client(&format!("hosts = ['a.example'], headers = ['{name}']"));
+        assert!(listed.allows_header(name), "{name}");
+        let underscored = name.replace('-', "_");
+        assert!(name == underscored || !listed.allows_header(&underscored), "{underscored}");
     }
 }
 

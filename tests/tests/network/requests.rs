@@ -31,6 +31,25 @@ const RESERVED: &[&str] = &[
     "x-http-method-override",
     "x-original-url",
     "x-forwarded-host",
+    // Spellings that a server may read as one of them.
+    "content_length",
+    "transfer_encoding",
+    "transfer.encoding",
+    "proxy_authorization",
+    "x_http_method_override",
+    "X_HTTP_Method_Override",
+    "x_forwarded_host",
+    "x.forwarded.host",
+    // What a guest sets only where the policy lists it.
+    "authorization",
+    "Authorization",
+    "forwarded",
+    "x-host",
+    "x-original-host",
+    "x_rewrite_url",
+    "x-forwarded-for",
+    "x-envoy-original-path",
+    "x-override-url",
 ];
 
 /// A path is a path: no URL, no star, nothing that another host is in.

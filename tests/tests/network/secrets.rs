@@ -83,6 +83,18 @@ async fn x04_a_guest_cannot_fill_the_slot() {
     assert!(!server.seen().heard(b"Bearer mine"), "{:?}", server.texts());
 }
 
+/// Servers read several spellings as one header. G06.
+#[tokio::test]
+async fn x04_a_guest_cannot_fill_the_slot_in_a_spelling_that_servers_fold() {
+    let server = Server::plain(Behaviour::ok());
+    let slot = "{ host = \"good.test\", header = \"x-api-key\", value = \"{}\", from = \"file:token\" }";
+    let lab = lab(&server, slot).await;
+    for name in ["x_api_key", "X_API_KEY", "x.api.key", "x-api_key", "x~api~key"] {
+        denied(&lab.one(with(to("good.test", &server, "/"), &json!({ "headers": [[name, "mine"]] }))).await);
+    }
+    server.saw_nothing();
+}
+
 #[tokio::test]
 async fn x04_a_guest_cannot_fill_the_parameter() {
     let server = Server::plain(Behaviour::ok());

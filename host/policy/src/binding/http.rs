@@ -34,6 +34,24 @@ const RESERVED_HEADERS: [&str; 13] = [
     "upgrade",
 ];
 
+/// Headers that a guest sets only where the policy lists them: its own credentials, and those by which servers and
+/// proxies take another host, path or client address than the one that the request has.
+const LISTED_HEADERS: [&str; 10] = [
+    "authorization",
+    "forwarded",
+    "true-client-ip",
+    "x-authorization",
+    "x-client-ip",
+    "x-forwarded",
+    "x-host",
+    "x-host-override",
+    "x-http-host-override",
+    "x-real-ip",
+];
+
+/// The beginnings of the names of such headers.
+const LISTED_HEADER_PREFIXES: [&str; 5] = ["x-envoy-", "x-forwarded-", "x-original-", "x-override-", "x-rewrite-"];
+
 /// An HTTP client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpBinding {
@@ -49,7 +67,8 @@ pub struct HttpBinding {
     pub methods: Vec<String>,
     /// Path prefixes, each ending at a segment; empty for all paths.
     pub paths: Vec<String>,
-    /// The headers a guest may set, in lower case; `None` for every one that the host does not keep for itself.
+    /// The headers a guest may set, in lower case. `None` for every one that the host does not keep for itself and that
+    /// need not be listed.
     pub headers: Option<Vec<String>>,
     /// Addresses that are not global and may be connected to all the same.
     pub addresses: Vec<AddressRange>,
@@ -157,19 +176,37 @@ impl HttpBinding {
         named || self.addresses.iter().any(|range| range.contains(address)) || (is_global(address) && !in_clear)
     }
 
-    /// Whether a guest may set a header, by its name in lower case. It never may set one that the host keeps for
-    /// itself, nor that of the secret.
+    /// Whether a guest may set a header. It never may set one that the host keeps for itself, nor that of the secret.
+    /// Each counts in every spelling that a server may take for it.
     pub fn allows_header(&self, name: &str) -> bool {
-        let of_secret = self.secret.as_ref().is_some_and(|secret| secret.slot.header() == Some(name));
-        let listed = self.headers.as_ref().is_none_or(|headers| headers.iter().any(|header| header == name));
-        !of_secret && listed && !is_reserved_header(name)
+        let of_secret = self.secret.as_ref().and_then(|secret| secret.slot.header());
+        let listed = match &self.headers {
+            Some(headers) => headers.iter().any(|header| header == name),
+            None => !must_be_listed(name),
+        };
+        listed && !of_secret.is_some_and(|header| is_same_header(header, name)) && !is_reserved_header(name)
     }
 }
 
-/// Whether a header, by its name in lower case, is one that the host alone sets: it decides where a request goes or
-/// ends.
+/// Whether a header is one that the host alone sets: it decides where a request goes or ends.
 pub fn is_reserved_header(name: &str) -> bool {
-    RESERVED_HEADERS.contains(&name)
+    RESERVED_HEADERS.iter().any(|header| is_same_header(header, name))
+}
+
+/// Whether two names are one header for the most lenient servers. They read a header as the name of a variable:
+/// without case, and with one character for all that such a name cannot hold (RFC 3875 section 4.1.18).
+pub fn is_same_header(one: &str, other: &str) -> bool {
+    one.bytes().map(folded).eq(other.bytes().map(folded))
+}
+
+/// Whether a guest may set a header only where the policy lists it.
+fn must_be_listed(name: &str) -> bool {
+    let begins = |prefix: &&str| name.get(..prefix.len()).is_some_and(|begin| is_same_header(prefix, begin));
+    LISTED_HEADERS.iter().any(|header| is_same_header(header, name)) || LISTED_HEADER_PREFIXES.iter().any(begins)
+}
+
+fn folded(byte: u8) -> u8 {
+    if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b'-' }
 }
 
 /// Whether `path` is the prefix or goes on after it with a segment of its own.

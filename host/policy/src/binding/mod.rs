@@ -27,7 +27,7 @@ pub(crate) use secret::{read_command, read_query_name, read_source, read_templat
 pub(crate) use service::{CALLS_CEILING, read_service_name};
 pub(crate) use store::StoreLimit;
 
-pub use http::is_reserved_header;
+pub use http::{is_reserved_header, is_same_header};
 
 use crate::pointer::Pointer;
 

@@ -22,6 +22,8 @@ pub(super) enum Refusal {
     Narrowed(String),
     #[error("the host does not send the header {0} for a plugin")]
     Header(String),
+    #[error("the policy does not let this plugin set the header {0}: it must be listed in `headers`")]
+    UnlistedHeader(String),
     #[error("the host itself sets the header {0}, in which it sends a secret")]
     SecretHeader(String),
     #[error("the host itself sets the parameter {0}, in which it sends a secret")]

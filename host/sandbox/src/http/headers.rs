@@ -5,11 +5,11 @@ use super::encoding::{is_unreserved, percent_decoded};
 use super::error::Refusal;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HOST, RANGE, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use portcullis_policy::{HttpBinding, SecretSlot};
+use portcullis_policy::{HttpBinding, SecretSlot, is_reserved_header, is_same_header};
 use wasmtime_wasi_http::DEFAULT_FORBIDDEN_HEADERS;
 
 /// Headers that the host keeps for itself beside those that wasmtime does.
-const KEPT: [&str; 11] = [
+const KEPT: [&str; 8] = [
     // The host asks for what it can decode under a cap.
     "accept-encoding",
     // It would make a server wait for an answer that a guest does not give.
@@ -19,14 +19,14 @@ const KEPT: [&str; 11] = [
     // The framing of a message, which the host decides.
     "te",
     "trailer",
-    // With these some servers take another method or path than the one that was checked.
+    // With these some servers take another method than the one that was checked.
     "x-http-method",
     "x-http-method-override",
     "x-method-override",
-    "x-original-url",
-    "x-rewrite-url",
-    "x-forwarded-host",
 ];
+
+/// The beginning of the names of headers that are for a proxy, which no request goes through.
+const KEPT_PREFIX: &str = "proxy-";
 
 /// How long the headers of a request may be together, in bytes: what servers take.
 const HEADERS_BYTES_MAX: usize = 32 * 1024;
@@ -36,18 +36,29 @@ const AGENT: &str = concat!("portcullis/", env!("CARGO_PKG_VERSION"));
 
 /// Whether no guest may set a header, whatever is granted.
 pub(super) fn is_kept(name: &HeaderName) -> bool {
-    DEFAULT_FORBIDDEN_HEADERS.contains(name) || KEPT.contains(&name.as_str()) || name.as_str().starts_with("proxy-")
+    let kept = |header: &str| is_same_header(header, name.as_str());
+    let for_a_proxy = name.as_str().get(..KEPT_PREFIX.len()).is_some_and(|begin| is_same_header(KEPT_PREFIX, begin));
+    for_a_proxy
+        || DEFAULT_FORBIDDEN_HEADERS.iter().any(|header| kept(header.as_str()))
+        || KEPT.iter().any(|header| kept(header))
 }
 
 /// Checks what a guest wants to send.
 pub(super) fn check(headers: &HeaderMap, binding: &HttpBinding, slot: Option<&SecretSlot>) -> Result<(), Refusal> {
     for name in headers.keys() {
-        if slot.and_then(SecretSlot::header) == Some(name.as_str()) {
+        let own = slot.and_then(SecretSlot::header);
+        if own.is_some_and(|header| is_same_header(header, name.as_str())) {
             return Err(Refusal::SecretHeader(name.to_string()));
         }
         // The length of a body is the body's, and a language's library adds it unasked.
-        if is_kept(name) || (name != CONTENT_LENGTH && !binding.allows_header(name.as_str())) {
+        if name == CONTENT_LENGTH {
+            continue;
+        }
+        if is_kept(name) || is_reserved_header(name.as_str()) {
             return Err(Refusal::Header(super::error::bounded(name.as_str())));
+        }
+        if !binding.allows_header(name.as_str()) {
+            return Err(Refusal::UnlistedHeader(super::error::bounded(name.as_str())));
         }
     }
     if headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>() > HEADERS_BYTES_MAX {
@@ -143,7 +154,9 @@ mod tests {
         let kept = ["host", "connection", "transfer-encoding", "upgrade", "te", "trailer", "expect", "referer"];
         let more = ["proxy-authorization", "proxy-anything", "accept-encoding", "x-http-method-override", "keep-alive"];
         for name in kept.iter().chain(&more) {
-            assert!(is_kept(&HeaderName::from_static(name)), "{name}");
+            for spelling in [name.to_string(), name.replace('-', "_"), name.replace('-', "."), name.replace('-', "~")] {
+                assert!(is_kept(&HeaderName::try_from(&spelling).unwrap()), "{spelling}");
+            }
         }
         for name in ["accept", "authorization", "cookie", "content-length", "content-type", "user-agent", "x-a"] {
             assert!(!is_kept(&HeaderName::from_static(name)), "{name}");
