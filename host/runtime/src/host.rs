@@ -10,7 +10,7 @@ use crate::explain::Explained;
 use crate::grants::{Bases, Own};
 use crate::hooks::Hook;
 use crate::inject::Injection;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Owner};
 use crate::open::{HostBuilder, OpenError};
 use crate::outputs::Outputs;
 use crate::place::Places;
@@ -52,6 +52,8 @@ pub(crate) struct Inner {
     pub(crate) loader: Loader,
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) approvals: Approvals,
+    /// This process, as the record and the ledger name it.
+    pub(crate) owner: Arc<Owner>,
     pub(crate) channel: Channel,
     pub(crate) repetition: Repetition,
     /// The project's policy, where nobody has trusted it.
@@ -229,7 +231,7 @@ impl Host {
 pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
     let state = State::open(state)?;
     let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);
-    let ledger = Arc::new(Ledger::open(&state).map_err(ApprovalError::from)?);
+    let ledger = Arc::new(Ledger::open(&state)?);
     Ok(Approvals::new(ledger, audit)?)
 }
 

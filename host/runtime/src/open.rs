@@ -8,7 +8,7 @@ use crate::grants::{self, Opening, Own};
 use crate::hooks::Hook;
 use crate::host::{Host, Inner};
 use crate::inject::Injection;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, LedgerError, Owner, blocking};
 use crate::outputs::{OUTPUTS_BYTES_DEFAULT, OutputError, Outputs};
 use crate::place::{self, Places};
 use crate::places::{PlaceError, State};
@@ -301,11 +301,9 @@ impl HostBuilder {
         if self.calls == 0 || self.calls > CALLS_MAX {
             return Err(OpenError::Calls(self.calls));
         }
-        let state = State::open(&self.state)?;
+        let path = self.state;
+        let OpenState { state, audit, ledger, approvals, owner } = blocking(move || OpenState::open(&path)).await?;
         let plugins = PluginDirectory::open(&self.plugins)?;
-        let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);
-        let ledger = Arc::new(Ledger::open(&state).map_err(ApprovalError::from)?);
-        let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
         let outputs = Outputs::open(&state, Arc::clone(&ledger), self.outputs_bytes)?;
         let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
         let Read { policy, sha256: policy_sha256, bases, files, untrusted } = self.policy.read(&approvals)?;
@@ -346,6 +344,7 @@ impl HostBuilder {
             loader,
             audit,
             approvals,
+            owner,
             channel,
             repetition: Repetition::default(),
             untrusted,
@@ -356,6 +355,33 @@ impl HostBuilder {
             reviews: Semaphore::new(EXTRA_SLOTS as usize),
             arguments_bytes_max: largest.arguments_bytes,
         })))
+    }
+}
+
+/// The state directory with all that is kept there.
+struct OpenState {
+    state: State,
+    audit: Arc<AuditLog>,
+    ledger: Arc<Ledger>,
+    approvals: Approvals,
+    owner: Arc<Owner>,
+}
+
+impl OpenState {
+    /// Opens it, and settles what dead processes left there.
+    fn open(path: &Path) -> Result<Self, OpenError> {
+        let state = State::open(path)?;
+        let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);
+        let ledger = Arc::new(Ledger::open(&state)?);
+        let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
+        let owner = approvals.owner()?;
+        Ok(Self { state, audit, ledger, approvals, owner })
+    }
+}
+
+impl From<LedgerError> for OpenError {
+    fn from(error: LedgerError) -> Self {
+        Self::Approvals(error.into())
     }
 }
 

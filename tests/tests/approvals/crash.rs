@@ -42,7 +42,7 @@ fn is_lost(desk: &Desk, id: &str) {
     assert!(matches!(resume(desk, id), Err(ApprovalError::Settled(Status::Lost))));
     assert!(matches!(desk.approvals().answer(id, &Answer::Yes), Err(ApprovalError::Settled(Status::Lost))));
     assert_eq!(desk.marks(), BTreeMap::from([(numbered(1), 1)]));
-    assert_eq!(desk.outcomes(&lost.call).last().map(String::as_str), Some("unknown"));
+    assert_eq!(desk.outcomes(&lost.call).last().map(String::as_str), Some("lost"));
     desk.verifies();
 }
 
@@ -63,6 +63,7 @@ fn killed_while_the_approver_thinks_it_is_still_pending() {
     child.kill();
     let left = the_only(&desk);
     assert_eq!((left.status, left.waited_for), (Status::Pending, false));
+    assert_eq!(desk.outcomes(&left.call), ["pending"], "the call has ended, and its request waits");
     assert!(matches!(resume(&desk, &id), Err(ApprovalError::Settled(Status::Pending))), "nobody said yes");
     assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
     runs_once(&desk, &id);
@@ -243,6 +244,7 @@ fn killed_at_any_moment_nothing_runs_twice_and_nothing_pending_is_lost() {
     alone(async { left_behind(&desk.headless().await, mark(ROUNDS * 100)).await });
     desk.verifies();
     nothing_was_lost(&desk, &told);
+    every_call_has_an_outcome(&desk);
     everything_left_runs_once(&desk);
     let marks = desk.marks();
     assert!(marks.values().all(|times| *times <= 1), "{marks:?}");
@@ -266,14 +268,29 @@ fn nothing_was_lost(desk: &Desk, told: &Told) {
     }
 }
 
+/// Every process that made a decision has died or ended, so each of their calls has an outcome.
+fn every_call_has_an_outcome(desk: &Desk) {
+    drop(desk.approvals());
+    let record = desk.record();
+    let calls = |kind: &str| -> BTreeSet<String> {
+        let of_kind = record.iter().filter(|line| line["kind"] == kind);
+        of_kind.map(|line| line["call"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(calls("decision"), calls("outcome"));
+    assert!(record.iter().any(|line| line["outcome"] == "lost"), "no child was killed in the middle of a call");
+}
+
 /// Approves and runs what is left. A call that was lost may have run or not; what else there is runs once.
 fn everything_left_runs_once(desk: &Desk) {
     let approvals = desk.approvals();
     let listed = approvals.list(true).unwrap().questions;
     let lost = listed.iter().filter(|question| question.status == Status::Lost);
     let lost: BTreeSet<String> = lost.map(|question| question.call.clone()).collect();
-    let unknown = desk.record().into_iter().filter(|line| line["outcome"] == "unknown");
-    assert_eq!(unknown.map(|line| line["call"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>(), lost);
+    for call in &lost {
+        // The process may have died after it had recorded the end of the call.
+        let last = desk.outcomes(call).pop();
+        assert!(matches!(last.as_deref(), Some("lost" | "completed")), "{call}: {last:?}");
+    }
     let host: Host = alone(desk.headless());
     for question in approvals.list(false).unwrap().questions {
         if question.status == Status::Pending {

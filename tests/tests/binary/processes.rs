@@ -78,7 +78,7 @@ fn two_programs_write_one_record() {
     }
 }
 
-/// A program that is killed in the middle of a call leaves its decision, and nothing that stops the next.
+/// A program that is killed in the middle of a call leaves its decision. The next one records that the call is lost.
 #[test]
 fn a_killed_program_leaves_a_sound_record() {
     let desk = Desk::new(OPEN);
@@ -89,7 +89,7 @@ fn a_killed_program_leaves_a_sound_record() {
     assert_eq!(kinds(&desk), ["decision"]);
     desk.call("hello.greet", &json!({ "name": "Ann" }), 0);
     desk.verifies();
-    assert_eq!(kinds(&desk), ["decision", "decision", "outcome"]);
+    assert_eq!(kinds(&desk), ["decision", "outcome", "decision", "outcome"]);
 }
 
 /// A person's interrupt, and a supervisor's request to end, cancel the call.

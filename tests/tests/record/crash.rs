@@ -1,9 +1,10 @@
 //! What a crash leaves behind: half a line at the end, or a decision without its outcome.
 
 use crate::desk::{Desk, lines, text};
-use portcullis::{Code, Fault, Request, Verified};
+use portcullis::{Code, EventKind, Fault, Request, Verified};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::sync::Arc;
 
 fn append(desk: &Desk, bytes: &[u8]) {
     OpenOptions::new().append(true).open(desk.log()).unwrap().write_all(bytes).unwrap();
@@ -60,22 +61,92 @@ async fn every_part_of_a_line_is_set_aside() {
     assert_eq!(set_aside(&desk).len(), (1..line.len()).step_by(41).count());
 }
 
-/// A decision whose outcome never came, as a process leaves it that is killed while the tool runs.
-#[tokio::test]
-async fn a_decision_without_an_outcome_is_kept() {
-    let desk = Desk::with_short_record().await;
+/// Makes a call and takes its outcome away again, as a process leaves the record that is killed while the tool runs.
+/// Returns the id of the call.
+async fn killed_call(desk: &Desk) -> String {
     let host = desk.open_good().await;
     let before = fs::read(desk.head()).unwrap();
-    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+    let reply = host.call(Request::new("good.run", "{}")).await;
+    assert_eq!(reply.code, Code::Completed);
     drop(host);
     let lines = lines(&desk.log());
     fs::write(desk.log(), lines[..lines.len() - 1].concat()).unwrap();
     fs::write(desk.head(), before).unwrap();
-    let count = lines.len() as u64 - 1;
-    assert_eq!(desk.verify(), Verified { lines: count, fault: None });
-    let host = desk.open_good().await;
-    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
-    assert_eq!(desk.verify(), Verified { lines: count + 2, fault: None });
+    assert_eq!(desk.verify(), Verified { lines: lines.len() as u64 - 1, fault: None });
+    reply.id
+}
+
+fn outcomes(desk: &Desk, call: &str) -> Vec<String> {
+    let entries = desk.entries().into_iter().map(|entry| entry.document);
+    let outcomes = entries.filter(|line| line["kind"] == "outcome" && line["call"] == call);
+    outcomes.map(|line| text(&line["outcome"])).collect()
+}
+
+/// The first process that opens the state directory records the outcome, and no later one does.
+#[tokio::test]
+async fn a_call_of_a_dead_process_is_recorded_as_lost_once() {
+    let desk = Desk::with_short_record().await;
+    let killed = [killed_call(&desk).await, killed_call(&desk).await];
+    for _ in 0..3 {
+        let host = desk.open_good().await;
+        for call in &killed {
+            assert_eq!(outcomes(&desk, call), ["lost"]);
+        }
+        assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+        assert_eq!(desk.verify().fault, None);
+    }
+    let lost = desk.entries().into_iter().map(|entry| entry.document).find(|line| line["outcome"] == "lost").unwrap();
+    assert_eq!((text(&lost["code"]), text(&lost["tool"])), ("host-died".to_owned(), "good.run".to_owned()));
+}
+
+/// Processes that open the state directory together agree on who records it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_call_is_recorded_once_by_hosts_that_open_together() {
+    let desk = Arc::new(Desk::with_short_record().await);
+    for _ in 0..8 {
+        let killed = killed_call(&desk).await;
+        let open = || {
+            let desk = Arc::clone(&desk);
+            tokio::spawn(async move { drop(desk.open_good().await) })
+        };
+        for opening in [open(), open(), open()] {
+            opening.await.unwrap();
+        }
+        assert_eq!(outcomes(&desk, &killed), ["lost"]);
+    }
+}
+
+/// A call that still runs is not lost, however often another process opens the state directory.
+#[tokio::test]
+async fn a_call_of_a_living_process_is_not_lost() {
+    let desk = Desk::new();
+    let host = desk.open().await;
+    let mut events = host.events();
+    let (one, other) = (host.call(Request::new("reports.run", r#"{"for":"ever"}"#)), async {
+        while !matches!(events.next().await.unwrap().kind, EventKind::Progress(_)) {}
+        for _ in 0..2 {
+            let other = desk.open().await;
+            assert_eq!(other.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+        }
+    });
+    let id = tokio::select! {
+        reply = one => panic!("it ended: {reply:?}"),
+        () = other => {
+            let running = desk.entries().into_iter().find(|entry| text(&entry.document["tool"]) == "reports.run");
+            text(&running.unwrap().document["call"])
+        }
+    };
+    assert_eq!(outcomes(&desk, &id), ["cancelled"], "it was dropped, not lost");
+}
+
+/// A decision whose outcome never came does not keep later calls from being recorded.
+#[tokio::test]
+async fn a_decision_without_an_outcome_does_not_stop_the_host() {
+    let desk = Desk::with_short_record().await;
+    let early = desk.open_good().await;
+    killed_call(&desk).await;
+    assert_eq!(early.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+    assert_eq!(desk.verify().fault, None);
 }
 
 /// A whole line behind the head that does not follow was not left by a crash: nobody goes on from it.

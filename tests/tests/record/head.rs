@@ -2,6 +2,7 @@
 
 use crate::desk::{Desk, lines};
 use portcullis::{Code, Fault, Request, Verified, open_audit};
+use sha2::{Digest, Sha256};
 use std::fs;
 
 /// A head with one bit changed in any byte, or with bytes missing, is no head.
@@ -96,4 +97,38 @@ async fn no_call_is_made_behind_a_cut() {
     let reply = host.call(Request::new("good.run", "{}")).await;
     assert_eq!(reply.code, Code::RecordUnavailable, "{}", reply.message);
     assert_eq!(desk.verify().fault, Some(Fault::Cut(lines.len() as u64)));
+}
+
+/// HMAC-SHA-256 (RFC 2104), as the host seals its head with the key of the state directory.
+fn mac(desk: &Desk, parts: [&[u8]; 2]) -> Vec<u8> {
+    let mut block = fs::read(desk.site.state().join("key")).unwrap();
+    block.resize(64, 0);
+    let pad = |with: u8| block.iter().map(|byte| byte ^ with).collect::<Vec<_>>();
+    let inner = Sha256::digest([pad(0x36).as_slice(), parts[0], parts[1]].concat());
+    Sha256::digest([pad(0x5c).as_slice(), &inner].concat()).to_vec()
+}
+
+/// A head that an earlier version wrote has no checkpoint. The host takes it over and adds one.
+#[tokio::test]
+async fn a_head_of_an_earlier_version_is_taken_over() {
+    let desk = Desk::with_short_record().await;
+    let head = fs::read(desk.head()).unwrap();
+    let body = &head[..48];
+    assert_eq!(mac(&desk, [b"portcullis audit head, version 2", body]), head[48..80]);
+    let earlier = [body, &mac(&desk, [b"portcullis audit head, version 1", body])].concat();
+    fs::write(desk.head(), earlier).unwrap();
+    let host = desk.open_good().await;
+    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+    assert_eq!(desk.verify().fault, None);
+    assert_eq!(fs::read(desk.head()).unwrap().len(), head.len());
+}
+
+/// A head whose checkpoint was cut off does not pass for one of an earlier version.
+#[tokio::test]
+async fn a_head_without_its_checkpoint_is_not_believed() {
+    let desk = Desk::with_short_record().await;
+    let head = fs::read(desk.head()).unwrap();
+    fs::write(desk.head(), &head[..80]).unwrap();
+    let host = desk.open_good().await;
+    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::RecordUnavailable);
 }

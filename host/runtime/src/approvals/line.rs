@@ -46,16 +46,6 @@ pub(super) struct WithdrawalLine<'a> {
     pub(super) why: &'a str,
 }
 
-/// A call that ran when its process died.
-#[derive(Serialize)]
-pub(super) struct LossLine<'a> {
-    pub(super) call: &'a str,
-    pub(super) tool: &'a str,
-    pub(super) outcome: &'a str,
-    pub(super) code: &'a str,
-    pub(super) detail: &'a str,
-}
-
 /// A file that is trusted from here on, or no longer.
 #[derive(Serialize)]
 pub(super) struct TrustLine<'a> {

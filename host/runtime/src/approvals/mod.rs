@@ -138,6 +138,7 @@ impl Approvals {
         };
         let approvals = Self { shared: Arc::new(shared), within: None };
         approvals.sweep()?;
+        approvals.settle_calls()?;
         Ok(approvals)
     }
 
@@ -162,8 +163,8 @@ impl Approvals {
         self.shared.ledger.change(durable, work)
     }
 
-    /// This process, as one that waits; made when it waits for the first time.
-    fn owner(&self) -> Result<Arc<Owner>, ApprovalError> {
+    /// This process, as one that runs calls and waits; made when it does so for the first time.
+    pub(crate) fn owner(&self) -> Result<Arc<Owner>, ApprovalError> {
         let mut owner = self.shared.owner.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(owner) = &*owner {
             return Ok(Arc::clone(owner));

@@ -1,9 +1,8 @@
 //! What dead processes and passed time left in the ledger, settled when a process opens it.
 
 use super::desk::SETTLED_KEPT;
-use super::line::LossLine;
 use super::{ApprovalError, Approvals};
-use crate::audit::Kind;
+use crate::audit::{AuditError, Ending};
 use crate::ledger::{Change, Durable, QuestionRow, Status, Step, now};
 
 impl Approvals {
@@ -21,13 +20,24 @@ impl Approvals {
         }
         self.change(Durable::Machine, |change| {
             for (step, row) in stale(change)? {
-                if step == Step::Lose {
-                    self.shared.audit.append(Kind::Outcome, None::<&()>, &loss(&row))?;
-                }
                 let _ = change.step(&row.id, step, None)?;
             }
             Ok(change.prune(SETTLED_KEPT)?)
         })
+    }
+
+    /// Records how the calls ended that died with their process. A record that is not what its head says stays as it
+    /// is: no call is made beside it, and each says why.
+    pub(super) fn settle_calls(&self) -> Result<(), ApprovalError> {
+        let ledger = &self.shared.ledger;
+        let ending = |call: &str| {
+            let is_open = ledger.look(|change| Ok::<_, ApprovalError>(change.is_call_open(call)?))?;
+            Ok(if is_open { Ending::Pending } else { Ending::Lost })
+        };
+        match self.shared.audit.settle(|owner| ledger.is_alive(owner), ending) {
+            Err(ApprovalError::Audit(AuditError::Head | AuditError::Cut { .. })) => Ok(()),
+            settled => settled,
+        }
     }
 }
 
@@ -49,15 +59,5 @@ fn end_of(change: &Change<'_>, row: &QuestionRow) -> Option<Step> {
         | Status::Expired
         | Status::Withdrawn
         | Status::Lost => None,
-    }
-}
-
-fn loss(row: &QuestionRow) -> LossLine<'_> {
-    LossLine {
-        call: &row.call,
-        tool: &row.tool,
-        outcome: "unknown",
-        code: "host-died",
-        detail: "the host died while the tool ran; what it had done is done, and it is not run again",
     }
 }

@@ -1,15 +1,24 @@
 //! The head: how long the record is and what its last line's MAC is. Written after every line, under a MAC of its own.
+//! The checkpoint lies behind it in the same file.
 
+use super::checkpoint::{CHECKPOINT_BYTES, Checkpoint};
 use super::{Chain, GENESIS, MAC_BYTES};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
 /// Length, number of lines, last MAC, own MAC.
-const HEAD_BYTES: usize = 16 + 2 * MAC_BYTES;
+pub(super) const HEAD_BYTES: usize = 16 + 2 * MAC_BYTES;
+
+/// The head and the checkpoint.
+const FILE_BYTES: usize = HEAD_BYTES + CHECKPOINT_BYTES;
 
 /// What the head's own MAC is chained to, so that it is never the MAC of a line.
-const HEAD_SEED: [u8; MAC_BYTES] = *b"portcullis audit head, version 1";
+const HEAD_SEED: [u8; MAC_BYTES] = *b"portcullis audit head, version 2";
+
+/// The same for a head that was written before there was a checkpoint. It differs, so that a head that was cut off
+/// from its checkpoint does not pass for one of these.
+const HEAD_SEED_WITHOUT_CHECKPOINT: [u8; MAC_BYTES] = *b"portcullis audit head, version 1";
 
 /// Where the record stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,37 +28,41 @@ pub(crate) struct Head {
     pub(crate) mac: [u8; MAC_BYTES],
 }
 
+/// What the head file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HeadFile {
+    pub(super) head: Head,
+    /// `None` in a file that an earlier version wrote.
+    pub(super) checkpoint: Option<Checkpoint>,
+}
+
 impl Head {
     /// The head of an empty record.
     pub(crate) const EMPTY: Self = Self { bytes: 0, lines: 0, mac: GENESIS };
 
     /// Reads the head; `None` where it is not one that was written under this key.
     pub(crate) fn read(file: &File, chain: &Chain) -> io::Result<Option<Self>> {
-        let mut bytes = [0_u8; HEAD_BYTES];
-        let mut read = 0;
-        while read < HEAD_BYTES {
-            match file.read_at(&mut bytes[read..], read as u64)? {
-                0 => break,
-                more => read += more,
-            }
-        }
-        Ok(if read == HEAD_BYTES { Self::decode(&bytes, chain) } else { None })
+        Ok(HeadFile::read(file, chain)?.map(|found| found.head))
     }
 
     /// Writes the head, in one write.
     pub(crate) fn write(&self, file: &File, chain: &Chain) -> io::Result<()> {
+        file.write_all_at(&self.encode(chain), 0)
+    }
+
+    fn encode(&self, chain: &Chain) -> [u8; HEAD_BYTES] {
         let mut bytes = [0_u8; HEAD_BYTES];
         bytes[..8].copy_from_slice(&self.bytes.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.lines.to_le_bytes());
         bytes[16..16 + MAC_BYTES].copy_from_slice(&self.mac);
         let mac = chain.next(&HEAD_SEED, &bytes[..16 + MAC_BYTES]);
         bytes[16 + MAC_BYTES..].copy_from_slice(&mac);
-        file.write_all_at(&bytes, 0)
+        bytes
     }
 
-    fn decode(bytes: &[u8; HEAD_BYTES], chain: &Chain) -> Option<Self> {
-        let (body, mac) = bytes.split_at(16 + MAC_BYTES);
-        if chain.next(&HEAD_SEED, body) != mac {
+    fn decode(bytes: &[u8], seed: &[u8; MAC_BYTES], chain: &Chain) -> Option<Self> {
+        let (body, mac) = bytes.split_at_checked(16 + MAC_BYTES)?;
+        if chain.next(seed, body) != mac {
             return None;
         }
         Some(Self {
@@ -57,5 +70,35 @@ impl Head {
             lines: u64::from_le_bytes(body[8..16].try_into().ok()?),
             mac: body[16..].try_into().ok()?,
         })
+    }
+}
+
+impl HeadFile {
+    /// Reads both; `None` where one of them was not written under this key.
+    pub(super) fn read(file: &File, chain: &Chain) -> io::Result<Option<Self>> {
+        let mut bytes = [0_u8; FILE_BYTES];
+        let mut read = 0;
+        while read < FILE_BYTES {
+            match file.read_at(&mut bytes[read..], read as u64)? {
+                0 => break,
+                more => read += more,
+            }
+        }
+        Ok(Self::decode(&bytes[..read], chain))
+    }
+
+    /// Writes the head and the checkpoint of a new record, in one write.
+    pub(super) fn begin(file: &File, chain: &Chain) -> io::Result<()> {
+        let (head, checkpoint) = (Head::EMPTY.encode(chain), Checkpoint::EMPTY.encode(chain));
+        file.write_all_at(&[head.as_slice(), &checkpoint].concat(), 0)
+    }
+
+    fn decode(bytes: &[u8], chain: &Chain) -> Option<Self> {
+        let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
+        if let Some(head) = Head::decode(head, &HEAD_SEED_WITHOUT_CHECKPOINT, chain) {
+            return Some(Self { head, checkpoint: None });
+        }
+        let head = Head::decode(head, &HEAD_SEED, chain)?;
+        Some(Self { head, checkpoint: Some(Checkpoint::decode(rest, chain)?) })
     }
 }

@@ -1,7 +1,8 @@
 //! Appending to the record.
 
 use super::Chain;
-use super::head::Head;
+use super::checkpoint::Checkpoint;
+use super::head::{Head, HeadFile};
 use super::line::{self, Kind};
 use super::recover;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
@@ -56,8 +57,8 @@ pub struct AuditLog {
     files: Mutex<Files>,
 }
 
-struct Files {
-    log: File,
+pub(super) struct Files {
+    pub(super) log: File,
     head: File,
     directory: Dir,
     /// Where this process left the record. `None` at first, and when a write failed halfway: then the next append
@@ -93,8 +94,7 @@ impl AuditLog {
         facts: Option<&impl Serialize>,
         body: &impl Serialize,
     ) -> Result<(), AuditError> {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.locked(|files| {
+        self.alone(|files| {
             files.append(kind, facts, body, &self.chain)?;
             // The head is not needed after a crash of the machine: a line behind it is known by its chain.
             if self.to_disk.load(Ordering::Relaxed) { Ok(files.log.sync_data()?) } else { Ok(()) }
@@ -112,8 +112,13 @@ impl AuditLog {
 
     /// Runs `read` while nobody appends.
     pub(super) fn quiet<T>(&self, read: impl FnOnce(&File, &File) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        self.alone(|files| read(&files.log, &files.head))
+    }
+
+    /// Does something while nobody else, in this process or another, reads or appends.
+    pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Files) -> Result<T, AuditError>) -> Result<T, AuditError> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.locked(|files| read(&files.log, &files.head))
+        files.locked(work)
     }
 }
 
@@ -126,21 +131,33 @@ impl Files {
         done
     }
 
-    /// Writes the head of a new record. Beside a line there has to be one: without it a cut would not be found.
+    /// Writes the head of a new record, and adds a checkpoint to one of an earlier version. Beside a line there has to
+    /// be a head: without it a cut would not be found.
     fn begin(&self, chain: &Chain) -> Result<(), AuditError> {
         if self.head.metadata()?.len() == 0 && self.log.metadata()?.len() == 0 {
-            Head::EMPTY.write(&self.head, chain)?;
+            return Ok(HeadFile::begin(&self.head, chain)?);
+        }
+        if let Some(HeadFile { head, checkpoint: None }) = HeadFile::read(&self.head, chain)? {
+            // The checkpoint first: behind a head of the earlier version nobody looks for it.
+            Checkpoint::UPGRADED.write(&self.head, chain)?;
+            head.write(&self.head, chain)?;
         }
         Ok(())
     }
 
-    fn append(
-        &mut self,
-        kind: Kind,
-        facts: Option<&impl Serialize>,
-        body: &impl Serialize,
-        chain: &Chain,
-    ) -> Result<(), AuditError> {
+    /// The checkpoint.
+    pub(super) fn checkpoint(&self, chain: &Chain) -> Result<Checkpoint, AuditError> {
+        let found = HeadFile::read(&self.head, chain)?.ok_or(AuditError::Head)?;
+        Ok(found.checkpoint.unwrap_or(Checkpoint::UPGRADED))
+    }
+
+    /// Replaces the checkpoint.
+    pub(super) fn keep(&self, checkpoint: Checkpoint, chain: &Chain) -> Result<(), AuditError> {
+        Ok(checkpoint.write(&self.head, chain)?)
+    }
+
+    /// The end of the record, where the next line goes.
+    pub(super) fn end(&mut self, chain: &Chain) -> Result<Head, AuditError> {
         let metadata = self.log.metadata()?;
         if metadata.nlink() == 0 {
             return Err(AuditError::Gone);
@@ -148,11 +165,21 @@ impl Files {
         let found = metadata.len();
         // The file only ever grows: where it is as long as this process left it, nobody has appended since, and where
         // it is shorter, what this process decided may be what is missing.
-        let end = match self.left {
-            Some(left) if left.bytes == found => left,
-            Some(left) if left.bytes > found => return Err(AuditError::Cut { found, expected: left.bytes }),
-            Some(_) | None => self.look(found, chain)?,
-        };
+        match self.left {
+            Some(left) if left.bytes == found => Ok(left),
+            Some(left) if left.bytes > found => Err(AuditError::Cut { found, expected: left.bytes }),
+            Some(_) | None => self.look(found, chain),
+        }
+    }
+
+    pub(super) fn append(
+        &mut self,
+        kind: Kind,
+        facts: Option<&impl Serialize>,
+        body: &impl Serialize,
+        chain: &Chain,
+    ) -> Result<(), AuditError> {
+        let end = self.end(chain)?;
         self.left = None;
         let (line, mac) = line::write((end.lines + 1, kind), facts, body, chain, &end.mac)?;
         self.log.write_all(&line)?;

@@ -4,14 +4,18 @@
 //! the head, which is written after every line. Several processes may append: each takes a lock, and believes the head
 //! rather than its memory.
 
+mod checkpoint;
 mod head;
 mod line;
+mod lines;
 mod log;
 mod recover;
+mod settle;
 mod verify;
 
 pub use line::{Entry, Kind};
 pub use log::{AuditError, AuditLog};
+pub(crate) use settle::Ending;
 pub use verify::{Fault, Verified};
 
 use hmac::{Hmac, KeyInit, Mac};

@@ -3,10 +3,10 @@
 use super::LINE_BYTES_MAX;
 use super::head::Head;
 use super::line::{self, Entry};
+use super::lines::Lines;
 use super::log::{AuditError, AuditLog};
 use serde_json::Value;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io;
 
 /// What a look at the whole record found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl AuditLog {
     fn walk(&self, mut each: impl FnMut((u64, &[u8])) -> Result<(), AuditError>) -> Result<Verified, AuditError> {
         self.quiet(|log, head| {
             let head = Head::read(head, self.chain())?;
-            let mut lines = Lines::new(log)?;
+            let mut lines = Lines::between(log, 0, u64::MAX)?;
             let mut at = Head::EMPTY;
             let mut met = head == Some(at);
             while let Some(line) = lines.next()? {
@@ -89,25 +89,5 @@ impl AuditLog {
             };
             Ok(Verified { lines: at.lines, fault })
         })
-    }
-}
-
-/// Lines of a file, none longer than a line may be.
-struct Lines {
-    reader: BufReader<File>,
-    line: Vec<u8>,
-}
-
-impl Lines {
-    fn new(log: &File) -> io::Result<Self> {
-        let mut log = log.try_clone()?;
-        log.seek(SeekFrom::Start(0))?;
-        Ok(Self { reader: BufReader::new(log), line: Vec::new() })
-    }
-
-    fn next(&mut self) -> io::Result<Option<&[u8]>> {
-        self.line.clear();
-        let read = self.reader.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut self.line)?;
-        Ok((read > 0).then_some(self.line.as_slice()))
     }
 }

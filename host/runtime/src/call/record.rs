@@ -114,7 +114,7 @@ impl CallRecord {
             Decision::Ask => "ask",
             Decision::Deny => "deny",
         };
-        self.shared.decision(decision, &verdict.source, &verdict.reason, &host.policy_sha256)
+        self.shared.decision(decision, verdict, host)
     }
 
     /// Records a plugin's own opinion, where it has one.
@@ -308,16 +308,17 @@ impl Shared {
         })
     }
 
-    fn decision(&self, decision: &str, source: &Source, reason: &str, policy: &str) -> Result<(), Rejection> {
+    fn decision(&self, decision: &str, verdict: &Verdict, host: &Inner) -> Result<(), Rejection> {
         let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
-        let (rule, line, layer) = match source {
+        let (rule, line, layer) = match &verdict.source {
             Source::Rule(rule) => (Some(rule.number as u64), Some(rule.line as u64), Some(rule.layer)),
             Source::Default => (None, None, None),
         };
         // Most policies are one layer, the user's.
         let layer = layer.filter(|layer| *layer != Layer::User);
         let (facts, call) = (&mut *facts, self.id.as_str());
-        let entry = DecisionLine { call, decision, rule, line, layer, reason, policy_sha256: policy };
+        let (reason, policy_sha256, owner) = (&*verdict.reason, &*host.policy_sha256, host.owner.id());
+        let entry = DecisionLine { call, decision, rule, line, layer, reason, policy_sha256, owner };
         self.audit.append(Kind::Decision, Some(&*facts), &entry).map_err(|error| unrecorded(&error))?;
         facts.decided = true;
         Ok(())

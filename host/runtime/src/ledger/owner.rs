@@ -1,5 +1,5 @@
-//! Which process waits for an answer. A process holds a lock on a file of its own; the lock goes when the process
-//! goes, however it goes, so a lock that can be taken tells that nobody waits any more.
+//! Which process runs a call or waits for an answer. A process holds a lock on a file of its own; the lock goes when
+//! the process goes, however it goes, so a lock that can be taken tells that nobody waits any more.
 
 use crate::text::hex;
 use cap_fs_ext::DirExt;
@@ -54,6 +54,11 @@ impl super::Ledger {
     /// Its file cannot be made.
     pub(crate) fn owner(&self) -> io::Result<Owner> {
         Owner::new(&self.owners)
+    }
+
+    /// Whether the process of this name still runs.
+    pub(crate) fn is_alive(&self, owner: &str) -> bool {
+        is_alive(&self.owners, owner)
     }
 }
 

@@ -129,6 +129,13 @@ impl Change<'_> {
         Ok((rows, faults))
     }
 
+    /// Whether a call has not begun and can still be approved.
+    pub(crate) fn is_call_open(&self, call: &str) -> Result<bool, LedgerError> {
+        let select = "SELECT 1 FROM question \
+                      WHERE status IN ('pending', 'approved') AND subject IN ('call', 'repeat') AND call = ?1";
+        Ok(self.transaction.prepare_cached(select)?.exists([call])?)
+    }
+
     /// The open questions that time or a dead process may have ended; those that only wait are not read.
     pub(crate) fn perhaps_stale(&self, now: i64) -> Result<Vec<QuestionRow>, LedgerError> {
         let of = format!("{OPEN} AND (status = 'running' OR subject = 'resource' OR expires_at <= ?1)");

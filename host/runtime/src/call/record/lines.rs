@@ -64,6 +64,8 @@ pub(super) struct DecisionLine<'a> {
     pub(super) layer: Option<Layer>,
     pub(super) reason: &'a str,
     pub(super) policy_sha256: &'a str,
+    /// The process that runs the call: when it has gone, so has the call.
+    pub(super) owner: &'a str,
 }
 
 /// What a hook said, before it takes effect.

@@ -1,0 +1,73 @@
+//! The checkpoint: what the audit log remembers beside its head, in the same file and under a MAC of its own. Up to
+//! where every decision has an outcome, and the newest generation of the ledger that was committed.
+
+use super::head::HEAD_BYTES;
+use super::{Chain, MAC_BYTES};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// Two numbers and a MAC.
+pub(super) const CHECKPOINT_BYTES: usize = 16 + MAC_BYTES;
+
+/// What the checkpoint's MAC is chained to, so that it is never the MAC of a line or a head.
+const CHECKPOINT_SEED: [u8; MAC_BYTES] = *b"portcullis audit checkpoint, v.1";
+
+/// Stands for an unknown generation.
+const UNKNOWN: u64 = u64::MAX;
+
+/// What the audit log remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Checkpoint {
+    /// Bytes of the log in which every decision has its outcome.
+    pub(crate) settled: u64,
+    /// The newest generation of the ledger that is known to be on the disk.
+    pub(crate) ledger: LedgerMark,
+}
+
+/// What the audit log knows of the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LedgerMark {
+    /// Nothing: an earlier version wrote the log.
+    Unknown,
+    /// Its generation; zero where there was no ledger.
+    Generation(u64),
+}
+
+impl Checkpoint {
+    /// The checkpoint of a new record.
+    pub(super) const EMPTY: Self = Self { settled: 0, ledger: LedgerMark::Generation(0) };
+
+    /// The checkpoint of a record that an earlier version wrote.
+    pub(super) const UPGRADED: Self = Self { settled: 0, ledger: LedgerMark::Unknown };
+
+    /// Writes the checkpoint, in one write.
+    pub(super) fn write(self, file: &File, chain: &Chain) -> io::Result<()> {
+        file.write_all_at(&self.encode(chain), HEAD_BYTES as u64)
+    }
+
+    pub(super) fn encode(self, chain: &Chain) -> [u8; CHECKPOINT_BYTES] {
+        let ledger = match self.ledger {
+            LedgerMark::Unknown => UNKNOWN,
+            LedgerMark::Generation(generation) => generation,
+        };
+        let mut bytes = [0_u8; CHECKPOINT_BYTES];
+        bytes[..8].copy_from_slice(&self.settled.to_le_bytes());
+        bytes[8..16].copy_from_slice(&ledger.to_le_bytes());
+        let mac = chain.next(&CHECKPOINT_SEED, &bytes[..16]);
+        bytes[16..].copy_from_slice(&mac);
+        bytes
+    }
+
+    pub(super) fn decode(bytes: &[u8], chain: &Chain) -> Option<Self> {
+        let (body, mac) = bytes.split_at_checked(16)?;
+        if chain.next(&CHECKPOINT_SEED, body) != mac {
+            return None;
+        }
+        let ledger = match u64::from_le_bytes(body[8..].try_into().ok()?) {
+            UNKNOWN => LedgerMark::Unknown,
+            generation => LedgerMark::Generation(generation),
+        };
+        Some(Self { settled: u64::from_le_bytes(body[..8].try_into().ok()?), ledger })
+    }
+}

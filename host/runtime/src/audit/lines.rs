@@ -1,0 +1,44 @@
+//! Reading the lines of the log, none longer than a line may be.
+
+use super::LINE_BYTES_MAX;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::FileExt;
+
+/// The lines of a part of the log.
+pub(super) struct Lines {
+    reader: BufReader<Part>,
+    line: Vec<u8>,
+}
+
+/// A part of a file. It has a position of its own: that of the file belongs to everybody who shares it.
+struct Part {
+    file: File,
+    at: u64,
+    end: u64,
+}
+
+impl Lines {
+    /// The lines from one byte to another, as far as there are any.
+    pub(super) fn between(log: &File, from: u64, to: u64) -> io::Result<Self> {
+        let part = Part { file: log.try_clone()?, at: from, end: to };
+        Ok(Self { reader: BufReader::new(part), line: Vec::new() })
+    }
+
+    /// The next line with its line break; without one where the part ends in its middle, or it is too long.
+    pub(super) fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        self.line.clear();
+        let read = self.reader.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut self.line)?;
+        Ok((read > 0).then_some(self.line.as_slice()))
+    }
+}
+
+impl Read for Part {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let length = buffer.len().min(left);
+        let read = self.file.read_at(&mut buffer[..length], self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}

@@ -1,0 +1,166 @@
+//! Calls that died with their process. Each has a decision in the log and no outcome: the next process that opens the
+//! state directory writes one.
+
+use super::Chain;
+use super::line::Kind;
+use super::lines::Lines;
+use super::log::{AuditError, AuditLog, Files};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io;
+
+/// A call that was decided on and has no outcome.
+#[derive(Clone)]
+struct UnfinishedCall {
+    call: String,
+    tool: String,
+    /// The process that made the decision. Empty in a line of an earlier version, which is the name of no process.
+    owner: String,
+    /// Whether the tool may have been started.
+    may_have_run: bool,
+    /// The byte of the log at which the line of its decision begins.
+    at: u64,
+}
+
+/// How a call ended whose process died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It is over. What it did is not known.
+    Lost,
+    /// It had not begun, and its approval request can still be answered.
+    Pending,
+}
+
+/// The outcome of a call whose process died.
+#[derive(Serialize)]
+struct LossLine<'a> {
+    call: &'a str,
+    tool: &'a str,
+    outcome: &'a str,
+    code: &'a str,
+    detail: &'a str,
+}
+
+/// The members of a line that tell which calls have ended.
+#[derive(Deserialize)]
+struct ScannedLine {
+    kind: String,
+    call: Option<String>,
+    tool: Option<String>,
+    owner: Option<String>,
+    decision: Option<String>,
+    answer: Option<String>,
+}
+
+/// What a part of the log says of calls.
+#[derive(Default)]
+struct Scan {
+    unfinished: HashMap<String, UnfinishedCall>,
+}
+
+impl AuditLog {
+    /// Writes an outcome for each call whose process died without one. `is_alive` tells whether a process still runs,
+    /// and `ending` how the call of an id ended.
+    ///
+    /// # Errors
+    /// What `ending` says, or the log cannot be read or written, or is not what its head says.
+    pub(crate) fn settle<E: From<AuditError>>(
+        &self,
+        is_alive: impl Fn(&str) -> bool,
+        ending: impl Fn(&str) -> Result<Ending, E>,
+    ) -> Result<(), E> {
+        let (from, to, log) = self.alone(|files| {
+            let (end, checkpoint) = (files.end(self.chain())?, files.checkpoint(self.chain())?);
+            if checkpoint.settled > end.bytes {
+                return Err(AuditError::Cut { found: end.bytes, expected: checkpoint.settled });
+            }
+            Ok((checkpoint.settled, end.bytes, files.log.try_clone()?))
+        })?;
+        let mut scan = Scan::default();
+        // Others may append meanwhile: this is the long part, and what they append is read below.
+        scan.read(&log, from, to).map_err(AuditError::from)?;
+        let mut dead = scan.dead(is_alive);
+        dead.sort_by_key(|call| call.at);
+        let endings = dead.into_iter().map(|call| Ok((ending(&call.call)?, call))).collect::<Result<Vec<_>, E>>()?;
+        self.alone(|files| {
+            let end = files.end(self.chain())?;
+            // A process that was found dead wrote its last line before that. Another may have settled its calls.
+            scan.read(&files.log, to, end.bytes)?;
+            for (ending, call) in &endings {
+                let Some(still) = scan.unfinished.get(&call.call).filter(|still| still.at == call.at) else { continue };
+                files.append(Kind::Outcome, None::<&()>, &still.loss(*ending), self.chain())?;
+                scan.unfinished.remove(&call.call);
+            }
+            scan.checkpoint(files, self.chain())
+        })?;
+        Ok(())
+    }
+}
+
+impl Scan {
+    /// Reads the lines of a part of the log. A line that cannot be read says nothing: `verify` tells of it.
+    fn read(&mut self, log: &File, from: u64, to: u64) -> io::Result<()> {
+        let (mut lines, mut at) = (Lines::between(log, from, to)?, from);
+        while let Some(line) = lines.next()? {
+            let length = line.len() as u64;
+            if let Ok(scanned) = serde_json::from_slice(line) {
+                self.take(scanned, at);
+            }
+            at += length;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, line: ScannedLine, at: u64) {
+        let Some(call) = line.call else { return };
+        if line.kind == Kind::Decision.as_str() {
+            let may_have_run = line.decision.as_deref() == Some("allow");
+            let (tool, owner) = (line.tool.unwrap_or_default(), line.owner.unwrap_or_default());
+            self.unfinished.insert(call.clone(), UnfinishedCall { call, tool, owner, may_have_run, at });
+        } else if line.kind == Kind::Outcome.as_str() {
+            self.unfinished.remove(&call);
+        } else if line.kind == Kind::Answer.as_str()
+            && let Some(unfinished) = self.unfinished.get_mut(&call)
+        {
+            unfinished.may_have_run |=
+                matches!(line.answer.as_deref(), Some("yes" | "session" | "always" | "remembered"));
+        }
+    }
+
+    /// The unfinished calls of processes that have ended.
+    fn dead(&self, is_alive: impl Fn(&str) -> bool) -> Vec<UnfinishedCall> {
+        let owners: HashSet<&str> = self.unfinished.values().map(|call| call.owner.as_str()).collect();
+        let dead: HashSet<&str> = owners.into_iter().filter(|owner| !is_alive(owner)).collect();
+        self.unfinished.values().filter(|call| dead.contains(call.owner.as_str())).cloned().collect()
+    }
+
+    /// Notes up to where every decision has its outcome, so that the next scan begins there.
+    fn checkpoint(&self, files: &mut Files, chain: &Chain) -> Result<(), AuditError> {
+        let (end, mut checkpoint) = (files.end(chain)?.bytes, files.checkpoint(chain)?);
+        let settled = self.unfinished.values().map(|call| call.at).min().unwrap_or(end);
+        if settled > checkpoint.settled {
+            checkpoint.settled = settled;
+            files.keep(checkpoint, chain)?;
+        }
+        Ok(())
+    }
+}
+
+impl UnfinishedCall {
+    fn loss(&self, ending: Ending) -> LossLine<'_> {
+        let (outcome, code, detail) = match ending {
+            Ending::Pending => {
+                ("pending", "approval-pending", "the host died while the call waited; it can still be approved")
+            }
+            Ending::Lost if self.may_have_run => (
+                "lost",
+                "host-died",
+                "the host died before the call ended; if the tool had begun, its side effects remain, and the host \
+                 does not run it again",
+            ),
+            Ending::Lost => ("lost", "host-died", "the host died before the call ended; the tool had not begun"),
+        };
+        LossLine { call: &self.call, tool: &self.tool, outcome, code, detail }
+    }
+}
