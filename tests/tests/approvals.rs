@@ -57,3 +57,6 @@ mod edited;
 
 #[path = "approvals/unavailable.rs"]
 mod unavailable;
+
+#[path = "approvals/agreement.rs"]
+mod agreement;

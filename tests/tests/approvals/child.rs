@@ -46,10 +46,12 @@ pub(crate) enum Order {
     Churn,
     /// Answers, revokes and lists at the side of its parent.
     Settle,
+    /// Revokes a remembered approval, as soon as there is a file `go`.
+    Revoke,
 }
 
 impl Order {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Greet,
         Self::AskAnApprover,
         Self::AskElsewhere,
@@ -60,6 +62,7 @@ impl Order {
         Self::Resume,
         Self::Churn,
         Self::Settle,
+        Self::Revoke,
     ];
 
     /// The order this process was started with, if it is a child.
@@ -176,6 +179,7 @@ fn a_child_does_what_it_is_told() {
         Order::Resume => alone(resume(&root, &about)),
         Order::Churn => alone(churn(&root, about.parse().unwrap())),
         Order::Settle => settle(&root, about.parse().unwrap()),
+        Order::Revoke => revoke(&root, &about),
     }
 }
 
@@ -293,6 +297,14 @@ async fn leave(host: &Host, number: usize) -> String {
     let id = left_behind(host, mark(number)).await;
     say(&format!("pending {id} {number}"));
     id
+}
+
+fn revoke(root: &Path, id: &str) {
+    let approvals = open_approvals(&root.join("state")).unwrap();
+    say("open");
+    crate::desk::eventually("the file", || root.join("go").exists().then_some(()));
+    approvals.revoke(id).unwrap();
+    say("revoked");
 }
 
 /// Answers every open question of which it is the first, revokes every second answer, and lists, so often.

@@ -205,7 +205,7 @@ const DAMAGES: [Damage; 6] = [
         "is not a ledger",
     ),
     ("another application", |desk| edit_pragma(desk, "application_id", 7), "is not a ledger"),
-    ("a newer version", |desk| edit_pragma(desk, "user_version", 4), "version 4"),
+    ("a newer version", |desk| edit_pragma(desk, "user_version", 1000), "version 1000"),
     ("a negative version", |desk| edit_pragma(desk, "user_version", -1), "is not a ledger"),
 ];
 

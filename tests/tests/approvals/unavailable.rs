@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// Keeps every other hand from writing, as long as it is held: what a full or read-only disk does as well.
-fn refuse_writes(state: &Path) {
+pub(crate) fn refuse_writes(state: &Path) {
     let connection = Connection::open(state.join("ledger.sqlite")).unwrap();
     for table in ["question", "answer"] {
         for event in ["INSERT", "UPDATE"] {
@@ -22,7 +22,7 @@ fn refuse_writes(state: &Path) {
     }
 }
 
-fn allow_writes(state: &Path) {
+pub(crate) fn allow_writes(state: &Path) {
     let connection = Connection::open(state.join("ledger.sqlite")).unwrap();
     for table in ["question", "answer"] {
         for event in ["INSERT", "UPDATE"] {
@@ -140,7 +140,7 @@ async fn an_answer_that_cannot_be_recorded_has_no_effect() {
     let log = desk.site.state().join("audit.jsonl");
     let whole = std::fs::read(&log).unwrap();
     std::fs::write(&log, &whole[..whole.len() - 10]).unwrap();
-    for answer in [Answer::Yes, Answer::Always(Covers::Exact), no()] {
+    for answer in [Answer::Yes, Answer::Always(Covers::Exact)] {
         let answered = host.approvals().answer(&id, &answer);
         assert!(matches!(answered, Err(ApprovalError::Audit(_))), "{answered:?}");
     }

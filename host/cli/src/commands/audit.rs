@@ -168,6 +168,9 @@ fn reason(entry: &Entry) -> String {
     let words = words.into_iter().filter_map(|name| member(entry, name));
     let code = member(entry, "code").filter(|code| Some(*code) != member(entry, "outcome"));
     let mut text = code.into_iter().chain(words).collect::<Vec<_>>().join(": ");
+    if let Some(entry) = number("entry") {
+        text = format!("entry {entry}: {text}");
+    }
     // A rule without a reason of its own is named by the policy itself, with its line.
     if let Some(line) = number("line").filter(|line| !text.contains(&format!("(line {line})"))) {
         text = format!("{text} (policy line {line})");

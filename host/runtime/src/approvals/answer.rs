@@ -1,7 +1,8 @@
-//! A person's answer takes effect: in the record first, then in the ledger, both or neither.
+//! A person's answer takes effect in the ledger and in the record, in both or in neither.
 
 use super::binding::Coverage;
 use super::line::AnswerLine;
+use super::recorded::Announcer;
 use super::{ApprovalError, Approvals, Body};
 use crate::approver::{Answer, Covers, Subject};
 use crate::audit::Kind;
@@ -32,7 +33,7 @@ impl Approvals {
     /// # Errors
     /// There is no such question, it is settled or expired, or the answer cannot be kept. It then has no effect.
     pub fn answer(&self, id: &str, answer: &Answer) -> Result<Onward, ApprovalError> {
-        let onward = self.change(Durable::Machine, |change| self.settle(change, id, answer));
+        let onward = self.announced(Durable::Machine, |change, announcer| self.settle(change, announcer, id, answer));
         self.shared.answered.notify_waiters();
         onward?
     }
@@ -41,6 +42,7 @@ impl Approvals {
     fn settle(
         &self,
         change: &Change<'_>,
+        announcer: &Announcer<'_>,
         id: &str,
         answer: &Answer,
     ) -> Result<Result<Onward, ApprovalError>, ApprovalError> {
@@ -59,18 +61,22 @@ impl Approvals {
             return Ok(Err(ApprovalError::Gone));
         }
         let held = held(&row, &body, answer)?;
-        self.shared.audit.append(Kind::Answer, None::<&()>, &line(&row, &body, answer, held.as_ref()))?;
-        if let Some(held) = &held {
-            change.remember(held)?;
-        }
-        let (step, note) = match answer {
-            Answer::Yes | Answer::Session(_) | Answer::Always(_) => (Step::Approve, None),
-            Answer::No { note } => (Step::Reject, note.as_deref().map(|note| cut(note, NOTE_BYTES_MAX))),
-        };
-        match change.step(id, step, note)? {
-            Ok(_) if step == Step::Reject => Ok(Ok(Onward::Ended)),
-            Ok(_) => Ok(Ok(if alive { Onward::There } else { Onward::Here })),
-            Err(conflict) => Err(conflict.into()),
+        let line = line(&row, &body, answer, held.as_ref());
+        match answer {
+            Answer::Yes | Answer::Session(_) | Answer::Always(_) => {
+                if let Some(held) = &held {
+                    change.remember(held)?;
+                }
+                change.step(id, Step::Approve, None)?.map_err(ApprovalError::from)?;
+                announcer.announce(Kind::Answer, &line)?;
+                Ok(Ok(if alive { Onward::There } else { Onward::Here }))
+            }
+            Answer::No { note } => {
+                let note = note.as_deref().map(|note| cut(note, NOTE_BYTES_MAX));
+                change.step(id, Step::Reject, note)?.map_err(ApprovalError::from)?;
+                change.post(Kind::Answer.as_str(), &line)?;
+                Ok(Ok(Onward::Ended))
+            }
         }
     }
 

@@ -101,7 +101,7 @@ impl Approvals {
     fn begin(&self, channel: &Channel, mut case: Case) -> Result<Next, ApprovalError> {
         let recalled = match case.afresh {
             true => Recall::Nothing { changed: None },
-            false => self.change(Durable::Process, |change| self.recall(change, &case))?,
+            false => self.announced(Durable::Process, |change, announcer| self.recall(change, announcer, &case))?,
         };
         match recalled {
             Recall::Yes => return Ok(Next::Asked(Asked::Yes(None))),
@@ -121,13 +121,13 @@ impl Approvals {
             (Channel::Approver(_) | Channel::Elsewhere, _) => false,
         };
         let row = self.row(&case, nobody)?;
-        let put = self.change(Durable::Machine, |change| {
+        let put = self.announced(Durable::Machine, |change, announcer| {
             let (all, session) = change.open_questions_count(&row.session, &row.principal)?;
             if all >= QUESTIONS_MAX || session >= SESSION_QUESTIONS_MAX {
                 return Ok(false);
             }
-            self.shared.audit.append(Kind::Asked, None::<&()>, &asked_line(&case))?;
             change.ask(&row)?;
+            announcer.announce(Kind::Asked, &asked_line(&case))?;
             Ok(true)
         })?;
         if !put {

@@ -132,7 +132,7 @@ impl Approvals {
                     return Err(ApprovalError::Settled(Status::Withdrawn));
                 }
                 let line = RevocationLine { held: id, tool: &row.tool, principal: &row.principal };
-                self.shared.audit.append(Kind::Revoked, None::<&()>, &line)?;
+                change.post(Kind::Revoked.as_str(), &line)?;
                 return Ok(change.revoke(row, now())?);
             }
             let row = self.open_question(change, id)?;
@@ -140,7 +140,7 @@ impl Approvals {
                 return Err(ApprovalError::Settled(row.status));
             }
             let line = RevocationLine { held: id, tool: &row.tool, principal: &row.principal };
-            self.shared.audit.append(Kind::Revoked, None::<&()>, &line)?;
+            change.post(Kind::Revoked.as_str(), &line)?;
             let _ = change.step(id, Step::Reject, Some("the person took the yes back"))?;
             Ok(())
         })?;

@@ -11,6 +11,7 @@ mod desk;
 mod difference;
 pub(crate) mod line;
 mod recall;
+mod recorded;
 mod repetition;
 mod sweep;
 mod trust;
@@ -27,7 +28,7 @@ pub(crate) use repetition::Repetition;
 
 use crate::approver::{Approver, Question};
 use crate::audit::{AuditError, AuditLog};
-use crate::ledger::{Change, Durable, Ledger, LedgerError, Owner, Status};
+use crate::ledger::{Ledger, LedgerError, Owner, Status};
 use portcullis_policy::{Pattern, Principal, Unattended};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,6 +70,12 @@ pub enum ApprovalError {
     /// The record.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// It has taken effect, and its entry in the audit log could not be written yet.
+    #[error(
+        "it has taken effect, but the audit log could not be written: {0}; the entry follows as soon as the log can be \
+         written again"
+    )]
+    Unrecorded(AuditError),
 }
 
 /// Who is asked.
@@ -137,6 +144,7 @@ impl Approvals {
             attention: repetition::Attention::default(),
         };
         let approvals = Self { shared: Arc::new(shared), within: None };
+        approvals.flush_left()?;
         approvals.sweep()?;
         approvals.settle_calls()?;
         Ok(approvals)
@@ -153,14 +161,6 @@ impl Approvals {
         let Some(within) = &self.within else { return true };
         let below = principal.strip_prefix(within.as_str());
         below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
-    }
-
-    fn change<T>(
-        &self,
-        durable: Durable,
-        work: impl FnOnce(&Change<'_>) -> Result<T, ApprovalError>,
-    ) -> Result<T, ApprovalError> {
-        self.shared.ledger.change(durable, work)
     }
 
     /// This process, as one that runs calls and waits; made when it does so for the first time.

@@ -3,6 +3,7 @@
 use super::ask::Case;
 use super::binding::{Binding, Coverage};
 use super::line::AnswerLine;
+use super::recorded::Announcer;
 use super::{ApprovalError, Approvals};
 use crate::audit::Kind;
 use crate::json;
@@ -21,7 +22,12 @@ pub(super) enum Recall {
 }
 
 impl Approvals {
-    pub(super) fn recall(&self, change: &Change<'_>, case: &Case) -> Result<Recall, ApprovalError> {
+    pub(super) fn recall(
+        &self,
+        change: &Change<'_>,
+        announcer: &Announcer<'_>,
+        case: &Case,
+    ) -> Result<Recall, ApprovalError> {
         let now = now();
         let mut changed = None;
         let sha256 = sha256(json::canonical(&case.covered));
@@ -35,8 +41,8 @@ impl Approvals {
                 changed = changed.or_else(|| binding.changed(&case.binding));
                 continue;
             }
-            self.shared.audit.append(Kind::Answer, None::<&()>, &line(case, &row))?;
             if change.use_answer(&row.id, now)? == Held::Yes {
+                announcer.announce(Kind::Answer, &line(case, &row))?;
                 return Ok(Recall::Yes);
             }
         }

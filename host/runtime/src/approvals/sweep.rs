@@ -36,7 +36,19 @@ impl Approvals {
         };
         match self.shared.audit.settle(|owner| ledger.is_alive(owner), ending) {
             Err(ApprovalError::Audit(AuditError::Head | AuditError::Cut { .. })) => Ok(()),
-            settled => settled,
+            Err(error) => Err(error),
+            Ok(settled) => {
+                self.undo_announced(&settled.announced)?;
+                Ok(self.shared.audit.note_settled(&settled)?)
+            }
+        }
+    }
+
+    /// Writes what a process that died left in the outbox. Where the record cannot be written it stays there.
+    pub(super) fn flush_left(&self) -> Result<(), ApprovalError> {
+        match self.flush() {
+            Err(ApprovalError::Unrecorded(AuditError::Head | AuditError::Cut { .. })) => Ok(()),
+            flushed => flushed,
         }
     }
 }

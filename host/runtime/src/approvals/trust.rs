@@ -15,10 +15,9 @@ impl Approvals {
     /// # Errors
     /// The ledger or the record cannot be written.
     pub fn trust(&self, sha256: &str, path: &str) -> Result<(), ApprovalError> {
-        self.change(Durable::Machine, |change| {
-            let line = TrustLine { sha256, path, trusted: true };
-            self.shared.audit.append(Kind::Trusted, None::<&()>, &line)?;
-            Ok(change.trust(sha256, path)?)
+        self.announced(Durable::Machine, |change, announcer| {
+            change.trust(sha256, path)?;
+            Ok(announcer.announce(Kind::Trusted, &TrustLine { sha256, path, trusted: true })?)
         })
     }
 
@@ -39,9 +38,11 @@ impl Approvals {
     /// The ledger or the record cannot be written.
     pub fn distrust(&self, sha256: &str) -> Result<bool, ApprovalError> {
         self.change(Durable::Machine, |change| {
-            let line = TrustLine { sha256, path: "", trusted: false };
-            self.shared.audit.append(Kind::Trusted, None::<&()>, &line)?;
-            Ok(change.distrust(sha256)?)
+            let was_trusted = change.distrust(sha256)?;
+            if was_trusted {
+                change.post(Kind::Trusted.as_str(), &TrustLine { sha256, path: "", trusted: false })?;
+            }
+            Ok(was_trusted)
         })
     }
 

@@ -112,7 +112,7 @@ impl Waiting {
                     held: None,
                     note: None,
                 };
-                approvals.shared.audit.append(Kind::Answer, None::<&()>, &line)?;
+                change.post(Kind::Answer.as_str(), &line)?;
                 let _ = change.step(&id, Step::Expire, None)?;
                 Ok(Status::Expired)
             })
@@ -205,7 +205,7 @@ impl Drop for Waiting {
         // There is nobody to tell if this cannot be written; the question then expires.
         let _ = self.approvals.change(Durable::Process, |change| {
             if change.step(self.id(), Step::Withdraw, None)?.is_ok() {
-                self.approvals.shared.audit.append(Kind::Withdrawn, None::<&()>, &line)?;
+                change.post(Kind::Withdrawn.as_str(), &line)?;
             }
             Ok(())
         });

@@ -19,6 +19,8 @@ pub enum Kind {
     Withdrawn,
     /// An answer that was taken back.
     Revoked,
+    /// An entry is taken back: what it announced could not be kept.
+    Undone,
     /// A file that a person trusts from here on, or no longer.
     Trusted,
     /// What a hook said of a call, written before it takes effect.
@@ -32,6 +34,25 @@ pub enum Kind {
 }
 
 impl Kind {
+    const ALL: [Self; 11] = [
+        Self::Decision,
+        Self::Asked,
+        Self::Answer,
+        Self::Withdrawn,
+        Self::Revoked,
+        Self::Undone,
+        Self::Trusted,
+        Self::Hook,
+        Self::Outcome,
+        Self::Plugin,
+        Self::Repair,
+    ];
+
+    /// The kind of a word.
+    pub(crate) fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
     /// The word in the record.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -40,6 +61,7 @@ impl Kind {
             Self::Answer => "answer",
             Self::Withdrawn => "withdrawn",
             Self::Revoked => "revoked",
+            Self::Undone => "undone",
             Self::Trusted => "trusted",
             Self::Hook => "hook",
             Self::Outcome => "outcome",

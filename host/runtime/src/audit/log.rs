@@ -94,10 +94,23 @@ impl AuditLog {
         facts: Option<&impl Serialize>,
         body: &impl Serialize,
     ) -> Result<(), AuditError> {
+        self.enter(kind, facts, body).map(drop)
+    }
+
+    /// Appends one line as [`AuditLog::append`] does. Returns its place, from 1.
+    pub(crate) fn enter(
+        &self,
+        kind: Kind,
+        facts: Option<&impl Serialize>,
+        body: &impl Serialize,
+    ) -> Result<u64, AuditError> {
         self.alone(|files| {
-            files.append(kind, facts, body, &self.chain)?;
+            let entry = files.append(kind, facts, body, &self.chain)?;
             // The head is not needed after a crash of the machine: a line behind it is known by its chain.
-            if self.to_disk.load(Ordering::Relaxed) { Ok(files.log.sync_data()?) } else { Ok(()) }
+            if self.to_disk.load(Ordering::Relaxed) {
+                files.log.sync_data()?;
+            }
+            Ok(entry)
         })
     }
 
@@ -178,7 +191,7 @@ impl Files {
         facts: Option<&impl Serialize>,
         body: &impl Serialize,
         chain: &Chain,
-    ) -> Result<(), AuditError> {
+    ) -> Result<u64, AuditError> {
         let end = self.end(chain)?;
         self.left = None;
         let (line, mac) = line::write((end.lines + 1, kind), facts, body, chain, &end.mac)?;
@@ -191,6 +204,7 @@ impl Files {
             | Kind::Answer
             | Kind::Withdrawn
             | Kind::Revoked
+            | Kind::Undone
             | Kind::Trusted
             | Kind::Hook
             | Kind::Outcome
@@ -198,7 +212,7 @@ impl Files {
             | Kind::Repair => next.write(&self.head, chain)?,
         }
         self.left = Some(next);
-        Ok(())
+        Ok(next.lines)
     }
 
     /// Finds the end of the record: where the head says, or behind it where a line was written and no head yet.

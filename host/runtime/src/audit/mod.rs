@@ -15,7 +15,7 @@ mod verify;
 
 pub use line::{Entry, Kind};
 pub use log::{AuditError, AuditLog};
-pub(crate) use settle::Ending;
+pub(crate) use settle::{Announced, Ending};
 pub use verify::{Fault, Verified};
 
 use hmac::{Hmac, KeyInit, Mac};

@@ -1,12 +1,12 @@
 //! Calls that died with their process. Each has a decision in the log and no outcome: the next process that opens the
-//! state directory writes one.
+//! state directory writes one. The same scan finds the answers that were announced, so that one that was never kept is
+//! taken back.
 
-use super::Chain;
 use super::line::Kind;
 use super::lines::Lines;
-use super::log::{AuditError, AuditLog, Files};
+use super::log::{AuditError, AuditLog};
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io;
 
@@ -32,6 +32,22 @@ pub(crate) enum Ending {
     Pending,
 }
 
+/// An answer that gives something, as the log announced it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Announced {
+    /// The place of its entry in the log.
+    pub(crate) entry: u64,
+    pub(crate) question: String,
+}
+
+/// What a scan of the log has settled.
+pub(crate) struct Settled {
+    /// The answers that were announced, and not taken back.
+    pub(crate) announced: Vec<Announced>,
+    /// Bytes of the log in which every decision has its outcome.
+    bytes: u64,
+}
+
 /// The outcome of a call whose process died.
 #[derive(Serialize)]
 struct LossLine<'a> {
@@ -45,18 +61,23 @@ struct LossLine<'a> {
 /// The members of a line that tell which calls have ended.
 #[derive(Deserialize)]
 struct ScannedLine {
+    seq: u64,
     kind: String,
     call: Option<String>,
     tool: Option<String>,
     owner: Option<String>,
     decision: Option<String>,
     answer: Option<String>,
+    question: Option<String>,
+    entry: Option<u64>,
 }
 
 /// What a part of the log says of calls.
 #[derive(Default)]
 struct Scan {
     unfinished: HashMap<String, UnfinishedCall>,
+    /// The questions of announced answers, by the places of their entries.
+    announced: BTreeMap<u64, String>,
 }
 
 impl AuditLog {
@@ -69,7 +90,7 @@ impl AuditLog {
         &self,
         is_alive: impl Fn(&str) -> bool,
         ending: impl Fn(&str) -> Result<Ending, E>,
-    ) -> Result<(), E> {
+    ) -> Result<Settled, E> {
         let (from, to, log) = self.alone(|files| {
             let (end, checkpoint) = (files.end(self.chain())?, files.checkpoint(self.chain())?);
             if checkpoint.settled > end.bytes {
@@ -92,9 +113,28 @@ impl AuditLog {
                 files.append(Kind::Outcome, None::<&()>, &still.loss(*ending), self.chain())?;
                 scan.unfinished.remove(&call.call);
             }
-            scan.checkpoint(files, self.chain())
-        })?;
-        Ok(())
+            let bytes = scan.unfinished.values().map(|call| call.at).min();
+            let bytes = bytes.map_or_else(|| Ok(files.end(self.chain())?.bytes), Ok::<_, AuditError>)?;
+            let announced = std::mem::take(&mut scan.announced).into_iter();
+            let announced = announced.map(|(entry, question)| Announced { entry, question }).collect();
+            Ok(Settled { announced, bytes })
+        })
+        .map_err(E::from)
+    }
+
+    /// Notes what was settled, so that the next scan begins behind it.
+    ///
+    /// # Errors
+    /// The head cannot be written, or is not one of this host.
+    pub(crate) fn note_settled(&self, settled: &Settled) -> Result<(), AuditError> {
+        self.alone(|files| {
+            let mut checkpoint = files.checkpoint(self.chain())?;
+            if settled.bytes > checkpoint.settled {
+                checkpoint.settled = settled.bytes;
+                files.keep(checkpoint, self.chain())?;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -113,6 +153,11 @@ impl Scan {
     }
 
     fn take(&mut self, line: ScannedLine, at: u64) {
+        if line.kind == Kind::Undone.as_str()
+            && let Some(entry) = line.entry
+        {
+            self.announced.remove(&entry);
+        }
         let Some(call) = line.call else { return };
         if line.kind == Kind::Decision.as_str() {
             let may_have_run = line.decision.as_deref() == Some("allow");
@@ -121,10 +166,14 @@ impl Scan {
         } else if line.kind == Kind::Outcome.as_str() {
             self.unfinished.remove(&call);
         } else if line.kind == Kind::Answer.as_str()
-            && let Some(unfinished) = self.unfinished.get_mut(&call)
+            && matches!(line.answer.as_deref(), Some("yes" | "session" | "always" | "remembered"))
         {
-            unfinished.may_have_run |=
-                matches!(line.answer.as_deref(), Some("yes" | "session" | "always" | "remembered"));
+            if let Some(unfinished) = self.unfinished.get_mut(&call) {
+                unfinished.may_have_run = true;
+            }
+            if let Some(question) = line.question {
+                self.announced.insert(line.seq, question);
+            }
         }
     }
 
@@ -133,17 +182,6 @@ impl Scan {
         let owners: HashSet<&str> = self.unfinished.values().map(|call| call.owner.as_str()).collect();
         let dead: HashSet<&str> = owners.into_iter().filter(|owner| !is_alive(owner)).collect();
         self.unfinished.values().filter(|call| dead.contains(call.owner.as_str())).cloned().collect()
-    }
-
-    /// Notes up to where every decision has its outcome, so that the next scan begins there.
-    fn checkpoint(&self, files: &mut Files, chain: &Chain) -> Result<(), AuditError> {
-        let (end, mut checkpoint) = (files.end(chain)?.bytes, files.checkpoint(chain)?);
-        let settled = self.unfinished.values().map(|call| call.at).min().unwrap_or(end);
-        if settled > checkpoint.settled {
-            checkpoint.settled = settled;
-            files.keep(checkpoint, chain)?;
-        }
-        Ok(())
     }
 }
 

@@ -155,7 +155,9 @@ impl ValidCall {
         let redeem = move || approvals.redeem(&id, &binding, &arguments, &session);
         match blocking(redeem).await {
             Ok(ticket) => Ok(Some(ticket)),
-            Err(error @ (ApprovalError::Ledger(_) | ApprovalError::Audit(_))) => Err(unkept(&error)),
+            Err(error @ (ApprovalError::Ledger(_) | ApprovalError::Audit(_) | ApprovalError::Unrecorded(_))) => {
+                Err(unkept(&error))
+            }
             Err(error) => Err(Rejection::new(Code::ApprovalDenied, format!("The approval does not hold: {error}."))),
         }
     }

@@ -7,6 +7,7 @@
 //! It must not know what a call is or who is asked.
 
 mod answers;
+mod outbox;
 mod output;
 mod owner;
 mod questions;
@@ -29,6 +30,7 @@ use crate::places::State;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use seal::Seal;
+use std::cell::Cell;
 use std::fmt::Display;
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -41,7 +43,12 @@ const LEDGER_FILE: &str = "ledger.sqlite";
 const APPLICATION_ID: i32 = 0x506f_7274;
 
 /// The steps from nothing to the newest schema; the version of a file is how many of them it has been through.
-const MIGRATIONS: [&str; 3] = [include_str!("schema.sql"), include_str!("schema-2.sql"), include_str!("schema-3.sql")];
+const MIGRATIONS: [&str; 4] = [
+    include_str!("schema.sql"),
+    include_str!("schema-2.sql"),
+    include_str!("schema-3.sql"),
+    include_str!("schema-4.sql"),
+];
 
 /// How long a process waits for another that writes. A transaction here takes a few milliseconds.
 const BUSY_TIME: Duration = Duration::from_secs(10);
@@ -143,6 +150,18 @@ impl Ledger {
         durable: Durable,
         work: impl FnOnce(&Change<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        Ok(self.commit(durable, work)?.0)
+    }
+
+    /// Does the same, and says what follows from the change.
+    ///
+    /// # Errors
+    /// Those of [`Ledger::change`].
+    pub(crate) fn commit<T, E: From<LedgerError>>(
+        &self,
+        durable: Durable,
+        work: impl FnOnce(&Change<'_>) -> Result<T, E>,
+    ) -> Result<(T, Committed), E> {
         let done = self.change_alone(durable, work)?;
         // What was just written here is news to whoever waits in this process as well. The connection is given back
         // before: whoever asks for the version takes the two the other way round.
@@ -154,13 +173,14 @@ impl Ledger {
         &self,
         durable: Durable,
         work: impl FnOnce(&Change<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
+    ) -> Result<(T, Committed), E> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = self.begin(&mut connection, durable).map_err(E::from)?;
-        let change = Change { transaction: begun, seal: &self.seal, owners: &self.owners };
+        let change = self.of(begun);
         let done = work(&change)?;
+        let committed = if change.posted.get() { Committed::Posted } else { Committed::Silent };
         change.transaction.commit().map_err(|error| E::from(error.into()))?;
-        Ok(done)
+        Ok((done, committed))
     }
 
     /// Looks at the ledger as it stands in one moment, beside whoever changes it.
@@ -170,7 +190,11 @@ impl Ledger {
     pub(crate) fn look<T, E: From<LedgerError>>(&self, work: impl FnOnce(&Change<'_>) -> Result<T, E>) -> Result<T, E> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = connection.transaction().map_err(|error| E::from(error.into()))?;
-        work(&Change { transaction: begun, seal: &self.seal, owners: &self.owners })
+        work(&self.of(begun))
+    }
+
+    fn of<'c>(&'c self, transaction: Transaction<'c>) -> Change<'c> {
+        Change { transaction, seal: &self.seal, owners: &self.owners, posted: Cell::new(false) }
     }
 
     fn begin<'c>(&self, connection: &'c mut Connection, durable: Durable) -> Result<Transaction<'c>, LedgerError> {
@@ -207,6 +231,17 @@ pub(crate) struct Change<'c> {
     transaction: Transaction<'c>,
     seal: &'c Seal,
     owners: &'c Dir,
+    /// Whether something was put into the outbox.
+    posted: Cell<bool>,
+}
+
+/// What follows from a change that was committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Committed {
+    /// Nothing.
+    Silent,
+    /// Entries wait in the outbox.
+    Posted,
 }
 
 /// Runs what waits for the disk on a thread that may wait. What has begun is finished, whether or not somebody waits.

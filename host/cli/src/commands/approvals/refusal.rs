@@ -20,7 +20,8 @@ pub(super) fn tell(error: &ApprovalError, context: &Context) -> anyhow::Result<E
         | ApprovalError::WaitedFor
         | ApprovalError::NotOffered
         | ApprovalError::Ledger(_)
-        | ApprovalError::Audit(_) => "",
+        | ApprovalError::Audit(_)
+        | ApprovalError::Unrecorded(_) => "",
     };
     fail(&format!("{error}{remedy}"), exit(error), context)
 }
@@ -28,9 +29,11 @@ pub(super) fn tell(error: &ApprovalError, context: &Context) -> anyhow::Result<E
 /// What is typed wrongly is usage, and what comes too late is a denial.
 fn exit(error: &ApprovalError) -> Exit {
     match error {
-        ApprovalError::Unknown | ApprovalError::NotOffered | ApprovalError::Ledger(_) | ApprovalError::Audit(_) => {
-            Exit::Usage
-        }
+        ApprovalError::Unknown
+        | ApprovalError::NotOffered
+        | ApprovalError::Ledger(_)
+        | ApprovalError::Audit(_)
+        | ApprovalError::Unrecorded(_) => Exit::Usage,
         ApprovalError::Settled(_)
         | ApprovalError::Expired
         | ApprovalError::Gone

@@ -1,0 +1,62 @@
+//! The outbox: entries of the audit log that are committed with a change and written into the log after it.
+
+use super::{Change, LedgerError};
+use rusqlite::{Row, params};
+use serde::Serialize;
+use serde_json::Value;
+
+/// The table, as its seals name it.
+const TABLE: &str = "outbox";
+
+/// Maximum entries of one flush. Each is a line of the log, which is locked meanwhile.
+const FLUSH_MAX: i64 = 256;
+
+/// An entry that has yet to be written into the audit log.
+pub(crate) struct OutboxRow {
+    pub(crate) position: i64,
+    pub(crate) kind: String,
+    pub(crate) body: Value,
+}
+
+impl Change<'_> {
+    /// Puts an entry into the outbox.
+    pub(crate) fn post(&self, kind: &str, body: &impl Serialize) -> Result<(), LedgerError> {
+        let body = serde_json::to_string(body).map_err(|error| LedgerError::form(TABLE, error))?;
+        let seal = self.seal.of(TABLE, &[kind, &body]);
+        let insert = "INSERT INTO outbox (kind, body, seal) VALUES (?1, ?2, ?3)";
+        self.transaction.prepare_cached(insert)?.execute(params![kind, body, seal.as_slice()])?;
+        self.posted.set(true);
+        Ok(())
+    }
+
+    /// Whether the outbox holds anything.
+    pub(crate) fn has_posted(&self) -> Result<bool, LedgerError> {
+        Ok(self.transaction.prepare_cached("SELECT 1 FROM outbox LIMIT 1")?.exists([])?)
+    }
+
+    /// The oldest entries of the outbox. An entry without a valid seal was not posted by this host; it is removed.
+    pub(crate) fn posted(&self) -> Result<Vec<OutboxRow>, LedgerError> {
+        let select = "SELECT position, kind, body, seal FROM outbox ORDER BY position LIMIT ?1";
+        let mut select = self.transaction.prepare_cached(select)?;
+        let found = select.query_map([FLUSH_MAX], read)?.collect::<Result<Vec<_>, _>>()?;
+        let mut rows = Vec::with_capacity(found.len());
+        for (position, kind, body, seal) in found {
+            let holds = self.seal.holds(TABLE, &[&kind, &body], &seal);
+            match serde_json::from_str(&body) {
+                Ok(body) if holds => rows.push(OutboxRow { position, kind, body }),
+                Ok(_) | Err(_) => self.unpost(position)?,
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Removes an entry that was written.
+    pub(crate) fn unpost(&self, position: i64) -> Result<(), LedgerError> {
+        self.transaction.prepare_cached("DELETE FROM outbox WHERE position = ?1")?.execute([position])?;
+        Ok(())
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<(i64, String, String, Vec<u8>)> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+}

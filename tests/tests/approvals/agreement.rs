@@ -1,0 +1,181 @@
+//! The ledger and the audit log agree on what holds, also when one of them cannot be written and when the process is
+//! killed between the two. G08.
+
+use crate::child::{Child, Order};
+use crate::desk::{Desk, alone, eventually, left_behind, mark};
+use crate::people::{Person, no};
+use crate::unavailable::{allow_writes, refuse_writes};
+use portcullis::{Answer, ApprovalError, Covers, Status};
+use rusqlite::Connection;
+use rustix::fs::{FlockOperation, flock};
+use serde_json::Value;
+use std::fs::{self, File};
+
+/// Makes the commit fail of every transaction that writes to a table. Nothing in the transaction itself fails.
+fn refuse_commits(desk: &Desk, table: &str) {
+    let connection = Connection::open(desk.site.state().join("ledger.sqlite")).unwrap();
+    let dangling = "CREATE TABLE IF NOT EXISTS dangling \
+                    (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES dangling (id) DEFERRABLE INITIALLY DEFERRED)";
+    connection.execute_batch(dangling).unwrap();
+    for event in ["INSERT", "UPDATE"] {
+        let trigger = format!(
+            "CREATE TRIGGER dangling_{event}_{table} AFTER {event} ON {table} \
+             BEGIN INSERT INTO dangling (parent) VALUES (-1); END"
+        );
+        connection.execute_batch(&trigger).unwrap();
+    }
+}
+
+fn allow_commits(desk: &Desk, table: &str) {
+    let connection = Connection::open(desk.site.state().join("ledger.sqlite")).unwrap();
+    for event in ["INSERT", "UPDATE"] {
+        connection.execute_batch(&format!("DROP TRIGGER dangling_{event}_{table}")).unwrap();
+    }
+}
+
+/// The entries of one kind in the audit log, oldest first.
+fn entries(desk: &Desk, kind: &str) -> Vec<Value> {
+    let mut record = desk.record();
+    record.retain(|line| line["kind"] == kind);
+    record
+}
+
+/// Makes a call that a person approves for always. Returns the id of the remembered approval.
+fn remembered(desk: &Desk) -> String {
+    let person = Person::who_says(Answer::Always(Covers::Exact));
+    alone(async { desk.asking(&person).await.call(mark(1)).await });
+    desk.approvals().list(false).unwrap().answers.remove(0).id
+}
+
+#[test]
+fn a_revocation_that_cannot_be_kept_is_not_recorded() {
+    let desk = Desk::new();
+    let held = remembered(&desk);
+    let approvals = desk.approvals();
+    for commit in [false, true] {
+        if commit {
+            refuse_commits(&desk, "answer")
+        } else {
+            refuse_writes(&desk.site.state())
+        }
+        let revoked = approvals.revoke(&held);
+        assert!(matches!(revoked, Err(ApprovalError::Ledger(_))), "{revoked:?}");
+        assert_eq!(entries(&desk, "revoked"), [Value::Null; 0], "the log says that it was revoked, and it holds");
+        if commit { allow_commits(&desk, "answer") } else { allow_writes(&desk.site.state()) }
+    }
+    assert_eq!(approvals.list(false).unwrap().answers.len(), 1);
+    approvals.revoke(&held).unwrap();
+    assert!(approvals.list(false).unwrap().answers.is_empty());
+    assert_eq!(entries(&desk, "revoked").len(), 1);
+    desk.verifies();
+}
+
+#[test]
+fn a_revocation_is_recorded_though_the_process_was_killed_before_its_entry() {
+    let desk = Desk::new();
+    let held = remembered(&desk);
+    let mut child = Child::start(Order::Revoke, &desk.root(), &held);
+    child.until("open");
+    // The child commits to the ledger, and then waits for the lock of the audit log.
+    let head = File::open(desk.site.state().join("audit.head")).unwrap();
+    flock(&head, FlockOperation::LockExclusive).unwrap();
+    fs::write(desk.site.path("go"), "").unwrap();
+    let ledger = Connection::open(desk.site.state().join("ledger.sqlite")).unwrap();
+    let is_revoked = || {
+        let select = "SELECT revoked_at IS NOT NULL FROM answer WHERE id = ?1";
+        ledger.query_row(select, [&held], |row| row.get::<_, bool>(0)).unwrap().then_some(())
+    };
+    eventually("the commit of the revocation", is_revoked);
+    child.kill();
+    drop(head);
+    assert_eq!(entries(&desk, "revoked"), [Value::Null; 0], "the child was killed before it wrote the entry");
+    for _ in 0..2 {
+        assert!(desk.approvals().list(false).unwrap().answers.is_empty());
+        let revoked = entries(&desk, "revoked");
+        assert_eq!(revoked.len(), 1, "{revoked:?}");
+        assert_eq!(revoked[0]["held"], *held);
+    }
+    desk.verifies();
+}
+
+#[test]
+fn an_approval_whose_commit_fails_is_taken_back_in_the_record() {
+    let desk = Desk::new();
+    let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
+    let approvals = desk.approvals();
+    for answer in [Answer::Yes, Answer::Session(Covers::Exact), Answer::Always(Covers::Exact)] {
+        refuse_commits(&desk, "question");
+        let answered = approvals.answer(&id, &answer);
+        assert!(matches!(answered, Err(ApprovalError::Ledger(_))), "{answered:?}");
+        allow_commits(&desk, "question");
+        let record = desk.record();
+        let [.., announced, undone] = record.as_slice() else { panic!("{record:?}") };
+        assert_eq!((&announced["kind"], &announced["question"]), (&"answer".into(), &Value::from(id.as_str())));
+        assert_eq!((&undone["kind"], &undone["entry"]), (&"undone".into(), &announced["seq"]));
+    }
+    assert_eq!(approvals.question(&id).unwrap().status, Status::Pending);
+    assert!(approvals.list(true).unwrap().answers.is_empty());
+    desk.verifies();
+}
+
+#[test]
+fn an_approval_that_was_never_committed_is_taken_back_after_a_kill() {
+    let desk = Desk::new();
+    let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
+    let (log, head) = (desk.site.state().join("audit.jsonl"), desk.site.state().join("audit.head"));
+    let before = fs::read(&head).unwrap();
+    refuse_commits(&desk, "question");
+    assert!(desk.approvals().answer(&id, &Answer::Yes).is_err());
+    allow_commits(&desk, "question");
+    // A process that is killed before the commit does not write the entry that takes it back.
+    let whole = fs::read_to_string(&log).unwrap();
+    let (announced, undone) = whole.trim_end().rsplit_once('\n').unwrap();
+    assert!(undone.contains(r#""kind":"undone""#), "{undone}");
+    fs::write(&log, format!("{announced}\n")).unwrap();
+    fs::write(&head, before).unwrap();
+    for _ in 0..2 {
+        assert_eq!(desk.approvals().question(&id).unwrap().status, Status::Pending);
+        let undone = entries(&desk, "undone");
+        assert_eq!(undone.len(), 1, "{undone:?}");
+        assert_eq!(undone[0]["entry"], entries(&desk, "answer").last().unwrap()["seq"]);
+    }
+    desk.verifies();
+}
+
+#[test]
+fn a_refusal_takes_effect_while_the_record_cannot_be_written() {
+    let desk = Desk::new();
+    let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
+    let log = desk.site.state().join("audit.jsonl");
+    let whole = fs::read(&log).unwrap();
+    let approvals = desk.approvals();
+    fs::write(&log, &whole[..whole.len() - 10]).unwrap();
+    let answered = approvals.answer(&id, &no());
+    assert!(matches!(answered, Err(ApprovalError::Unrecorded(_))), "{answered:?}");
+    assert_eq!(approvals.question(&id).unwrap().status, Status::Rejected);
+    fs::write(&log, &whole).unwrap();
+    for _ in 0..2 {
+        assert_eq!(desk.approvals().question(&id).unwrap().status, Status::Rejected);
+        assert_eq!(entries(&desk, "answer").len(), 1, "its entry follows, once");
+    }
+    desk.verifies();
+}
+
+/// The log keeps the order of events: what is still to be written comes before what is announced.
+#[test]
+fn what_waits_to_be_recorded_comes_before_the_next_approval() {
+    let desk = Desk::new();
+    let host = alone(desk.headless());
+    let (one, other) = (alone(left_behind(&host, mark(1))), alone(left_behind(&host, mark(2))));
+    let log = desk.site.state().join("audit.jsonl");
+    let whole = fs::read(&log).unwrap();
+    fs::write(&log, &whole[..whole.len() - 10]).unwrap();
+    assert!(matches!(host.approvals().answer(&one, &no()), Err(ApprovalError::Unrecorded(_))));
+    let denied = host.approvals().answer(&other, &Answer::Yes);
+    assert!(matches!(denied, Err(ApprovalError::Audit(_))), "{denied:?}");
+    fs::write(&log, &whole).unwrap();
+    host.approvals().answer(&other, &Answer::Yes).unwrap();
+    let answers: Vec<_> = entries(&desk, "answer").into_iter().map(|line| line["answer"].clone()).collect();
+    assert_eq!(answers, ["no", "yes"]);
+    desk.verifies();
+}
