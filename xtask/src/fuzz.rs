@@ -1,4 +1,5 @@
-//! Fuzzes the policy: builds `tests/fuzz` with coverage counters and runs each of its targets for a while.
+//! Fuzzes the policy and the token verifier: builds `tests/fuzz` with coverage counters and runs each of its targets
+//! for a while.
 //!
 //! libFuzzer comes as source with its crate and is built by the C++ compiler of the machine. The counters are a pass of
 //! the compiler that a stable one has too; only the sanitizers need a nightly one, and safe code has no use for them.
@@ -14,8 +15,8 @@ use crate::process;
 use portcullis_build::workspace::Workspace;
 
 /// The programs of `tests/fuzz`, each with the longest input that it is given, in bytes. A policy has several sections;
-/// a pattern and its texts are three lines.
-const TARGETS: [(&str, usize); 3] = [("policy", 4096), ("matchers", 512), ("url", 512)];
+/// a pattern and its texts are three lines, and so are the parts of a token and a key set.
+const TARGETS: [(&str, usize); 4] = [("policy", 4096), ("matchers", 512), ("url", 512), ("tokens", 2048)];
 /// How long each runs if nobody says.
 const SECONDS: u64 = 20;
 /// One input may take this long, in seconds, before it counts as a hang: a thousand times what an ordinary one takes.

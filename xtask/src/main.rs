@@ -43,7 +43,7 @@ cargo xtask toolchain [WAY]         make wasm32-wasip2 usable; prints shell line
                                     PORTCULLIS_GUEST_TOOLCHAIN says the same to the other commands
 cargo xtask suites                  fetch the test suites that others wrote; prints where they are
 cargo xtask clients                 install the clients that others wrote; prints where they are
-cargo xtask fuzz [SECONDS]          feed the policy whatever is not in the tests, 20 s for each target
+cargo xtask fuzz [SECONDS]          fuzz the policy and the token verifier, 20 s for each target
 cargo xtask docs                    build the documentation, warnings denied
 cargo xtask tidy                    check what the documents and the style promise";
 

@@ -4,6 +4,9 @@
 //! a [`Policy`]. Where no rule speaks the answer is no, and a text that is not exactly understood is no policy. This
 //! crate must not know a file system, a network, a clock, or the engine that runs what it allows.
 
+// How JSON is read, before anything is decided on it.
+pub mod json;
+
 // The words of policy.
 mod caller;
 mod hint;

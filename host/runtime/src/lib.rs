@@ -29,7 +29,6 @@ mod grants;
 mod hooks;
 mod host;
 mod inject;
-mod json;
 mod ledger;
 mod open;
 mod outputs;
@@ -71,11 +70,11 @@ pub use hooks::{
 };
 pub use host::{Host, open_approvals, open_audit};
 pub use inject::{CallFacts, InjectError, Injector, Key, ProviderError, SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
-pub use json::{JsonError, parse as parse_json};
 pub use ledger::{LedgerError, Status};
 pub use open::{CALLS_DEFAULT, CALLS_MAX, HostBuilder, OpenError};
 pub use outputs::{KeptOutput, OUTPUTS_BYTES_DEFAULT, OutputError, Outputs, Reader, Reference};
 pub use places::PlaceError;
+pub use portcullis_policy::json::{JsonError, parse as parse_json};
 pub use provenance::{Provenance, Repair, Validation};
 pub use reload::{ReloadError, Reloaded};
 pub use reply::{CallUsage, Code, Outcome, Reply};
@@ -86,6 +85,8 @@ pub use steering::Steering;
 pub use stream::TextStream;
 pub use tokens::estimate_tokens;
 pub use watch::Watch;
+
+use portcullis_policy::json;
 
 pub use portcullis_policy as policy;
 pub use portcullis_policy::Hint;

@@ -157,6 +157,26 @@ async fn names_of_a_token_file_are_principals_and_no_token_is_needed_where_it_is
 }
 
 #[tokio::test]
+async fn a_key_set_serves_with_its_good_keys_and_the_person_is_told_of_the_others() {
+    let site = site();
+    let issuer = ["--oauth-issuer", "https://login.example.org", "--oauth-audience", "https://tools.example.org/mcp"];
+    let arguments = [&issuer[..], &["--oauth-keys", "keys.json"]].concat();
+    let (x, d) = ("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A");
+    let good = json!({ "kty": "OKP", "kid": "good", "crv": "Ed25519", "x": x, "d": d });
+    let odd = json!({ "kty": "oct", "kid": "odd\u{1b}[2J", "k": "c2VjcmV0" });
+    fs::write(site.path("keys.json"), json!({ "keys": [odd, good] }).to_string()).unwrap();
+    let (_, said) = Serving::start(&site, &arguments).await.interrupt().await;
+    assert!(said.contains("key 1 (") && said.contains("is not used") && !said.contains("\u{1b}[2J"), "{said}");
+    assert!(said.contains("key 2 (\"good\") is published with its private half"), "{said}");
+    assert!(!said.contains(d) && !said.contains("c2VjcmV0"), "{said}");
+    fs::write(site.path("keys.json"), json!({ "keys": [odd] }).to_string()).unwrap();
+    let output = command(&site, &[&["--http", "127.0.0.1:0"], &arguments[..]].concat()).output().await.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("none of its keys can be used") && said.contains("shared secret"), "{said}");
+}
+
+#[tokio::test]
 async fn over_pipes_stdout_holds_messages_alone_and_the_end_of_stdin_ends_it() {
     let site = site();
     let mut child = command(&site, &["--stdio"]).spawn().unwrap();

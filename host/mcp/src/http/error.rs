@@ -1,5 +1,6 @@
 //! Why the HTTP transport does not start.
 
+use portcullis_tokens::KeySetError;
 use std::io;
 use std::net::SocketAddr;
 
@@ -61,12 +62,6 @@ pub enum SettingError {
     )]
     Audience,
     /// The keys of an issuer.
-    #[error("the keys are no JSON Web Key Set")]
-    KeySet,
-    /// None of the keys can be used.
-    #[error("none of the keys is for signatures with RS256, PS256, ES256, ES384 or EdDSA")]
-    NoKey,
-    /// Too many keys.
-    #[error("there are more than {0} keys")]
-    TooManyKeys(usize),
+    #[error(transparent)]
+    KeySet(#[from] KeySetError),
 }

@@ -19,7 +19,7 @@ mod usage;
 
 pub use error::{HttpError, SettingError};
 pub use guard::{AllowedHost, AllowedOrigin};
-pub use oauth::{OAuth, SCOPE};
+pub use oauth::{KeyFinding, KeyNotice, KeySetError, OAuth, SCOPE};
 pub use options::{
     Access, BODY_TIME, CALLS_BURST, CALLS_PER_SECOND, CONNECTIONS_MAX, ENVELOPE_BYTES, FIRST_HEADERS_TIME,
     HEADERS_TIME, HttpLimits, HttpOptions, PRINCIPALS_MAX, REQUESTS_PER_PRINCIPAL_MAX, Reach, SESSION_IDLE_TIME,

@@ -41,6 +41,7 @@ pub(super) fn of(arguments: &HttpArguments, operator: &Principal, context: &Cont
     {
         let text = read(keys, Secrecy::Public, context)?;
         let oauth = OAuth::new(issuer, audience, text.as_bytes()).with_context(|| keys.display().to_string())?;
+        warn_of_keys(&oauth, keys, context);
         let line = format!("clients need a token of {} for {}", OneLine(issuer), OneLine(audience));
         return Ok(Told { access: Access::OAuth(Box::new(oauth)), line, look: Look::Quiet });
     }
@@ -55,6 +56,15 @@ pub(super) fn of(arguments: &HttpArguments, operator: &Principal, context: &Cont
     let tokens = Tokens::parse(&text, operator).with_context(|| shown.clone())?;
     let line = format!("clients need the token in {}, as `Authorization: Bearer`", OneLine(&shown));
     Ok(Told { access: Access::Tokens(tokens), line, look: Look::Quiet })
+}
+
+/// Names the keys that are not used, and those whose private half is in the file.
+fn warn_of_keys(oauth: &OAuth, path: &Path, context: &Context) {
+    let (style, shown) = (context.terminal.note_style(), path.display().to_string());
+    for notice in oauth.key_notices() {
+        let note = format!("{}: {}", OneLine(&shown), OneLine(&notice.to_string()));
+        context.terminal.note(style.paint(Look::Doubtful, note));
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,20 +1,19 @@
 //! The server as an OAuth 2.1 resource server: it takes tokens that one authorization server made for it, and tells
 //! clients where to get one. It asks nobody over the network: the keys are a file of the operator's.
 
-mod claims;
-mod keys;
 mod metadata;
-mod token;
+
+pub use portcullis_tokens::{KeyFinding, KeyNotice, KeySetError};
 
 pub(super) use metadata::{METADATA_PATH, ResourceMetadata};
 
 use super::error::SettingError;
 use super::principal;
-use claims::Expected;
 use http::HeaderValue;
-use keys::Keys;
 use metadata::Resource;
 use portcullis::policy::Principal;
+use portcullis_tokens::{Keys, Verifier};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The scope that a token needs. There is one, because listing tools and calling them show and do the same things.
 pub const SCOPE: &str = "tools:call";
@@ -22,8 +21,7 @@ pub const SCOPE: &str = "tools:call";
 /// Which authorization server's tokens give access, and to what.
 #[derive(Debug)]
 pub struct OAuth {
-    expected: Expected,
-    keys: Keys,
+    verifier: Verifier,
     resource: Resource,
 }
 
@@ -49,14 +47,18 @@ impl OAuth {
         if !metadata::is_address(issuer) {
             return Err(SettingError::Issuer);
         }
-        let expected = Expected { issuer: issuer.to_owned(), audience: audience.to_owned() };
-        Ok(Self { expected, keys: Keys::parse(key_set)?, resource })
+        Ok(Self { verifier: Verifier::new(issuer, audience, Keys::parse(key_set)?), resource })
     }
 
-    /// Looks at a token.
+    /// Returns the keys that are not used, and those that should not be public. The operator should see them.
+    pub fn key_notices(&self) -> &[KeyNotice] {
+        self.verifier.keys().notices()
+    }
+
+    /// Verifies a token at the present time.
     pub(super) fn verify(&self, token: &str) -> Verdict {
-        let Some(payload) = token::verified(token, &self.keys) else { return Verdict::Invalid };
-        let Some(claims) = self.expected.accept(&payload) else { return Verdict::Invalid };
+        let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return Verdict::Invalid };
+        let Ok(claims) = self.verifier.verify(token, now) else { return Verdict::Invalid };
         let Some(principal) = principal::of_subject(&claims.subject) else { return Verdict::Invalid };
         if claims.has_scope(SCOPE) { Verdict::Granted(principal) } else { Verdict::NoScope }
     }
@@ -71,6 +73,6 @@ impl OAuth {
 
     /// What clients can read of this server before they have a token.
     pub(super) fn metadata(&self) -> ResourceMetadata {
-        ResourceMetadata::of(&self.expected.audience, &self.expected.issuer)
+        ResourceMetadata::of(self.verifier.audience(), self.verifier.issuer())
     }
 }

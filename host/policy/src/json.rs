@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 use std::fmt;
 
 /// How deep a document may nest. Half of what the parser itself stops at, and far more than any tool needs.
-pub(crate) const JSON_DEPTH_MAX: usize = 64;
+pub const JSON_DEPTH_MAX: usize = 64;
 
 /// Whole numbers below this are the same as a float and as an integer; at 2^53 a float may stand for its neighbour.
 const EXACT_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
@@ -40,13 +40,13 @@ pub fn parse(text: &str) -> Result<Value, JsonError> {
 }
 
 /// Writes a document in its one form.
-pub(crate) fn canonical(value: &Map<String, Value>) -> String {
+pub fn canonical(value: &Map<String, Value>) -> String {
     // A map of strings cannot fail to be written; were it to, the empty object is what a tool refuses first.
     serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned())
 }
 
 /// How many values a document holds, and how deep they nest. A scalar has depth 0.
-pub(crate) fn extent(value: &Value) -> (usize, usize) {
+pub fn extent(value: &Value) -> (usize, usize) {
     let children: &mut dyn Iterator<Item = &Value> = match value {
         Value::Array(items) => &mut items.iter(),
         Value::Object(members) => &mut members.values(),
