@@ -30,6 +30,8 @@ pub struct Tool {
     pub output_schema: Option<String>,
     /// Bits of `permissions`: 1 read, 2 write, 4 execute, 8 network.
     pub required: u8,
+    /// The same bits, of what it uses where it gets it.
+    pub optional: u8,
     /// Bits of `hints`: 1 read-only, 2 destructive, 4 idempotent, 8 open-world, 16 sequential.
     pub hints: u8,
 }
@@ -89,6 +91,7 @@ impl Manifest {
             memory.text(at + 28, &tool.schema);
             memory.option(at + 36, tool.output_schema.as_deref());
             memory.bytes[at + 48] = tool.required;
+            memory.bytes[at + 49] = tool.optional;
             memory.bytes[at + 50] = tool.hints;
         }
         for (index, dependency) in self.dependencies.iter().enumerate() {
@@ -112,6 +115,7 @@ impl Tool {
             schema: r#"{"type":"object"}"#.to_owned(),
             output_schema: None,
             required: 0,
+            optional: 0,
             hints: 0,
         }
     }

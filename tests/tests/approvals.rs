@@ -55,6 +55,9 @@ mod together;
 #[path = "approvals/edited.rs"]
 mod edited;
 
+#[path = "approvals/unanswerable.rs"]
+mod unanswerable;
+
 #[path = "approvals/unavailable.rs"]
 mod unavailable;
 

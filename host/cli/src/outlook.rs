@@ -16,6 +16,8 @@ pub(crate) struct Outlook {
     pub(crate) depends_on_arguments: bool,
     /// The keys of handles that the plugin cannot do without and would not get: a call that may run is denied for them.
     pub(crate) not_granted: Vec<String>,
+    /// The directory that is granted read-only, where the tool has to write: a call that would ask is denied for it.
+    pub(crate) read_only: Option<String>,
 }
 
 impl Outlook {
@@ -35,7 +37,8 @@ impl Outlook {
             // Nothing says what its arguments may be: at the best, a person decides.
             decision = decision.max(if host.is_callable(tool) { Decision::Ask } else { Decision::Deny });
         }
-        Self { decision, depends_on_arguments, not_granted: host.missing_grants(plugin, tool) }
+        let read_only = host.read_only_grant(plugin, tool).filter(|_| decision == Decision::Ask);
+        Self { decision, depends_on_arguments, not_granted: host.missing_grants(plugin, tool), read_only }
     }
 }
 

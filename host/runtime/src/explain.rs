@@ -1,9 +1,9 @@
 //! What would happen to a call now, for people and programs.
 
-use crate::call::{ValidCall, check_grants, describe_handles, unnamed_host};
+use crate::call::{ValidCall, check_answerable, check_grants, describe_handles, unnamed_host};
 use crate::host::Inner;
 use crate::request::Origin;
-use portcullis_policy::{Explanation, Permissions, ToolName};
+use portcullis_policy::{Decision, Explanation, Permissions, ToolName};
 use serde::Serialize;
 
 /// The decision on a call, what led to it, and the handles it would get. Nothing ran.
@@ -22,21 +22,26 @@ pub struct Explained {
     /// Why a person is asked although the rules may allow the call: it wants to reach a host that no grant names, or
     /// its tool has no schema.
     pub asked: Option<String>,
-    /// Why the call gets no handle although the rules may allow it: a key that is not granted, or what its arguments
-    /// name lies outside of the grant.
+    /// Why the call is refused although the rules would allow it or ask about it: a key is not granted, its arguments
+    /// name something outside of the grant, or no answer could let it do what it declares.
     pub ungranted: Option<String>,
 }
 
 impl Explained {
     pub(crate) fn of(host: &Inner, call: &ValidCall, origin: &Origin) -> Self {
+        let explanation = host.policy.explain(&call.question(origin));
+        let asked = unnamed_host(call).or_else(|| call.unchecked());
+        // A denied call gets no further, and an allowed one runs: only where an approver is asked, no answer may help.
+        let asks = explanation.verdict.decision == Decision::Ask || asked.is_some();
+        let checked = if asks { check_answerable(call) } else { check_grants(call) };
         Self {
             tool: call.tool.name.clone(),
             permissions: call.tool.permissions(),
             arguments: call.canonical.clone(),
-            explanation: host.policy.explain(&call.question(origin)),
+            explanation,
             handles: describe_handles(host, &call.plugin, &call.tool, Some(&call.arguments)),
-            asked: unnamed_host(call).or_else(|| call.unchecked()),
-            ungranted: check_grants(call).err().map(|rejection| rejection.message),
+            asked,
+            ungranted: checked.err().map(|rejection| rejection.message),
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::reply::{CallUsage, Code, Reply};
 use crate::request::Request;
 use crate::stores::Stores;
 use crate::watch::Watch;
-use portcullis_policy::{Leniency, Policy};
+use portcullis_policy::{Leniency, Permission, Policy};
 use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, Network, TimeSource};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -192,6 +192,13 @@ impl Host {
     /// The keys that a call of a tool cannot do without and that the policy does not grant: such a call is denied.
     pub fn missing_grants(&self, plugin: &Plugin, tool: &Tool) -> Vec<String> {
         call::missing_keys(plugin, tool).map(|(key, _)| key.to_string()).collect()
+    }
+
+    /// The key of a directory that the policy grants read-only, where it keeps a tool from writing, which it cannot do
+    /// without: an approver is not asked about such a call, because no answer would help.
+    pub fn read_only_grant(&self, plugin: &Plugin, tool: &Tool) -> Option<String> {
+        let writes = tool.required().contains(Permission::Write);
+        call::read_only_key(plugin, tool).filter(|_| writes).map(ToString::to_string)
     }
 
     /// The most that calls of a tool could do, as the policy stands.

@@ -82,3 +82,27 @@ async fn an_explanation_says_that_a_person_would_be_asked_or_that_the_grant_ends
     assert!(ungranted.unwrap().contains("the policy grants no https requests"));
     assert_eq!(server.connections(), 0);
 }
+
+/// A private address, a name of the machine itself and the application's own server stay closed after a yes, so no one
+/// is asked about them.
+#[tokio::test]
+async fn nobody_is_asked_about_a_host_that_no_answer_can_open() {
+    let server = serving("text/plain", "x");
+    let person = Person::who_says(Answer::Yes);
+    let lab = lab(&server, &person).await;
+    let port = server.port();
+    lab.host.keep_unreachable(([127, 0, 0, 9], port).into());
+    for host in ["10.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]", "127.0.0.9"] {
+        let url = format!("http://{host}:{port}/");
+        let request = Request::new("web.fetch", json!({ "url": url }).to_string());
+        let ungranted = lab.host.explain(request).unwrap().ungranted;
+        let reply = lab.fetch(&url).await;
+        assert_eq!(reply.code, Code::DependencyNotGranted, "{url}: {}", reply.message);
+        assert_eq!(ungranted, Some(reply.message), "{url}");
+    }
+    assert!(person.asked().is_empty());
+    server.saw_nothing();
+    // This one is among the addresses that the policy lists.
+    assert_eq!(lab.fetch(&format!("http://127.0.0.1:{port}/")).await.code, Code::Completed);
+    assert_eq!(person.asked().len(), 1);
+}

@@ -56,6 +56,7 @@ fn tool_document(host: &Host, plugin: &Plugin, tool: &Tool) -> Value {
         "decision": outlook.decision,
         "depends_on_arguments": outlook.depends_on_arguments,
         "not_granted": outlook.not_granted,
+        "read_only": outlook.read_only,
     })
 }
 
@@ -96,9 +97,10 @@ fn fate(outlook: &Outlook) -> Cell {
         Decision::Ask => Look::Doubtful,
         Decision::Deny => return Cell::new(Look::Bad, "deny"),
     };
-    match outlook.not_granted.as_slice() {
-        [] => Cell::new(look, outlook.decision.as_str()),
-        keys => Cell::new(Look::Bad, &format!("deny: {} not granted", keys.join(", "))),
+    match (outlook.not_granted.as_slice(), &outlook.read_only) {
+        ([], None) => Cell::new(look, outlook.decision.as_str()),
+        ([], Some(key)) => Cell::new(Look::Bad, &format!("deny: {key} is read-only")),
+        (keys, _) => Cell::new(Look::Bad, &format!("deny: {} not granted", keys.join(", "))),
     }
 }
 

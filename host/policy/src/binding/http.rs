@@ -2,7 +2,7 @@
 //!
 //! It must not know how a request is sent.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::{BindingError, HttpLimits, SecretBinding};
 use crate::address::{AddressRange, is_global};
@@ -170,10 +170,29 @@ impl HttpBinding {
     /// Whether a connection for `host` may go to `address`: to a global one; to one in `addresses`; and to one that is
     /// itself written in `hosts`, for that host. With a secret that travels in the clear, a global one will not do.
     pub fn permits(&self, host: &Host, address: IpAddr) -> bool {
-        let in_clear = self.secret.is_some() && self.schemes.contains(&Scheme::Http);
+        let in_clear = self.sends_secret_in_clear();
         let written = |pattern: &HostPattern| pattern.host().as_ref() == Some(host);
         let named = *host == Host::Address(address) && self.hosts.iter().any(written);
         named || self.addresses.iter().any(|range| range.contains(address)) || (is_global(address) && !in_clear)
+    }
+
+    /// Whether a connection for `host` may go to any address at all. What only a look-up can tell is left open, so this
+    /// can be asked before anything is looked up.
+    pub fn may_permit(&self, host: &Host) -> bool {
+        match host {
+            Host::Address(address) => self.permits(host, *address),
+            Host::Name(name) if is_loopback_name(name) => {
+                [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)]
+                    .into_iter()
+                    .any(|address| self.permits(host, address))
+            }
+            // With a secret that travels in the clear, only the listed addresses are left.
+            Host::Name(_) => !self.sends_secret_in_clear() || !self.addresses.is_empty(),
+        }
+    }
+
+    fn sends_secret_in_clear(&self) -> bool {
+        self.secret.is_some() && self.schemes.contains(&Scheme::Http)
     }
 
     /// Whether a guest may set a header. It never may set one that the host keeps for itself, nor that of the secret.
@@ -207,6 +226,11 @@ fn must_be_listed(name: &str) -> bool {
 
 fn folded(byte: u8) -> u8 {
     if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b'-' }
+}
+
+/// Whether a name stands for the machine itself. RFC 6761 section 6.3.
+fn is_loopback_name(name: &str) -> bool {
+    name == "localhost" || name.ends_with(".localhost")
 }
 
 /// Whether `path` is the prefix or goes on after it with a segment of its own.
@@ -274,6 +298,34 @@ mod tests {
         ];
         for (prefix, path, expected) in rows {
             assert_eq!(is_below(path, prefix), expected, "{prefix} on {path}");
+        }
+    }
+
+    #[test]
+    fn a_host_without_a_permitted_address_is_known_before_a_look_up() {
+        let text =
+            |more: &str| format!("[plugin.p]\nhttp.k = {{ hosts = [\"a.test\"], schemes = [\"http\"]{more} }}\n");
+        let may = |more: &str, host: &str| {
+            let policy = crate::Policy::parse(&text(more)).unwrap_or_else(|error| panic!("{more}: {error}"));
+            let crate::Binding::Http(binding) = policy.bindings(&"p".parse().unwrap()).values().next().unwrap().clone()
+            else {
+                panic!("no client")
+            };
+            binding.may_permit(Destination::from_url(&format!("http://{host}/")).unwrap().host())
+        };
+        let loopback = ", addresses = [\"127.0.0.0/8\"]";
+        for (more, host, expected) in [
+            ("", "b.test", true),
+            ("", "8.8.8.8", true),
+            ("", "10.0.0.1", false),
+            ("", "localhost", false),
+            ("", "a.localhost", false),
+            ("", "notlocalhost", true),
+            (loopback, "localhost", true),
+            (loopback, "127.0.0.1", true),
+            (loopback, "[::1]", false),
+        ] {
+            assert_eq!(may(more, host), expected, "{more} {host}");
         }
     }
 }

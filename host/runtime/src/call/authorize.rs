@@ -58,6 +58,10 @@ impl ValidCall {
         if verdict.decision == Decision::Deny {
             return Err(denied(&self, &verdict, &host.policy.alternatives(&question)));
         }
+        if verdict.decision == Decision::Ask && request.resumes.is_none() {
+            // Before a review or a hook takes its time: no answer would help.
+            grant::check_answerable(&self)?;
+        }
         let review = self.review(host, request, &limits, record).await?;
         if let Review::Refuse(reason) = &review {
             return Err(refused(&self, reason));
@@ -69,7 +73,7 @@ impl ValidCall {
         if let Some(question) = &request.resumes {
             record.spend(self.redeem(host, request, question).await?);
         } else if let Some((subject, reason)) = reasons {
-            grant::check(&self)?;
+            grant::check_answerable(&self)?;
             self.ask(host, request, record, subject, reason).await?;
         }
         Ok(ApprovedCall { call: self, limits, by_a_person })

@@ -4,6 +4,7 @@
 use super::Rejection;
 use super::answer::RunningAnswer;
 use super::authorize::verdict_text;
+use super::grant;
 use super::question::{self, Resource};
 use super::record::CallRecord;
 use super::validate::ValidCall;
@@ -110,6 +111,7 @@ impl Caller {
     async fn ask_person(&self, resource: Resource, reason: String) -> Result<(), String> {
         let (host, origin) = (&self.host, &self.request.origin);
         let refused = |rejection: Rejection| rejection.message;
+        grant::check_writable(&self.call.plugin, &self.call.tool, resource.permission.into()).map_err(refused)?;
         let case = question::about_resource(host, origin, &self.call, self.record.id(), resource, reason);
         let case = case.map_err(refused)?;
         // A call that has started is not superseded: only its cancellation ends the wait.

@@ -22,8 +22,8 @@ use crate::inject::CallFacts;
 use crate::reply::Code;
 use crate::request::Request;
 use describe::noun;
-use portcullis_policy::{DependencyKey, Limits, Permission};
-use portcullis_sandbox::{DependencyKind, Handles, Surroundings};
+use portcullis_policy::{DependencyKey, Limits, Permission, Permissions};
+use portcullis_sandbox::{Client, DependencyKind, Handles, Surroundings};
 use std::cell::LazyCell;
 use std::sync::Arc;
 
@@ -138,18 +138,54 @@ pub(crate) fn missing_keys<'a>(
         .map(|(key, dependency)| (key, dependency.kind))
 }
 
-/// Refuses a call that cannot get what it needs, before anybody is asked about it.
+/// Refuses a call that cannot get its handles, even after an approval.
 pub(crate) fn check(call: &ValidCall) -> Result<(), Rejection> {
+    clients(call).map(drop)
+}
+
+/// Refuses a call that an approver is about to be asked about, if no answer could let it do what it declares.
+pub(crate) fn check_answerable(call: &ValidCall) -> Result<(), Rejection> {
+    let clients = clients(call)?;
+    check_writable(&call.plugin, &call.tool, call.tool.required())?;
+    for (key, client) in clients {
+        client.check_reachable().map_err(|why| {
+            let message = format!("No approval lets {} connect with `{key}`: {why}.", call.tool.name);
+            Rejection::new(Code::DependencyNotGranted, message)
+        })?;
+    }
+    Ok(())
+}
+
+/// The clients of a call as they are after an approval. Fails where the call cannot get one of its handles.
+fn clients(call: &ValidCall) -> Result<Vec<(&DependencyKey, Client)>, Rejection> {
     check_keys(&call.plugin, &call.tool)?;
+    let mut clients = Vec::new();
     for (key, dependency) in &call.plugin.dependencies {
         match given(&call.plugin, &call.tool, key, dependency.kind) {
             Some(Grant::Directory(bound)) => drop(narrow::directory(bound, key, call)?),
-            // As if the person said yes: that is what they are about to be asked.
-            Some(Grant::Client(bound)) => drop(narrow::client(bound, key, call, true)?),
+            Some(Grant::Client(bound)) => clients.push((key, narrow::client(bound, key, call, true)?)),
             Some(Grant::Store(_) | Grant::Service(_)) | None => {}
         }
     }
-    Ok(())
+    Ok(clients)
+}
+
+/// Refuses a write that no handle of the tool allows, because its directories are granted read-only.
+pub(super) fn check_writable(plugin: &Plugin, tool: &Tool, needed: Permissions) -> Result<(), Rejection> {
+    match read_only_key(plugin, tool).filter(|_| needed.contains(Permission::Write)) {
+        Some(key) => Err(read_only(plugin, tool, key)),
+        None => Ok(()),
+    }
+}
+
+/// The key of a read-only directory, if the tool has one and nothing that it could write to.
+pub(crate) fn read_only_key<'a>(plugin: &'a Plugin, tool: &Tool) -> Option<&'a DependencyKey> {
+    if reach(plugin, tool).writes {
+        return None;
+    }
+    let mut asked = plugin.dependencies.iter();
+    let found = asked.find(|(key, asked)| matches!(given(plugin, tool, key, asked.kind), Some(Grant::Directory(_))));
+    found.map(|(key, _)| key)
 }
 
 fn check_keys(plugin: &Plugin, tool: &Tool) -> Result<(), Rejection> {
@@ -169,6 +205,18 @@ fn reaches(kind: DependencyKind, tool: &Tool) -> bool {
         DependencyKind::Http => permissions.contains(Permission::Network),
         DependencyKind::Store | DependencyKind::Service => true,
     }
+}
+
+fn read_only(plugin: &Plugin, tool: &Tool, key: &DependencyKey) -> Rejection {
+    let message = format!(
+        "{} cannot write: the policy grants the directory `{key}` read-only, and no approval changes that. Only the \
+         person who runs the host can grant more.",
+        tool.name
+    );
+    let name = &plugin.name;
+    let remedy =
+        format!("grant it in the policy: [plugin.{name}] directory.{key} = {{ ..., access = \"read-write\" }}");
+    Rejection::new(Code::DependencyNotGranted, message).with_detail(remedy)
 }
 
 fn missing(plugin: &Plugin, key: &DependencyKey, kind: DependencyKind) -> Rejection {

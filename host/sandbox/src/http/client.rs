@@ -1,7 +1,7 @@
 //! A client: what one HTTP key of a plugin is granted, and whether a request is within it.
 
 use super::budget::Pace;
-use super::error::Refusal;
+use super::error::{Refusal, Unreachable};
 use super::network::{Network, NetworkError};
 use super::secret::Vault;
 use super::{headers, tls};
@@ -106,6 +106,23 @@ impl Client {
             return Err(Refusal::Address { host: host.to_string(), address: address.ip() });
         }
         if self.shared.network.is_forbidden(address) { Err(Refusal::OwnServer) } else { Ok(()) }
+    }
+
+    /// Checks whether a narrowed client can connect to its destination at all, without looking anything up: no approval
+    /// lifts what this refuses.
+    ///
+    /// # Errors
+    /// The policy permits no address that the destination's host can have, or it is a server of this host.
+    pub fn check_reachable(&self) -> Result<(), Unreachable> {
+        let Some(destination) = self.only.as_deref() else { return Ok(()) };
+        let host = destination.host();
+        if let Host::Address(address) = host {
+            return Ok(self.check_address(host, SocketAddr::new(*address, destination.port()))?);
+        }
+        if !self.binding().may_permit(host) {
+            return Err(Refusal::NoAddress(super::error::bounded(&host.to_string())).into());
+        }
+        Ok(())
     }
 
     /// All addresses of a host. An address that was written as one is not looked up.

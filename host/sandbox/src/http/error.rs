@@ -44,9 +44,16 @@ pub(super) enum Refusal {
     SecretInTheClear,
     #[error("{host} is at the address {address}, which the policy does not grant")]
     Address { host: String, address: IpAddr },
+    #[error("the policy grants no address that {0} can have")]
+    NoAddress(String),
     #[error("the host's own servers are not reached by plugins")]
     OwnServer,
 }
+
+/// Why a narrowed client will not connect, whoever approves its call.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Unreachable(#[from] Refusal);
 
 /// Why there is no response, or no whole one.
 #[derive(Debug, thiserror::Error)]

@@ -30,6 +30,7 @@ mod wasi;
 
 pub(crate) use call::Call;
 pub use client::Client;
+pub use error::Unreachable;
 pub use network::{Network, NetworkError};
 pub(crate) use outgoing::OutgoingRedactor;
 pub(crate) use wasi::{HttpContext, add_to_linker};

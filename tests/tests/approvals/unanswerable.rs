@@ -1,0 +1,72 @@
+//! An approver is not asked about a call that no answer could let run. The call is refused with the reason, and
+//! `explain` agrees.
+
+use crate::desk::{ASK, Desk, open, policy};
+use crate::middle::ASKS;
+use crate::people::Person;
+use portcullis::{Answer, Code, Request};
+use portcullis_tests::{Manifest, component, module};
+
+/// Binds the directory of two plugins: one that has to write, and one that writes where it can.
+fn grants(access: &str) -> String {
+    let directory = format!("directory.work = {{ path = \"work\", access = \"{access}\" }}\n");
+    policy(ASK) + &format!("[plugin.writer]\n{directory}[plugin.either]\n{directory}")
+}
+
+fn desk() -> Desk {
+    let writer = Manifest::of("writer").directory("work", false).tool(|tool| tool.required = 2);
+    let either = Manifest::of("either").directory("work", false).tool(|tool| tool.optional = 2);
+    Desk::new().with(&writer).with(&either)
+}
+
+#[tokio::test]
+async fn a_write_under_a_read_only_grant_is_refused_without_a_question() {
+    let desk = desk();
+    let person = Person::who_says(Answer::Yes);
+    for (access, tool, code) in [
+        ("read-only", "writer.run", Code::DependencyNotGranted),
+        ("read-only", "either.run", Code::Completed),
+        ("read-write", "writer.run", Code::Completed),
+    ] {
+        let host = desk.approved_by(&grants(access), &person).await;
+        let explained = host.explain(Request::new(tool, "{}")).unwrap();
+        let reply = host.call(Request::new(tool, "{}")).await;
+        assert_eq!(reply.code, code, "{access} {tool}: {}", reply.message);
+        let refused = code != Code::Completed;
+        assert_eq!(person.asked().len(), usize::from(!refused), "{access} {tool}");
+        assert_eq!(explained.ungranted.is_some(), refused, "{access} {tool}: {:?}", explained.ungranted);
+        if refused {
+            assert!(reply.message.contains("`work` read-only"), "{}", reply.message);
+            assert_eq!(explained.ungranted, Some(reply.message));
+        }
+    }
+    desk.verifies();
+}
+
+/// Where nobody is there, nothing is left behind to be approved.
+#[tokio::test]
+async fn no_approval_request_is_left_for_what_no_approval_allows() {
+    let desk = desk();
+    let host = desk.unattended(&grants("read-only")).await;
+    let reply = host.call(Request::new("writer.run", "{}")).await;
+    assert_eq!(reply.code, Code::DependencyNotGranted, "{}", reply.message);
+    assert!(host.approvals().list(false).unwrap().questions.is_empty());
+}
+
+/// The call itself is allowed, and its tool asks in the middle whether it may write.
+#[tokio::test]
+async fn a_running_call_asks_nobody_about_a_write_that_its_grant_excludes() {
+    let desk = Desk::new();
+    let manifest = Manifest::of("asks").directory("work", false).tool(|tool| tool.required = 2);
+    desk.site.plugin("asks", &component(&module(ASKS, &manifest)));
+    let rules = "[defaults]\ndecision = \"ask\"\n[[rule]]\ntool = \"asks.*\"\nwhen = { k = \"y\" }\n\
+                 decision = \"allow\"\n";
+    for (access, code, questions) in [("read-only", Code::ToolDenied, 0), ("read-write", Code::Completed, 1)] {
+        let grant = format!("[plugin.asks]\ndirectory.work = {{ path = \"work\", access = \"{access}\" }}\n");
+        let person = Person::who_says(Answer::Yes);
+        let host = open(desk.site.builder(&(policy(rules) + &grant)).approver(person.clone())).await;
+        let reply = host.call(Request::new("asks.run", r#"{"k":"y","p":"src/a"}"#)).await;
+        assert_eq!(reply.code, code, "{access}: {}", reply.message);
+        assert_eq!(person.asked().len(), questions, "{access}");
+    }
+}
