@@ -51,7 +51,6 @@ fn hint(error: &OpenError) -> Option<&'static str> {
         | OpenError::NoPolicy(_)
         | OpenError::Policy { .. }
         | OpenError::DeadRule { .. }
-        | OpenError::UnknownPlugin(_)
         | OpenError::UnknownKey { .. }
         | OpenError::Grant { .. }
         | OpenError::Covers { .. }

@@ -64,7 +64,9 @@ pub(crate) async fn open_project(
     let builder = Host::builder(plugins, environment.state()?, environment.compiler.clone());
     let observer = CompileProgress::new(&StatusLine::new(context.terminal));
     let builder = with_policies(builder, policy).answered_elsewhere().observer(Arc::new(observer)).hook(hook);
-    Ok(builder.open().await?)
+    let host = builder.open().await?;
+    warn(&host, context);
+    Ok(host)
 }
 
 async fn open_for(context: &Context, status: &Arc<StatusLine>, channel: &Channel, calls: u32) -> anyhow::Result<Host> {
@@ -85,7 +87,16 @@ async fn open_for(context: &Context, status: &Arc<StatusLine>, channel: &Channel
         let style = context.terminal.note_style();
         context.terminal.note(style.paint(Look::Doubtful, untrusted_note(untrusted)));
     }
+    warn(&host, context);
     Ok(host)
+}
+
+/// Shows what looks wrong in the policy.
+fn warn(host: &Host, context: &Context) {
+    for warning in host.policy_warnings() {
+        let line = format!("warning: {warning}");
+        context.terminal.note(context.terminal.note_style().paint(Look::Doubtful, line));
+    }
 }
 
 fn with_policies(builder: HostBuilder, places: &PolicyPlaces) -> HostBuilder {

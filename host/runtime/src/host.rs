@@ -15,6 +15,7 @@ use crate::open::{HostBuilder, OpenError};
 use crate::outputs::Outputs;
 use crate::place::Places;
 use crate::places::State;
+use crate::policy_warning::{self, PolicyWarning};
 use crate::reload::{self, ReloadError, Reloaded};
 use crate::reply::{CallUsage, Code, Reply};
 use crate::request::Request;
@@ -176,6 +177,11 @@ impl Host {
     /// The policy.
     pub fn policy(&self) -> &Policy {
         &self.0.policy
+    }
+
+    /// What looks wrong in the policy, given the plugins that are installed now. None of it stops a call.
+    pub fn policy_warnings(&self) -> Vec<PolicyWarning> {
+        policy_warning::warnings(&self.0.policy, &self.0.catalog())
     }
 
     /// The project's policy file, where there is one that nobody has trusted: it only narrows.

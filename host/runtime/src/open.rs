@@ -55,12 +55,6 @@ pub enum OpenError {
         /// Which, and why.
         dead: Box<DeadRule>,
     },
-    /// The policy names a plugin that is not there.
-    #[error(
-        "the policy names the plugin `{0}`, and there is no {0}.wasm in the plugin directory: put it there, or take \
-         the name out of the policy"
-    )]
-    UnknownPlugin(PluginName),
     /// The policy binds what the plugin does not ask for.
     #[error("the policy binds `{key}` of the plugin `{plugin}`, which asks for {asks}: correct the key")]
     UnknownKey {

@@ -60,3 +60,18 @@ fn a_plugin_that_is_dropped_in_appears() {
     assert!(desk.run(&["list"]).ends(0).out.contains("hello.greet"));
     assert_eq!(desk.run(&["call", "hello.greet", r#"{"name":"Ann"}"#]).ends(0).out, "Hello, Ann!\n");
 }
+
+/// A removed file stops nothing: the program says what the policy names in vain, and starts.
+#[test]
+fn a_policy_that_names_a_plugin_which_is_not_installed_warns_and_starts() {
+    let desk = Desk::new(&format!("{OPEN}[[rule]]\ntool = \"hallo.*\"\ndecision = \"deny\"\n"));
+    fs::remove_file(desk.site.plugins().join("files.wasm")).unwrap();
+    let greet = ["call", "hello.greet", r#"{"name":"Ann"}"#];
+    for (arguments, out) in [(&greet[..], "Hello, Ann!"), (&["list"], "hello.greet"), (&["serve", "--stdio"], "")] {
+        let ran = desk.run(arguments).ends(0);
+        assert!(ran.out.contains(out), "{}", ran.out);
+        for said in ["warning: the policy names the plugin `files`", "`hallo`", "Did you mean `hello`?"] {
+            assert!(ran.err.contains(said), "{arguments:?}: {}", ran.err);
+        }
+    }
+}

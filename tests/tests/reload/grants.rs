@@ -22,7 +22,7 @@ const MARKS: &str = r#"
   (call $answer (i32.const 0) (i32.const 2052) (i32.const 4)))
 "#;
 
-fn marks() -> Vec<u8> {
+fn marks_component() -> Vec<u8> {
     component(&module(MARKS, &Manifest::of("marks").directory("work", false).tool(|tool| tool.required = 2)))
 }
 
@@ -37,7 +37,7 @@ async fn a_new_plugin_gets_what_the_policy_grants_it() {
     site.directory("work");
     put_bytes(&site, "marks", b"not yet");
     let host = site.open(&policy()).await;
-    put_bytes(&site, "marks", &marks());
+    put_bytes(&site, "marks", &marks_component());
     put_bytes(&site, "twin", &component(&module(MARKS, &Manifest::of("twin").directory("work", false))));
     assert_eq!(host.reload().await.unwrap().added.len(), 2);
     assert_eq!(word(call(&host, "marks").await), "mark");
@@ -46,12 +46,31 @@ async fn a_new_plugin_gets_what_the_policy_grants_it() {
     assert_ne!(call(&host, "twin").await.code, Code::Completed);
 }
 
+/// The policy names a plugin that is not installed when the host opens, and a misspelt one.
+#[tokio::test]
+async fn a_policy_may_name_a_plugin_that_is_not_installed_and_the_host_warns() {
+    let site = Site::new();
+    site.directory("work");
+    put(&site, "good", "one");
+    let rules = "[[rule]]\ntool = \"marks.run\"\nwhen = { path = \"x\" }\ndecision = \"deny\"\n\
+                 [[rule]]\ntool = \"gold.*\"\ndecision = \"deny\"\n";
+    let host = site.open(&policy().replacen("[plugin.marks]", &format!("{rules}[plugin.marks]"), 1)).await;
+    let warnings = || host.policy_warnings().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let [gold, marks] = &warnings()[..] else { panic!("{:?}", warnings()) };
+    assert!(gold.contains("names the plugin `gold`") && gold.ends_with("Did you mean `good`?"), "{gold}");
+    assert!(marks.contains("the plugin directory has no marks.wasm") && !marks.contains("Did you mean"), "{marks}");
+    put_bytes(&site, "marks", &marks_component());
+    assert_eq!(host.reload().await.unwrap().added.len(), 1);
+    assert_eq!(warnings().len(), 1);
+    assert_eq!(word(call(&host, "marks").await), "mark");
+}
+
 #[tokio::test]
 async fn a_plugin_whose_grants_cannot_be_opened_is_refused_until_they_can() {
     let site = Site::new();
     put_bytes(&site, "marks", b"not yet");
     let host = site.open(&policy()).await;
-    put_bytes(&site, "marks", &marks());
+    put_bytes(&site, "marks", &marks_component());
     for _ in 0..2 {
         host.reload().await.unwrap();
         let reason = host.catalog().refusal("marks").unwrap().error.to_string();
@@ -68,12 +87,12 @@ async fn a_plugin_whose_grants_cannot_be_opened_is_refused_until_they_can() {
     assert_eq!(word(call(&host, "marks").await), "mark");
 }
 
-/// The policy names it, and rules speak of it: when a host opens this is an error, and here it is not.
+/// The policy names it, and rules speak of it.
 #[tokio::test]
 async fn a_plugin_that_the_policy_names_may_go() {
     let site = Site::new();
     site.directory("work");
-    put_bytes(&site, "marks", &marks());
+    put_bytes(&site, "marks", &marks_component());
     let rule = "[[rule]]\ntool = \"marks.run\"\nwhen = { path = \"x\" }\ndecision = \"deny\"\n";
     let host = site.open(&policy().replacen("[plugin.marks]", &format!("{rule}[plugin.marks]"), 1)).await;
     fs::remove_file(file(&site, "marks")).unwrap();
@@ -123,7 +142,7 @@ async fn a_replaced_plugin_loses_its_remembered_approvals() {
 async fn a_directory_within_a_grant_is_not_followed() {
     let site = Site::new();
     site.directory("work/plugins");
-    put_bytes(&site, "marks", &marks());
+    put_bytes(&site, "marks", &marks_component());
     fs::write(site.path("work/plugins/evil.wasm"), says("evil", &Manifest::of("evil"))).unwrap();
     let host = site.open(&policy()).await;
     fs::rename(site.plugins(), site.path("aside")).unwrap();

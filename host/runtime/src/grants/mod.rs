@@ -13,14 +13,12 @@ use portcullis_policy::{Binding, DependencyKey, KnownTool, Layer, PluginName, Po
 use portcullis_sandbox::{DependencyKind, Directory};
 use std::path::{Path, PathBuf};
 
-/// Refuses a policy that names a plugin or a key that is not there: what is misspelt would silently not hold.
+/// Refuses a policy that names a key, tool or argument that its plugin does not have: what is misspelt would silently
+/// not hold. A plugin that is not installed only causes a warning, because a removed file must not stop a server.
 pub(crate) fn check_names(policy: &Policy, catalog: &Catalog, files: &Bases) -> Result<(), OpenError> {
     for plugin in policy.plugins() {
-        match catalog.plugins.get(plugin) {
-            Some(loaded) => check_keys(policy, loaded)?,
-            // A plugin that is there and was refused is known; its grants wait for it.
-            None if catalog.refusal(plugin.as_str()).is_some() => {}
-            None => return Err(OpenError::UnknownPlugin(plugin.clone())),
+        if let Some(loaded) = catalog.plugins.get(plugin) {
+            check_keys(policy, loaded)?;
         }
     }
     check_rules(policy, catalog, files)
