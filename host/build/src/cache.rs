@@ -10,6 +10,8 @@ use std::time::SystemTime;
 use anyhow::{Context as _, Result};
 use sha2::{Digest as _, Sha256};
 
+use crate::project_file;
+
 /// `$XDG_CACHE_HOME/portcullis/<kind>`, or the same under `~/.cache`.
 pub fn folder(kind: &str) -> Result<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -107,7 +109,7 @@ pub fn digest_of(folder: &Path, but: &[&str]) -> Result<String> {
         // Not the entry's own kind: the contract is behind a link.
         let content = match fs::metadata(&place).with_context(read)?.is_dir() {
             true => digest_of(&place, but)?,
-            false => digest(&fs::read(&place).with_context(read)?),
+            false => digest(&project_file::read(&place, project_file::MODULE_BYTES_MAX).with_context(read)?),
         };
         lines.push_str(&format!("{content} {name}\n"));
     }

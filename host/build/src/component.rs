@@ -11,6 +11,8 @@ use wasmparser::{Parser, Payload};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
+use crate::project_file;
+
 /// Encodes a core module that implements `world` of the WIT package in `wit`; where it imports the first preview of
 /// WASI, by an adapter to what the host serves.
 ///
@@ -38,7 +40,8 @@ const REVIEW: &str = "portcullis:tool/reviewer@0.1.0#review";
 /// # Errors
 /// As [`encode`], or a file cannot be read or written.
 pub(crate) fn encode_file(module: &Path, wit: &Path, out: &Path) -> Result<()> {
-    let bytes = fs::read(module).with_context(|| format!("the compiler left no {}", module.display()))?;
+    let bytes = project_file::read(module, project_file::MODULE_BYTES_MAX)
+        .with_context(|| format!("the compiler left no {}", module.display()))?;
     let component = encode(&bytes, wit, world(&bytes)?)?;
     fs::write(out, component).with_context(|| format!("cannot write {}", out.display()))
 }

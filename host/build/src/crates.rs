@@ -1,12 +1,12 @@
 //! Crates become components: what cargo is told, the same for every plugin in Rust.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
 use crate::process;
+use crate::project_file;
 use crate::toolchain::{TARGET, Toolchain, neutral_paths};
 use crate::workspace::{Package, Workspace};
 
@@ -101,5 +101,6 @@ fn configure(workspace: &Workspace, cargo: &mut Command) -> Result<()> {
 }
 
 fn defines_profile(workspace: &Workspace) -> Result<bool> {
-    Ok(fs::read_to_string(workspace.root.join("Cargo.toml"))?.contains(&format!("[profile.{PROFILE}]")))
+    let manifest = project_file::read_text(&workspace.root.join("Cargo.toml"), project_file::TEXT_BYTES_MAX)?;
+    Ok(manifest.contains(&format!("[profile.{PROFILE}]")))
 }

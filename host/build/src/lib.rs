@@ -13,6 +13,7 @@
 pub mod cache;
 pub mod crates;
 pub mod process;
+pub mod project_file;
 pub mod toolchain;
 pub mod workspace;
 
@@ -31,8 +32,8 @@ pub use language::Language;
 pub use project::{Engine, PROJECT_FILE, Project};
 pub use template::{create, write_sdk};
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -77,25 +78,18 @@ fn absolute(file: &Path) -> Result<PathBuf> {
 
 /// Strips the component and moves it into place, so that no reader sees half of it and no link is followed.
 fn finish(raw: &Path, out: &Path) -> Result<Built> {
-    let bytes = fs::read(raw).with_context(|| format!("the toolchain left no {}", raw.display()))?;
+    let bytes = project_file::read(raw, project_file::MODULE_BYTES_MAX)
+        .with_context(|| format!("the toolchain left no {}", raw.display()))?;
     let stripped = strip::strip(&bytes).context("the toolchain made what is no component")?;
     let partial = out.with_extension("wasm.partial");
-    let moved = write_new(&partial, &stripped).and_then(|()| fs::rename(&partial, out));
+    let written = project_file::create(&partial).and_then(|mut file| file.write_all(&stripped));
+    let moved = written.and_then(|()| fs::rename(&partial, out));
     if moved.is_err() {
         // The failure to report is the first one.
         let _ = fs::remove_file(&partial);
     }
     moved.with_context(|| format!("cannot write {}", out.display()))?;
     Ok(Built { file: out.to_owned(), bytes: stripped.len() as u64, bytes_before_strip: bytes.len() as u64 })
-}
-
-/// Writes a file that takes the place of whatever is there, be it a link.
-fn write_new(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => {}
-    }
-    File::create_new(file)?.write_all(bytes)
 }
 
 #[cfg(test)]

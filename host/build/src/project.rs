@@ -1,12 +1,12 @@
 //! A project: the folder that a plugin is made in, as its `plugin.toml` describes it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
 use crate::language::Language;
+use crate::project_file;
 
 /// What makes a folder a project.
 pub const PROJECT_FILE: &str = "plugin.toml";
@@ -72,7 +72,8 @@ impl Project {
             "{} is no project: it has no {PROJECT_FILE}; `portcullis new NAME` makes one",
             root.display()
         );
-        let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let text = project_file::read_text(&file, project_file::TEXT_BYTES_MAX)
+            .with_context(|| format!("cannot read {}", file.display()))?;
         Project::parse(root, &text).with_context(|| file.display().to_string())
     }
 

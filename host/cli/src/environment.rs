@@ -4,6 +4,7 @@
 use crate::arguments::Options;
 use anyhow::Context as _;
 use portcullis::Compiler;
+use portcullis_build::project_file;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -111,13 +112,12 @@ pub(crate) fn capabilities() -> Capabilities {
     Capabilities { colour: variable("NO_COLOR").is_none() && !dumb, cursor: !dumb }
 }
 
-/// Opens a file that a person named, without waiting for the other end of a pipe.
+/// Opens a regular file that a person named, without waiting for anything.
 ///
 /// # Errors
-/// The system says no.
-#[expect(clippy::disallowed_methods, reason = "the person at the command line named this file")]
+/// It is not a regular file, or the system refuses.
 pub(crate) fn open_named(path: &Path) -> io::Result<File> {
-    File::options().read(true).custom_flags(nonblocking()).open(path)
+    project_file::open(path)
 }
 
 /// Opens the controlling terminal to read from it.

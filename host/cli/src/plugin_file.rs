@@ -1,9 +1,9 @@
 //! A plugin file that a person named: read once, whole, and looked at as the host looks at those of its directory.
 
-use crate::environment;
 use portcullis::{COMPONENT_BYTES_MAX, FileError};
+use portcullis_build::project_file;
 use sha2::{Digest, Sha256};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -28,11 +28,11 @@ impl PluginFile {
     /// It cannot be read, or is no file that could be.
     pub(crate) fn read(path: &Path) -> Result<Self, FileError> {
         let link = std::fs::symlink_metadata(path)?.is_symlink();
-        let file = environment::open_named(path)?;
+        let file = project_file::open(path).map_err(|error| match error.kind() {
+            ErrorKind::InvalidInput => FileError::NotRegular,
+            _ => FileError::Io(error),
+        })?;
         let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(FileError::NotRegular);
-        }
         let exposed = metadata.permissions().mode() & 0o002 != 0;
         if metadata.len() > COMPONENT_BYTES_MAX {
             return Err(FileError::TooLarge);

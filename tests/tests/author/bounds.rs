@@ -122,12 +122,12 @@ fn a_file_of_cases_is_a_file_of_bounded_length() {
     fifo(&cases.join("a.json"));
     for path in ["tests", "tests/a.json"] {
         let told = bench.test("good", &["--cases", path]).ends(2).err;
-        assert!(told.contains("tests/a.json: this is no regular file"), "{told}");
+        assert!(told.contains("tests/a.json: it is not a regular file"), "{told}");
     }
     fs::remove_file(cases.join("a.json")).unwrap();
     sparse(&cases.join("a.json"), CASES_BYTES_TOO_MANY);
     let told = bench.test("good", &[]).ends(2).err;
-    assert!(told.contains("tests/a.json: a file of cases has at most 67108864 bytes"), "{told}");
+    assert!(told.contains("tests/a.json: it has more than 67108864 bytes"), "{told}");
     bench.cases("a.json", &case("first"));
     symlink("nowhere", cases.join("z.json")).unwrap();
     let told = bench.test("good", &[]).ends(2).err;
@@ -136,6 +136,53 @@ fn a_file_of_cases_is_a_file_of_bounded_length() {
     // A folder is no file that somebody meant, whatever its name.
     fs::create_dir(cases.join("z.json")).unwrap();
     bench.test("good", &[]).ends(0);
+}
+
+/// What is cut off at the first `/` of `workspace//etc/passwd` is absolute.
+#[test]
+fn a_case_names_no_file_outside_of_its_directories() {
+    let bench = good();
+    let secret = bench.site.path("secret");
+    fs::write(&secret, "secret").unwrap();
+    let absolute = format!("workspace/{}", secret.display());
+    for path in [&absolute, "workspace//etc/passwd", "workspace/../secret", "workspace/./a", "workspace/", "/a", ""] {
+        let mut expecting = case("expects");
+        expecting["grants"] = json!({"directory": {"workspace": {}}});
+        expecting["expect"]["files"] = json!({path: "secret"});
+        let mut given = case("is given");
+        given["grants"] = json!({"directory": {"workspace": {"files": {path.trim_start_matches("workspace"): "x"}}}});
+        for case in [expecting, given] {
+            bench.cases("a.json", &case);
+            let told = bench.test("good", &[]).ends(2).err;
+            assert!(told.contains("is no plain relative path") && !told.contains("root:"), "{path}: {told}");
+        }
+    }
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
+}
+
+/// Makes a file.
+type Make = fn(&Path);
+
+/// A project may be somebody else's: its file is a pipe, has no end, or is larger than any that a person writes.
+#[test]
+fn a_project_file_is_a_file_of_bounded_length() {
+    let bench = Bench::new();
+    let project = bench.site.directory("project");
+    let file = project.join("plugin.toml");
+    let makes: [(&str, Make); 3] = [
+        ("it is not a regular file", fifo),
+        ("it is not a regular file", |file| symlink("/dev/zero", file).unwrap()),
+        ("it has more than 1048576 bytes", |file| sparse(file, 1024 * 1024 + 1)),
+    ];
+    for (told, make) in makes {
+        make(&file);
+        for command in ["build", "dev"] {
+            let ran = bench.run(&[command, "project"]);
+            assert!(ran.code.is_some_and(|code| code != 0), "{command}: {:?}", ran.code);
+            assert!(ran.err.contains("plugin.toml") && ran.err.contains(told), "{command}: {}", ran.err);
+        }
+        fs::remove_file(&file).unwrap();
+    }
 }
 
 /// What the files plugin is given a copy of.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::language::Language;
 use crate::npm::{self, Lock};
 use crate::project::{Engine, Project};
-use crate::{cache, process};
+use crate::{cache, process, project_file};
 
 const TOOLCHAIN: Lock = Lock {
     name: "JavaScript",
@@ -121,7 +121,7 @@ fn quickjs(project: &Project, modules: &Path, work: &Path, out: &Path) -> Result
         "out": made,
     });
     process::run_tool(&mut script(work, "quickjs", QUICKJS, &options)?, AT_BUILD)?;
-    let mut component = fs::read(made)?;
+    let mut component = project_file::read(&made, project_file::MODULE_BYTES_MAX)?;
     show_namespace(&mut component);
     fs::write(out, component).with_context(|| format!("cannot write {}", out.display()))
 }

@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result, ensure};
 use self::modules::Modules;
 use crate::pip::{self, Requirements};
 use crate::project::Project;
-use crate::{cache, process};
+use crate::{cache, process, project_file};
 
 const TOOLCHAIN: Requirements =
     Requirements { name: "python", text: include_str!("../../toolchains/python/requirements.txt") };
@@ -164,7 +164,8 @@ fn entry_module(source: &Path) -> Result<String> {
 
 /// Whether the author's module has a say in calls: the component then exports that too.
 fn reviews(source: &Path) -> Result<bool> {
-    let text = fs::read_to_string(source).with_context(|| format!("cannot read {}", source.display()))?;
+    let text = project_file::read_text(source, project_file::SOURCE_BYTES_MAX)
+        .with_context(|| format!("cannot read {}", source.display()))?;
     Ok(text.lines().any(|line| line.starts_with('@') && line.trim_end().ends_with(".reviewer")))
 }
 
@@ -174,7 +175,8 @@ fn packages(project: &Project) -> Result<Option<PathBuf>> {
     if !file.is_file() {
         return Ok(None);
     }
-    let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = project_file::read_text(&file, project_file::TEXT_BYTES_MAX)
+        .with_context(|| format!("cannot read {}", file.display()))?;
     let named = text.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
     if !named {
         return Ok(None);

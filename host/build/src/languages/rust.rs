@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 
 use crate::project::Project;
 use crate::workspace::Workspace;
-use crate::{cache, crates, process, toolchain};
+use crate::{cache, crates, process, project_file, toolchain};
 
 /// What only one build at a time holds, in a folder that projects share.
 const LOCK: &str = "portcullis.lock";
@@ -69,7 +69,7 @@ fn only_one(project: &Project, workspace: &Workspace) -> Result<File> {
 fn forget_others(workspace: &Workspace) -> Result<()> {
     let last = workspace.target.join(LAST);
     let root = workspace.root.as_os_str().as_encoded_bytes();
-    if fs::read(&last).is_ok_and(|known| known == root) {
+    if project_file::read(&last, project_file::TEXT_BYTES_MAX).is_ok_and(|known| known == root) {
         return Ok(());
     }
     crates::forget_own(workspace)?;
@@ -83,6 +83,7 @@ fn build_in(project: &Project, workspace: &Workspace, hidden: &Path, out: &Path)
     crates::build(workspace, &toolchain, hidden, &[package])
         .map_err(|_| anyhow!("`{}` does not build: cargo's words are above", project.name))?;
     let built = crates::component(workspace, package)?;
-    fs::copy(&built, out).with_context(|| format!("cargo left no {}", built.display()))?;
+    project_file::copy(&built, out, project_file::MODULE_BYTES_MAX)
+        .with_context(|| format!("cargo left no {}", built.display()))?;
     Ok(())
 }

@@ -3,12 +3,11 @@
 use super::case::Case;
 use super::fill::{self, Fill};
 use super::policy;
-use crate::environment;
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::{Context as _, anyhow};
+use portcullis_build::project_file;
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// What the name of a file of cases ends with.
@@ -61,21 +60,11 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Located>> {
     let mut cases = Vec::new();
     for file in files {
         let shown = || file.display().to_string();
-        let text = read_text(&file).with_context(shown)?;
+        let text = project_file::read_text(&file, FILE_BYTES_MAX).with_context(shown)?;
         let read = parse(&text).with_context(shown)?;
         cases.extend(read.into_iter().map(|(case, template)| Located { file: file.clone(), case, template }));
     }
     Ok(cases)
-}
-
-fn read_text(path: &Path) -> anyhow::Result<String> {
-    let file = environment::open_named(path)?;
-    ensure!(file.metadata()?.is_file(), "this is no regular file");
-    let mut text = String::new();
-    // One byte more than a file may have, so that what is too long is refused and not cut.
-    file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
-    ensure!(text.len() as u64 <= FILE_BYTES_MAX, "a file of cases has at most {FILE_BYTES_MAX} bytes");
-    Ok(text)
 }
 
 /// The cases of one file, one or an array of them, each with its template where it has one.

@@ -1,6 +1,7 @@
 //! A temporary directory, taken away when it is no longer held.
 
 use anyhow::{Context as _, bail, ensure};
+use portcullis_build::project_file;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -15,7 +16,7 @@ const COPIED_ENTRIES_MAX: usize = 10_000;
 
 /// How many bytes they have together: four times what a call may write. It is copied for every case, and one file of it
 /// without looking at signals.
-const COPIED_BYTES_MAX: u64 = 256 * 1024 * 1024;
+pub(super) const COPIED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// A directory that nobody else may enter.
 pub(super) struct Scratch(PathBuf);
@@ -94,7 +95,7 @@ pub(super) async fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
             } else if kind.is_file() {
                 bytes += entry.metadata()?.len();
                 ensure!(bytes <= COPIED_BYTES_MAX, "its files have more than {COPIED_BYTES_MAX} bytes");
-                fs::copy(&source, &target).with_context(|| source.display().to_string())?;
+                project_file::copy(&source, &target, COPIED_BYTES_MAX).with_context(|| source.display().to_string())?;
             }
             // A signal is heard between two files.
             tokio::task::yield_now().await;

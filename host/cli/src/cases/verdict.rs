@@ -4,12 +4,14 @@ use super::compare::{difference, quoted, short};
 use super::expect::{Blob, Expect, Part, Report, Request};
 use super::kept::Whole;
 use super::loopback::Asked;
+use super::scratch::COPIED_BYTES_MAX;
 use portcullis::policy::DependencyKey;
 use portcullis::{Output, OutputError, Progress, Reply};
+use portcullis_build::project_file;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How far two fractions may be apart and still be the same: a little more than the precision of what carries them.
@@ -234,15 +236,21 @@ fn of_file(path: &str, expected: Option<&str>, directories: &BTreeMap<Dependency
     let Some(directory) = DependencyKey::new(key).ok().and_then(|key| directories.get(&key)) else {
         return Some(format!("{path}: no directory `{key}` is granted"));
     };
-    let file = directory.join(rest);
-    let is_file = std::fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file());
-    let found = if is_file { std::fs::read(&file) } else { Err(ErrorKind::NotFound.into()) };
+    // The tool has written there, so what was checked when the case was read may be a link by now.
+    let found = project_file::read_below(directory, Path::new(rest), COPIED_BYTES_MAX);
     match (expected, found) {
         (Some(expected), Ok(found)) => of_text(path, expected, &found),
-        (None, Err(_)) => None,
-        (Some(_), Err(_)) => Some(format!("{path}: expected a file, found none")),
         (None, Ok(_)) => Some(format!("{path}: expected no file, found one")),
+        (Some(_), Err(error)) if is_no_file(&error) => Some(format!("{path}: expected a file, found none")),
+        (None, Err(error)) if is_no_file(&error) => None,
+        (Some(_) | None, Err(error)) => Some(format!("{path}: {error}")),
     }
+}
+
+/// Whether there is nothing at a path, or something that is not a regular file.
+fn is_no_file(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput)
+        || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
 /// The text of an output, of whatever kind it is.

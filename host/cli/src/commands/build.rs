@@ -7,7 +7,7 @@ use crate::exit_code::Exit;
 use crate::json;
 use anyhow::{Context as _, bail};
 use portcullis::text::OneLine;
-use portcullis_build::{Built, Engine, Language, Project, size};
+use portcullis_build::{Built, Engine, Language, Project, project_file, size};
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
@@ -53,9 +53,9 @@ fn named(word: &str, project: &Project) -> anyhow::Result<Engine> {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "what this command itself has built")]
 fn imports(file: &Path) -> anyhow::Result<Vec<String>> {
-    let bytes = std::fs::read(file).with_context(|| file.display().to_string())?;
+    let bytes =
+        project_file::read(file, portcullis::COMPONENT_BYTES_MAX).with_context(|| file.display().to_string())?;
     portcullis::component_imports(&bytes).context("the toolchain made what is no component")
 }
 

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
+use crate::project_file;
+
 /// Folders that hold no modules of the plugin, wherever they are; nor do those whose names begin with a dot.
 const NO_MODULES: [&str; 4] = ["__pycache__", "venv", "dist", "node_modules"];
 
@@ -61,7 +63,8 @@ impl<'a> Modules<'a> {
             match self.entry(&place).with_context(|| format!("cannot read {}", place.display()))? {
                 Entry::Folder(real) => self.copy_folder(&place, real, &to.join(&name))?,
                 Entry::File => {
-                    fs::copy(&place, to.join(&name)).with_context(|| format!("cannot copy {}", place.display()))?;
+                    project_file::copy(&place, &to.join(&name), project_file::SOURCE_BYTES_MAX)
+                        .with_context(|| format!("cannot copy {}", place.display()))?;
                 }
                 Entry::Other(why) => eprintln!("left out: {}: {why}", place.display()),
             }

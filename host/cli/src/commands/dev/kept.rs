@@ -1,5 +1,6 @@
 //! The last component that the host took, kept for when it refuses the next one.
 
+use portcullis_build::project_file;
 use std::fs::{self, File};
 use std::io::{self, Seek};
 use std::path::Path;
@@ -15,7 +16,7 @@ pub(super) struct Kept {
 impl Kept {
     /// Keeps what lies in a place.
     pub(super) fn keep(&mut self, place: &Path) {
-        *self = Self { good: File::open(place).ok(), put_back: false };
+        *self = Self { good: project_file::open(place).ok(), put_back: false };
     }
 
     /// Puts it there again, so that whoever looks at the plugins next finds it; false where there is none.
@@ -26,7 +27,7 @@ impl Kept {
         let Some(good) = &mut self.good else { return Ok(false) };
         let beside = place.with_extension("wasm.before");
         good.rewind()?;
-        io::copy(good, &mut File::create(&beside)?)?;
+        io::copy(good, &mut project_file::create(&beside)?)?;
         fs::rename(&beside, place)?;
         self.put_back = true;
         Ok(true)

@@ -77,7 +77,6 @@ fn read(path: &Path, secrecy: Secrecy, context: &Context) -> anyhow::Result<Stri
     let shown = || path.display().to_string();
     let file = environment::open_named(path).with_context(shown)?;
     let metadata = file.metadata().with_context(shown)?;
-    ensure!(metadata.is_file(), "{} is not a regular file", shown());
     let mode = metadata.permissions().mode();
     ensure!(mode & OTHERS_WRITE == 0, "others may write to {}: take the right away with `chmod go-w`", shown());
     if secrecy == Secrecy::Secret && mode & OTHERS_READ != 0 {
