@@ -3,14 +3,12 @@
 use portcullis::{Answer, Covers};
 
 /// How much of a question its reader has not had on the screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unseen {
     /// All of it was shown.
     Nothing,
-    /// Something was left out.
+    /// Something was left out: no yes is taken before it was shown.
     Some,
-    /// More was left out of what is asked about than a screen holds: whoever says yes has not read it.
-    Most,
 }
 
 /// What is done about a typed line.
@@ -24,6 +22,9 @@ pub(crate) enum Ruling {
     Again(&'static str),
 }
 
+/// What a yes to a question that was cut is answered with.
+pub(crate) const CUT: &str = "Not all of it was shown: type `more` to see it, and then answer.";
+
 /// Reads a line about a question with this many offers; no line is the end of input, which is a no.
 pub(crate) fn ruling(line: Option<&str>, offers: usize, unseen: Unseen) -> Ruling {
     let Some(line) = line else { return no("") };
@@ -32,8 +33,7 @@ pub(crate) fn ruling(line: Option<&str>, offers: usize, unseen: Unseen) -> Rulin
     match (word.to_ascii_lowercase().as_str(), rest.trim()) {
         ("n" | "no", note) => no(note),
         ("more", "") => Ruling::More,
-        ("y" | "yes", "") if unseen < Unseen::Most => Ruling::Answer(Answer::Yes),
-        ("y" | "yes", "") => Ruling::Again("Most of it was not shown: type `more` to see it, and then answer."),
+        ("y" | "yes", "") => seen(Answer::Yes, unseen),
         (word, "") => for_longer(word, offers, unseen),
         (_, _) => unclear(),
     }
@@ -49,10 +49,15 @@ fn for_longer(word: &str, offers: usize, unseen: Unseen) -> Ruling {
     };
     match covers {
         None => unclear(),
-        Some(_) if unseen > Unseen::Nothing => {
-            Ruling::Again("A yes for longer needs all of it to have been shown: type `more`, and then answer.")
-        }
-        Some(covers) => Ruling::Answer(answer(covers)),
+        Some(covers) => seen(answer(covers), unseen),
+    }
+}
+
+/// A yes counts only where all of the question was shown.
+fn seen(yes: Answer, unseen: Unseen) -> Ruling {
+    match unseen {
+        Unseen::Nothing => Ruling::Answer(yes),
+        Unseen::Some => Ruling::Again(CUT),
     }
 }
 
@@ -122,15 +127,10 @@ mod tests {
 
     #[test]
     fn nobody_approves_what_they_have_not_seen() {
-        for (line, unseen, approved) in [
-            ("y", Unseen::Some, true),
-            ("y", Unseen::Most, false),
-            ("s", Unseen::Some, false),
-            ("a2", Unseen::Most, false),
-        ] {
-            let ruled = ruling(Some(line), 2, unseen);
-            assert_eq!(matches!(ruled, Ruling::Answer(_)), approved, "{line} {unseen:?}");
+        for line in ["y", "YES", "s", "s2", "a", "a2"] {
+            assert_eq!(ruling(Some(line), 2, Unseen::Some), Ruling::Again(CUT), "{line}");
+            assert!(matches!(ruling(Some(line), 2, Unseen::Nothing), Ruling::Answer(_)), "{line}");
         }
-        assert_eq!(ruling(Some("n"), 2, Unseen::Most), no(""));
+        assert_eq!(ruling(Some("n"), 2, Unseen::Some), no(""));
     }
 }

@@ -3,7 +3,7 @@
 use crate::answer::{Ruling, Unseen, ruling};
 use crate::progress::StatusLine;
 use crate::prompt::Prompt;
-use crate::question::{Extent, legend, shown};
+use crate::question::{Extent, laid_out, legend};
 use crate::terminal::Terminal;
 use crate::tty::Tty;
 use portcullis::{Answer, Answering, Approvals, Approver, Cancellation, Host, Question};
@@ -66,7 +66,7 @@ impl TerminalApprover {
         let (style, times) = (self.terminal.note_style(), self.standing.get().map(|standing| standing.times));
         let (mut extent, mut unclear) = (Extent::Screen, 0);
         loop {
-            let shown = shown(question, extent, style, self.terminal.note_width());
+            let shown = laid_out(question, extent, self.terminal);
             self.terminal.say(&shown.text);
             self.terminal.say(&legend(question, style, times));
             match self.hear(&tty, question, shown.unseen, &mut unclear).await {

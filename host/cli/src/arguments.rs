@@ -213,7 +213,7 @@ pub(crate) struct ApproveArguments {
     /// What the answer covers: one of what the question offers, by its number or its pattern [default: 1, exactly this]
     #[arg(long = "for", value_name = "N|PATTERN")]
     pub(crate) covers: Option<String>,
-    /// Do not ask whether you are sure
+    /// Do not ask whether you are sure; needed where no terminal is there to ask at
     #[arg(long)]
     pub(crate) yes: bool,
 }

@@ -3,16 +3,36 @@
 use crate::terminal::Terminal;
 use crate::tty::Tty;
 
+/// What a person typed in answer to a question of yes, no or more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Confirmation {
+    /// A plain yes.
+    Yes,
+    /// The person wants to see more first.
+    More,
+    /// Anything else, or nobody is there.
+    No,
+}
+
 /// Asks at the terminal; only a plain yes is one. Without somebody to ask, nobody is sure.
 pub(crate) async fn confirmed(terminal: Terminal, what: &str) -> bool {
-    let Ok(tty) = Tty::open() else { return false };
+    confirmation(terminal, &format!("{what} [y/N] ")).await == Confirmation::Yes
+}
+
+/// Asks at the terminal with this prompt.
+pub(crate) async fn confirmation(terminal: Terminal, prompt: &str) -> Confirmation {
+    let Ok(tty) = Tty::open() else { return Confirmation::No };
     if tty.forget_typed().is_err() {
-        return false;
+        return Confirmation::No;
     }
-    terminal.say(&format!("{what} [y/N] "));
+    terminal.say(prompt);
     let line = tty.line().await.unwrap_or(None);
     if !line.as_deref().is_some_and(|line| line.ends_with('\n')) {
         terminal.say("\n");
     }
-    matches!(line.unwrap_or_default().trim().to_ascii_lowercase().as_str(), "y" | "yes")
+    match line.unwrap_or_default().trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Confirmation::Yes,
+        "more" => Confirmation::More,
+        _ => Confirmation::No,
+    }
 }

@@ -8,11 +8,18 @@ mod sheet;
 use crate::answer::Unseen;
 use crate::json;
 use crate::style::{Look, Style};
+use crate::terminal::Terminal;
 use crate::time::span;
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Question, Subject};
-use sheet::{Sheet, Weight};
+use sheet::Sheet;
 use std::time::Duration;
+
+/// Rows of a screen whose height is not known.
+const HEIGHT_DEFAULT: usize = 24;
+
+/// Rows below a question: the legend, and the line on which a person answers.
+const ANSWER_ROWS: usize = 3;
 
 /// Rows of a screen that the arguments may take.
 const ARGUMENT_ROWS_MAX: usize = 10;
@@ -44,21 +51,32 @@ pub(crate) struct Shown {
     pub(crate) unseen: Unseen,
 }
 
+/// A question laid out for a terminal: whole where that fits on its screen, and otherwise cut to one screen.
+pub(crate) fn laid_out(question: &Question, extent: Extent, terminal: Terminal) -> Shown {
+    let (style, width) = (terminal.note_style(), terminal.note_width());
+    let whole = shown(question, Extent::Whole, style, width);
+    let room = terminal.note_height().unwrap_or(HEIGHT_DEFAULT).saturating_sub(ANSWER_ROWS);
+    if extent == Extent::Whole || whole.text.lines().count() <= room {
+        return whole;
+    }
+    shown(question, Extent::Screen, style, width)
+}
+
 /// A question as text, the question itself left out.
 pub(crate) fn shown(question: &Question, extent: Extent, style: Style, width: Option<usize>) -> Shown {
     let mut sheet = Sheet::new(extent, style, width);
     sheet.line(Look::Strong, heading(&question.subject));
     let hash = question.plugin_sha256.get(..HASH_DIGITS).unwrap_or(&question.plugin_sha256);
-    let mut field = |label, value: &str, look| sheet.field(label, value, look, Weight::Beside);
+    let mut field = |label, value: &str, look| sheet.field(label, value, look);
     field("tool", &format!("{}   (plugin {hash}…)", question.tool), Look::Plain);
     let permissions = question.permissions.to_string();
     field("permissions", if permissions.is_empty() { "none" } else { &permissions }, Look::Plain);
     field("for", &caller(question), Look::Plain);
     sheet.fields("handles", &question.handles, HANDLES_MAX, "handles");
-    sheet.field("because", &question.reason, Look::Plain, Weight::Beside);
+    sheet.field("because", &question.reason, Look::Plain);
     if let Some(changed) = &question.changed {
         let changed = format!("since it was approved for longer: {changed}");
-        sheet.field("changed", &changed, Look::Strong, Weight::Beside);
+        sheet.field("changed", &changed, Look::Strong);
     }
     arguments(&mut sheet, question);
     if let Some(difference) = &question.difference {
@@ -99,15 +117,10 @@ fn caller(question: &Question) -> String {
 }
 
 fn arguments(sheet: &mut Sheet, question: &Question) {
-    // What a running call asks for is asked about, and not the arguments that were approved before it ran.
-    let weight = match question.subject {
-        Subject::Call | Subject::Repeat => Weight::Subject,
-        Subject::Resource { .. } => Weight::Beside,
-    };
     let text = &question.arguments;
     sheet.line(Look::Plain, &format!("  arguments, exactly as they will run ({} bytes):", text.len()));
     let encoded = Lines(&json::indent(text)).to_string();
-    sheet.block(encoded.lines().map(|line| (Look::Plain, line)), ARGUMENT_ROWS_MAX, weight);
+    sheet.block(encoded.lines().map(|line| (Look::Plain, line)), ARGUMENT_ROWS_MAX);
     match hidden::count(text) {
         Some(0) => {}
         Some(count) => careful(sheet, "the arguments hold", count),
@@ -126,7 +139,7 @@ fn show_difference(sheet: &mut Sheet, difference: &str) {
         Some(_) | None => Look::Plain,
     };
     let lines = encoded.iter().map(|line| (look(line), line.as_str()));
-    sheet.block(lines, DIFFERENCE_ROWS_MAX, Weight::Beside);
+    sheet.block(lines, DIFFERENCE_ROWS_MAX);
     let count = hidden::of_text(difference);
     if count > 0 {
         careful(sheet, "the change holds", count);
@@ -134,10 +147,10 @@ fn show_difference(sheet: &mut Sheet, difference: &str) {
 }
 
 fn show_resource(sheet: &mut Sheet, permission: &str, resource: &str, reason: &str) {
-    sheet.field("wants to", permission, Look::Plain, Weight::Subject);
+    sheet.field("wants to", permission, Look::Plain);
     sheet.line(Look::Plain, "  in the tool's own words, which nobody has checked:");
-    sheet.field("  what", resource, Look::Plain, Weight::Subject);
-    sheet.field("  why", reason, Look::Plain, Weight::Subject);
+    sheet.field("  what", resource, Look::Plain);
+    sheet.field("  why", reason, Look::Plain);
     let count = hidden::of_text(resource) + hidden::of_text(reason);
     if count > 0 {
         careful(sheet, "these words hold", count);
@@ -239,8 +252,21 @@ mod tests {
         };
         assert_eq!(of(100, Extent::Screen), Unseen::Nothing);
         assert_eq!(of(500, Extent::Screen), Unseen::Some);
-        assert_eq!(of(5000, Extent::Screen), Unseen::Most);
         assert_eq!(of(5000, Extent::Whole), Unseen::Nothing);
+    }
+
+    /// What is harmful cannot stand behind blanks, whatever the width of the terminal.
+    #[test]
+    fn blanks_do_not_push_the_rest_off_the_screen() {
+        for blank in [" ", "\u{a0}", "\u{3000}", "\u{2800}"] {
+            let content = format!("ls{}; rm -rf /", blank.repeat(1500));
+            let question = question(&serde_json::json!({ "content": content }).to_string());
+            for width in [40, 80, 2000] {
+                let shown = shown(&question, Extent::Screen, Style::Plain, Some(width));
+                assert!(shown.text.contains("ls[1500 blanks]; rm -rf /"), "{}", shown.text);
+                assert_eq!(shown.unseen, Unseen::Nothing);
+            }
+        }
     }
 
     #[test]

@@ -91,6 +91,11 @@ impl Terminal {
     pub(crate) fn note_width(self) -> Option<usize> {
         if self.stderr { columns(io::stderr()) } else { None }
     }
+
+    /// Rows of the terminal that notes are written to.
+    pub(crate) fn note_height(self) -> Option<usize> {
+        if self.stderr { height(io::stderr()) } else { None }
+    }
 }
 
 fn style(coloured: bool) -> Style {
@@ -100,6 +105,11 @@ fn style(coloured: bool) -> Style {
 fn columns(stream: impl std::os::fd::AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+fn height(stream: impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    (size.ws_row > 0).then_some(usize::from(size.ws_row))
 }
 
 /// Shows help, the version, or what is wrong with the command line, which may quote what was typed.

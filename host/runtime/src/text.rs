@@ -2,7 +2,12 @@
 //! written as an escape.
 
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
+
+/// Maximum blanks in a row that are shown as they are: less than half a row of a terminal. Code that is indented eight
+/// levels deep stays as it is.
+const BLANKS_MAX: usize = 32;
 
 /// Shows text on one line. Control characters, line breaks, and characters that are invisible or change the direction
 /// of writing appear as `\u{..}`; everything else as it is.
@@ -48,6 +53,34 @@ pub fn is_deceptive(character: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}'
         | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{10ffff}')
+}
+
+/// Replaces each long run of blanks by its length, as in `[1500 blanks]`. Nothing can then be pushed off a screen by
+/// text that does not show.
+pub fn count_blanks(text: &str) -> Cow<'_, str> {
+    let (mut counted, mut copied, mut rest) = (String::new(), 0, text);
+    while let Some(start) = rest.find(is_blank) {
+        let run = &rest[start..];
+        let end = run.find(|character| !is_blank(character)).unwrap_or(run.len());
+        let blanks = run[..end].chars().count();
+        if blanks > BLANKS_MAX {
+            let start = text.len() - run.len();
+            // Writing to a string cannot fail.
+            let _ = write!(counted, "{}[{blanks} blanks]", &text[copied..start]);
+            copied = start + end;
+        }
+        rest = &run[end..];
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    counted.push_str(&text[copied..]);
+    Cow::Owned(counted)
+}
+
+/// Whether a character takes room and shows nothing: white space on one line, and the Braille pattern without dots.
+fn is_blank(character: char) -> bool {
+    (character.is_whitespace() && character != '\n') || character == '\u{2800}'
 }
 
 /// Whether a media type is that of text.
@@ -117,5 +150,15 @@ mod tests {
         assert_eq!(rows("日本語", 4), ["日本", "語"]);
         assert_eq!(rows("abcdef", 4), ["abcd", "ef"]);
         assert_eq!(rows("", 4), [""]);
+    }
+
+    #[test]
+    fn a_long_run_of_blanks_is_counted() {
+        let blanks = |count| " ".repeat(count);
+        assert_eq!(count_blanks(&format!("a{}b", blanks(32))), format!("a{}b", blanks(32)));
+        assert_eq!(count_blanks(&format!("a{}b{}", blanks(33), blanks(1500))), "a[33 blanks]b[1500 blanks]");
+        let exotic = "\u{a0}\u{3000}\u{2003}\u{2800}\t".repeat(10);
+        assert_eq!(count_blanks(&format!("é{exotic}é")), "é[50 blanks]é");
+        assert_eq!(count_blanks(&format!("a{0}\n{0}b", blanks(20))), format!("a{0}\n{0}b", blanks(20)));
     }
 }

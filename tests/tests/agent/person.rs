@@ -84,7 +84,8 @@ fn another_process_approves_what_waits_at_the_terminal() {
         let (desk, model) = (Desk::new(ASK), writes());
         let mut session = Session::of(&desk, &model, "Write");
         session.question();
-        desk.portcullis(&["approvals", verb, &desk.question()]).ends(0);
+        let sure: &[&str] = if verb == "approve" { &["--yes"] } else { &[] };
+        desk.portcullis(&[&["approvals", verb, &desk.question()], sure].concat()).ends(0);
         let said = session.ends(0);
         assert!(said.contains("answered elsewhere") && said.ends_with("That is all.\n"), "{said}");
         desk.recorded(&[("files.write", code), ("done.done", Code::Completed)]);
@@ -99,7 +100,7 @@ fn without_a_terminal_the_policy_answers() {
     assert!(model.told()[0].contains("waits for a person"), "{:?}", model.told());
     desk.recorded(&[("files.write", Code::ApprovalPending), ("done.done", Code::Completed)]);
     // It was left behind, and runs once when somebody approves it.
-    desk.portcullis(&["approvals", "approve", &desk.question()]).ends(0);
+    desk.portcullis(&["approvals", "approve", &desk.question(), "--yes"]).ends(0);
     assert_eq!(fs::read_to_string(desk.site.path("work/new.txt")).unwrap(), "one\n");
 
     let desk = Desk::new(&format!("[approvals]\nunattended = \"deny\"\n{ASK}"));

@@ -2,9 +2,13 @@
 
 use crate::console::{ASK, Session};
 use crate::desk::{Desk, Ran, finish};
+use portcullis_tests::program;
 use serde_json::{Value, json};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
+
+/// The last words before an answer to `approvals approve`.
+const APPROVE: &str = "Approve hello.greet? [y/N/more] ";
 
 /// How long something that is coming may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -51,7 +55,7 @@ fn another_process_approves_what_waits_at_a_terminal() {
     let id = question(&desk);
     let shown = approvals(&desk, &["show", &id[..6]]).ends(0).out;
     assert!(shown.contains("a call waits") && shown.contains("\"name\": \"Ann\""), "{shown}");
-    let ran = approvals(&desk, &["approve", &id[..8]]).ends(0);
+    let ran = approvals(&desk, &["approve", &id[..8], "--yes"]).ends(0);
     assert!(ran.err.contains("goes on in the process that asked") && ran.out.is_empty(), "{ran:?}");
     let said = session.ends(0);
     assert!(said.contains("Approved elsewhere, with `portcullis approvals`.\n"), "{said}");
@@ -76,7 +80,7 @@ fn a_call_that_waits_says_how_it_is_approved() {
     let desk = Desk::new(ASK);
     let child = waiting(&desk);
     let id = question(&desk);
-    approvals(&desk, &["approve", &id]).ends(0);
+    approvals(&desk, &["approve", &id, "--yes"]).ends(0);
     let ran = finish(child).ends(0);
     assert!(ran.err.contains(&format!("portcullis approvals approve {}", &id[..8])), "{}", ran.err);
     assert_eq!(ran.document()["message"], "Hello, Ann!");
@@ -89,8 +93,8 @@ fn what_was_left_behind_is_run_once_by_who_approves_it() {
     assert_eq!((&reply["outcome"], &reply["code"]), (&json!("pending"), &json!("approval-pending")));
     let id = question(&desk);
     assert!(reply["message"].as_str().unwrap().contains(&id), "{reply}");
-    assert_eq!(approvals(&desk, &["approve", &id]).ends(0).out, "Hello, Ann!\n");
-    let second = approvals(&desk, &["approve", &id]).ends(3);
+    assert_eq!(approvals(&desk, &["approve", &id, "--yes"]).ends(0).out, "Hello, Ann!\n");
+    let second = approvals(&desk, &["approve", &id, "--yes"]).ends(3);
     assert!(second.out.is_empty() && second.err.contains("done already"), "{second:?}");
     approvals(&desk, &["reject", &id]).ends(3);
     desk.verifies();
@@ -103,11 +107,11 @@ fn a_yes_waits_for_a_policy_that_asks() {
     desk.call("hello.greet", &greet(), 4);
     let id = question(&desk);
     desk.policy("");
-    let denied = approvals(&desk, &["approve", &id]).ends(3);
+    let denied = approvals(&desk, &["approve", &id, "--yes"]).ends(3);
     assert!(denied.err.contains("policy-denied") && denied.err.contains("the yes still stands"), "{}", denied.err);
     desk.policy(ASK);
-    assert_eq!(approvals(&desk, &["approve", &id]).ends(0).out, "Hello, Ann!\n");
-    approvals(&desk, &["approve", &id]).ends(3);
+    assert_eq!(approvals(&desk, &["approve", &id, "--yes"]).ends(0).out, "Hello, Ann!\n");
+    approvals(&desk, &["approve", &id, "--yes"]).ends(3);
     desk.verifies();
 }
 
@@ -119,7 +123,7 @@ fn the_call_of_a_killed_process_is_run_by_who_approves_it() {
     let id = question(&desk);
     child.kill().unwrap();
     child.wait().unwrap();
-    let reply = approvals(&desk, &["approve", &id, "--json"]).ends(0).document();
+    let reply = approvals(&desk, &["approve", &id, "--json", "--yes"]).ends(0).document();
     assert_eq!(reply["message"], "Hello, Ann!");
     desk.verifies();
 }
@@ -129,10 +133,10 @@ fn an_answer_for_always_holds_until_it_is_revoked() {
     let desk = Desk::new(ASK);
     desk.call("files.write", &write("src/a.md"), 4);
     let id = question(&desk);
-    let refused = approvals(&desk, &["approve", &id, "--always", "--for", "**"]).ends(2);
+    let refused = approvals(&desk, &["approve", &id, "--always", "--for", "**", "--yes"]).ends(2);
     assert!(refused.err.contains("path = \"src/**\""), "{}", refused.err);
-    approvals(&desk, &["approve", &id, "--for", "src/**"]).ends(2);
-    approvals(&desk, &["approve", &id, "--always", "--for", "src/**"]).ends(0);
+    approvals(&desk, &["approve", &id, "--for", "src/**", "--yes"]).ends(2);
+    approvals(&desk, &["approve", &id, "--always", "--for", "src/**", "--yes"]).ends(0);
     desk.call("files.write", &write("src/b.md"), 0);
     desk.call("files.write", &write("Cargo.toml"), 4);
     approvals(&desk, &["reject", &question(&desk)]).ends(0);
@@ -142,7 +146,7 @@ fn an_answer_for_always_holds_until_it_is_revoked() {
     assert!(approvals(&desk, &["list"]).ends(0).out.contains("path = \"src/**\""));
     let held = answer["id"].as_str().unwrap();
     assert!(approvals(&desk, &["show", held]).ends(0).out.contains("read-write"));
-    approvals(&desk, &["approve", held]).ends(2);
+    approvals(&desk, &["approve", held, "--yes"]).ends(2);
     approvals(&desk, &["revoke", held]).ends(0);
     approvals(&desk, &["revoke", held]).ends(3);
     desk.call("files.write", &write("src/b.md"), 4);
@@ -157,10 +161,44 @@ fn approving_at_a_terminal_shows_the_question_first() {
     let id = question(&desk);
     for (answer, code) in [("\n", 3), ("y\n", 0)] {
         let mut session = Session::running(&desk, &["approvals", "approve", &id]);
-        assert!(session.until("Approve it? [y/N] ").contains("\"name\": \"Ann\""));
+        assert!(session.until(APPROVE).contains("\"name\": \"Ann\""));
         session.types(answer);
         assert_eq!(session.ends(code).contains("Hello, Ann!"), code == 0);
     }
+}
+
+/// A question that was cut is shown whole before a yes counts.
+#[test]
+fn approving_at_a_terminal_needs_all_of_it_to_have_been_shown() {
+    let desk = Desk::new(ASK);
+    let content = format!("{}; rm -rf /", "harmless ".repeat(1000));
+    desk.call("hello.greet", &json!({ "name": content }), 4);
+    let mut session = Session::running(&desk, &["approvals", "approve", &question(&desk)]);
+    assert!(!session.until(APPROVE).contains("rm -rf"));
+    session.types("y\n");
+    assert!(session.until(APPROVE).contains("type `more`"));
+    session.types("more\n");
+    assert!(session.until(APPROVE).contains("rm -rf"));
+    session.types("y\n");
+    session.ends(0);
+}
+
+/// Whoever runs the program without a terminal is perhaps a tool of the model.
+#[test]
+fn approving_without_a_terminal_needs_to_be_said() {
+    let desk = Desk::new(ASK);
+    desk.call("hello.greet", &greet(), 4);
+    let id = question(&desk);
+    for arguments in [&["approve", &id] as &[&str], &["approve", &id, "--json"], &["approve", &id, "--always"]] {
+        let piped = desk.run_with(&[&["approvals"], arguments].concat(), b"y\ny\n").ends(2);
+        assert!(format!("{}{}", piped.out, piped.err).contains("say --yes"), "{piped:?}");
+    }
+    let line = format!("{} approvals approve {id} 2>/dev/null", program().display());
+    let mut session = Session::shell(&desk, &line);
+    session.types("y\n");
+    assert!(!session.ends(2).contains("Hello"));
+    assert_eq!(listing(&desk)["questions"][0]["status"], "pending");
+    desk.verifies();
 }
 
 /// Whoever acts for somebody gets no more than they, and answers are given to each alone.

@@ -35,8 +35,13 @@ impl Session {
             assert!(!argument.contains('\''), "the shell's quotes");
             line += &format!(" '{argument}'");
         }
+        Self::shell(desk, &line)
+    }
+
+    /// A line of a shell.
+    pub(crate) fn shell(desk: &Desk, line: &str) -> Self {
         let mut command = Command::new("script");
-        command.args(["-qec", &line, "/dev/null"]).current_dir(desk.site.path("")).env_clear();
+        command.args(["-qec", line, "/dev/null"]).current_dir(desk.site.path("")).env_clear();
         command.env("PATH", env::var_os("PATH").unwrap_or_default()).env("TERM", "dumb").env("NO_COLOR", "1");
         command.env("HOME", desk.site.path("home")).env("PORTCULLIS_STATE", desk.site.state());
         command.env("PORTCULLIS_POLICY", "portcullis.toml");

@@ -88,14 +88,29 @@ fn a_cut_argument_cannot_be_approved_unseen() {
     session.types("y\n");
     session.ends(0);
     assert_eq!(fs::read_to_string(desk.site.path("work/long.txt")).unwrap(), content);
-    // A little is cut: a yes once is the person's to give, a yes for longer is not.
-    let content = "x".repeat(600);
+    // However little is cut.
+    let content = format!("{}rm", "x".repeat(1600));
     let mut session = Session::of(&desk, "files.write", &write("short.txt", &content));
-    session.question();
-    session.types("a2\n");
-    assert!(session.question().contains("type `more`"));
+    assert!(!session.question().contains("xrm"));
+    for answer in ["y\n", "a2\n"] {
+        session.types(answer);
+        assert!(session.question().contains("type `more`"));
+    }
+    session.types("more\n");
+    assert!(session.question().contains("xrm"));
     session.types("y\n");
     session.ends(0);
+}
+
+/// Blanks are counted, so that what stands behind them is on the screen.
+#[test]
+fn blanks_hide_nothing() {
+    let desk = Desk::new(ASK);
+    let content = format!("ls{}; rm -rf /", " ".repeat(1500));
+    let mut session = Session::of(&desk, "files.write", &write("run.sh", &content));
+    assert!(session.question().contains("ls[1500 blanks]; rm -rf /"));
+    session.types("n\n");
+    session.ends(3);
 }
 
 /// Forty texts that break programs: none of them moves the cursor, and the offers stand below each.

@@ -39,7 +39,7 @@ fn the_program_of_the_readme_takes_a_turn_with_an_approval_in_it() {
     let turn = script.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let question = question(&office);
     assert_eq!(office.notes(), "", "nothing is done before it is approved");
-    office.portcullis(&["approvals", "approve", &question]);
+    office.portcullis(&["approvals", "approve", &question, "--yes"]);
     let said = succeeded(&turn.wait_with_output().unwrap());
     assert!(said.contains("The tool said: kept: the seal is in the drawer"), "{said}");
     assert_eq!(office.settled(), [("clerk.note".to_owned(), "completed".to_owned())]);

@@ -4,13 +4,14 @@ use super::super::conduct::{INTERRUPTED, to_its_end};
 use super::super::{Context, call, fail, reply};
 use super::identify::{Found, find};
 use super::refusal;
-use crate::answer::{Unseen, covers};
+use crate::answer::{CUT, Unseen, covers};
 use crate::arguments::{ApproveArguments, Ask};
-use crate::confirmation::confirmed;
+use crate::confirmation::{Confirmation, confirmation};
 use crate::exit_code::Exit;
 use crate::opening;
 use crate::progress::StatusLine;
-use crate::question::{Extent, shown};
+use crate::question::{Extent, laid_out};
+use anyhow::bail;
 use portcullis::text::OneLine;
 use portcullis::{Answer, ApprovalError, Approvals, Cancellation, Covers, Onward, Question, Status};
 use std::future::pending;
@@ -42,7 +43,7 @@ pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyh
                 Ok(answer) => answer,
                 Err(why) => return fail(&why, Exit::Usage, context),
             };
-            if !sure(arguments, asked, context).await {
+            if !is_approved(arguments, asked, context).await? {
                 return fail("nothing was answered: the question still waits", Exit::Denied, context);
             }
             match approvals.answer(&question.id, &answer) {
@@ -92,24 +93,30 @@ fn not_offered(offers: &[String]) -> String {
     format!("the question does not offer this; it offers\n  1  exactly these arguments{}", offers.collect::<String>())
 }
 
-/// Shows the question, and asks whether to go on where somebody is there: all of it, where a yes needs that.
-async fn sure(arguments: &ApproveArguments, asked: &Question, context: &Context) -> bool {
+/// Whether a person approves the question, who has seen all of it or said `--yes`. Fails where nobody can be asked.
+async fn is_approved(arguments: &ApproveArguments, asked: &Question, context: &Context) -> anyhow::Result<bool> {
     let terminal = context.terminal;
-    let (style, width) = (terminal.note_style(), terminal.note_width());
-    let asks = !arguments.yes && !context.json && terminal.can_ask();
-    let mut sheet = shown(asked, Extent::Screen, style, width);
-    let needs_all = match sheet.unseen {
-        Unseen::Nothing => false,
-        Unseen::Some => arguments.session || arguments.always,
-        Unseen::Most => true,
-    };
-    if asks && needs_all {
-        sheet = shown(asked, Extent::Whole, style, width);
+    if arguments.yes {
+        if !context.json {
+            terminal.say(&laid_out(asked, Extent::Screen, terminal).text);
+        }
+        return Ok(true);
     }
-    if !context.json {
+    if !terminal.can_ask() {
+        bail!("nobody is there to approve it: look at it with `portcullis approvals show`, and say --yes");
+    }
+    let prompt = format!("Approve {}? [y/N/more] ", asked.tool);
+    let mut extent = Extent::Screen;
+    loop {
+        let sheet = laid_out(asked, extent, terminal);
         terminal.say(&sheet.text);
+        match (confirmation(terminal, &prompt).await, sheet.unseen) {
+            (Confirmation::Yes, Unseen::Nothing) => return Ok(true),
+            (Confirmation::Yes, Unseen::Some) => terminal.note(CUT),
+            (Confirmation::More, _) => extent = Extent::Whole,
+            (Confirmation::No, _) => return Ok(false),
+        }
     }
-    !asks || confirmed(terminal, "Approve it?").await
 }
 
 /// Whether the process that asked takes the answer up.
