@@ -31,6 +31,9 @@ mod fatigue;
 #[path = "approvals/channels.rs"]
 mod channels;
 
+#[path = "approvals/again.rs"]
+mod again;
+
 #[path = "approvals/pending.rs"]
 mod pending;
 

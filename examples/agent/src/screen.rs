@@ -3,7 +3,8 @@
 //! What a model, a tool or a server says is hostile text. It is escaped, and stands away from the left edge on rows
 //! that no terminal wraps, so that it cannot look like a line of this program.
 
-use portcullis::text::{Lines, rows};
+use portcullis::text::{Lines, count_blanks, rows};
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -38,7 +39,10 @@ pub(crate) fn result(text: &str) {
 /// Somebody else's text as rows of the screen.
 pub(crate) fn quoted(text: &str) -> String {
     let escaped = Lines(text).to_string();
-    escaped.lines().flat_map(|line| rows(line, COLUMNS)).map(|row| format!("{MARGIN}{row}\n")).collect()
+    let counted = escaped.lines().map(count_blanks);
+    let shown =
+        |line: Cow<'_, str>| rows(&line, COLUMNS).iter().map(|row| format!("{MARGIN}{row}\n")).collect::<String>();
+    counted.map(shown).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::answer::{Ruling, Unseen, ruling};
 use crate::progress::StatusLine;
 use crate::prompt::Prompt;
-use crate::question::{Extent, laid_out, legend};
+use crate::question::{Extent, FILE_CHANGED, laid_out, legend};
 use crate::terminal::Terminal;
 use crate::tty::Tty;
 use portcullis::{Answer, Answering, Approvals, Approver, Cancellation, Host, Question};
@@ -66,14 +66,28 @@ impl TerminalApprover {
         let (style, times) = (self.terminal.note_style(), self.standing.get().map(|standing| standing.times));
         let (mut extent, mut unclear) = (Extent::Screen, 0);
         loop {
-            let shown = laid_out(question, extent, self.terminal);
+            let now = self.as_it_is_now(question);
+            let shown = laid_out(&now, extent, self.terminal);
             self.terminal.say(&shown.text);
             self.terminal.say(&legend(question, style, times));
             match self.hear(&tty, question, shown.unseen, &mut unclear).await {
+                Said::Answer(Answer::Yes | Answer::Session(_) | Answer::Always(_))
+                    if self.as_it_is_now(question).difference != now.difference =>
+                {
+                    self.terminal.note(FILE_CHANGED);
+                }
                 Said::Answer(answer) => return answer,
                 Said::More => extent = Extent::Whole,
             }
         }
+    }
+
+    /// The question with what its call would change now.
+    fn as_it_is_now(&self, question: &Question) -> Question {
+        let standing = self.standing.get();
+        let open = standing.and_then(|standing| standing.approvals.question(&question.id).ok()?.question);
+        let difference = open.map_or_else(|| question.difference.clone(), |open| open.difference);
+        Question { difference, ..question.clone() }
     }
 
     /// Asks below one screen until there is an answer, or a wish to see more.

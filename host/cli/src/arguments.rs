@@ -202,8 +202,9 @@ pub(crate) struct IdArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArguments {
-    /// The question's id, or how that begins: six digits at least
-    pub(crate) id: String,
+    /// The ids of the questions, or how they begin: six digits at least
+    #[arg(required = true, value_name = "ID")]
+    pub(crate) ids: Vec<String>,
     /// Yes also to what --for covers, in this session
     #[arg(long, conflicts_with = "always")]
     pub(crate) session: bool,

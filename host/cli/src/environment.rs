@@ -40,6 +40,8 @@ pub(crate) struct Environment {
     pub(crate) policy: PolicyPlaces,
     state: Option<PathBuf>,
     pub(crate) compiler: Compiler,
+    /// Options by which the same command finds these places again, from any shell and any directory.
+    pub(crate) place_options: Vec<String>,
 }
 
 /// What the surroundings let a terminal do.
@@ -60,12 +62,18 @@ impl Environment {
         let program = std::env::current_exe().context("this program cannot find itself, to compile plugins with")?;
         let plugins_named = options.plugins.is_some();
         let plugins = options.plugins.or_else(|| path("PORTCULLIS_PLUGINS"));
-        let named = options.policy.or_else(|| path("PORTCULLIS_POLICY")).map(PolicyPlaces::Named);
+        let policy = options.policy.or_else(|| path("PORTCULLIS_POLICY"));
+        let state = options.state.or_else(|| path("PORTCULLIS_STATE"));
+        let places = [("--state", &state), ("--plugins", &plugins), ("--policy", &policy)];
+        let place_options = places.into_iter().filter_map(|(option, path)| place_option(option, path.as_deref()?));
+        let place_options = place_options.collect();
+        let named = policy.map(PolicyPlaces::Named);
         Ok(Self {
             plugins: plugins.unwrap_or_else(|| PathBuf::from("plugins")),
             plugins_named,
             policy: named.unwrap_or_else(usual_policies),
-            state: options.state.or_else(usual_state),
+            state: state.or_else(usual_state),
+            place_options,
             compiler: Compiler::Worker { program, arguments: vec![OsString::from(WORKER)] },
         })
     }
@@ -80,7 +88,7 @@ impl Environment {
 }
 
 fn usual_state() -> Option<PathBuf> {
-    path("PORTCULLIS_STATE").or_else(|| of_user("XDG_DATA_HOME", ".local/share"))
+    of_user("XDG_DATA_HOME", ".local/share")
 }
 
 fn usual_policies() -> PolicyPlaces {
@@ -94,6 +102,18 @@ fn of_user(name: &str, usual: &str) -> Option<PathBuf> {
     let absolute = |path: &PathBuf| path.is_absolute();
     let home = || path("HOME").filter(absolute).map(|home| home.join(usual));
     path(name).filter(absolute).or_else(home).map(|directory| directory.join("portcullis"))
+}
+
+/// An option with an absolute path, as a shell reads it. None for a path that no command line can hold as text.
+fn place_option(option: &str, path: &Path) -> Option<String> {
+    let path = std::path::absolute(path).ok()?;
+    Some(format!("{option} {}", shell_word(path.to_str()?)))
+}
+
+/// One word of a POSIX shell.
+fn shell_word(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%,=".contains(&byte);
+    if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// A variable that holds a path; an empty one is as good as none.
@@ -132,4 +152,21 @@ pub(crate) fn open_terminal() -> io::Result<File> {
 fn nonblocking() -> i32 {
     // The flags of the system are an int, which rustix keeps as unsigned bits.
     rustix::fs::OFlags::NONBLOCK.bits().cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stays_one_word_of_a_shell() {
+        for (path, word) in [
+            ("/var/state-1", "/var/state-1"),
+            ("/my state", "'/my state'"),
+            ("/a'b", r"'/a'\''b'"),
+            ("/$(id);`id`", "'/$(id);`id`'"),
+        ] {
+            assert_eq!(place_option("--state", Path::new(path)), Some(format!("--state {word}")));
+        }
+    }
 }

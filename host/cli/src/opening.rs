@@ -73,6 +73,7 @@ async fn open_for(context: &Context, status: &Arc<StatusLine>, channel: &Channel
     let environment = &context.environment;
     let builder = Host::builder(&environment.plugins, environment.state()?, environment.compiler.clone());
     let builder = with_policies(builder, &environment.policy);
+    let builder = builder.approval_options(environment.place_options.iter().map(String::as_str));
     let builder = match channel {
         Channel::Terminal(approver) => builder.approver(Arc::clone(approver) as Arc<_>),
         Channel::Elsewhere => builder.answered_elsewhere(),

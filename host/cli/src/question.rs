@@ -15,6 +15,9 @@ use portcullis::{Question, Subject};
 use sheet::Sheet;
 use std::time::Duration;
 
+/// What is said to a yes that came after the file had changed.
+pub(crate) const FILE_CHANGED: &str = "The file has changed since this was shown: look again.";
+
 /// Rows of a screen whose height is not known.
 const HEIGHT_DEFAULT: usize = 24;
 
@@ -128,9 +131,9 @@ fn arguments(sheet: &mut Sheet, question: &Question) {
     }
 }
 
-/// The host's own reading of what would change in a file.
+/// What would change in a file, as the host reads the arguments.
 fn show_difference(sheet: &mut Sheet, difference: &str) {
-    sheet.line(Look::Plain, "  what would change, as the host sees it now:");
+    sheet.line(Look::Plain, "  what would change in the file as it is now, as the host reads the arguments:");
     let encoded: Vec<String> = difference.lines().map(|line| OneLine(line).to_string()).collect();
     let look = |line: &str| match line.as_bytes().first() {
         Some(b'+') => Look::Good,

@@ -38,8 +38,8 @@ pub struct Question {
     pub reason: String,
     /// What is different from a call that was approved for longer, where there was one.
     pub changed: Option<String>,
-    /// What the call would change in a file, as lines that begin with `+`, `-`, a space, or, where the host
-    /// says something about them, `@@`. Made by the host from the file as it is when the question is asked.
+    /// What the call would change in a file, as a unified difference, or why it cannot be computed. Lines that begin
+    /// with `@@` are the host's. [`crate::Approvals::question`] computes it from the file as it is at that moment.
     pub difference: Option<String>,
     /// What an answer for longer can cover beside exactly these arguments; [`Covers::Offer`] counts from 0.
     pub offers: Vec<String>,
@@ -97,6 +97,12 @@ pub trait Approver: Send + Sync + 'static {
     /// Answers one question. It may wait for a person; when it takes longer than the limit the answer is no, and when
     /// another channel answers first the future is dropped.
     fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a>;
+
+    /// Whether it puts this question to the caller itself. Such a call waits for `limits.approval-time`, and does not
+    /// leave its question behind after [`crate::Request::approval_wait`].
+    fn asks_caller(&self, _: &Question) -> bool {
+        false
+    }
 }
 
 /// Says no to everything: nobody is there to ask.

@@ -187,6 +187,7 @@ fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, (Rejectio
             message: shaped.message,
             reference: shaped.reference,
             retry_after: None,
+            approval_request: None,
             usage: shaped.usage,
         },
         Err((rejection, bytes_in)) => {
@@ -201,6 +202,7 @@ fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, (Rejectio
                 message: rejection.message,
                 reference: rejection.reference.map(|reference| *reference),
                 retry_after: rejection.retry_after,
+                approval_request: record.approval_request.clone(),
                 usage: CallUsage { run: rejection.usage, bytes_in, bytes_out: 0 },
             }
         }

@@ -56,6 +56,8 @@ pub(crate) struct Inner {
     /// This process, as the record and the ledger name it.
     pub(crate) owner: Arc<Owner>,
     pub(crate) channel: Channel,
+    /// Options of the command line, behind the id of an approval request, that lead a person to this host's state.
+    pub(crate) approval_options: String,
     pub(crate) repetition: Repetition,
     /// The project's policy, where nobody has trusted it.
     pub(crate) untrusted: Option<PathBuf>,
@@ -105,6 +107,11 @@ impl Host {
     /// What waits for a person, and what they have answered.
     pub fn approvals(&self) -> &Approvals {
         &self.0.approvals
+    }
+
+    /// Returns the command by which a person approves a request, with the options that it needs.
+    pub fn approval_command(&self, request: &str) -> String {
+        self.0.approval_command(request)
     }
 
     /// Whether an approver of the embedder's answers questions, where a request brings none of its own.
@@ -267,6 +274,10 @@ impl Inner {
     }
 
     /// The code of a plugin, mapped on first use.
+    pub(crate) fn approval_command(&self, request: &str) -> String {
+        format!("portcullis approvals approve {request}{}", self.approval_options)
+    }
+
     pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a PluginCode, Rejection> {
         self.loader.code(plugin).await.map_err(|error| {
             let message = format!("The plugin {} cannot be used any more.", plugin.name);
@@ -287,6 +298,7 @@ pub(crate) fn unrecorded(tool: String, rejection: Rejection) -> Reply {
         message: rejection.message,
         reference: None,
         retry_after: None,
+        approval_request: None,
         usage: CallUsage::default(),
     }
 }

@@ -157,6 +157,7 @@ pub struct HostBuilder {
     policy: PolicySources,
     compiler: Compiler,
     channel: Option<Channel>,
+    approval_options: String,
     observer: Arc<dyn Observer>,
     hooks: Vec<Arc<dyn Hook>>,
     calls: u32,
@@ -174,6 +175,7 @@ impl HostBuilder {
             policy: PolicySources::default(),
             compiler,
             channel: None,
+            approval_options: String::new(),
             observer: Arc::new(Silent),
             hooks: Vec::new(),
             calls: CALLS_DEFAULT,
@@ -231,6 +233,14 @@ impl HostBuilder {
     #[must_use]
     pub fn answered_elsewhere(mut self) -> Self {
         self.channel = Some(Channel::Elsewhere);
+        self
+    }
+
+    /// Options that `portcullis approvals approve` needs to find this host's state, plugins and policy, where they are
+    /// not its defaults. Messages that name the command append them.
+    #[must_use]
+    pub fn approval_options<'a>(mut self, options: impl IntoIterator<Item = &'a str>) -> Self {
+        self.approval_options = options.into_iter().fold(String::new(), |line, option| line + " " + option);
         self
     }
 
@@ -305,14 +315,8 @@ impl HostBuilder {
         let largest = largest(&policy);
         let engine = Engine::new(&EngineConfig { calls: self.calls + place::waiting_runs(self.calls), largest })?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
-        let loader = Loader {
-            engine,
-            compiler: self.compiler,
-            store,
-            plugins,
-            audit: Arc::clone(&audit),
-            observer: self.observer,
-        };
+        let (compiler, observer) = (self.compiler, self.observer);
+        let loader = Loader { engine, compiler, store, plugins, audit: Arc::clone(&audit), observer };
         let (mut catalog, seen) = loader.load_all().await?;
         grants::check_names(&policy, &catalog, &bases)?;
         catalog.plugins().try_for_each(|plugin| grants::check_services(&policy, plugin, &self.injection))?;
@@ -340,6 +344,7 @@ impl HostBuilder {
             approvals,
             owner,
             channel,
+            approval_options: self.approval_options,
             repetition: Repetition::default(),
             untrusted,
             hooks: self.hooks,

@@ -214,6 +214,8 @@ pub struct Reply {
     pub reference: Option<Reference>,
     /// When another try may help, where the tool said so.
     pub retry_after: Option<Duration>,
+    /// The id of the approval request that the call waits for, where its code is [`Code::ApprovalPending`].
+    pub approval_request: Option<String>,
     /// What the call took.
     pub usage: CallUsage,
 }
@@ -251,7 +253,8 @@ impl Serialize for CallUsage {
 
 impl Serialize for Reply {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut reply = serializer.serialize_struct("reply", 10 + usize::from(self.retry_after.is_some()))?;
+        let optional = usize::from(self.retry_after.is_some()) + usize::from(self.approval_request.is_some());
+        let mut reply = serializer.serialize_struct("reply", 10 + optional)?;
         reply.serialize_field("id", &self.id)?;
         reply.serialize_field("tool", &self.tool)?;
         reply.serialize_field("outcome", self.outcome().as_str())?;
@@ -263,6 +266,9 @@ impl Serialize for Reply {
         reply.serialize_field("reference", &self.reference)?;
         if let Some(after) = self.retry_after {
             reply.serialize_field("retry_after_s", &after.as_secs())?;
+        }
+        if let Some(request) = &self.approval_request {
+            reply.serialize_field("approval_request", request)?;
         }
         reply.serialize_field("usage", &self.usage)?;
         reply.end()

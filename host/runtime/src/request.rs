@@ -13,6 +13,7 @@ use portcullis_policy::{Caller, Principal, Unattended};
 use portcullis_sandbox::Cancellation;
 use std::future::pending;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// One request to run one tool.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct Request {
     pub(crate) overrides: Overrides,
     /// Who answers where the policy says ask, in place of the host's own channel.
     pub(crate) channel: Option<Channel>,
+    /// After how long a call that waits for an approver leaves its question behind.
+    pub(crate) approval_wait: Option<Duration>,
     /// Who hears of this call alone.
     pub(crate) ear: Option<Arc<Ear>>,
     /// Who hears of its text as it comes.
@@ -83,6 +86,7 @@ impl Request {
             turn: None,
             overrides: Overrides::default(),
             channel: None,
+            approval_wait: None,
             ear: None,
             pieces: None,
             provenance: None,
@@ -154,6 +158,15 @@ impl Request {
     #[must_use]
     pub fn unattended(mut self, unattended: Unattended) -> Self {
         self.channel = Some(Channel::Nobody(unattended));
+        self
+    }
+
+    /// The longest that the caller waits for an approver. After that the call ends with [`Code::ApprovalPending`]. Its
+    /// question stays open for `pending-time`, and the same call made again after the approval runs. Without this, a
+    /// call waits for `limits.approval-time`.
+    #[must_use]
+    pub fn approval_wait(mut self, longest: Duration) -> Self {
+        self.approval_wait = Some(longest);
         self
     }
 
@@ -241,6 +254,7 @@ impl Request {
             turn: self.turn.clone(),
             overrides: Overrides::default(),
             channel: self.channel.clone(),
+            approval_wait: None,
             ear: None,
             pieces: None,
             provenance: None,

@@ -84,9 +84,9 @@ async fn nothing_of_the_arguments_is_left_on_the_disk_when_a_question_is_settled
         let texts = files.iter().filter_map(|file| fs::read(file).ok());
         texts.map(|text| String::from_utf8_lossy(&text).into_owned()).any(|text| text.contains(PAYLOAD))
     };
-    let arguments = || format!(r#"{{"text":"{}"}}"#, PAYLOAD.repeat(200));
-    let rejected = left_behind(&host, Request::new("good.run", arguments())).await;
-    let ran = approved(&host, Request::new("good.run", arguments())).await;
+    let arguments = |number| format!(r#"{{"n":{number},"text":"{}"}}"#, PAYLOAD.repeat(200));
+    let rejected = left_behind(&host, Request::new("good.run", arguments(1))).await;
+    let ran = approved(&host, Request::new("good.run", arguments(2))).await;
     assert!(on_disk());
     host.approvals().answer(&rejected, &no()).unwrap();
     assert_eq!(host.resume(&ran).await.unwrap().code, Code::Completed);

@@ -4,7 +4,8 @@ use crate::console::{ASK, Session};
 use crate::desk::{Desk, Ran, finish};
 use portcullis_tests::program;
 use serde_json::{Value, json};
-use std::process::{Child, Stdio};
+use std::fs;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The last words before an answer to `approvals approve`.
@@ -93,11 +94,71 @@ fn what_was_left_behind_is_run_once_by_who_approves_it() {
     assert_eq!((&reply["outcome"], &reply["code"]), (&json!("pending"), &json!("approval-pending")));
     let id = question(&desk);
     assert!(reply["message"].as_str().unwrap().contains(&id), "{reply}");
+    assert_eq!(reply["approval_request"], id);
     assert_eq!(approvals(&desk, &["approve", &id, "--yes"]).ends(0).out, "Hello, Ann!\n");
     let second = approvals(&desk, &["approve", &id, "--yes"]).ends(3);
     assert!(second.out.is_empty() && second.err.contains("done already"), "{second:?}");
     approvals(&desk, &["reject", &id]).ends(3);
     desk.verifies();
+}
+
+#[test]
+fn several_questions_are_approved_by_one_command() {
+    let desk = Desk::new(ASK);
+    let mut ids = Vec::new();
+    for name in ["Ann", "Bob"] {
+        let reply = desk.call("hello.greet", &json!({ "name": name }), 4);
+        ids.push(reply["approval_request"].as_str().unwrap().to_owned());
+    }
+    // Nothing is approved where one of them is unknown.
+    approvals(&desk, &["approve", &ids[0], "123456", "--yes"]).ends(2);
+    assert_eq!(listing(&desk)["questions"].as_array().unwrap().len(), 2);
+    let ran = approvals(&desk, &["approve", &ids[0], &ids[1], &ids[0][..8], "--yes"]).ends(0);
+    assert_eq!(ran.out, "Hello, Ann!\nHello, Bob!\n");
+    desk.verifies();
+}
+
+/// The command that a person is told works in another directory, without the variables of the program that asked.
+#[test]
+fn the_command_a_person_is_told_has_all_it_needs() {
+    let desk = Desk::new(ASK);
+    fs::create_dir(desk.site.path("my places")).unwrap();
+    for (from, to) in [("plugins", "my places/plugins"), ("portcullis.toml", "my places/it's.toml")] {
+        fs::rename(desk.site.path(from), desk.site.path(to)).unwrap();
+    }
+    fs::rename(desk.site.path("work"), desk.site.path("my places/work")).unwrap();
+    let options = ["--plugins", "my places/plugins", "--policy", "my places/it's.toml"];
+    let greet = greet().to_string();
+    let reply =
+        desk.run(&[&options as &[&str], &["--json", "call", "hello.greet", &greet]].concat()).ends(4).document();
+    let message = reply["message"].as_str().unwrap();
+    let command = message.split('`').nth(1).unwrap();
+    assert!(command.contains(reply["approval_request"].as_str().unwrap()), "{message}");
+    let script = format!("portcullis() {{ {} \"$@\"; }}; {command} --yes", program().display());
+    let mut shell = Command::new("sh");
+    let shell = shell.args(["-c", &script]).current_dir("/").env_clear().env("HOME", desk.site.path("home"));
+    let ran = Ran::from(shell.output().unwrap()).ends(0);
+    assert_eq!(ran.out, "Hello, Ann!\n");
+}
+
+/// What a call would change is computed when it is shown, and not when the call was made.
+#[test]
+fn a_question_that_waited_shows_the_file_as_it_is_now() {
+    let desk = Desk::new(ASK);
+    let made = desk.call("files.write", &write("new.txt"), 4);
+    let show = |reply: &Value| approvals(&desk, &["show", reply["approval_request"].as_str().unwrap()]).ends(0).out;
+    let shown = show(&made);
+    assert!(shown.contains("a new file") && shown.contains("@@ -0,0 +1 @@"), "{shown}");
+    fs::write(desk.site.path("work/new.txt"), "theirs\n").unwrap();
+    let shown = show(&made);
+    assert!(shown.contains("the file has changed since the call was made"), "{shown}");
+    assert!(shown.contains("-theirs") && !shown.contains("a new file"), "{shown}");
+    let edit = json!({ "path": "poem.txt", "edits": [{ "old": "blue", "new": "red" }] });
+    let edited = show(&desk.call("files.edit", &edit, 4));
+    assert!(edited.contains("@@ -1,2 +1,2 @@") && edited.contains("+violets are red"), "{edited}");
+    let edit = json!({ "path": "none.txt", "edits": [{ "old": "blue", "new": "red" }] });
+    let edited = show(&desk.call("files.edit", &edit, 4));
+    assert!(edited.contains("cannot be computed: there is no such file"), "{edited}");
 }
 
 /// A yes is no policy: where the policy denies the call it does not run, and the yes is not spent.

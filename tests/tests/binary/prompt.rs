@@ -73,6 +73,23 @@ fn the_difference_is_shown() {
     session.ends(3);
 }
 
+/// A yes to a difference that is no longer what would happen does not count.
+#[test]
+fn a_file_that_changes_before_the_yes_is_shown_again() {
+    let desk = Desk::new(ASK);
+    let poem = desk.site.path("work/poem.txt");
+    let mut session = Session::of(&desk, "files.write", &write("poem.txt", "mine\n"));
+    assert!(session.question().contains("    -violets are blue\n"));
+    fs::write(&poem, "theirs\n").unwrap();
+    session.types("y\n");
+    let question = session.question();
+    assert!(question.contains("The file has changed") && question.contains("    -theirs\n"), "{question}");
+    assert_eq!(fs::read_to_string(&poem).unwrap(), "theirs\n");
+    session.types("y\n");
+    session.ends(0);
+    assert_eq!(fs::read_to_string(&poem).unwrap(), "mine\n");
+}
+
 /// A person says yes to what they have seen: a long content waits for `more`.
 #[test]
 fn a_cut_argument_cannot_be_approved_unseen() {

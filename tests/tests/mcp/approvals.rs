@@ -5,6 +5,7 @@ use crate::office::{Office, answered_by_clients, answered_elsewhere};
 use portcullis::{Answer, Status};
 use portcullis_mcp::ServerOptions;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const NOTE: &str = "clerk__note";
 const SIGN: &str = "clerk__sign";
@@ -186,6 +187,51 @@ async fn a_client_that_declares_no_forms_is_never_asked() {
         assert_eq!(said(&client.response(call).await), "kept: x", "{capabilities}");
         assert!(client.overheard().all(|message| message["method"] != "elicitation/create"), "{capabilities}");
     }
+}
+
+/// A client that neither asks its user nor waits for a task gives up after a minute. It gets a result before.
+#[tokio::test]
+async fn a_client_that_cannot_wait_gets_the_request_and_calls_again_after_the_approval() {
+    let options = ServerOptions { approval_wait: Duration::ZERO, ..answered_elsewhere() };
+    let office = Office::with("", options).await;
+    for (era, word) in [(Era::Legacy, "x"), (Era::Modern, "y")] {
+        let mut client = Client::open(&office.server, era, json!({})).await;
+        let result = client.call(NOTE, text(word)).await;
+        let question = office.question().await;
+        assert_eq!(result["isError"], true, "{result}");
+        assert_eq!(result["_meta"]["portcullis/approval-request"], question.id, "{result}");
+        assert!(said(&result).contains(&format!("portcullis approvals approve {}", question.id)), "{result}");
+        assert_eq!(client.call(NOTE, text(word)).await["_meta"]["portcullis/approval-request"], question.id);
+        office.approvals().answer(&question.id, &Answer::Yes).unwrap();
+        assert_eq!(said(&client.call(NOTE, text(word)).await), format!("kept: {word}"));
+    }
+    assert_eq!(office.notes(), ["x", "y"]);
+}
+
+/// A client that asks its user, or waits for a task, is not sent away.
+#[tokio::test]
+async fn a_client_that_asks_its_user_is_not_sent_away() {
+    let options = ServerOptions { approval_wait: Duration::ZERO, ..answered_by_clients() };
+    let office = Office::with("", options).await;
+    let mut client = Client::open(&office.server, Era::Legacy, forms()).await;
+    let call = client.begin_call(NOTE, text("x")).await;
+    answer_asked(&mut client, json!({ "action": "accept" })).await;
+    assert_eq!(said(&client.response(call).await), "kept: x");
+}
+
+/// A form cannot show more, so a client is not asked about what its form would cut.
+#[tokio::test]
+async fn a_form_that_would_be_cut_is_not_shown() {
+    let options = ServerOptions { approval_wait: Duration::ZERO, ..answered_by_clients() };
+    let office = Office::with("", options).await;
+    let mut client = Client::open(&office.server, Era::Legacy, forms()).await;
+    let result = client.call(NOTE, text(&format!("ls{}; rm -rf /", "-".repeat(5000)))).await;
+    assert!(said(&result).contains("waits for a person's approval"), "{result}");
+    let call = client.begin_call(NOTE, text(&format!("ls{}; rm -rf /", " ".repeat(1500)))).await;
+    let asked = client.asked().await;
+    assert!(asked["params"]["message"].as_str().unwrap().contains("ls[1500 blanks]; rm -rf /"), "{asked}");
+    client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "decline" } })).await;
+    assert_eq!(client.response(call).await["isError"], true);
 }
 
 #[tokio::test]

@@ -13,6 +13,9 @@ use std::time::Duration;
 /// How long a call runs before a client that can wait for a task is given one, in seconds.
 const TASK_AFTER_SECONDS: &str = "10";
 
+/// How long a call waits for an approver whom its client does not ask, in seconds. Clients give up after 60.
+const APPROVAL_WAIT_SECONDS: &str = "45";
+
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     #[command(flatten)]
@@ -35,6 +38,10 @@ pub(crate) struct ServeArguments {
     /// After how many seconds a call becomes a task, for clients that can wait for one, such as 0.5
     #[arg(long, value_name = "SECONDS", default_value = TASK_AFTER_SECONDS, value_parser = seconds)]
     pub(crate) task_after: Duration,
+    /// After how many seconds a call that waits for your approval answers that it does; made again after the approval,
+    /// it runs. For clients that neither ask you themselves nor wait for a task
+    #[arg(long, value_name = "SECONDS", default_value = APPROVAL_WAIT_SECONDS, value_parser = seconds)]
+    pub(crate) approval_wait: Duration,
     /// How many calls run at one time; more wait
     #[arg(long, value_name = "N", default_value_t = CALLS_DEFAULT, value_parser = clap::value_parser!(u32).range(1..=i64::from(CALLS_MAX)))]
     pub(crate) calls: u32,

@@ -47,6 +47,7 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
         },
         list_tools: if arguments.search { ListTools::Search } else { ListTools::All },
         resource_links: !arguments.no_resource_links,
+        approval_wait: arguments.approval_wait,
         task_after: arguments.task_after,
     }
 }

@@ -1,6 +1,7 @@
 //! A call that waits for an answer from elsewhere: its person is told how to give one.
 
 use super::Context;
+use portcullis::text::OneLine;
 use portcullis::{CallState, EventKind, Host};
 use std::convert::Infallible;
 use std::future::pending;
@@ -22,10 +23,10 @@ pub(super) async fn tell(host: &Host, context: &Context) -> Infallible {
         let EventKind::State(CallState::Waiting) = event.kind else { continue };
         if let Some(id) = question_of(host, &event.call).await {
             let id = id.get(..ID_DIGITS).unwrap_or(&id);
-            context.terminal.note(format_args!(
-                "waiting for an answer: `portcullis approvals show {id}` has the question, `portcullis approvals \
-                 approve {id}` says yes"
-            ));
+            let approve = host.approval_command(id);
+            context
+                .terminal
+                .note(format_args!("waiting for an answer: `{}` shows the question and says yes", OneLine(&approve)));
         }
     }
     pending().await

@@ -1,26 +1,34 @@
 //! The place where a call's question becomes known to whoever speaks with its client.
 
+use super::Client;
 use super::running::{At, Stage};
 use portcullis::{Answering, Approver, Question};
 use std::sync::Arc;
 use tokio::sync::watch;
 
 /// Makes questions known and answers none: the answer comes by the ledger, from whichever channel is first.
-pub(super) struct Announcer(watch::Sender<Stage>);
+pub(super) struct Announcer {
+    stage: watch::Sender<Stage>,
+    client: Client,
+}
 
 impl Announcer {
-    /// Makes them known here.
-    pub(super) fn new(stage: watch::Sender<Stage>) -> Self {
-        Self(stage)
+    /// Makes them known here, to what speaks with this client.
+    pub(super) fn new(stage: watch::Sender<Stage>, client: Client) -> Self {
+        Self { stage, client }
     }
 }
 
 impl Approver for Announcer {
     fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a> {
         Box::pin(async move {
-            let _standing = Standing::begin(&self.0, question);
+            let _standing = Standing::begin(&self.stage, question);
             std::future::pending().await
         })
+    }
+
+    fn asks_caller(&self, question: &Question) -> bool {
+        self.client.is_asked(question)
     }
 }
 

@@ -24,6 +24,9 @@ pub(super) fn of(result: &ElicitResult) -> Answer {
 /// What a client's answer is where it was none.
 const UNFIT: &str = "the client's answer did not fit the question";
 
+/// What a yes comes to whose file changed after the form was shown.
+const FILE_CHANGED: &str = "the file has changed since the user was asked; make the call again";
+
 fn no(note: Option<String>) -> Answer {
     Answer::No { note }
 }
@@ -75,8 +78,18 @@ pub(crate) async fn give(
     answer: Answer,
 ) -> Result<(), ErrorData> {
     let approvals = server.inner().host.approvals().within(principal);
-    let id = question.id.clone();
-    let given = tokio::task::spawn_blocking(move || approvals.answer(&id, &answer)).await;
+    let (id, changed) = (question.id.clone(), no(Some(FILE_CHANGED.to_owned())));
+    let shown = question.difference.clone();
+    let given = tokio::task::spawn_blocking(move || {
+        let is_yes = match &answer {
+            Answer::Yes | Answer::Session(_) | Answer::Always(_) => true,
+            Answer::No { .. } => false,
+        };
+        let now = approvals.question(&id)?.question;
+        let outdated = is_yes && now.is_some_and(|now| now.difference != shown);
+        approvals.answer(&id, if outdated { &changed } else { &answer })
+    });
+    let given = given.await;
     match given {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(ApprovalError::Settled(_) | ApprovalError::Expired | ApprovalError::Gone)) => Ok(()),

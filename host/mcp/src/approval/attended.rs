@@ -23,7 +23,7 @@ pub(super) async fn call(spoken: &Spoken<'_>, request: Request, announced: bool)
         return host.call(request).await;
     }
     let (sender, mut stage) = watch::channel(Stage::now(At::Work));
-    let mut call = std::pin::pin!(host.call(request.approver(Arc::new(Announcer::new(sender)))));
+    let mut call = std::pin::pin!(host.call(request.approver(Arc::new(Announcer::new(sender, spoken.client)))));
     let mut asking: Option<Asking<'_>> = None;
     loop {
         tokio::select! {
@@ -54,7 +54,7 @@ async fn until(asking: &mut Option<Asking<'_>>) {
 async fn ask(spoken: &Spoken<'_>, question: Arc<Question>) {
     let is_asked = spoken.client.is_asked(&question);
     if !is_asked && !denies_unattended(spoken.server) {
-        return spoken.say(&form::waits_elsewhere(&question)).await;
+        return spoken.say(&form::waits_elsewhere(spoken.server, &question)).await;
     }
     let answer = if is_asked { elicit(spoken, &question).await } else { unattended() };
     // Where the answer cannot be kept it has no effect, and the call goes on waiting.

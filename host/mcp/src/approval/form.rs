@@ -1,13 +1,13 @@
 //! The form in which a client shows a question to its user. Every text goes through the encoder, nothing is longer than
 //! it may be, and what is left out is said to be.
 
-use portcullis::text::OneLine;
+use crate::server::Server;
+use portcullis::text::{OneLine, count_blanks};
 use portcullis::{Question, Subject};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, EnumSchema, InputRequest, PrimitiveSchemaDefinition,
     StringSchema,
 };
-use std::fmt::Write as _;
 
 /// The longest text that a person says yes to and a form can show, in bytes as it is shown: about a screen. What is
 /// longer is not asked for by a form, because a yes to what was not seen is none.
@@ -34,18 +34,18 @@ pub(super) const ALWAYS: &str = "always";
 /// The field for what the model should know.
 pub(super) const NOTE: &str = "note";
 
-/// Whether what the question is about can be shown whole.
+/// Whether the form shows all of the question: a form has no way to show the rest of what it cuts.
 pub(super) fn fits(question: &Question) -> bool {
     let mut bytes = OneLine(&question.arguments).to_string().len();
     if let Subject::Resource { resource, reason, .. } = &question.subject {
         bytes += OneLine(resource).to_string().len() + OneLine(reason).to_string().len();
     }
-    bytes <= SUBJECT_BYTES_MAX
+    bytes <= SUBJECT_BYTES_MAX && sheet(question).whole
 }
 
 /// What a client is told of a question that others answer.
-pub(crate) fn waits_elsewhere(question: &Question) -> String {
-    format!("waits for a person: `portcullis approvals approve {}` lets it go on", question.id)
+pub(crate) fn waits_elsewhere(server: &Server, question: &Question) -> String {
+    format!("waits for a person: `{}` lets it go on", server.inner().host.approval_command(&question.id))
 }
 
 /// The request to show the question to the client's user.
@@ -69,12 +69,12 @@ pub(super) fn params(question: &Question) -> ElicitRequestParams {
         .property(REMEMBER, PrimitiveSchemaDefinition::Enum(remember))
         .property(NOTE, PrimitiveSchemaDefinition::String(note))
         .build_unchecked();
-    ElicitRequestParams::FormElicitationParams { meta: None, message: message(question), requested_schema }
+    ElicitRequestParams::FormElicitationParams { meta: None, message: sheet(question).text, requested_schema }
 }
 
 /// The question in words.
-fn message(question: &Question) -> String {
-    let mut sheet = Sheet(String::new());
+fn sheet(question: &Question) -> Sheet {
+    let mut sheet = Sheet { text: String::new(), whole: true };
     match &question.subject {
         Subject::Call => sheet.line(&format!("May {} run?", question.tool)),
         Subject::Repeat => sheet.line(&format!("{} has run again and again. May it run once more?", question.tool)),
@@ -95,29 +95,34 @@ fn message(question: &Question) -> String {
         sheet.difference(difference);
     }
     sheet.line("A yes for longer covers exactly these arguments.");
-    sheet.0
+    sheet
 }
 
 /// Lines of text.
-struct Sheet(String);
+struct Sheet {
+    text: String,
+    /// Whether nothing was cut.
+    whole: bool,
+}
 
 impl Sheet {
     /// A line of the host's own.
     fn line(&mut self, text: &str) {
-        if !self.0.is_empty() {
-            self.0.push('\n');
+        if !self.text.is_empty() {
+            self.text.push('\n');
         }
-        self.0.push_str(text);
+        self.text.push_str(text);
     }
 
     /// A text that is shown whole: [`fits`] has seen to its length.
     fn whole(&mut self, label: &str, text: &str) {
-        self.line(&format!("{label}: {}", OneLine(text)));
+        self.line(&format!("{label}: {}", OneLine(&count_blanks(text))));
     }
 
     /// A text that is cut.
     fn beside(&mut self, label: &str, text: &str) {
-        self.line(&format!("{label}: {}", cut(text)));
+        let text = self.cut(text);
+        self.line(&format!("{label}: {text}"));
     }
 
     fn handles(&mut self, handles: &[String]) {
@@ -128,6 +133,7 @@ impl Sheet {
             self.beside("It gets", handle);
         }
         if handles.len() > HANDLES_MAX {
+            self.whole = false;
             self.line(&format!("It gets: {} more that are not shown", handles.len() - HANDLES_MAX));
         }
     }
@@ -135,24 +141,24 @@ impl Sheet {
     fn difference(&mut self, difference: &str) {
         self.line("It would change:");
         for line in difference.lines().take(DIFFERENCE_LINES_MAX) {
-            self.line(&format!("    {}", cut(line)));
+            let line = self.cut(line);
+            self.line(&format!("    {line}"));
         }
         let left = difference.lines().count().saturating_sub(DIFFERENCE_LINES_MAX);
         if left > 0 {
+            self.whole = false;
             self.line(&format!("    ({left} more lines are not shown)"));
         }
     }
-}
 
-/// A text beside the subject, encoded and cut.
-fn cut(text: &str) -> String {
-    let shown = OneLine(text).to_string();
-    if shown.len() <= BESIDE_BYTES_MAX {
-        return shown;
+    /// Encodes and cuts a text beside the subject.
+    fn cut(&mut self, text: &str) -> String {
+        let shown = OneLine(&count_blanks(text)).to_string();
+        if shown.len() <= BESIDE_BYTES_MAX {
+            return shown;
+        }
+        self.whole = false;
+        let kept = shown.floor_char_boundary(BESIDE_BYTES_MAX);
+        format!("{} ({} bytes are not shown)", &shown[..kept], shown.len() - kept)
     }
-    let kept = shown.floor_char_boundary(BESIDE_BYTES_MAX);
-    let mut cut = shown[..kept].to_owned();
-    // Writing to a string cannot fail.
-    let _ = write!(cut, " ({} bytes are not shown)", shown.len() - kept);
-    cut
 }

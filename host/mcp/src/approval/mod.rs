@@ -100,11 +100,14 @@ pub(crate) async fn call(
     let attendance = Attendance::of(server, client);
     let announced = attendance == Attendance::Announced;
     let request = match attendance {
+        // A task waits for its approver as long as the policy lets it.
+        Attendance::Announced if !client.tasks => request.approval_wait(server.inner().options.approval_wait),
+        // An embedder's own approver is not sent away.
         Attendance::Announced | Attendance::HostApprover => request,
         Attendance::Denied => request.unattended(Unattended::Deny),
     };
     if client.tasks || (client.modern && client.answers) {
-        return spoken.follow(Running::start(server, request, announced), None).await;
+        return spoken.follow(Running::start(server, request, client, announced), None).await;
     }
     Ok(Called::Reply(attended::call(&spoken, request, announced).await))
 }

@@ -1,6 +1,7 @@
 //! A call that outlives the request that asked for it. Whoever holds it keeps it alive; dropped, it ends at once and is
 //! recorded as cancelled.
 
+use super::Client;
 use super::announce::Announcer;
 use crate::server::Server;
 use portcullis::{Cancellation, Question, Reply, Request};
@@ -63,12 +64,12 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts a call. Its questions come here first where they are `announced`.
-    pub(super) fn start(server: &Server, request: Request, announced: bool) -> Self {
+    pub(super) fn start(server: &Server, request: Request, client: Client, announced: bool) -> Self {
         let (sender, stage) = watch::channel(Stage::now(At::Work));
         let cancellation = Cancellation::new();
         let mut request = request.cancellation(cancellation.clone());
         if announced {
-            request = request.approver(Arc::new(Announcer::new(sender.clone())));
+            request = request.approver(Arc::new(Announcer::new(sender.clone(), client)));
         }
         let host = server.inner().host.clone();
         let run = async move {

@@ -12,6 +12,9 @@ pub(super) fn of(reply: &Reply) -> MetaObject {
     put("code", json!(reply.code.as_str()));
     put("outcome", json!(reply.outcome().as_str()));
     put("usage", json!(reply.usage));
+    if let Some(request) = &reply.approval_request {
+        put("approval-request", json!(request));
+    }
     if let Some(title) = &reply.title {
         put("title", json!(title));
     }

@@ -1,24 +1,28 @@
 //! A question is asked: what is remembered may answer it, and otherwise it is put down and waits, here or left behind.
 
+use super::attendance::Attendance;
 use super::binding::Binding;
 use super::claim::Ticket;
-use super::difference::Edit;
+use super::difference::{Edit, EditTarget};
+use super::join::Joined;
 use super::line::{AnswerLine, AskedLine};
 use super::recall::Recall;
-use super::wait::Waiting;
+use super::wait::{Ended, Waiting};
 use super::{ApprovalError, Approvals, Body, Channel, QUESTIONS_MAX, SESSION_QUESTIONS_MAX};
 use crate::approver::Question;
 use crate::audit::Kind;
 use crate::call::Rejection;
 use crate::ledger::{self, Durable, LedgerError, QuestionRow, Status, blocking, milliseconds, now};
 use crate::reply::Code;
+use crate::text::new_id;
 use portcullis_policy::{Pattern, Unattended};
-use portcullis_sandbox::Directory;
 use serde_json::{Map, Value};
 use std::future::Future;
+use std::pin::pin;
 use std::time::Duration;
 
 /// Everything about one question.
+#[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) question: Question,
     pub(crate) subject: ledger::Subject,
@@ -26,8 +30,8 @@ pub(crate) struct Case {
     /// The arguments, or the resource, that the answer is about.
     pub(crate) covered: Map<String, Value>,
     pub(crate) patterns: Vec<Pattern>,
-    /// What the call would change, and where: shown to a person, and not looked at before one is asked.
-    pub(crate) edit: Option<(Edit, Option<Directory>)>,
+    /// Where the call would change a file, which is not looked at before a person is asked.
+    pub(crate) target: Option<EditTarget>,
     /// Whether no answer that was given before counts: what is asked about was looked at by nobody and nothing.
     pub(crate) afresh: bool,
     pub(crate) automated: bool,
@@ -42,6 +46,8 @@ pub(crate) struct Case {
 pub(crate) struct Times {
     /// How long the call waits.
     pub(crate) waiting: Duration,
+    /// After how long the call leaves its question behind for its caller, who then makes it again.
+    pub(crate) leaving: Option<Duration>,
     /// How long the question stays answerable when its process is gone.
     pub(crate) pending: Duration,
     /// How long an answer for the session holds.
@@ -59,8 +65,22 @@ pub(crate) enum Asked {
         /// What the model should know.
         note: Option<String>,
     },
-    /// Nobody is there; the question stays behind to be answered.
-    Pending,
+    /// The question stays behind to be answered.
+    Pending {
+        /// The id of the question.
+        question: String,
+        /// What it waits for.
+        waits_for: WaitingFor,
+    },
+}
+
+/// What runs a call whose question was left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitingFor {
+    /// Its approver: whoever approves it also runs it.
+    Approver,
+    /// Its caller, who makes it again after the approval.
+    Caller,
 }
 
 /// What is done next about a question. One that was put down is withdrawn if nobody takes it from here.
@@ -82,17 +102,22 @@ impl Approvals {
         waits: impl FnOnce() + Send,
         stopped: impl Future<Output = Rejection> + Send,
     ) -> Result<Asked, Rejection> {
-        let (approvals, channel_now) = (self.clone(), channel.clone());
-        let begun = blocking(move || approvals.begin(&channel_now, case)).await;
-        match begun.map_err(|error| unkept(&error))? {
-            Next::Asked(asked) => Ok(asked),
-            Next::Leave(waiting) => {
-                waiting.leave();
-                Ok(Asked::Pending)
-            }
-            Next::Wait(waiting) => {
+        let (mut case, mut waits, mut stopped) = (case, Some(waits), pin!(stopped));
+        loop {
+            let (approvals, channel_now, asking) = (self.clone(), channel.clone(), case.clone());
+            let begun = blocking(move || approvals.begin(&channel_now, asking)).await;
+            let waiting = match begun.map_err(|error| unkept(&error))? {
+                Next::Asked(asked) => return Ok(asked),
+                Next::Leave(waiting) => return Ok(waiting.leave(WaitingFor::Approver)),
+                Next::Wait(waiting) => waiting,
+            };
+            if let Some(waits) = waits.take() {
                 waits();
-                waiting.wait(channel, stopped).await
+            }
+            match waiting.wait(channel, stopped.as_mut()).await? {
+                Ended::Asked(asked) => return Ok(asked),
+                // Its approval was spent by another call like it, so that this one needs an approval of its own.
+                Ended::Again => case.question.id = new_id().ok_or_else(|| unkept(&ApprovalError::Unknown))?,
             }
         }
     }
@@ -107,11 +132,16 @@ impl Approvals {
             Recall::Yes => return Ok(Next::Asked(Asked::Yes(None))),
             Recall::Nothing { changed } => case.question.changed = changed,
         }
+        if let Some(next) = self.joined(channel, &mut case)? {
+            return Ok(next);
+        }
         if let Some(note) = self.shared.refusals.again(&case.question) {
             return self.unasked(&case, note);
         }
-        let edit = case.edit.take();
-        case.question.difference = edit.and_then(|(edit, directory)| edit.difference(directory.as_ref()));
+        if let Some((edit, target)) = Edit::of(&case.covered).zip(case.target.as_mut()) {
+            let preview = edit.preview(&target.place);
+            (case.question.difference, target.file_sha256) = (Some(preview.text), preview.file_sha256);
+        }
         // A running call cannot be left behind to wait: it would wait in nobody's time.
         let nobody = match (channel, case.subject) {
             (Channel::Nobody(Unattended::Deny), _) | (Channel::Nobody(_), ledger::Subject::Resource) => {
@@ -124,22 +154,54 @@ impl Approvals {
         let put = self.announced(Durable::Machine, |change, announcer| {
             let (all, session) = change.open_questions_count(&row.session, &row.principal)?;
             if all >= QUESTIONS_MAX || session >= SESSION_QUESTIONS_MAX {
-                return Ok(false);
+                return Ok(None);
             }
             change.ask(&row)?;
             announcer.announce(Kind::Asked, &asked_line(&case))?;
-            Ok(true)
+            Ok(Some(Attendance::begin(self, &row.id)))
         })?;
-        if !put {
+        let Some(attendance) = put else {
             return self.unasked(&case, "too many questions already wait for a person".to_owned());
-        }
-        let waiting = Waiting::new(self, case);
+        };
+        let waiting = Waiting::new(self, case, attendance, true);
         Ok(if nobody { Next::Leave(waiting) } else { Next::Wait(waiting) })
     }
 
+    /// Goes on with an earlier question about the same call, where there is one.
+    fn joined(&self, channel: &Channel, case: &mut Case) -> Result<Option<Next>, ApprovalError> {
+        Ok(match self.join(channel, case)? {
+            Joined::Nothing => None,
+            Joined::Spent { id } => {
+                self.shared.refusals.forget(&case.question);
+                Some(Next::Asked(Asked::Yes(Some(self.ticket(&id)))))
+            }
+            Joined::Rejected { note } => {
+                self.shared.refusals.count(&case.question);
+                Some(Next::Asked(Asked::No { note }))
+            }
+            Joined::Open { id, attendance, owned } => {
+                case.question.id = id;
+                self.shared.audit.append(Kind::Asked, None::<&()>, &asked_line(case))?;
+                Some(match attendance {
+                    Some(attendance) => Next::Wait(Waiting::new(self, case.clone(), attendance, owned)),
+                    None => Next::Asked(Asked::Pending {
+                        question: case.question.id.clone(),
+                        waits_for: WaitingFor::Approver,
+                    }),
+                })
+            }
+        })
+    }
+
     fn row(&self, case: &Case, nobody: bool) -> Result<QuestionRow, ApprovalError> {
+        let mut question = case.question.clone();
+        if case.target.is_some() {
+            // It is computed again whenever the question is shown.
+            question.difference = None;
+        }
         let body = Body {
-            question: case.question.clone(),
+            question,
+            target: case.target.clone(),
             binding: case.binding.clone(),
             patterns: case.patterns.clone(),
             automated: case.automated,

@@ -35,11 +35,16 @@ impl Drop for Ticket {
 impl Approvals {
     /// Spends the yes of a question that this process waited for.
     pub(super) fn claim(&self, id: &str, subject: Subject) -> Result<Option<Ticket>, ApprovalError> {
+        let owner = self.owner()?;
         self.change(Durable::Machine, |change| {
             let row = change.question(id)?.ok_or(ApprovalError::Unknown)?;
             if row.status == Status::Approved && row.expires_at <= now() {
                 let _ = change.step(id, Step::Expire, None)?;
                 return Ok(Err(ApprovalError::Expired));
+            }
+            if row.status == Status::Approved && row.owner != owner.id() {
+                // The call runs here, and is lost with this process.
+                change.hand_over(&row, owner.id())?;
             }
             if let Err(conflict) = change.step(id, Step::Claim, None)? {
                 return Ok(Err(conflict.into()));
@@ -54,7 +59,7 @@ impl Approvals {
     }
 
     /// Made when the spending is written, never before: a ticket that is dropped says that its call has ended.
-    fn ticket(&self, id: &str) -> Ticket {
+    pub(super) fn ticket(&self, id: &str) -> Ticket {
         Ticket { approvals: self.clone(), id: id.to_owned() }
     }
 

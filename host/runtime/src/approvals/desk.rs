@@ -113,12 +113,20 @@ impl Approvals {
         })
     }
 
-    /// One question, as it stands.
+    /// One question, as it stands, with what its call would change now. [`Approvals::list`] does not compute that.
     ///
     /// # Errors
     /// There is none of this id, or the ledger cannot be read.
     pub fn question(&self, id: &str) -> Result<OpenQuestion, ApprovalError> {
-        self.shared.ledger.look(|change| Ok(open_question(change, self.open_question(change, id)?)))
+        let (mut open, body) = self.shared.ledger.look(|change| {
+            let row = self.open_question(change, id)?;
+            let body = Body::parse(id, row.body.as_deref()).ok();
+            Ok::<_, ApprovalError>((open_question(change, row), body))
+        })?;
+        if let (Some(question), Some(body)) = (&mut open.question, body) {
+            question.difference = body.difference();
+        }
+        Ok(open)
     }
 
     /// Takes an answer for longer back, or the yes to a call that has not begun to run.

@@ -5,10 +5,12 @@
 
 mod answer;
 mod ask;
+mod attendance;
 mod binding;
 mod claim;
 mod desk;
 mod difference;
+mod join;
 pub(crate) mod line;
 mod recall;
 mod recorded;
@@ -19,11 +21,11 @@ mod wait;
 
 pub use answer::Onward;
 pub(crate) use answer::{NOTE_BYTES_MAX, resource_arguments};
-pub(crate) use ask::{Asked, Case, Times, unkept};
+pub(crate) use ask::{Asked, Case, Times, WaitingFor, unkept};
 pub(crate) use binding::Binding;
 pub(crate) use claim::Ticket;
 pub use desk::{HeldAnswer, Listing, OpenQuestion};
-pub(crate) use difference::Edit;
+pub(crate) use difference::{Edit, EditTarget, not_computed};
 pub(crate) use repetition::Repetition;
 
 use crate::approver::{Approver, Question};
@@ -115,6 +117,10 @@ struct Shared {
     answered: Notify,
     refusals: repetition::Refusals,
     attention: repetition::Attention,
+    /// How many calls of this process wait for each approval request.
+    waiters: attendance::Waiters,
+    /// Approval requests whose calls have left, by their binding.
+    left: join::LeftRequests,
 }
 
 /// What the ledger keeps of an open question: what a person is shown, and what it takes to run the call later.
@@ -131,6 +137,9 @@ pub(crate) struct Body {
     /// How long an answer for the session holds, and one for always, in milliseconds.
     pub(crate) session_milliseconds: i64,
     pub(crate) always_milliseconds: i64,
+    /// What the call would change is computed from this, whenever the question is shown.
+    #[serde(default)]
+    pub(crate) target: Option<EditTarget>,
 }
 
 impl Approvals {
@@ -142,6 +151,8 @@ impl Approvals {
             answered: Notify::new(),
             refusals: repetition::Refusals::default(),
             attention: repetition::Attention::default(),
+            waiters: attendance::Waiters::default(),
+            left: join::LeftRequests::default(),
         };
         let approvals = Self { shared: Arc::new(shared), within: None };
         approvals.flush_left()?;
@@ -176,6 +187,12 @@ impl Approvals {
 }
 
 impl Body {
+    /// Computes what the call would change now.
+    fn difference(&self) -> Option<String> {
+        let Some(target) = &self.target else { return self.question.difference.clone() };
+        target.preview_again(&serde_json::from_str(&self.question.arguments).ok()?)
+    }
+
     fn parse(id: &str, text: Option<&str>) -> Result<Self, ApprovalError> {
         let text = text.ok_or(ApprovalError::Gone)?;
         Ok(serde_json::from_str(text).map_err(|error| LedgerError::form(id, error))?)

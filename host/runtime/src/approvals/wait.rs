@@ -1,12 +1,13 @@
 //! A call of this process waits for the answer to its question: the first one of any channel counts.
 
-use super::ask::{Asked, Case, unkept};
+use super::ask::{Asked, Case, WaitingFor, unkept};
+use super::attendance::Attendance;
 use super::line::{AnswerLine, WithdrawalLine};
-use super::{ApprovalError, Approvals, Channel};
+use super::{ApprovalError, Approvals, Channel, OpenQuestion};
 use crate::approver::{Answer, Question};
 use crate::audit::Kind;
 use crate::call::Rejection;
-use crate::ledger::{Change, Durable, Status, Step, blocking};
+use crate::ledger::{Change, Durable, Status, Step, Subject, blocking};
 use std::future::Future;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
@@ -21,25 +22,45 @@ enum Woken<S> {
     /// The answer, and the turn it took, which is over when the answer counts.
     Answered(Answer, Option<OwnedSemaphorePermit>),
     Late,
+    Leave,
     Look,
 }
 
-/// A question that a call of this process waits for. Dropped before it is settled, it is withdrawn: its caller went.
+/// What waiting came to.
+pub(super) enum Ended {
+    /// There is an answer, or the question was left behind.
+    Asked(Asked),
+    /// The answer was spent by another call like this one, or the question is gone with it: it has to be asked anew.
+    Again,
+}
+
+/// A question that a call of this process waits for. Dropped before it is settled, it is withdrawn, unless another call
+/// waits for it.
 pub(super) struct Waiting {
     approvals: Approvals,
     case: Case,
+    /// Counts this call among those that wait, until it is dropped.
+    attendance: Option<Attendance>,
+    /// Whether this process owns the question. Another process takes back and ends what it owns.
+    owned: bool,
     settled: bool,
 }
 
 impl Waiting {
-    /// A question that was just put down.
-    pub(super) fn new(approvals: &Approvals, case: Case) -> Self {
-        Self { approvals: approvals.clone(), case, settled: false }
+    /// A question that was just put down, or that was open already.
+    pub(super) fn new(approvals: &Approvals, case: Case, attendance: Attendance, owned: bool) -> Self {
+        Self { approvals: approvals.clone(), case, attendance: Some(attendance), owned, settled: false }
     }
 
     /// Leaves it behind to be answered.
-    pub(super) fn leave(mut self) {
+    pub(super) fn leave(mut self, waits_for: WaitingFor) -> Asked {
         self.settled = true;
+        let question = self.id().to_owned();
+        if waits_for == WaitingFor::Caller {
+            let binding = self.case.binding.digest(&self.case.covered, &self.case.question.session);
+            self.approvals.shared.left.put(binding, question.clone());
+        }
+        Asked::Pending { question, waits_for }
     }
 
     /// Waits for what becomes of it.
@@ -47,13 +68,14 @@ impl Waiting {
         mut self,
         channel: &Channel,
         stopped: impl Future<Output = Rejection> + Send,
-    ) -> Result<Asked, Rejection> {
+    ) -> Result<Ended, Rejection> {
         let (approvals, question) = (self.approvals.clone(), self.case.question.clone());
+        let leaves = left(self.leaving(channel));
         let late = tokio::time::sleep_until(Instant::now() + self.case.times.waiting);
         let mut looks = tokio::time::interval(LOOK_INTERVAL);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let answer = asked(&approvals, channel, &question);
-        tokio::pin!(stopped, late, answer);
+        tokio::pin!(stopped, late, leaves, answer);
         let mut seen = None;
         loop {
             let woken = tokio::select! {
@@ -62,6 +84,7 @@ impl Waiting {
                 stopped = &mut stopped => Woken::Stopped(stopped),
                 (answer, attention) = &mut answer => Woken::Answered(answer, attention),
                 () = &mut late => Woken::Late,
+                () = &mut leaves => Woken::Leave,
                 () = approvals.shared.answered.notified() => Woken::Look,
                 _ = looks.tick() => Woken::Look,
             };
@@ -73,6 +96,7 @@ impl Waiting {
                     self.answered(&answer).await?
                 }
                 Woken::Late => self.late().await?,
+                Woken::Leave => return Ok(Ended::Asked(self.leave(WaitingFor::Caller))),
                 Woken::Look => match self.look(&mut seen)? {
                     Some(status) => status,
                     None => continue,
@@ -80,6 +104,15 @@ impl Waiting {
             };
             return self.settle(status).await;
         }
+    }
+
+    /// After how long the call leaves: not where its caller is asked, whose own timeout then does not matter.
+    fn leaving(&self, channel: &Channel) -> Option<Duration> {
+        let asks_caller = match channel {
+            Channel::Approver(approver) => approver.asks_caller(&self.case.question),
+            Channel::Elsewhere | Channel::Nobody(_) => false,
+        };
+        self.case.times.leaving.filter(|leaving| !asks_caller && *leaving < self.case.times.waiting)
     }
 
     /// The answer of this process's own channel; where another was first, that one counts.
@@ -97,11 +130,16 @@ impl Waiting {
     async fn late(&self) -> Result<Status, Rejection> {
         let (approvals, id) = (self.approvals.clone(), self.id().to_owned());
         let (call, subject) = (self.case.question.call.clone(), self.case.question.subject.clone());
+        let owned = self.owned;
         let expire = move || {
             approvals.change(Durable::Machine, |change| {
                 let row = change.question(&id)?.ok_or(ApprovalError::Unknown)?;
                 if row.status != Status::Pending {
                     return Ok(row.status);
+                }
+                if !owned || approvals.shared.waiters.count(&id) > 1 {
+                    // Only this call is late: another one still waits for the answer.
+                    return Ok(Status::Expired);
                 }
                 let line = AnswerLine {
                     call: &call,
@@ -132,7 +170,7 @@ impl Waiting {
     }
 
     /// An approved question is claimed; any other answer is no.
-    async fn settle(&mut self, status: Status) -> Result<Asked, Rejection> {
+    async fn settle(&mut self, status: Status) -> Result<Ended, Rejection> {
         let (approvals, id, subject) = (self.approvals.clone(), self.id().to_owned(), self.case.subject);
         match status {
             Status::Approved => {
@@ -140,21 +178,30 @@ impl Waiting {
                 let claimed = blocking(move || approvals.claim(&id, subject)).await;
                 self.settled = claimed.is_ok();
                 match claimed {
-                    Ok(ticket) => Ok(Asked::Yes(ticket)),
+                    Ok(ticket) => Ok(Ended::Asked(Asked::Yes(ticket))),
                     Err(ApprovalError::Settled(Status::Expired) | ApprovalError::Expired) => Ok(expired()),
                     // Revoked between the answer and the run.
                     Err(ApprovalError::Settled(Status::Rejected)) => self.rejected(),
+                    Err(ApprovalError::Settled(status)) => self.overtaken(status),
                     Err(error) => Err(unkept(&error)),
                 }
             }
             Status::Rejected => self.rejected(),
-            Status::Expired => {
-                self.settled = true;
-                Ok(expired())
-            }
+            Status::Expired => Ok(expired()),
             Status::Pending | Status::Running | Status::Done | Status::Withdrawn | Status::Lost => {
-                Err(unkept(&ApprovalError::Settled(status)))
+                self.overtaken(status)
             }
+        }
+    }
+
+    /// Another call like this one was first. What a running call asks for is its own, and no other call comes first.
+    fn overtaken(&mut self, status: Status) -> Result<Ended, Rejection> {
+        match (self.case.subject, status) {
+            (Subject::Call | Subject::Repeat, Status::Running | Status::Done | Status::Withdrawn | Status::Lost) => {
+                self.settled = true;
+                Ok(Ended::Again)
+            }
+            (_, status) => Err(unkept(&ApprovalError::Settled(status))),
         }
     }
 
@@ -169,11 +216,14 @@ impl Waiting {
         Ok((row.status, row.note))
     }
 
-    fn rejected(&mut self) -> Result<Asked, Rejection> {
+    fn rejected(&mut self) -> Result<Ended, Rejection> {
         self.settled = true;
-        self.approvals.shared.refusals.count(&self.case.question);
+        // One no to several calls that wait for one question is one refusal.
+        if self.approvals.shared.waiters.count(self.id()) <= 1 {
+            self.approvals.shared.refusals.count(&self.case.question);
+        }
         let (_, note) = self.status()?;
-        Ok(Asked::No { note })
+        Ok(Ended::Asked(Asked::No { note }))
     }
 }
 
@@ -187,14 +237,26 @@ async fn asked(
     let attention = approvals.shared.attention.wait(question).await;
     let answer = match approvals.shared.refusals.again(question) {
         Some(note) => Answer::No { note: Some(note) },
-        None => approver.answer(question).await,
+        None => approver.answer(&as_it_is_now(approvals, question).await).await,
     };
     (answer, attention)
 }
 
+/// The question with what its call would change now: it may have waited for its turn.
+async fn as_it_is_now(approvals: &Approvals, question: &Question) -> Question {
+    let (approvals, mut question) = (approvals.clone(), question.clone());
+    let id = question.id.clone();
+    if let Ok(OpenQuestion { question: Some(now), .. }) = blocking(move || approvals.question(&id)).await {
+        question.difference = now.difference;
+    }
+    question
+}
+
 impl Drop for Waiting {
     fn drop(&mut self) {
-        if self.settled {
+        // It no longer counts among those that wait, so that the last of them takes the question back.
+        self.attendance = None;
+        if self.settled || !self.owned {
             return;
         }
         let line = WithdrawalLine {
@@ -204,6 +266,9 @@ impl Drop for Waiting {
         };
         // There is nobody to tell if this cannot be written; the question then expires.
         let _ = self.approvals.change(Durable::Process, |change| {
+            if self.approvals.shared.waiters.count(self.id()) > 0 {
+                return Ok(());
+            }
             if change.step(self.id(), Step::Withdraw, None)?.is_ok() {
                 change.post(Kind::Withdrawn.as_str(), &line)?;
             }
@@ -212,6 +277,14 @@ impl Drop for Waiting {
     }
 }
 
-fn expired() -> Asked {
-    Asked::No { note: Some("nobody answered in time".to_owned()) }
+fn expired() -> Ended {
+    Ended::Asked(Asked::No { note: Some("nobody answered in time".to_owned()) })
+}
+
+/// Waits until the call leaves, which it may never do.
+async fn left(after: Option<Duration>) {
+    match after {
+        Some(after) => tokio::time::sleep(after).await,
+        None => std::future::pending().await,
+    }
 }

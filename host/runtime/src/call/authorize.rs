@@ -8,7 +8,7 @@ use super::question;
 use super::record::CallRecord;
 use super::unwanted::unwanted;
 use super::validate::ValidCall;
-use crate::approvals::{ApprovalError, Asked, NOTE_BYTES_MAX, Ticket, unkept};
+use crate::approvals::{ApprovalError, Asked, NOTE_BYTES_MAX, Ticket, WaitingFor, unkept};
 use crate::host::Inner;
 use crate::ledger::{Subject, blocking};
 use crate::provenance::{Provenance, Repair};
@@ -136,7 +136,7 @@ impl ValidCall {
     ) -> Result<(), Rejection> {
         let mut case = question::about_call(host, &request.origin, self, record.id(), subject, reason)?;
         case.afresh = request.is_repaired() || self.tool.schema.is_absent();
-        let id = case.question.id.clone();
+        case.times.leaving = request.approval_wait;
         let asked =
             host.approvals.ask(request.channel(&host.channel), case, || record.waiting(), unwanted(request)).await?;
         match asked {
@@ -147,7 +147,11 @@ impl ValidCall {
                 Ok(())
             }
             Asked::No { note } => Err(disapproved(self, note.as_deref())),
-            Asked::Pending => Err(pending(self, &id)),
+            Asked::Pending { question, waits_for } => {
+                let rejection = pending(host, self, &question, waits_for);
+                record.approval_request = Some(question);
+                Err(rejection)
+            }
         }
     }
 
@@ -239,12 +243,18 @@ fn denied(call: &ValidCall, verdict: &Verdict, alternatives: &[String]) -> Rejec
     Rejection::new(Code::PolicyDenied, message).with_detail(verdict_text(verdict))
 }
 
-fn pending(call: &ValidCall, question: &str) -> Rejection {
-    let message = format!(
-        "The call of {} waits for a person and has not run. Tell the person that it can be approved with `portcullis \
-         approvals approve {question}`, and do not make it again.",
-        call.tool.name
-    );
+fn pending(host: &Inner, call: &ValidCall, question: &str, waits_for: WaitingFor) -> Rejection {
+    let (tool, command) = (&call.tool.name, host.approval_command(question));
+    let message = match waits_for {
+        WaitingFor::Approver => format!(
+            "The call of {tool} waits for a person and has not run. Tell the person that it can be approved with \
+             `{command}`, and do not make it again."
+        ),
+        WaitingFor::Caller => format!(
+            "Not run: this call of {tool} waits for a person's approval, request {question}. Tell the user to run \
+             `{command}`. When they have, make exactly the same call again: it then runs."
+        ),
+    };
     Rejection::new(Code::ApprovalPending, message)
 }
 

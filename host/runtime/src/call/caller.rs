@@ -124,7 +124,7 @@ impl Caller {
         match asked.map_err(refused)? {
             Asked::Yes(_) => Ok(()),
             Asked::No { note: Some(note) } => Err(format!("not approved: {}", OneLine(cut(&note, NOTE_BYTES_MAX)))),
-            Asked::No { note: None } | Asked::Pending => Err("not approved".to_owned()),
+            Asked::No { note: None } | Asked::Pending { .. } => Err("not approved".to_owned()),
         }
     }
 }

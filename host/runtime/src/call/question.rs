@@ -3,9 +3,8 @@
 use super::Rejection;
 use super::grant::{bound_lines, describe_handles};
 use super::validate::ValidCall;
-use crate::approvals::{Binding, Case, Edit, Times, resource_arguments};
+use crate::approvals::{Binding, Case, Edit, EditTarget, Times, not_computed, resource_arguments};
 use crate::approver::{Question, Subject};
-use crate::catalog::Plugin;
 use crate::host::Inner;
 use crate::ledger;
 use crate::outputs::session_name;
@@ -13,7 +12,6 @@ use crate::reply::Code;
 use crate::request::Origin;
 use crate::text::new_id;
 use portcullis_policy::{Pattern, Payloads, Permission, Permissions};
-use portcullis_sandbox::Directory;
 use serde_json::{Map, Value};
 
 /// What a running call asks for.
@@ -40,21 +38,24 @@ pub(super) fn about_call(
     let asked =
         About { subject, shown, permissions: call.tool.permissions(), covered: call.arguments.clone(), patterns };
     let mut case = case(host, origin, call, id, asked, reason)?;
-    case.edit = edit(call);
+    (case.target, case.question.difference) = change(call);
     Ok(case)
 }
 
-/// What the call would change in a file, where it says so in a usual way. It is read when a person is asked.
-fn edit(call: &ValidCall) -> Option<(Edit, Option<Directory>)> {
-    let writes = call.tool.permissions().contains(Permission::Write);
-    let edit = Edit::of(&call.arguments).filter(|_| writes)?;
-    Some((edit, only_directory(&call.plugin).cloned()))
-}
-
-/// The directory of a plugin that has one: with several, a path does not say which.
-fn only_directory(plugin: &Plugin) -> Option<&Directory> {
-    let mut bound = plugin.dependencies.keys().filter_map(|key| plugin.grants.directory(key));
-    bound.next().filter(|_| bound.next().is_none()).map(|bound| &bound.directory)
+/// Where the call would change a file, or that the host cannot tell.
+fn change(call: &ValidCall) -> (Option<EditTarget>, Option<String>) {
+    let bound = call.plugin.dependencies.keys().filter_map(|key| call.plugin.grants.directory(key));
+    let bound: Vec<_> = bound.collect();
+    if bound.is_empty() || !call.tool.permissions().contains(Permission::Write) {
+        return (None, None);
+    }
+    match bound.as_slice() {
+        [bound] if Edit::of(&call.arguments).is_some() => {
+            (Some(EditTarget { place: bound.place.clone(), file_sha256: None }), None)
+        }
+        [_] => (None, Some(not_computed("the host does not know the form of these arguments"))),
+        _ => (None, Some(not_computed("the plugin has several directories"))),
+    }
 }
 
 /// The question whether a running call may do one more thing.
@@ -147,7 +148,7 @@ fn case(
         binding,
         covered: asked.covered,
         patterns: asked.patterns,
-        edit: None,
+        target: None,
         afresh: false,
         automated: origin.automated,
         message: origin.message.as_deref().map(str::to_owned),
@@ -155,6 +156,7 @@ fn case(
         keeps_payloads: host.policy.record().payloads == Payloads::Keep,
         times: Times {
             waiting: limits.approval_time,
+            leaving: None,
             pending: approvals.pending_time,
             session: approvals.session_time,
             always: approvals.always_time,

@@ -41,6 +41,8 @@ pub(crate) struct CallRecord {
     /// The yes it spends. Dropped with this, when everything else is written.
     _ticket: Option<Ticket>,
     finished: bool,
+    /// The approval request that the call has left behind.
+    pub(super) approval_request: Option<String>,
 }
 
 /// The part that the running call holds as well, to record what is asked in its middle.
@@ -74,7 +76,7 @@ impl CallRecord {
         let (facts, heading, ear) = (Mutex::new(facts), OnceLock::new(), request.ear.clone());
         let shared = Shared { audit, events, ear, id, payloads, facts, heading };
         shared.publish(CallState::Pending);
-        Self { shared: Arc::new(shared), call: None, _ticket: None, finished: false }
+        Self { shared: Arc::new(shared), call: None, _ticket: None, finished: false, approval_request: None }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -253,7 +255,13 @@ impl CallRecord {
         limits: &Limits,
         answer: Option<Arc<RunningAnswer>>,
     ) -> CallContext {
-        let record = Self { shared: Arc::clone(&self.shared), call: None, _ticket: None, finished: true };
+        let record = Self {
+            shared: Arc::clone(&self.shared),
+            call: None,
+            _ticket: None,
+            finished: true,
+            approval_request: None,
+        };
         CallContext {
             id: Arc::from(self.id()),
             session: Arc::clone(&request.origin.session),
@@ -372,6 +380,7 @@ impl Shared {
             message: String::new(),
             reference: None,
             retry_after: None,
+            approval_request: None,
             usage: CallUsage::default(),
         })
     }

@@ -136,6 +136,11 @@ impl Change<'_> {
         Ok(self.transaction.prepare_cached(select)?.exists([call])?)
     }
 
+    /// Returns the open questions with one of these bindings, the oldest first. Leaves out rows without a valid seal.
+    pub(crate) fn open_questions_bound_to(&self, bindings: [&str; 2]) -> Result<Vec<QuestionRow>, LedgerError> {
+        Ok(self.select(&format!("{OPEN} AND binding IN (?1, ?2) ORDER BY asked_at, id"), bindings)?.0)
+    }
+
     /// The open questions that time or a dead process may have ended; those that only wait are not read.
     pub(crate) fn perhaps_stale(&self, now: i64) -> Result<Vec<QuestionRow>, LedgerError> {
         let of = format!("{OPEN} AND (status = 'running' OR subject = 'resource' OR expires_at <= ?1)");

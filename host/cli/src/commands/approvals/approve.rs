@@ -10,10 +10,10 @@ use crate::confirmation::{Confirmation, confirmation};
 use crate::exit_code::Exit;
 use crate::opening;
 use crate::progress::StatusLine;
-use crate::question::{Extent, laid_out};
+use crate::question::{Extent, FILE_CHANGED, laid_out};
 use anyhow::bail;
 use portcullis::text::OneLine;
-use portcullis::{Answer, ApprovalError, Approvals, Cancellation, Covers, Onward, Question, Status};
+use portcullis::{Answer, ApprovalError, Approvals, Cancellation, Covers, Onward, OpenQuestion, Question, Status};
 use std::future::pending;
 use std::time::Duration;
 
@@ -25,25 +25,47 @@ const LOOKS_MAX: u32 = 20;
 
 /// Where a call goes on that was approved.
 enum Goes {
+    /// In the process that asked, now.
     There,
+    /// In the process that asked, when its client makes the call again.
+    Later,
+    /// Here.
     Here,
     Nowhere(ApprovalError),
 }
 
+/// Approves each question in turn. The first one that fails says how the program ends.
 pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyhow::Result<Exit> {
     let approvals = super::open(context)?;
-    let question = match find(&approvals, &arguments.id)? {
-        Ok(Found::Question(question)) => question,
-        Ok(Found::Answer(_)) => return fail(refusal::AN_ANSWER, Exit::Usage, context),
-        Err(why) => return fail(&why, Exit::Usage, context),
-    };
+    let mut questions: Vec<OpenQuestion> = Vec::new();
+    for id in &arguments.ids {
+        match find(&approvals, id)? {
+            Ok(Found::Question(question)) if questions.iter().all(|known| known.id != question.id) => {
+                questions.push(*question);
+            }
+            Ok(Found::Question(_)) => {}
+            Ok(Found::Answer(_)) => return fail(refusal::AN_ANSWER, Exit::Usage, context),
+            Err(why) => return fail(&why, Exit::Usage, context),
+        }
+    }
+    drop(approvals);
+    let mut ended = Exit::Completed;
+    for question in &questions {
+        let exit = approve(question, arguments, context).await?;
+        ended = if ended == Exit::Completed { exit } else { ended };
+    }
+    Ok(ended)
+}
+
+async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context: &Context) -> anyhow::Result<Exit> {
+    let approvals = super::open(context)?;
     let goes = match (&question.question, question.status) {
         (Some(asked), Status::Pending) => {
             let answer = match answer(arguments, &asked.offers) {
                 Ok(answer) => answer,
                 Err(why) => return fail(&why, Exit::Usage, context),
             };
-            if !is_approved(arguments, asked, context).await? {
+            if !is_approved(arguments, asked, &approvals, context).await? {
                 return fail("nothing was answered: the question still waits", Exit::Denied, context);
             }
             match approvals.answer(&question.id, &answer) {
@@ -60,6 +82,7 @@ pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyh
     drop(approvals);
     match goes {
         Goes::There => super::done(&question.id, "approved: the call goes on in the process that asked", context),
+        Goes::Later => super::done(&question.id, "approved: the call runs when its client makes it again", context),
         Goes::Here => resume(&question.id, context).await,
         Goes::Nowhere(error) => refusal::tell(&error, context),
     }
@@ -94,11 +117,17 @@ fn not_offered(offers: &[String]) -> String {
 }
 
 /// Whether a person approves the question, who has seen all of it or said `--yes`. Fails where nobody can be asked.
-async fn is_approved(arguments: &ApproveArguments, asked: &Question, context: &Context) -> anyhow::Result<bool> {
+async fn is_approved(
+    arguments: &ApproveArguments,
+    asked: &Question,
+    approvals: &Approvals,
+    context: &Context,
+) -> anyhow::Result<bool> {
     let terminal = context.terminal;
+    let now = || approvals.question(&asked.id).map(|open| open.question.unwrap_or_else(|| asked.clone()));
     if arguments.yes {
         if !context.json {
-            terminal.say(&laid_out(asked, Extent::Screen, terminal).text);
+            terminal.say(&laid_out(&now()?, Extent::Screen, terminal).text);
         }
         return Ok(true);
     }
@@ -108,10 +137,12 @@ async fn is_approved(arguments: &ApproveArguments, asked: &Question, context: &C
     let prompt = format!("Approve {}? [y/N/more] ", asked.tool);
     let mut extent = Extent::Screen;
     loop {
-        let sheet = laid_out(asked, extent, terminal);
+        let shown = now()?;
+        let sheet = laid_out(&shown, extent, terminal);
         terminal.say(&sheet.text);
         match (confirmation(terminal, &prompt).await, sheet.unseen) {
-            (Confirmation::Yes, Unseen::Nothing) => return Ok(true),
+            (Confirmation::Yes, Unseen::Nothing) if now()?.difference == shown.difference => return Ok(true),
+            (Confirmation::Yes, Unseen::Nothing) => terminal.note(FILE_CHANGED),
             (Confirmation::Yes, Unseen::Some) => terminal.note(CUT),
             (Confirmation::More, _) => extent = Extent::Whole,
             (Confirmation::No, _) => return Ok(false),
@@ -132,7 +163,7 @@ async fn look_after(approvals: &Approvals, id: &str) -> anyhow::Result<Goes> {
             }
         }
     }
-    Ok(Goes::There)
+    Ok(Goes::Later)
 }
 
 /// Runs the call here, as `portcullis call` does.

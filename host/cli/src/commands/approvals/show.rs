@@ -13,10 +13,16 @@ use portcullis::{HeldAnswer, OpenQuestion};
 
 pub(super) fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> {
     let terminal = context.terminal;
-    let text = match find(&super::open(context)?, typed)? {
-        Ok(Found::Question(question)) if context.json => json::line(&question)?,
+    let approvals = super::open(context)?;
+    let text = match find(&approvals, typed)? {
+        Ok(Found::Question(question)) => {
+            let question = approvals.question(&question.id)?;
+            match context.json {
+                true => json::line(&question)?,
+                false => of_question(&question, terminal.style(), terminal.width()),
+            }
+        }
         Ok(Found::Answer(answer)) if context.json => json::line(&answer)?,
-        Ok(Found::Question(question)) => of_question(&question, terminal.style(), terminal.width()),
         Ok(Found::Answer(answer)) => of_answer(&answer, terminal.style()),
         Err(why) => return fail(&why, Exit::Usage, context),
     };

@@ -1,0 +1,47 @@
+//! Which approval requests the calls of this process wait for. The last call that goes takes its request back.
+
+use super::Approvals;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How many calls of this process wait for each approval request, by its id.
+#[derive(Default)]
+pub(super) struct Waiters(Mutex<HashMap<String, usize>>);
+
+/// One call that waits for an approval request. Dropped, it waits no longer.
+pub(super) struct Attendance {
+    approvals: Approvals,
+    id: String,
+}
+
+impl Waiters {
+    /// Returns how many calls wait for a request.
+    pub(super) fn count(&self, id: &str) -> usize {
+        self.lock().get(id).copied().unwrap_or(0)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Attendance {
+    /// Begins to wait. Call this inside the transaction that found or wrote the request, so that no other call takes
+    /// the request back in between.
+    pub(super) fn begin(approvals: &Approvals, id: &str) -> Self {
+        *approvals.shared.waiters.lock().entry(id.to_owned()).or_default() += 1;
+        Self { approvals: approvals.clone(), id: id.to_owned() }
+    }
+}
+
+impl Drop for Attendance {
+    fn drop(&mut self) {
+        let mut waiters = self.approvals.shared.waiters.lock();
+        if let Some(count) = waiters.get_mut(&self.id) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                waiters.remove(&self.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The same call again, while an approval request for it is open: it joins that request, or spends the approval that
+//! was given meanwhile. So a caller that gave up waiting can come back, and a person is asked once.
+
+use super::attendance::Attendance;
+use super::binding::Binding;
+use super::line::AnswerLine;
+use super::recorded::Announcer;
+use super::{ApprovalError, Approvals, Body, Case, Channel, QUESTIONS_MAX};
+use crate::audit::Kind;
+use crate::ledger::{Change, Durable, QuestionRow, Status, Step, Subject, now};
+use portcullis_policy::Unattended;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Approval requests that calls of this process have left behind for their callers, by the binding of the call: how a
+/// caller that comes back learns of a no.
+#[derive(Default)]
+pub(super) struct LeftRequests(Mutex<HashMap<String, String>>);
+
+/// What an earlier approval request for the same call comes to.
+pub(super) enum Joined {
+    /// There is none that counts.
+    Nothing,
+    /// Its approval was spent. The call may run.
+    Spent {
+        /// The id of the request.
+        id: String,
+    },
+    /// An approver said no after the earlier call had left.
+    Rejected {
+        /// What the model should know.
+        note: Option<String>,
+    },
+    /// It is still open, and a call that waits is counted among those that wait for it.
+    Open {
+        /// The id of the request.
+        id: String,
+        /// None where the call does not wait.
+        attendance: Option<Attendance>,
+        /// Whether this process owns the request.
+        owned: bool,
+    },
+}
+
+impl LeftRequests {
+    /// Remembers a request that its call has left.
+    pub(super) fn put(&self, binding: String, id: String) {
+        let mut left = self.lock();
+        // There is one for each open request at most; beyond that the oldest are of settled ones.
+        if left.len() >= QUESTIONS_MAX {
+            left.clear();
+        }
+        left.insert(binding, id);
+    }
+
+    fn get(&self, bindings: &[String; 2]) -> Option<String> {
+        let left = self.lock();
+        bindings.iter().find_map(|binding| left.get(binding).cloned())
+    }
+
+    fn remove(&self, bindings: &[String; 2]) {
+        let mut left = self.lock();
+        for binding in bindings {
+            left.remove(binding);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Case {
+    /// The binding of this call as a call, and as a repetition: an approval of one is about the same call.
+    fn bindings(&self) -> [String; 2] {
+        [Subject::Call, Subject::Repeat].map(|subject| {
+            let binding = Binding { subject: subject.as_str().to_owned(), ..self.binding.clone() };
+            binding.digest(&self.covered, &self.question.session)
+        })
+    }
+}
+
+impl Approvals {
+    /// Looks for an earlier approval request for the same call. A running call's request for one more thing is its own.
+    ///
+    /// # Errors
+    /// The ledger or the record cannot be read or written.
+    pub(super) fn join(&self, channel: &Channel, case: &Case) -> Result<Joined, ApprovalError> {
+        if case.subject == Subject::Resource {
+            return Ok(Joined::Nothing);
+        }
+        let bindings = case.bindings();
+        let [call, repeat] = &bindings;
+        if self.shared.ledger.look(|change| change.open_questions_bound_to([call, repeat]))?.is_empty() {
+            return self.rejected_since(&bindings);
+        }
+        let owner = self.owner()?;
+        self.announced(Durable::Machine, |change, announcer| {
+            for row in change.open_questions_bound_to([call, repeat])? {
+                if let Some(joined) = self.join_row((change, announcer), channel, case, row, owner.id())? {
+                    return Ok(joined);
+                }
+            }
+            Ok(Joined::Nothing)
+        })
+    }
+
+    fn join_row(
+        &self,
+        (change, announcer): (&Change<'_>, &Announcer<'_>),
+        channel: &Channel,
+        case: &Case,
+        row: QuestionRow,
+        owner: &str,
+    ) -> Result<Option<Joined>, ApprovalError> {
+        if row.expires_at <= now() {
+            let _ = change.step(&row.id, Step::Expire, None)?;
+            return Ok(None);
+        }
+        // What was mended, or that nothing was checked, is part of what the approver has to see.
+        if case.afresh && Body::parse(&row.id, row.body.as_deref())?.question.reason != case.question.reason {
+            return Ok(None);
+        }
+        let waits_elsewhere = row.owner != owner && change.is_waited_for(&row);
+        match row.status {
+            Status::Approved if self.shared.waiters.count(&row.id) == 0 && !waits_elsewhere => {
+                self.spend((change, announcer), case, &row, owner).map(Some)
+            }
+            // The policy leaves nothing behind, and this call does not either.
+            Status::Pending | Status::Approved if matches!(channel, Channel::Nobody(Unattended::Deny)) => Ok(None),
+            Status::Pending | Status::Approved => {
+                let waits = matches!(channel, Channel::Approver(_) | Channel::Elsewhere);
+                if waits && !waits_elsewhere && row.owner != owner {
+                    change.hand_over(&row, owner)?;
+                }
+                let attendance = waits.then(|| Attendance::begin(self, &row.id));
+                Ok(Some(Joined::Open { id: row.id, attendance, owned: !waits_elsewhere }))
+            }
+            Status::Running | Status::Done | Status::Rejected | Status::Expired | Status::Withdrawn | Status::Lost => {
+                Ok(None)
+            }
+        }
+    }
+
+    /// Spends the approval of a request that no call waits for.
+    fn spend(
+        &self,
+        (change, announcer): (&Change<'_>, &Announcer<'_>),
+        case: &Case,
+        row: &QuestionRow,
+        owner: &str,
+    ) -> Result<Joined, ApprovalError> {
+        let line = AnswerLine {
+            call: &case.question.call,
+            question: Some(&row.id),
+            subject: super::answer::subject_text(&case.question.subject),
+            answer: "remembered",
+            covers: None,
+            held: None,
+            note: None,
+        };
+        let row = change.hand_over(row, owner)?;
+        change.step(&row.id, Step::Claim, None)?.map_err(ApprovalError::from)?;
+        announcer.announce(Kind::Answer, &line)?;
+        Ok(Joined::Spent { id: row.id })
+    }
+
+    /// Whether an approver has said no since a call like this left its request. The caller learns of it once.
+    fn rejected_since(&self, bindings: &[String; 2]) -> Result<Joined, ApprovalError> {
+        let Some(id) = self.shared.left.get(bindings) else { return Ok(Joined::Nothing) };
+        self.shared.left.remove(bindings);
+        let row = self.shared.ledger.look(|change| change.question(&id))?;
+        Ok(match row.filter(|row| row.status == Status::Rejected) {
+            Some(row) => Joined::Rejected { note: row.note },
+            None => Joined::Nothing,
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! The same call again while its approval request is open: it joins the request, and one approval runs one call.
+
+use crate::desk::{ASK, Desk, GRANT, eventually_async, left_behind, mark, open, policy, policy_with, the_question};
+use portcullis::policy::Unattended;
+use portcullis::{Answer, Code, Host, Onward, Reply, Request, Status};
+use std::time::Duration;
+
+async fn elsewhere(desk: &Desk) -> Host {
+    open(desk.site.builder(&policy(ASK)).answered_elsewhere()).await
+}
+
+/// A call whose caller waits for no approver.
+fn impatient(number: usize) -> Request {
+    mark(number).approval_wait(Duration::ZERO)
+}
+
+/// The request that a call has left behind.
+#[track_caller]
+fn left(reply: &Reply) -> String {
+    assert_eq!(reply.code, Code::ApprovalPending, "{}", reply.message);
+    reply.approval_request.clone().unwrap()
+}
+
+/// How many calls have asked so far.
+fn asked(desk: &Desk) -> usize {
+    desk.record().iter().filter(|line| line["kind"] == "asked").count()
+}
+
+/// However often it comes, as a repetition as well.
+#[tokio::test]
+async fn the_same_call_again_makes_no_second_request() {
+    let desk = Desk::new();
+    let builder = desk.site.builder(&policy_with("repeats = 3", GRANT, ASK));
+    let host = open(builder.unattended(Unattended::Pending)).await;
+    let id = left_behind(&host, mark(1)).await;
+    for _ in 0..4 {
+        let reply = host.call(mark(1)).await;
+        assert_eq!(left(&reply), id);
+    }
+    assert_eq!(host.approvals().list(false).unwrap().questions.len(), 1);
+    host.approvals().answer(&id, &Answer::Yes).unwrap();
+    assert_eq!(host.call(mark(1)).await.code, Code::Completed);
+    assert!(host.resume(&id).await.is_err(), "it is spent");
+    assert_ne!(left(&host.call(mark(1)).await), id);
+    assert_eq!(desk.marks().into_values().collect::<Vec<_>>(), [1]);
+    desk.verifies();
+}
+
+#[tokio::test]
+async fn two_calls_that_wait_share_a_request_and_an_approval_runs_one() {
+    let desk = Desk::new();
+    let host = elsewhere(&desk).await;
+    let calls = [(); 2].map(|()| {
+        let host = host.clone();
+        tokio::spawn(async move { host.call(mark(1)).await })
+    });
+    eventually_async("both ask", || (asked(&desk) == 2).then_some(())).await;
+    let first = the_question(host.approvals()).await;
+    assert_eq!(host.approvals().list(false).unwrap().questions.len(), 1);
+    host.approvals().answer(&first, &Answer::Yes).unwrap();
+    // The other call needs an approval of its own.
+    let second = eventually_async("a second request", || {
+        let questions = host.approvals().list(false).unwrap().questions;
+        questions.into_iter().find(|question| question.id != first && question.status == Status::Pending)
+    });
+    let second = second.await.id;
+    eventually_async("one run", || (desk.marks().into_values().sum::<usize>() == 1).then_some(())).await;
+    host.approvals().answer(&second, &Answer::Yes).unwrap();
+    for call in calls {
+        assert_eq!(call.await.unwrap().code, Code::Completed);
+    }
+    assert_eq!(desk.marks().into_values().collect::<Vec<_>>(), [2]);
+    desk.verifies();
+}
+
+#[tokio::test]
+async fn a_shared_request_is_taken_back_by_the_last_call_that_waits() {
+    let desk = Desk::new();
+    let host = elsewhere(&desk).await;
+    let calls = [(); 2].map(|()| {
+        let host = host.clone();
+        tokio::spawn(async move { host.call(mark(1)).await })
+    });
+    eventually_async("both ask", || (asked(&desk) == 2).then_some(())).await;
+    let id = the_question(host.approvals()).await;
+    for (call, status) in calls.into_iter().zip([Status::Pending, Status::Withdrawn]) {
+        call.abort();
+        assert!(call.await.unwrap_err().is_cancelled());
+        assert_eq!(host.approvals().question(&id).unwrap().status, status);
+    }
+    desk.verifies();
+}
+
+#[tokio::test]
+async fn a_call_that_left_its_request_runs_when_it_is_made_again_after_the_approval() {
+    let desk = Desk::new();
+    let host = elsewhere(&desk).await;
+    let reply = host.call(impatient(1)).await;
+    let id = left(&reply);
+    assert!(reply.message.contains("make exactly the same call again"), "{}", reply.message);
+    assert_eq!(left(&host.call(impatient(1)).await), id, "it still waits");
+    let question = host.approvals().question(&id).unwrap();
+    assert_eq!((question.status, question.waited_for), (Status::Pending, true));
+    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::There);
+    assert_eq!(host.call(impatient(1)).await.code, Code::Completed);
+    assert_ne!(left(&host.call(impatient(1)).await), id, "it is spent");
+    assert_eq!(desk.marks().into_values().collect::<Vec<_>>(), [1]);
+    desk.verifies();
+}
+
+#[tokio::test]
+async fn a_no_to_a_call_that_left_reaches_its_caller_once() {
+    let desk = Desk::new();
+    let host = elsewhere(&desk).await;
+    let id = left(&host.call(impatient(1)).await);
+    host.approvals().answer(&id, &Answer::No { note: Some("not there".to_owned()) }).unwrap();
+    let reply = host.call(impatient(1)).await;
+    assert_eq!(reply.code, Code::ApprovalDenied);
+    assert!(reply.message.contains("not there"), "{}", reply.message);
+    assert_ne!(left(&host.call(impatient(1)).await), id);
+    assert!(desk.marks().is_empty());
+}
+
+/// Another call, session or principal has no part in it, nor has an approval that was taken back.
+#[tokio::test]
+async fn an_approval_is_spent_by_no_other_call() {
+    let desk = Desk::new();
+    let host = elsewhere(&desk).await;
+    let id = left(&host.call(impatient(1)).await);
+    host.approvals().answer(&id, &Answer::Yes).unwrap();
+    let bob = "bob".parse().unwrap();
+    for other in
+        [impatient(2), impatient(1).session("other"), impatient(1).principal(bob), impatient(1).automated(true)]
+    {
+        assert_ne!(left(&host.call(other).await), id);
+    }
+    host.approvals().revoke(&id).unwrap();
+    assert_ne!(host.call(impatient(1)).await.code, Code::Completed);
+    assert!(desk.marks().is_empty());
+    desk.verifies();
+}
