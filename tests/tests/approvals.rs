@@ -66,3 +66,6 @@ mod unavailable;
 
 #[path = "approvals/agreement.rs"]
 mod agreement;
+
+#[path = "approvals/rollback.rs"]
+mod rollback;

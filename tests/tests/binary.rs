@@ -43,6 +43,9 @@ mod approvals;
 #[path = "binary/trust.rs"]
 mod trust;
 
+#[path = "binary/ledger.rs"]
+mod ledger;
+
 #[path = "binary/lints.rs"]
 mod lints;
 

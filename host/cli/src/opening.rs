@@ -7,7 +7,7 @@ use crate::progress::{CompileProgress, StatusLine};
 use crate::style::Look;
 use portcullis::policy::{Limits, Unattended};
 use portcullis::text::OneLine;
-use portcullis::{Engine, EngineConfig, Hook, Host, HostBuilder, LoadError, Loaded, Observer};
+use portcullis::{Approvals, Engine, EngineConfig, Hook, Host, HostBuilder, LoadError, Loaded, Observer};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -84,6 +84,7 @@ async fn open_for(context: &Context, status: &Arc<StatusLine>, channel: &Channel
     if let Channel::Terminal(approver) = channel {
         approver.stand_before(&host);
     }
+    note_rollback(host.approvals(), context);
     if let Some(untrusted) = host.untrusted_policy() {
         let style = context.terminal.note_style();
         context.terminal.note(style.paint(Look::Doubtful, untrusted_note(untrusted)));
@@ -105,6 +106,14 @@ fn with_policies(builder: HostBuilder, places: &PolicyPlaces) -> HostBuilder {
         PolicyPlaces::Named(path) => builder.policy_file(path, true),
         PolicyPlaces::Usual { user: Some(user), project } => builder.policy_file(user, false).project_policy(project),
         PolicyPlaces::Usual { user: None, project } => builder.project_policy(project),
+    }
+}
+
+/// Warns that nothing in the ledger counts any more, where this process found that it was rolled back.
+pub(crate) fn note_rollback(approvals: &Approvals, context: &Context) {
+    if let Some(rolled_back) = approvals.rolled_back() {
+        let label = context.terminal.note_style().paint(Look::Bad, "warning:");
+        context.terminal.note(format_args!("{label} {rolled_back}"));
     }
 }
 

@@ -10,7 +10,7 @@ use crate::explain::Explained;
 use crate::grants::{Bases, Own};
 use crate::hooks::Hook;
 use crate::inject::Injection;
-use crate::ledger::{Ledger, Owner};
+use crate::ledger::{Ledger, LedgerError, LedgerPeek, Owner};
 use crate::open::{HostBuilder, OpenError};
 use crate::outputs::Outputs;
 use crate::place::Places;
@@ -23,6 +23,7 @@ use crate::stores::Stores;
 use crate::watch::Watch;
 use portcullis_policy::{Leniency, Permission, Policy};
 use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, Network, TimeSource};
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -255,13 +256,15 @@ pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
     Ok(Approvals::new(ledger, audit)?)
 }
 
-/// Opens the record of a state directory alone, to read it.
+/// Opens the record of a state directory alone, to read it, and to compare it with the ledger beside it.
 ///
 /// # Errors
 /// The state directory or the record cannot be opened.
 pub fn open_audit(state: &Path) -> Result<AuditLog, OpenError> {
     let state = State::open(state)?;
-    Ok(AuditLog::open(&state.directory, &state.key)?)
+    let ledger = LedgerPeek::of(&state).map_err(LedgerError::from)?;
+    let audit = AuditLog::open(&state.directory, &state.key)?;
+    Ok(audit.beside(Box::new(move || ledger.generation().map_err(io::Error::other))))
 }
 
 impl Inner {

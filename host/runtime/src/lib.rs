@@ -52,7 +52,7 @@ mod turn;
 mod watch;
 pub mod wording;
 
-pub use approvals::{ApprovalError, Approvals, HeldAnswer, Listing, Onward, OpenQuestion};
+pub use approvals::{ApprovalError, Approvals, HeldAnswer, Listing, Onward, OpenQuestion, RolledBack};
 pub use approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scripted, Subject};
 pub use audit::{AuditError, AuditLog, Entry, Fault, Kind, Verified};
 pub use batch::{BATCH_CALLS_DEFAULT, BATCH_REQUESTS_MAX, Batch};

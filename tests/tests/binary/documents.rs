@@ -68,7 +68,7 @@ fn the_record_comes_as_documents() {
     let reply = desk.call("hello.greet", &json!({ "name": "Ann" }), 0);
     desk.call("hello.greet", &json!({}), 6);
     let verify = desk.run(&["audit", "verify", "--json"]).ends(0).document();
-    assert_eq!(verify, json!({ "entries": 3, "verifies": true, "fault": null }));
+    assert_eq!(verify, json!({ "entries": 3, "verifies": true, "fault": null, "ledger_rollbacks": [] }));
     let shown = desk.run(&["audit", "show", "--json"]).ends(0).out;
     let entries: Vec<Value> = shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(entries.iter().map(|entry| &entry["kind"]).collect::<Vec<_>>(), ["decision", "outcome", "outcome"]);

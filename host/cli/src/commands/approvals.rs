@@ -10,6 +10,7 @@ use super::Context;
 use crate::arguments::{ApprovalsCommand, RejectArguments};
 use crate::exit_code::Exit;
 use crate::json;
+use crate::opening::note_rollback;
 use anyhow::ensure;
 use identify::{Found, find};
 use portcullis::{Answer, Approvals};
@@ -29,7 +30,9 @@ pub(super) async fn run(command: ApprovalsCommand, context: &Context) -> anyhow:
 fn open(context: &Context) -> anyhow::Result<Approvals> {
     let state = context.environment.state()?;
     ensure!(state.is_dir(), "there is no state directory {}: nothing was asked there", state.display());
-    Ok(portcullis::open_approvals(state)?)
+    let approvals = portcullis::open_approvals(state)?;
+    note_rollback(&approvals, context);
+    Ok(approvals)
 }
 
 fn reject(arguments: &RejectArguments, context: &Context) -> anyhow::Result<Exit> {

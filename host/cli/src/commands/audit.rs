@@ -7,8 +7,8 @@ use crate::json;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Table};
 use anyhow::ensure;
-use portcullis::{AuditLog, Entry, Verified};
-use serde_json::{Map, Value};
+use portcullis::{AuditLog, Entry, Kind, Verified};
+use serde_json::{Map, Value, json};
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
@@ -22,15 +22,27 @@ const REASON_CHARACTERS_MAX: usize = 160;
 const IN_COLUMNS: [&str; 6] = ["seq", "time", "kind", "call", "tool", "mac"];
 
 pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
-    let verified = open(context)?.verify()?;
+    let mut rollbacks = Vec::new();
+    let verified = open(context)?.read(|entry| {
+        if member(&entry, "kind") == Some(Kind::Ledger.as_str()) {
+            rollbacks.push(entry.sequence);
+        }
+        Ok(())
+    })?;
     if context.json {
-        let fault = verified.fault.as_ref().map(ToString::to_string);
-        let document = serde_json::json!({ "entries": verified.lines, "verifies": fault.is_none(), "fault": fault });
+        let (entries, fault) = (verified.lines, verified.fault.as_ref().map(ToString::to_string));
+        let verifies = fault.is_none();
+        let document =
+            json!({ "entries": entries, "verifies": verifies, "fault": fault, "ledger_rollbacks": rollbacks });
         context.terminal.print(&json::line(&document)?)?;
     } else if verified.fault.is_none() {
         context.terminal.print(&format!("{} verify\n", entries(verified.lines)))?;
     } else {
         tell_fault(&verified, context);
+    }
+    for entry in rollbacks {
+        let what = "the ledger had been replaced or removed, and what it held was revoked";
+        context.terminal.note(format_args!("entry {entry}: {what}"));
     }
     Ok(exit(&verified))
 }
@@ -200,7 +212,6 @@ fn details(entry: &Entry) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn entry(sequence: u64, document: Value) -> Entry {
         Entry { sequence, document }

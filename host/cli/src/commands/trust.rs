@@ -5,11 +5,11 @@ use crate::arguments::TrustArguments;
 use crate::confirmation::confirmed;
 use crate::exit_code::Exit;
 use crate::json;
+use crate::opening::note_rollback;
 use crate::policy_file::PolicyFile;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Table};
 use anyhow::{anyhow, bail};
-use portcullis::OpenError;
 use portcullis::policy::{
     Approvals, Binding, ClockResolution, Decision, DependencyKey, Limits, PluginName, Policy, Rule,
 };
@@ -72,7 +72,9 @@ fn is_hash(text: &str) -> bool {
 }
 
 fn approvals(context: &Context) -> anyhow::Result<portcullis::Approvals> {
-    portcullis::open_approvals(context.environment.state()?).map_err(|error: OpenError| error.into())
+    let approvals = portcullis::open_approvals(context.environment.state()?)?;
+    note_rollback(&approvals, context);
+    Ok(approvals)
 }
 
 /// What the policy would bring, one line each.

@@ -1,6 +1,25 @@
 //! The lines of the record that are about answers, as they are written.
 
+use super::rollback::RolledBack;
 use serde::Serialize;
+
+/// A ledger in which nothing counts any more.
+#[derive(Serialize)]
+pub(super) struct RollbackLine {
+    event: &'static str,
+    found: u64,
+    expected: u64,
+    approvals: usize,
+    requests: usize,
+    trusted: usize,
+}
+
+impl RollbackLine {
+    pub(super) fn of(rolled_back: &RolledBack) -> Self {
+        let RolledBack { found, expected, approvals, requests, trusted } = *rolled_back;
+        Self { event: "rolled-back", found, expected, approvals, requests, trusted }
+    }
+}
 
 /// A question, before it is put to a person.
 #[derive(Serialize)]

@@ -15,6 +15,7 @@ pub(crate) mod line;
 mod recall;
 mod recorded;
 mod repetition;
+mod rollback;
 mod sweep;
 mod trust;
 mod wait;
@@ -27,13 +28,14 @@ pub(crate) use claim::Ticket;
 pub use desk::{HeldAnswer, Listing, OpenQuestion};
 pub(crate) use difference::{Edit, EditTarget, not_computed};
 pub(crate) use repetition::Repetition;
+pub use rollback::RolledBack;
 
 use crate::approver::{Approver, Question};
 use crate::audit::{AuditError, AuditLog};
 use crate::ledger::{Ledger, LedgerError, Owner, Status};
 use portcullis_policy::{Pattern, Principal, Unattended};
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::Notify;
 
 /// The most questions that are open in one session: more than any person answers, and a flood is cut off.
@@ -115,6 +117,7 @@ struct Shared {
     owner: Mutex<Option<Arc<Owner>>>,
     /// Something was answered in this process.
     answered: Notify,
+    rolled_back: OnceLock<RolledBack>,
     refusals: repetition::Refusals,
     attention: repetition::Attention,
     /// How many calls of this process wait for each approval request.
@@ -149,15 +152,14 @@ impl Approvals {
             audit,
             owner: Mutex::new(None),
             answered: Notify::new(),
+            rolled_back: OnceLock::new(),
             refusals: repetition::Refusals::default(),
             attention: repetition::Attention::default(),
             waiters: attendance::Waiters::default(),
             left: join::LeftRequests::default(),
         };
         let approvals = Self { shared: Arc::new(shared), within: None };
-        approvals.flush_left()?;
-        approvals.sweep()?;
-        approvals.settle_calls()?;
+        approvals.settle_left()?;
         Ok(approvals)
     }
 

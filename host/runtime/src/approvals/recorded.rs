@@ -6,7 +6,7 @@
 
 use super::{ApprovalError, Approvals};
 use crate::audit::{Announced, AuditError, AuditLog, Kind};
-use crate::ledger::{Change, Committed, Durable, LedgerError, Status};
+use crate::ledger::{Change, Durable, LedgerError, Status};
 use serde::Serialize;
 use std::cell::RefCell;
 
@@ -45,9 +45,12 @@ impl Approvals {
         work: impl FnOnce(&Change<'_>) -> Result<T, ApprovalError>,
     ) -> Result<T, ApprovalError> {
         let (done, committed) = self.shared.ledger.commit(durable, work)?;
-        match committed {
-            Committed::Silent => {}
-            Committed::Posted => self.flush()?,
+        if let Some(generation) = committed.generation.filter(|_| durable == Durable::Machine) {
+            // What is committed holds, whether or not it is noted: the note then follows with the next change.
+            let _ = self.shared.audit.note_ledger(generation);
+        }
+        if committed.posted {
+            self.flush()?;
         }
         Ok(done)
     }

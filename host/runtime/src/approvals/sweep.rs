@@ -2,13 +2,29 @@
 
 use super::desk::SETTLED_KEPT;
 use super::{ApprovalError, Approvals};
-use crate::audit::{AuditError, Ending};
+use crate::audit::{AuditError, Ending, LogScan};
 use crate::ledger::{Change, Durable, QuestionRow, Status, Step, now};
 
 impl Approvals {
+    /// Settles what others left: a ledger that was rolled back, entries that were not written, and what died with its
+    /// process. A record that is not what its head says stays as it is: no call is made beside it, and each says why.
+    pub(super) fn settle_left(&self) -> Result<(), ApprovalError> {
+        let scan = match self.shared.audit.scan() {
+            Ok(scan) => Some(scan),
+            Err(AuditError::Head | AuditError::Cut { .. }) => None,
+            Err(error @ (AuditError::Io(_) | AuditError::Gone | AuditError::Form(_))) => return Err(error.into()),
+        };
+        // The head may know the ledger where the log cannot be read.
+        readable(self.check_rollback(scan.as_ref().map_or(0, LogScan::ledger)))?;
+        // Where the record cannot be written, what a process that died left in the outbox stays there.
+        readable(self.flush())?;
+        self.sweep()?;
+        scan.map_or(Ok(()), |scan| self.settle_calls(scan))
+    }
+
     /// Settles what nobody will: calls that ran when their process died, questions of calls that are gone, and what
     /// has expired.
-    pub(super) fn sweep(&self) -> Result<(), ApprovalError> {
+    fn sweep(&self) -> Result<(), ApprovalError> {
         let stale = |change: &Change<'_>| {
             let rows = change.perhaps_stale(now())?.into_iter();
             let stale = rows.filter_map(|row| Some((end_of(change, &row)?, row)));
@@ -26,30 +42,27 @@ impl Approvals {
         })
     }
 
-    /// Records how the calls ended that died with their process. A record that is not what its head says stays as it
-    /// is: no call is made beside it, and each says why.
-    pub(super) fn settle_calls(&self) -> Result<(), ApprovalError> {
+    /// Records how the calls ended that died with their process.
+    fn settle_calls(&self, scan: LogScan) -> Result<(), ApprovalError> {
         let ledger = &self.shared.ledger;
         let ending = |call: &str| {
             let is_open = ledger.look(|change| Ok::<_, ApprovalError>(change.is_call_open(call)?))?;
-            Ok(if is_open { Ending::Pending } else { Ending::Lost })
+            Ok::<_, ApprovalError>(if is_open { Ending::Pending } else { Ending::Lost })
         };
-        match self.shared.audit.settle(|owner| ledger.is_alive(owner), ending) {
-            Err(ApprovalError::Audit(AuditError::Head | AuditError::Cut { .. })) => Ok(()),
-            Err(error) => Err(error),
-            Ok(settled) => {
-                self.undo_announced(&settled.announced)?;
-                Ok(self.shared.audit.note_settled(&settled)?)
-            }
-        }
+        let settled = self.shared.audit.settle(scan, |owner| ledger.is_alive(owner), ending)?;
+        self.undo_announced(&settled.announced)?;
+        Ok(self.shared.audit.note_settled(&settled)?)
     }
+}
 
-    /// Writes what a process that died left in the outbox. Where the record cannot be written it stays there.
-    pub(super) fn flush_left(&self) -> Result<(), ApprovalError> {
-        match self.flush() {
-            Err(ApprovalError::Unrecorded(AuditError::Head | AuditError::Cut { .. })) => Ok(()),
-            flushed => flushed,
-        }
+/// Leaves a record alone that is not what its head says.
+fn readable(settled: Result<(), ApprovalError>) -> Result<(), ApprovalError> {
+    match settled {
+        Err(
+            ApprovalError::Audit(AuditError::Head | AuditError::Cut { .. })
+            | ApprovalError::Unrecorded(AuditError::Head | AuditError::Cut { .. }),
+        ) => Ok(()),
+        settled => settled,
     }
 }
 

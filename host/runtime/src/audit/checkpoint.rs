@@ -34,6 +34,16 @@ pub(crate) enum LedgerMark {
     Generation(u64),
 }
 
+impl LedgerMark {
+    /// Whether a generation is news.
+    pub(super) fn is_older_than(self, generation: u64) -> bool {
+        match self {
+            Self::Unknown => true,
+            Self::Generation(known) => known < generation,
+        }
+    }
+}
+
 impl Checkpoint {
     /// The checkpoint of a new record.
     pub(super) const EMPTY: Self = Self { settled: 0, ledger: LedgerMark::Generation(0) };

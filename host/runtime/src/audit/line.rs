@@ -29,12 +29,14 @@ pub enum Kind {
     Outcome,
     /// What was stored of a plugin was not what had been written, or could not be written.
     Plugin,
+    /// The ledger is older than the log knows it: it was replaced or removed, and nothing in it counts.
+    Ledger,
     /// The record itself was repaired after a crash.
     Repair,
 }
 
 impl Kind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Decision,
         Self::Asked,
         Self::Answer,
@@ -45,6 +47,7 @@ impl Kind {
         Self::Hook,
         Self::Outcome,
         Self::Plugin,
+        Self::Ledger,
         Self::Repair,
     ];
 
@@ -66,6 +69,7 @@ impl Kind {
             Self::Hook => "hook",
             Self::Outcome => "outcome",
             Self::Plugin => "plugin",
+            Self::Ledger => "ledger",
             Self::Repair => "repair",
         }
     }
@@ -80,21 +84,34 @@ pub struct Entry {
     pub document: Value,
 }
 
+/// What every line begins with.
+#[derive(Clone, Copy)]
+pub(super) struct Beginning {
+    /// Its place, from 1.
+    pub(super) sequence: u64,
+    pub(super) kind: Kind,
+    /// The generation of the ledger that was committed since the line before.
+    pub(super) ledger: Option<u64>,
+}
+
 /// Writes a line: a JSON object of its place, its time, its kind, the members of `facts` and `body`, and, last, the MAC
 /// of everything before it.
 pub(super) fn write(
-    head: (u64, Kind),
+    beginning: Beginning,
     facts: Option<&impl Serialize>,
     body: &impl Serialize,
     chain: &Chain,
     previous: &[u8; MAC_BYTES],
 ) -> Result<(Vec<u8>, [u8; MAC_BYTES]), serde_json::Error> {
     let mut line = Vec::with_capacity(1024);
-    let (sequence, kind) = head;
+    let Beginning { sequence, kind, ledger } = beginning;
     // Neither a number, a time nor one of our own words needs an escape.
     let written =
         write!(line, "{{\"seq\":{sequence},\"time\":\"{}\",\"kind\":\"{}\"", jiff::Timestamp::now(), kind.as_str());
     written.map_err(serde_json::Error::io)?;
+    if let Some(generation) = ledger {
+        write!(line, ",\"ledger\":{generation}").map_err(serde_json::Error::io)?;
+    }
     if let Some(facts) = facts {
         append_members(&mut line, facts)?;
     }

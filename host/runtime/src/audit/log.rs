@@ -1,9 +1,9 @@
 //! Appending to the record.
 
 use super::Chain;
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{Checkpoint, LedgerMark};
 use super::head::{Head, HeadFile};
-use super::line::{self, Kind};
+use super::line::{self, Beginning, Kind};
 use super::recover;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use portcullis_policy::Durability;
@@ -27,7 +27,8 @@ pub enum AuditError {
     /// The head is not one this host wrote.
     #[error(
         "the record's head (audit.head) is damaged or was written under another key: look with `portcullis audit \
-         verify`, then move audit.jsonl and audit.head aside to begin a new record"
+         verify`, then move audit.jsonl and audit.head aside to begin a new record. No remembered approval counts \
+         beside it"
     )]
     Head,
     /// The record is shorter than its head says.
@@ -55,7 +56,12 @@ pub struct AuditLog {
     /// Whether each line goes to the disk before it takes effect.
     to_disk: AtomicBool,
     files: Mutex<Files>,
+    /// Looks up the generation of the ledger beside this log, where somebody wants to compare them.
+    ledger: Option<LedgerLookup>,
 }
+
+/// Looks up the generation of a ledger; `None` where there is no ledger.
+pub(crate) type LedgerLookup = Box<dyn Fn() -> io::Result<Option<u64>> + Send + Sync>;
 
 pub(super) struct Files {
     pub(super) log: File,
@@ -64,6 +70,8 @@ pub(super) struct Files {
     /// Where this process left the record. `None` at first, and when a write failed halfway: then the next append
     /// looks at what is there before it goes on.
     left: Option<Head>,
+    /// The generation of the ledger that this process has noted, and that its next line names.
+    ledger_unsaid: Option<u64>,
 }
 
 impl AuditLog {
@@ -77,10 +85,10 @@ impl AuditLog {
         let log = directory.open_with(LOG_FILE, &options)?.into_std();
         options.append(false).write(true);
         let head = directory.open_with(HEAD_FILE, &options)?.into_std();
-        let mut files = Files { log, head, directory: directory.try_clone()?, left: None };
+        let mut files = Files { log, head, directory: directory.try_clone()?, left: None, ledger_unsaid: None };
         let chain = Chain::new(key);
         files.locked(|files| files.begin(&chain))?;
-        Ok(Self { chain, to_disk: AtomicBool::new(false), files: Mutex::new(files) })
+        Ok(Self { chain, to_disk: AtomicBool::new(false), files: Mutex::new(files), ledger: None })
     }
 
     /// Appends one line: the members of `facts`, then those of `body`. When this returns without an error the line is
@@ -114,9 +122,44 @@ impl AuditLog {
         })
     }
 
+    /// Notes that this generation of the ledger is on the disk. Whoever puts an older copy of the ledger back is found
+    /// out by it.
+    ///
+    /// # Errors
+    /// The head cannot be written, or is not one of this host.
+    pub(crate) fn note_ledger(&self, generation: u64) -> Result<(), AuditError> {
+        self.alone(|files| {
+            let mut checkpoint = files.checkpoint(&self.chain)?;
+            if checkpoint.ledger.is_older_than(generation) {
+                checkpoint.ledger = LedgerMark::Generation(generation);
+                files.keep(checkpoint, &self.chain)?;
+                files.ledger_unsaid = Some(generation);
+            }
+            Ok(())
+        })
+    }
+
+    /// What the log knows of the ledger.
+    ///
+    /// # Errors
+    /// The head cannot be read, or is not one of this host.
+    pub(crate) fn ledger_mark(&self) -> Result<LedgerMark, AuditError> {
+        self.alone(|files| Ok(files.checkpoint(&self.chain)?.ledger))
+    }
+
     /// Says what a line has to survive from here on.
     pub(crate) fn keep(&self, durability: Durability) {
         self.to_disk.store(durability == Durability::Machine, Ordering::Relaxed);
+    }
+
+    /// Has [`AuditLog::verify`] and [`AuditLog::read`] compare the log with the ledger beside it.
+    pub(crate) fn beside(self, ledger: LedgerLookup) -> Self {
+        Self { ledger: Some(ledger), ..self }
+    }
+
+    /// The generation of the ledger beside this log; nothing where nobody wants to compare them.
+    pub(super) fn ledger(&self) -> io::Result<Option<Option<u64>>> {
+        self.ledger.as_ref().map(|look_up| look_up()).transpose()
     }
 
     pub(super) fn chain(&self) -> &Chain {
@@ -194,7 +237,8 @@ impl Files {
     ) -> Result<u64, AuditError> {
         let end = self.end(chain)?;
         self.left = None;
-        let (line, mac) = line::write((end.lines + 1, kind), facts, body, chain, &end.mac)?;
+        let beginning = Beginning { sequence: end.lines + 1, kind, ledger: self.ledger_unsaid.take() };
+        let (line, mac) = line::write(beginning, facts, body, chain, &end.mac)?;
         self.log.write_all(&line)?;
         let next = Head { bytes: end.bytes + line.len() as u64, lines: end.lines + 1, mac };
         match kind {
@@ -209,6 +253,7 @@ impl Files {
             | Kind::Hook
             | Kind::Outcome
             | Kind::Plugin
+            | Kind::Ledger
             | Kind::Repair => next.write(&self.head, chain)?,
         }
         self.left = Some(next);

@@ -13,9 +13,10 @@ mod recover;
 mod settle;
 mod verify;
 
+pub(crate) use checkpoint::LedgerMark;
 pub use line::{Entry, Kind};
 pub use log::{AuditError, AuditLog};
-pub(crate) use settle::{Announced, Ending};
+pub(crate) use settle::{Announced, Ending, LogScan};
 pub use verify::{Fault, Verified};
 
 use hmac::{Hmac, KeyInit, Mac};

@@ -70,27 +70,31 @@ struct ScannedLine {
     answer: Option<String>,
     question: Option<String>,
     entry: Option<u64>,
+    ledger: Option<u64>,
 }
 
-/// What a part of the log says of calls.
+/// What the log says, from the checkpoint to where it ended when the scan began.
+pub(crate) struct LogScan {
+    scan: Scan,
+    to: u64,
+}
+
+/// What a part of the log says of calls, answers and the ledger.
 #[derive(Default)]
 struct Scan {
     unfinished: HashMap<String, UnfinishedCall>,
     /// The questions of announced answers, by the places of their entries.
     announced: BTreeMap<u64, String>,
+    /// The newest generation of the ledger that a line names.
+    ledger: u64,
 }
 
 impl AuditLog {
-    /// Writes an outcome for each call whose process died without one. `is_alive` tells whether a process still runs,
-    /// and `ending` how the call of an id ended.
+    /// Reads what was appended since the checkpoint. Others may append meanwhile.
     ///
     /// # Errors
-    /// What `ending` says, or the log cannot be read or written, or is not what its head says.
-    pub(crate) fn settle<E: From<AuditError>>(
-        &self,
-        is_alive: impl Fn(&str) -> bool,
-        ending: impl Fn(&str) -> Result<Ending, E>,
-    ) -> Result<Settled, E> {
+    /// The log cannot be read, or is not what its head says.
+    pub(crate) fn scan(&self) -> Result<LogScan, AuditError> {
         let (from, to, log) = self.alone(|files| {
             let (end, checkpoint) = (files.end(self.chain())?, files.checkpoint(self.chain())?);
             if checkpoint.settled > end.bytes {
@@ -99,8 +103,22 @@ impl AuditLog {
             Ok((checkpoint.settled, end.bytes, files.log.try_clone()?))
         })?;
         let mut scan = Scan::default();
-        // Others may append meanwhile: this is the long part, and what they append is read below.
-        scan.read(&log, from, to).map_err(AuditError::from)?;
+        scan.read(&log, from, to)?;
+        Ok(LogScan { scan, to })
+    }
+
+    /// Writes an outcome for each call whose process died without one. `is_alive` tells whether a process still runs,
+    /// and `ending` how the call of an id ended.
+    ///
+    /// # Errors
+    /// What `ending` says, or the log cannot be read or written, or is not what its head says.
+    pub(crate) fn settle<E: From<AuditError>>(
+        &self,
+        scanned: LogScan,
+        is_alive: impl Fn(&str) -> bool,
+        ending: impl Fn(&str) -> Result<Ending, E>,
+    ) -> Result<Settled, E> {
+        let LogScan { mut scan, to } = scanned;
         let mut dead = scan.dead(is_alive);
         dead.sort_by_key(|call| call.at);
         let endings = dead.into_iter().map(|call| Ok((ending(&call.call)?, call))).collect::<Result<Vec<_>, E>>()?;
@@ -138,6 +156,13 @@ impl AuditLog {
     }
 }
 
+impl LogScan {
+    /// The newest generation of the ledger that a line names; zero where none does.
+    pub(crate) fn ledger(&self) -> u64 {
+        self.scan.ledger
+    }
+}
+
 impl Scan {
     /// Reads the lines of a part of the log. A line that cannot be read says nothing: `verify` tells of it.
     fn read(&mut self, log: &File, from: u64, to: u64) -> io::Result<()> {
@@ -153,6 +178,7 @@ impl Scan {
     }
 
     fn take(&mut self, line: ScannedLine, at: u64) {
+        self.ledger = self.ledger.max(line.ledger.unwrap_or(0));
         if line.kind == Kind::Undone.as_str()
             && let Some(entry) = line.entry
         {

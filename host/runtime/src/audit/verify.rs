@@ -1,11 +1,14 @@
 //! Reading the record back, and finding the first line that is not what was written.
 
 use super::LINE_BYTES_MAX;
-use super::head::Head;
+use super::checkpoint::LedgerMark;
+use super::head::{Head, HeadFile};
 use super::line::{self, Entry};
 use super::lines::Lines;
 use super::log::{AuditError, AuditLog};
+use crate::ledger::FIRST_GENERATION;
 use serde_json::Value;
+use std::fmt;
 use std::io;
 
 /// What a look at the whole record found.
@@ -38,6 +41,35 @@ pub enum Fault {
         "entry {0}, behind the head, is half a line, as a crash leaves it: the next call sets it aside and records that"
     )]
     Torn(u64),
+    /// The ledger is older than the log knows it, or is gone.
+    #[error(
+        "{}; the {lines} entries verify, but an approval in this ledger may have been revoked or spent. The next host \
+         that opens the state directory revokes what it holds", LedgerFound(*.found, *.expected)
+    )]
+    Ledger {
+        /// The entries of the log, which verify.
+        lines: u64,
+        /// The ledger's generation; `None` where there is no ledger.
+        found: Option<u64>,
+        /// The generation that the log knows of.
+        expected: u64,
+    },
+}
+
+/// What was found in place of the ledger.
+struct LedgerFound(Option<u64>, u64);
+
+impl fmt::Display for LedgerFound {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(found, expected) = self;
+        match found {
+            None => write!(formatter, "the ledger was removed (the audit log knows generation {expected})"),
+            Some(found) => write!(
+                formatter,
+                "the ledger was replaced by an older copy (generation {found}; the audit log knows generation {expected})"
+            ),
+        }
+    }
 }
 
 impl AuditLog {
@@ -61,8 +93,10 @@ impl AuditLog {
     }
 
     fn walk(&self, mut each: impl FnMut((u64, &[u8])) -> Result<(), AuditError>) -> Result<Verified, AuditError> {
-        self.quiet(|log, head| {
-            let head = Head::read(head, self.chain())?;
+        let (verified, mark) = self.quiet(|log, head| {
+            let file = HeadFile::read(head, self.chain())?;
+            let head = file.map(|file| file.head);
+            let mark = file.and_then(|file| file.checkpoint).map(|checkpoint| checkpoint.ledger);
             let mut lines = Lines::between(log, 0, u64::MAX)?;
             let mut at = Head::EMPTY;
             let mut met = head == Some(at);
@@ -75,7 +109,7 @@ impl AuditLog {
                         (true, None) if line.len() <= LINE_BYTES_MAX => Fault::Torn,
                         (true, _) => Fault::Uncovered,
                     };
-                    return Ok(Verified { lines: at.lines, fault: Some(fault(at.lines + 1)) });
+                    return Ok((Verified { lines: at.lines, fault: Some(fault(at.lines + 1)) }, mark));
                 };
                 at = Head { bytes: at.bytes + line.len() as u64 + 1, lines: at.lines + 1, mac };
                 // Lines behind the head are those of calls that have not ended; the chain vouches for them.
@@ -87,7 +121,19 @@ impl AuditLog {
                 Some(head) if head.lines > at.lines => Some(Fault::Cut(at.lines + 1)),
                 Some(_) | None => Some(Fault::Head(at.lines)),
             };
-            Ok(Verified { lines: at.lines, fault })
-        })
+            Ok((Verified { lines: at.lines, fault }, mark))
+        })?;
+        self.compare(verified, mark)
+    }
+
+    /// Compares the ledger with what the log knew of it before: a process commits to the ledger first.
+    fn compare(&self, verified: Verified, mark: Option<LedgerMark>) -> Result<Verified, AuditError> {
+        let (None, Some(LedgerMark::Generation(expected))) = (&verified.fault, mark) else { return Ok(verified) };
+        let Some(found) = self.ledger()? else { return Ok(verified) };
+        if found.unwrap_or(FIRST_GENERATION) >= expected {
+            return Ok(verified);
+        }
+        let lines = verified.lines;
+        Ok(Verified { lines, fault: Some(Fault::Ledger { lines, found, expected }) })
     }
 }

@@ -115,6 +115,7 @@ impl Change<'_> {
 
     /// Keeps an answer, or what has become of it.
     pub(crate) fn remember(&self, row: &AnswerRow) -> Result<(), LedgerError> {
+        self.sealed.set(true);
         let seal = self.seal_of_answer(row);
         let insert = format!(
             "INSERT INTO answer ({MEMBERS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \

@@ -7,6 +7,7 @@
 //! It must not know what a call is or who is asked.
 
 mod answers;
+mod generation;
 mod outbox;
 mod output;
 mod owner;
@@ -19,6 +20,7 @@ mod store;
 mod trusted;
 
 pub(crate) use answers::{AnswerRow, Held};
+pub(crate) use generation::{FIRST_GENERATION, Forgotten, LedgerPeek};
 pub(crate) use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};
 pub(crate) use owner::Owner;
 pub(crate) use questions::{Conflict, QuestionRow, Subject};
@@ -33,6 +35,7 @@ use seal::Seal;
 use std::cell::Cell;
 use std::fmt::Display;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -43,11 +46,12 @@ const LEDGER_FILE: &str = "ledger.sqlite";
 const APPLICATION_ID: i32 = 0x506f_7274;
 
 /// The steps from nothing to the newest schema; the version of a file is how many of them it has been through.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("schema.sql"),
     include_str!("schema-2.sql"),
     include_str!("schema-3.sql"),
     include_str!("schema-4.sql"),
+    include_str!("schema-5.sql"),
 ];
 
 /// How long a process waits for another that writes. A transaction here takes a few milliseconds.
@@ -82,6 +86,17 @@ pub enum LedgerError {
     /// A row is not what this host wrote.
     #[error("the ledger's entry {0} was changed by another hand, or written under another key: it counts for nothing")]
     Seal(String),
+    /// The file was replaced by an older copy of it while it was open.
+    #[error(
+        "the ledger was replaced by an older copy while it was in use (generation {found}, and this process has seen \
+         {seen}): start again, and nothing in it will count"
+    )]
+    RolledBack {
+        /// Its generation.
+        found: u64,
+        /// The newest generation that this process has seen.
+        seen: u64,
+    },
     /// A row cannot be read.
     #[error("the ledger's entry {id} cannot be read: {error}")]
     Form {
@@ -105,6 +120,8 @@ pub(crate) struct Ledger {
     seal: Seal,
     owners: Dir,
     version: Mutex<Option<(Instant, i64)>>,
+    /// The newest generation that this process has seen.
+    seen: AtomicU64,
 }
 
 /// How durable a change has to be.
@@ -138,7 +155,8 @@ impl Ledger {
         let alone = owner::alone(&owners)?;
         prepare(&mut connection)?;
         drop(alone);
-        Ok(Self { connection: Mutex::new(connection), seal: Seal::new(&state.key), owners, version: Mutex::new(None) })
+        let (connection, version) = (Mutex::new(connection), Mutex::new(None));
+        Ok(Self { connection, seal: Seal::new(&state.key), owners, version, seen: AtomicU64::new(0) })
     }
 
     /// Does something as a whole or not at all, alone among all processes.
@@ -150,26 +168,41 @@ impl Ledger {
         durable: Durable,
         work: impl FnOnce(&Change<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        Ok(self.commit(durable, work)?.0)
+        Ok(self.run(durable, work)?.0)
     }
 
-    /// Does the same, and says what follows from the change.
+    /// Does the same where it is about approvals, and says what follows from the change. A ledger that is older than
+    /// this process has seen it is not changed.
     ///
     /// # Errors
-    /// Those of [`Ledger::change`].
+    /// Those of [`Ledger::change`], or the ledger was replaced by an older copy.
     pub(crate) fn commit<T, E: From<LedgerError>>(
         &self,
         durable: Durable,
         work: impl FnOnce(&Change<'_>) -> Result<T, E>,
     ) -> Result<(T, Committed), E> {
-        let done = self.change_alone(durable, work)?;
+        self.run(durable, |change| {
+            change.check_generation(self.seen.load(Ordering::Relaxed))?;
+            work(change)
+        })
+    }
+
+    fn run<T, E: From<LedgerError>>(
+        &self,
+        durable: Durable,
+        work: impl FnOnce(&Change<'_>) -> Result<T, E>,
+    ) -> Result<(T, Committed), E> {
+        let done = self.run_alone(durable, work)?;
+        if let Some(generation) = done.1.generation {
+            self.has_seen(generation);
+        }
         // What was just written here is news to whoever waits in this process as well. The connection is given back
         // before: whoever asks for the version takes the two the other way round.
         *self.version.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(done)
     }
 
-    fn change_alone<T, E: From<LedgerError>>(
+    fn run_alone<T, E: From<LedgerError>>(
         &self,
         durable: Durable,
         work: impl FnOnce(&Change<'_>) -> Result<T, E>,
@@ -178,7 +211,8 @@ impl Ledger {
         let begun = self.begin(&mut connection, durable).map_err(E::from)?;
         let change = self.of(begun);
         let done = work(&change)?;
-        let committed = if change.posted.get() { Committed::Posted } else { Committed::Silent };
+        let generation = if change.sealed.get() { Some(change.advance()?) } else { None };
+        let committed = Committed { generation, posted: change.posted.get() };
         change.transaction.commit().map_err(|error| E::from(error.into()))?;
         Ok((done, committed))
     }
@@ -194,7 +228,13 @@ impl Ledger {
     }
 
     fn of<'c>(&'c self, transaction: Transaction<'c>) -> Change<'c> {
-        Change { transaction, seal: &self.seal, owners: &self.owners, posted: Cell::new(false) }
+        Change {
+            transaction,
+            seal: &self.seal,
+            owners: &self.owners,
+            sealed: Cell::new(false),
+            posted: Cell::new(false),
+        }
     }
 
     fn begin<'c>(&self, connection: &'c mut Connection, durable: Durable) -> Result<Transaction<'c>, LedgerError> {
@@ -204,6 +244,11 @@ impl Ledger {
         };
         connection.pragma_update(None, "synchronous", synchronous)?;
         Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
+    }
+
+    /// Notes that the ledger had this generation. One that is older is not used any more.
+    pub(crate) fn has_seen(&self, generation: u64) {
+        self.seen.fetch_max(generation, Ordering::Relaxed);
     }
 
     /// A number that changes whenever another process, or this one, has changed the ledger. Cheap to ask often.
@@ -231,17 +276,19 @@ pub(crate) struct Change<'c> {
     transaction: Transaction<'c>,
     seal: &'c Seal,
     owners: &'c Dir,
+    /// Whether a sealed row was written.
+    sealed: Cell<bool>,
     /// Whether something was put into the outbox.
     posted: Cell<bool>,
 }
 
 /// What follows from a change that was committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Committed {
-    /// Nothing.
-    Silent,
-    /// Entries wait in the outbox.
-    Posted,
+pub(crate) struct Committed {
+    /// The new generation of the ledger, where the change has made one.
+    pub(crate) generation: Option<u64>,
+    /// Whether entries wait in the outbox.
+    pub(crate) posted: bool,
 }
 
 /// Runs what waits for the disk on a thread that may wait. What has begun is finished, whether or not somebody waits.

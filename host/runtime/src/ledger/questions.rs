@@ -180,6 +180,15 @@ impl Change<'_> {
         Ok(Ok(row))
     }
 
+    /// Withdraws every question whose call has not begun. Returns how many there were.
+    pub(super) fn withdraw_all(&self, note: &str) -> Result<usize, LedgerError> {
+        let (rows, _) = self.select("status IN ('pending', 'approved')", [])?;
+        for row in &rows {
+            let _ = self.step(&row.id, Step::Withdraw, Some(note))?;
+        }
+        Ok(rows.len())
+    }
+
     /// Has a question wait in another process, or in none.
     pub(crate) fn hand_over(&self, row: &QuestionRow, owner: &str) -> Result<QuestionRow, LedgerError> {
         let row = QuestionRow { owner: owner.to_owned(), ..row.clone() };
@@ -203,6 +212,7 @@ impl Change<'_> {
     }
 
     fn write(&self, row: &QuestionRow) -> Result<(), LedgerError> {
+        self.sealed.set(true);
         let sealed = row.sealed();
         let seal = self.seal.of(TABLE, &sealed.each_ref().map(String::as_str));
         let replace = format!(

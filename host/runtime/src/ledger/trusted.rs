@@ -9,6 +9,7 @@ const TABLE: &str = "trusted";
 impl Change<'_> {
     /// Trusts a content. The path is only for people.
     pub(crate) fn trust(&self, sha256: &str, path: &str) -> Result<(), LedgerError> {
+        self.sealed.set(true);
         let at = now();
         let seal = self.seal.of(TABLE, &[sha256, path, &at.to_string()]);
         let insert = "INSERT INTO trusted (sha256, path, trusted_at, seal) VALUES (?1, ?2, ?3, ?4) \
@@ -19,6 +20,7 @@ impl Change<'_> {
 
     /// Takes the trust in a content back; false where there was none.
     pub(crate) fn distrust(&self, sha256: &str) -> Result<bool, LedgerError> {
+        self.sealed.set(true);
         Ok(self.transaction.execute("DELETE FROM trusted WHERE sha256 = ?1", [sha256])? > 0)
     }
 

@@ -1,0 +1,125 @@
+//! A ledger that is older than the audit log knows it, or gone: someone put an older copy back or removed it. Nothing
+//! in it counts, because what it lacks may be a revocation or a spent approval.
+
+use super::line::RollbackLine;
+use super::{ApprovalError, Approvals};
+use crate::audit::{Kind, LedgerMark};
+use crate::ledger::{Durable, FIRST_GENERATION, Forgotten};
+use std::fmt;
+
+/// What became of a ledger that was rolled back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RolledBack {
+    /// Its generation.
+    pub found: u64,
+    /// The generation that the audit log knows of; zero where the log is newer than the ledger.
+    pub expected: u64,
+    /// The remembered approvals that were revoked.
+    pub approvals: usize,
+    /// The approval requests that were withdrawn.
+    pub requests: usize,
+    /// The trusted files that were forgotten.
+    pub trusted: usize,
+}
+
+impl fmt::Display for RolledBack {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { found, expected, approvals, requests, trusted } = self;
+        match expected {
+            0 => write!(formatter, "the audit log does not know the ledger (generation {found})")?,
+            _ => write!(
+                formatter,
+                "the ledger was replaced by an older copy or removed (generation {found}; the audit log knows \
+                 generation {expected})"
+            )?,
+        }
+        write!(
+            formatter,
+            ": nothing in it counts any more. Revoked: {approvals} remembered approvals; withdrawn: {requests} approval \
+             requests; forgotten: {trusted} trusted files"
+        )
+    }
+}
+
+/// Compares the ledger with the audit log. What the log knows is read before the ledger: a process commits to the
+/// ledger first.
+pub(super) fn compare(mark: LedgerMark, evidence: u64, found: u64) -> Result<(), u64> {
+    let expected = match mark {
+        LedgerMark::Unknown => evidence,
+        LedgerMark::Generation(generation) => generation.max(evidence),
+    };
+    // A log that was begun anew beside a ledger knows nothing of what was revoked there.
+    let is_unknown = mark == LedgerMark::Generation(0) && found > FIRST_GENERATION;
+    if is_unknown || found < expected { Err(expected) } else { Ok(()) }
+}
+
+impl Approvals {
+    /// Finds out whether the ledger was rolled back, and sees to it that nothing in it counts then. `evidence` is the
+    /// newest generation that a line of the log names.
+    pub(super) fn check_rollback(&self, evidence: u64) -> Result<(), ApprovalError> {
+        let mut mark = self.shared.audit.ledger_mark()?;
+        loop {
+            let found = self.shared.ledger.look(|change| change.generation())?;
+            if compare(mark, evidence, found).is_ok() {
+                self.shared.ledger.has_seen(found);
+                return match mark {
+                    LedgerMark::Unknown | LedgerMark::Generation(0) => Ok(self.shared.audit.note_ledger(found)?),
+                    // A newer generation may not be on the disk yet. Whoever puts one there notes it.
+                    LedgerMark::Generation(_) => Ok(()),
+                };
+            }
+            // Another process may have begun the ledger between the two looks; the mark has then moved.
+            let again = self.shared.audit.ledger_mark()?;
+            if again == mark {
+                return self.forget(mark, evidence);
+            }
+            mark = again;
+        }
+    }
+
+    /// Takes from the ledger everything that gives a right.
+    fn forget(&self, mark: LedgerMark, evidence: u64) -> Result<(), ApprovalError> {
+        self.change(Durable::Machine, |change| {
+            let found = change.generation()?;
+            // Another process may have been here in the meantime.
+            let Err(expected) = compare(mark, evidence, found) else { return Ok(()) };
+            let Forgotten { approvals, requests, trusted } = change.forget(found.max(expected))?;
+            let rolled_back = RolledBack { found, expected, approvals, requests, trusted };
+            change.post(Kind::Ledger.as_str(), &RollbackLine::of(&rolled_back))?;
+            let _ = self.shared.rolled_back.set(rolled_back);
+            Ok(())
+        })
+    }
+
+    /// What became of the ledger, where this process found that it was rolled back.
+    pub fn rolled_back(&self) -> Option<&RolledBack> {
+        self.shared.rolled_back.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ledger_counts_that_is_at_least_as_new_as_the_log_knows() {
+        let known = LedgerMark::Generation;
+        for (mark, evidence, found, expected) in [
+            (known(0), 0, 1, Ok(())),
+            (known(5), 0, 5, Ok(())),
+            (known(5), 5, 6, Ok(())),
+            (known(5), 0, 4, Err(5)),
+            (known(5), 7, 6, Err(7)),
+            (known(5), 0, 0, Err(5)),
+            // A new log beside a ledger that was used.
+            (known(0), 0, 2, Err(0)),
+            (known(0), 2, 2, Err(2)),
+            // A log of an earlier version.
+            (LedgerMark::Unknown, 0, 1, Ok(())),
+            (LedgerMark::Unknown, 0, 9, Ok(())),
+            (LedgerMark::Unknown, 9, 8, Err(9)),
+        ] {
+            assert_eq!(compare(mark, evidence, found), expected, "{mark:?} {evidence} {found}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The generation of the ledger: a sealed number that each change of a sealed row increases. An older copy of the file
+//! has an older generation than the audit log knows of, and its rows do not count.
+
+use super::seal::Seal;
+use super::{BUSY_TIME, Change, LEDGER_FILE, LedgerError, now};
+use crate::places::State;
+use cap_std::fs::Dir;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use std::io;
+use std::path::PathBuf;
+
+/// The table, as its seals name it.
+const TABLE: &str = "generation";
+
+/// The generation of a ledger in which no sealed row was ever written.
+pub(crate) const FIRST_GENERATION: u64 = 1;
+
+/// What a ledger held whose rows do not count any more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Forgotten {
+    pub(crate) approvals: usize,
+    pub(crate) requests: usize,
+    pub(crate) trusted: usize,
+}
+
+impl Change<'_> {
+    /// The generation. A row that is not sealed by this host is older than every other.
+    pub(crate) fn generation(&self) -> Result<u64, LedgerError> {
+        read(&self.transaction, self.seal)
+    }
+
+    /// Fails where the ledger is older than this process has seen it: the file was replaced under it.
+    pub(super) fn check_generation(&self, seen: u64) -> Result<(), LedgerError> {
+        let found = self.generation()?;
+        if found < seen { Err(LedgerError::RolledBack { found, seen }) } else { Ok(()) }
+    }
+
+    /// Makes the next generation. Returns it.
+    pub(super) fn advance(&self) -> Result<u64, LedgerError> {
+        let next = self.generation()?.saturating_add(1);
+        self.set_generation(next)?;
+        Ok(next)
+    }
+
+    /// Sets the generation.
+    pub(super) fn set_generation(&self, number: u64) -> Result<(), LedgerError> {
+        let seal = self.seal.of(TABLE, &[&number.to_string()]);
+        let insert = "INSERT INTO generation (id, number, seal) VALUES (1, ?1, ?2) \
+                      ON CONFLICT (id) DO UPDATE SET number = ?1, seal = ?2";
+        let number = i64::try_from(number).unwrap_or(i64::MAX);
+        self.transaction.prepare_cached(insert)?.execute(params![number, seal.as_slice()])?;
+        Ok(())
+    }
+
+    /// Revokes every remembered approval, withdraws every request that has not begun, and forgets what is trusted and
+    /// what was to be recorded. The generation is then the one after `newest`.
+    pub(crate) fn forget(&self, newest: u64) -> Result<Forgotten, LedgerError> {
+        let now = now();
+        let (mut answers, _) = self.answers(now, true)?;
+        answers.retain(|row| row.revoked_at.is_none());
+        let approvals = answers.len();
+        answers.into_iter().try_for_each(|row| self.revoke(row, now))?;
+        let requests = self.withdraw_all("the ledger was replaced by an older copy")?;
+        let trusted = self.transaction.execute("DELETE FROM trusted", [])?;
+        self.transaction.execute("DELETE FROM outbox", [])?;
+        self.set_generation(newest)?;
+        self.sealed.set(true);
+        Ok(Forgotten { approvals, requests, trusted })
+    }
+}
+
+/// The ledger of a state directory as it lies there, for whoever only wants to know its generation.
+pub(crate) struct LedgerPeek {
+    path: PathBuf,
+    directory: Dir,
+    seal: Seal,
+}
+
+impl LedgerPeek {
+    /// The ledger of a state directory, which need not exist.
+    ///
+    /// # Errors
+    /// The directory cannot be used.
+    pub(crate) fn of(state: &State) -> io::Result<Self> {
+        let path = state.path.join(LEDGER_FILE);
+        Ok(Self { path, directory: state.directory.try_clone()?, seal: Seal::new(&state.key) })
+    }
+
+    /// Its generation; `None` where there is no ledger.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(crate) fn generation(&self) -> Result<Option<u64>, LedgerError> {
+        match self.directory.symlink_metadata(LEDGER_FILE) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            found => found?,
+        };
+        // Not read-only: SQLite then could not read a write-ahead log that another process has left.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        connection.busy_timeout(BUSY_TIME)?;
+        let select = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+        if !connection.prepare(select)?.exists([TABLE])? {
+            return Ok(Some(FIRST_GENERATION));
+        }
+        read(&connection, &self.seal).map(Some)
+    }
+}
+
+fn read(connection: &Connection, seal: &Seal) -> Result<u64, LedgerError> {
+    let mut select = connection.prepare_cached("SELECT number, seal FROM generation")?;
+    let found: Option<(i64, Vec<u8>)> = select.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let Some((number, sealed)) = found else { return Ok(FIRST_GENERATION) };
+    let number = u64::try_from(number).unwrap_or(0);
+    Ok(if seal.holds(TABLE, &[&number.to_string()], &sealed) { number } else { 0 })
+}

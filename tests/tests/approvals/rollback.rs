@@ -1,0 +1,240 @@
+//! A ledger that is older than the audit log knows it: nothing in it counts, and the operator is told. G07.
+
+use crate::desk::{Desk, alone, left_behind, mark, numbered};
+use crate::people::{Person, no};
+use portcullis::{
+    Answer, ApprovalError, Code, Covers, Fault, Onward, Request, RolledBack, Status, open_approvals, open_audit,
+};
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Barrier;
+use std::thread;
+
+/// What a test puts aside and back.
+const LEDGER: &str = "ledger.sqlite";
+const HEAD: &str = "audit.head";
+const LOG: &str = "audit.jsonl";
+
+impl Desk {
+    fn state_file(&self, name: &str) -> PathBuf {
+        self.site.state().join(name)
+    }
+
+    /// Puts copies of files of the state aside. No process has the ledger open, so it is one file.
+    fn back_up(&self, names: &[&str]) {
+        for name in names {
+            fs::copy(self.state_file(name), self.site.path(name)).unwrap();
+        }
+    }
+
+    fn restore(&self, names: &[&str]) {
+        for name in names {
+            fs::copy(self.site.path(name), self.state_file(name)).unwrap();
+        }
+    }
+
+    /// What `audit verify` finds, without opening the ledger as a host does.
+    fn verified(&self) -> Option<Fault> {
+        open_audit(&self.site.state()).unwrap().verify().unwrap().fault
+    }
+
+    /// Opens the approvals, which have to find that the ledger was rolled back. Returns what became of it.
+    fn rolled_back(&self) -> RolledBack {
+        let rolled_back = *self.approvals().rolled_back().expect("the rollback was not noticed");
+        assert_eq!(self.approvals().rolled_back(), None, "it is reported once");
+        let mut record = self.record();
+        record.retain(|line| line["kind"] == "ledger");
+        assert_eq!(record.len(), 1, "{record:?}");
+        assert_eq!(record[0]["event"], "rolled-back");
+        self.verifies();
+        rolled_back
+    }
+
+    /// Makes a call that a person approves for always.
+    fn remember(&self, number: usize) -> String {
+        let person = Person::who_says(Answer::Always(Covers::Exact));
+        assert_eq!(alone(async { self.asking(&person).await.call(mark(number)).await }).code, Code::Completed);
+        self.approvals().list(false).unwrap().answers.remove(0).id
+    }
+
+    /// Asserts that a call is asked about, though it was once approved for always.
+    fn is_asked_again(&self, number: usize) {
+        let person = Person::who_says(no());
+        let code = alone(async { self.asking(&person).await.call(mark(number)).await }).code;
+        assert_eq!((code, person.asked().len()), (Code::ApprovalDenied, 1));
+    }
+}
+
+#[test]
+fn a_revoked_approval_does_not_hold_again_in_an_older_ledger() {
+    let desk = Desk::new();
+    let held = desk.remember(1);
+    desk.back_up(&[LEDGER]);
+    desk.approvals().revoke(&held).unwrap();
+    desk.restore(&[LEDGER]);
+    assert!(matches!(desk.verified(), Some(Fault::Ledger { .. })), "{:?}", desk.verified());
+    let rolled_back = desk.rolled_back();
+    assert!(rolled_back.found < rolled_back.expected, "{rolled_back:?}");
+    assert_eq!((rolled_back.approvals, rolled_back.requests, rolled_back.trusted), (1, 0, 0));
+    desk.is_asked_again(1);
+}
+
+#[test]
+fn a_spent_approval_is_not_spent_again_in_an_older_ledger() {
+    let desk = Desk::new();
+    let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
+    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
+    desk.back_up(&[LEDGER]);
+    let resume = || alone(async { desk.headless().await.resume(&id).await });
+    assert_eq!(resume().unwrap().code, Code::Completed);
+    desk.restore(&[LEDGER]);
+    assert_eq!(desk.rolled_back().requests, 1);
+    assert!(matches!(resume(), Err(ApprovalError::Settled(Status::Withdrawn))));
+    assert_eq!(desk.marks(), BTreeMap::from([(numbered(1), 1)]));
+}
+
+#[test]
+fn nothing_is_trusted_any_more_in_an_older_ledger() {
+    let desk = Desk::new();
+    let sha256 = "0".repeat(64);
+    desk.approvals().trust(&sha256, "portcullis.toml").unwrap();
+    desk.back_up(&[LEDGER]);
+    assert!(desk.approvals().distrust(&sha256).unwrap());
+    desk.restore(&[LEDGER]);
+    assert_eq!(desk.rolled_back().trusted, 1);
+    assert!(!desk.approvals().is_trusted(&sha256).unwrap());
+}
+
+#[test]
+fn a_removed_ledger_is_noticed() {
+    let desk = Desk::new();
+    desk.remember(1);
+    fs::remove_file(desk.state_file(LEDGER)).unwrap();
+    assert!(matches!(desk.verified(), Some(Fault::Ledger { .. })), "{:?}", desk.verified());
+    assert_eq!(desk.rolled_back().found, 1);
+    desk.is_asked_again(1);
+}
+
+/// The head knows the newest generation, and so do the lines that were written after it.
+#[test]
+fn an_older_head_does_not_hide_an_older_ledger() {
+    let desk = Desk::new();
+    let held = desk.remember(1);
+    desk.back_up(&[LEDGER, HEAD]);
+    desk.approvals().revoke(&held).unwrap();
+    desk.restore(&[LEDGER, HEAD]);
+    desk.rolled_back();
+    desk.is_asked_again(1);
+}
+
+/// The head alone tells it.
+#[test]
+fn a_log_that_was_cut_does_not_hide_an_older_ledger() {
+    let desk = Desk::new();
+    let held = desk.remember(1);
+    desk.back_up(&[LEDGER]);
+    desk.approvals().revoke(&held).unwrap();
+    desk.restore(&[LEDGER]);
+    let whole = fs::read(desk.state_file(LOG)).unwrap();
+    fs::write(desk.state_file(LOG), &whole[..whole.len() - 10]).unwrap();
+    let approvals = desk.approvals();
+    assert!(approvals.rolled_back().is_some());
+    assert!(approvals.list(false).unwrap().answers.is_empty());
+    // Its entry follows when the log can be written again.
+    fs::write(desk.state_file(LOG), whole).unwrap();
+    assert_eq!(desk.approvals().rolled_back(), None);
+    assert_eq!(desk.record().iter().filter(|line| line["kind"] == "ledger").count(), 1);
+    desk.is_asked_again(1);
+}
+
+/// Without the log nobody knows what was revoked.
+#[test]
+fn a_log_that_is_begun_anew_does_not_vouch_for_a_ledger() {
+    let desk = Desk::new();
+    desk.remember(1);
+    for name in [LOG, HEAD] {
+        fs::remove_file(desk.state_file(name)).unwrap();
+    }
+    assert_eq!(desk.rolled_back().expected, 0);
+    desk.is_asked_again(1);
+}
+
+/// What a process leaves that is killed between the commit of the ledger and its note in the head.
+#[test]
+fn a_ledger_that_is_newer_than_the_log_knows_counts() {
+    let desk = Desk::new();
+    let held = desk.remember(1);
+    desk.remember(2);
+    let (log, head) = (fs::read(desk.state_file(LOG)).unwrap(), fs::read(desk.state_file(HEAD)).unwrap());
+    desk.approvals().revoke(&held).unwrap();
+    fs::write(desk.state_file(LOG), log).unwrap();
+    fs::write(desk.state_file(HEAD), head).unwrap();
+    assert_eq!(desk.verified(), None);
+    let approvals = desk.approvals();
+    assert_eq!(approvals.rolled_back(), None);
+    assert_eq!(approvals.list(false).unwrap().answers.len(), 1);
+}
+
+/// What is in the ledger is replaced in place, by its own older rows, under a host that is open.
+#[test]
+fn a_ledger_that_is_rolled_back_under_a_host_is_not_used() {
+    let desk = Desk::new();
+    let held = desk.remember(1);
+    desk.back_up(&[LEDGER]);
+    let person = Person::who_says(Answer::Yes);
+    let host = alone(desk.asking(&person));
+    host.approvals().revoke(&held).unwrap();
+    let connection = Connection::open(desk.state_file(LEDGER)).unwrap();
+    connection.execute("ATTACH ?1 AS older", [desk.site.path(LEDGER).to_str().unwrap()]).unwrap();
+    for table in ["question", "answer", "generation"] {
+        let replace = format!("DELETE FROM main.{table}; INSERT INTO main.{table} SELECT * FROM older.{table}");
+        connection.execute_batch(&replace).unwrap();
+    }
+    drop(connection);
+    let reply = alone(host.call(mark(1)));
+    assert_eq!(reply.code, Code::RecordUnavailable, "{}", reply.message);
+    assert!(person.asked().is_empty());
+    drop(host);
+    desk.rolled_back();
+    desk.is_asked_again(1);
+    assert_eq!(desk.marks(), BTreeMap::from([(numbered(1), 1)]));
+}
+
+/// Hosts that begin a state directory together do not take each other's ledger for an older one.
+#[test]
+fn hosts_that_begin_together_agree_on_the_ledger() {
+    for round in 0..20 {
+        let desk = Desk::new();
+        let barrier = Barrier::new(3);
+        thread::scope(|scope| {
+            for number in 0..3 {
+                let (desk, barrier) = (&desk, &barrier);
+                scope.spawn(move || {
+                    barrier.wait();
+                    let approvals = open_approvals(&desk.site.state()).unwrap();
+                    assert_eq!(approvals.rolled_back(), None, "round {round}");
+                    approvals.trust(&format!("{number:064}"), "portcullis.toml").unwrap();
+                });
+            }
+        });
+        assert_eq!(desk.approvals().rolled_back(), None);
+        assert!((0..3).all(|number| desk.approvals().is_trusted(&format!("{number:064}")).unwrap()));
+    }
+}
+
+/// A call that no person is asked about leaves the ledger and what the log knows of it alone.
+#[test]
+fn a_call_without_a_question_does_not_touch_the_ledger() {
+    let desk = Desk::new().with(&portcullis_tests::Manifest::of("good"));
+    let host = alone(desk.unattended(&crate::desk::policy(crate::desk::ALLOW)));
+    let before = fs::read(desk.state_file(HEAD)).unwrap();
+    let ledger = Connection::open(desk.state_file(LEDGER)).unwrap();
+    // It changes with each commit of another connection.
+    let version = || ledger.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0)).unwrap();
+    let known = version();
+    assert_eq!(alone(host.call(Request::new("good.run", "{}"))).code, Code::Completed);
+    assert_eq!(version(), known);
+    assert_eq!(fs::read(desk.state_file(HEAD)).unwrap()[80..], before[80..]);
+}
