@@ -28,6 +28,8 @@ pub enum Limit {
     Handles,
     /// [`Limits::resources`].
     Resources,
+    /// [`Limits::host_memory_bytes`].
+    HostMemory,
     /// [`Limits::random_bytes`].
     Random,
     /// [`Limits::log_bytes`].
@@ -52,7 +54,7 @@ pub enum Limit {
 
 impl Limit {
     /// Every limit, in the order of the fields of [`Limits`].
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Memory,
         Self::TableElements,
         Self::CoreInstances,
@@ -62,6 +64,7 @@ impl Limit {
         Self::Transfer,
         Self::Handles,
         Self::Resources,
+        Self::HostMemory,
         Self::Random,
         Self::Log,
         Self::Arguments,
@@ -86,6 +89,7 @@ impl Limit {
             Self::Transfer => "transfer",
             Self::Handles => "handles",
             Self::Resources => "resources",
+            Self::HostMemory => "host-memory",
             Self::Random => "random",
             Self::Log => "log",
             Self::Arguments => "arguments",
@@ -104,6 +108,7 @@ impl Limit {
         match self {
             Self::Memory
             | Self::Transfer
+            | Self::HostMemory
             | Self::Random
             | Self::Log
             | Self::Arguments
@@ -135,6 +140,7 @@ impl Limit {
             Self::Transfer => limits::TRANSFER_CEILING_BYTES,
             Self::Handles => limits::CEILING_HANDLES,
             Self::Resources => limits::CEILING_RESOURCES,
+            Self::HostMemory => limits::HOST_MEMORY_CEILING_BYTES,
             Self::Random => limits::RANDOM_CEILING_BYTES,
             Self::Log => limits::LOG_CEILING_BYTES,
             Self::Arguments => limits::ARGUMENTS_CEILING_BYTES,
@@ -178,6 +184,7 @@ impl Limits {
             Limit::Transfer => self.transfer_bytes,
             Limit::Handles => self.handles,
             Limit::Resources => self.resources,
+            Limit::HostMemory => self.host_memory_bytes,
             Limit::Random => self.random_bytes,
             Limit::Log => self.log_bytes,
             Limit::Arguments => self.arguments_bytes,
@@ -202,6 +209,7 @@ impl Limits {
             Limit::Transfer => self.transfer_bytes = admitted,
             Limit::Handles => self.handles = admitted,
             Limit::Resources => self.resources = admitted,
+            Limit::HostMemory => self.host_memory_bytes = admitted,
             Limit::Random => self.random_bytes = admitted,
             Limit::Log => self.log_bytes = admitted,
             Limit::Arguments => self.arguments_bytes = admitted,

@@ -54,6 +54,12 @@ pub const RESOURCES: usize = 4096;
 /// The same ceiling as handles, for the same reason.
 pub const CEILING_RESOURCES: usize = 100_000;
 
+/// What the host keeps for one call beside the guest's own memory: half of that memory. A listing of a directory at its
+/// limit is about 1 MiB, and a request with its response about 1.5 MiB, of which a call has eight at once.
+pub const HOST_MEMORY_BYTES: usize = 32 * MIB;
+/// The same ceiling as linear memory, for the same reason.
+pub const HOST_MEMORY_CEILING_BYTES: usize = 1024 * MIB;
+
 /// A key needs 32 bytes; the host allocates and fills what is asked for while nothing else can run.
 pub const RANDOM_BYTES: usize = 64 * KIB;
 /// Enough for any seed; more than this is a load on the host's generator and not a need.
@@ -126,6 +132,8 @@ pub struct Limits {
     pub handles: usize,
     /// Entries of the host's own resource table that one call may hold at the same time.
     pub resources: usize,
+    /// Memory that the host may hold for one call outside of the guest's own memory, in bytes.
+    pub host_memory_bytes: usize,
     /// Random bytes that one request may ask for.
     pub random_bytes: usize,
     /// Bytes of standard output and standard error together that one call may write.
@@ -162,6 +170,7 @@ impl Limits {
             transfer_bytes: self.transfer_bytes.max(other.transfer_bytes),
             handles: self.handles.max(other.handles),
             resources: self.resources.max(other.resources),
+            host_memory_bytes: self.host_memory_bytes.max(other.host_memory_bytes),
             random_bytes: self.random_bytes.max(other.random_bytes),
             log_bytes: self.log_bytes.max(other.log_bytes),
             arguments_bytes: self.arguments_bytes.max(other.arguments_bytes),
@@ -189,6 +198,7 @@ impl Default for Limits {
             transfer_bytes: TRANSFER_BYTES,
             handles: HANDLES,
             resources: RESOURCES,
+            host_memory_bytes: HOST_MEMORY_BYTES,
             random_bytes: RANDOM_BYTES,
             log_bytes: LOG_BYTES,
             arguments_bytes: ARGUMENTS_BYTES,

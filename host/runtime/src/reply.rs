@@ -180,6 +180,7 @@ fn limit_code(kind: LimitKind) -> &'static str {
         LimitKind::Transfer => "limit-transfer",
         LimitKind::Handles => "limit-handles",
         LimitKind::Resources => "limit-resources",
+        LimitKind::HostMemory => "limit-host-memory",
         LimitKind::Random => "limit-random",
         LimitKind::Output => "limit-output",
         LimitKind::KeptOutput => "limit-kept-output",

@@ -1,5 +1,6 @@
 //! The engine every store belongs to: its settings, its pool and its linker.
 
+use crate::host_memory::{HANDLE_BYTES, RESOURCE_BYTES};
 use crate::state::State;
 use crate::ticker::{Ticker, Ticking};
 use crate::{contract, filesystem, http, wasi};
@@ -64,7 +65,7 @@ impl From<wasmtime::Error> for EngineError {
 /// The most memory an engine can make the process hold, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
-    /// One call at its limits: linear memory, tables, and the stack of its fiber.
+    /// One call at its limits: the guest's memory and tables, the stack of its fiber, and what the host holds for it.
     pub per_call_bytes: u64,
     /// All calls at once at their limits.
     pub all_calls_bytes: u64,
@@ -164,6 +165,10 @@ fn footprint(config: &EngineConfig) -> Footprint {
         largest.transfer_bytes,
         largest.arguments_bytes,
         largest.log_bytes,
+        largest.output_bytes,
+        largest.host_memory_bytes,
+        largest.resources.saturating_mul(RESOURCE_BYTES),
+        largest.handles.saturating_mul(HANDLE_BYTES),
     ]
     .into_iter()
     .fold(0_u64, |sum, bytes| sum.saturating_add(bytes as u64));

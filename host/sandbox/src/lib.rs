@@ -16,6 +16,7 @@ mod effects;
 mod engine;
 mod filesystem;
 mod handles;
+mod host_memory;
 mod http;
 mod keyvalue;
 mod log;

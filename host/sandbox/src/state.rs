@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::context::CallContext;
 use crate::filesystem::FilesystemContext;
 use crate::handles::Handles;
+use crate::host_memory::{HostMemory, Weighed, Weights};
 use crate::http::HttpContext;
 use crate::keyvalue::StoreBudget;
 use crate::log::Sink;
@@ -11,13 +12,15 @@ use crate::meter::Meter;
 use crate::output::OutputContext;
 use portcullis_policy::Limits;
 use std::sync::Arc;
-use wasmtime::component::ResourceTable;
+use wasmtime::component::{Resource, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 pub(crate) struct State {
     pub(crate) meter: Meter,
     pub(crate) clock: Clock,
     pub(crate) table: ResourceTable,
+    /// The sizes of the table's entries, where a guest decides them.
+    pub(crate) weights: Weights,
     pub(crate) wasi: WasiCtx,
     pub(crate) filesystem: FilesystemContext,
     pub(crate) http: HttpContext,
@@ -43,6 +46,7 @@ impl State {
     ) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources);
+        let memory = HostMemory::new(limits);
         let mut wasi = WasiCtx::builder();
         wasi.stdout(sink.clone())
             .stderr(sink.clone())
@@ -55,9 +59,10 @@ impl State {
             meter: Meter::new(limits),
             clock,
             table,
+            weights: Weights::new(memory.clone()),
             wasi: wasi.build(),
-            filesystem: FilesystemContext::new(handles.directories(), limits, Arc::clone(&call.host)),
-            http: HttpContext::new(handles.default_client().cloned(), Arc::clone(&call.host)),
+            filesystem: FilesystemContext::new(handles.directories(), limits, memory.clone(), Arc::clone(&call.host)),
+            http: HttpContext::new(handles.default_client().cloned(), memory, Arc::clone(&call.host)),
             output,
             stores: StoreBudget::new(),
             handles,
@@ -65,6 +70,12 @@ impl State {
             call,
             reports_left: limits.progress_reports,
         }
+    }
+
+    /// Charges what the host holds for an entry of the table as it is now. The error ends the guest.
+    pub(crate) fn weigh<T: Weighed + 'static>(&mut self, entry: &Resource<T>) -> wasmtime::Result<()> {
+        let bytes = self.table.get(entry)?.weight();
+        Ok(self.weights.set(entry, bytes)?)
     }
 }
 

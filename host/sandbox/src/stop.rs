@@ -2,8 +2,10 @@
 
 use crate::clock::Expired;
 use crate::context::OutputFull;
+use crate::host_memory::HostMemoryFull;
 use wasmtime::Trap;
 use wasmtime_wasi::{I32Exit, ResourceTableError};
+use wasmtime_wasi_http::FieldMapError;
 
 /// The most of an engine's error text that is kept for the operator, in bytes.
 const DETAIL_BYTES_MAX: usize = 2048;
@@ -27,6 +29,8 @@ pub enum LimitKind {
     Handles,
     /// Host resources behind the handles.
     Resources,
+    /// Memory that the host holds for the call, outside of the guest's own.
+    HostMemory,
     /// Bytes of one request for randomness.
     Random,
     /// Bytes of the answer.
@@ -49,6 +53,7 @@ impl LimitKind {
             Self::Transfer => "transfer",
             Self::Handles => "handles",
             Self::Resources => "resources",
+            Self::HostMemory => "host-memory",
             Self::Random => "random",
             Self::Output => "output",
             Self::KeptOutput => "kept-output",
@@ -91,6 +96,11 @@ impl Stop {
         }
         if matches!(error.downcast_ref(), Some(ResourceTableError::Full)) {
             return Self::Limit(LimitKind::Resources);
+        }
+        let too_many_fields =
+            matches!(error.downcast_ref(), Some(FieldMapError::TotalSizeTooBig | FieldMapError::TooManyFields));
+        if too_many_fields || error.downcast_ref::<HostMemoryFull>().is_some() {
+            return Self::Limit(LimitKind::HostMemory);
         }
         if error.downcast_ref::<OutputFull>().is_some() {
             return Self::Limit(LimitKind::KeptOutput);

@@ -181,6 +181,9 @@ fn limit(kind: LimitKind, limits: &Limits) -> Rejection {
     let most = match kind {
         LimitKind::Time => format!("{:?} of time", limits.time),
         LimitKind::Memory => format!("{} bytes of memory", limits.memory_bytes),
+        LimitKind::HostMemory => {
+            format!("{} bytes of host memory for open objects and streams", limits.host_memory_bytes)
+        }
         LimitKind::Output => format!("{} bytes of output", limits.output_bytes),
         LimitKind::KeptOutput => format!("{} bytes of output, or what there was room for", limits.kept_output_bytes),
         LimitKind::Transfer => format!(

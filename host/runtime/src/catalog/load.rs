@@ -36,6 +36,9 @@ const DESCRIBE_LOG_BYTES_MAX: usize = 4096;
 /// Handles a plugin may hold while it describes itself: the standard streams and a few pollables.
 const DESCRIBE_HANDLES_MAX: usize = 64;
 
+/// The memory that the host holds for a description, in bytes. It has no handle, and so little to open.
+const DESCRIBE_HOST_MEMORY_BYTES_MAX: usize = 1024 * 1024;
+
 /// Why a file was not loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -318,6 +321,7 @@ async fn describe(engine: &Engine, code: &Code) -> Result<Manifest, LoadError> {
         log_bytes: DESCRIBE_LOG_BYTES_MAX,
         handles: DESCRIBE_HANDLES_MAX,
         resources: DESCRIBE_HANDLES_MAX,
+        host_memory_bytes: DESCRIBE_HOST_MEMORY_BYTES_MAX,
         progress_reports: 1,
         ..Limits::default()
     };

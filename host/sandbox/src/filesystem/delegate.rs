@@ -5,7 +5,8 @@
 use super::effects::Deed;
 use super::open::{Opened, Request};
 use super::reach::{Reach, Use};
-use super::{Guard, Handle};
+use super::{Guard, Handle, reading};
+use crate::host_memory::ALLOCATION_BYTES;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasmtime::component::Resource;
@@ -65,16 +66,26 @@ impl Guard<'_> {
     /// Puts a stream that wasmtime made under the quota.
     fn meter(&mut self, stream: Resource<DynOutputStream>) -> FsResult<Resource<DynOutputStream>> {
         let inner = self.table.delete(stream)?;
-        Ok(self.table.push(self.context.quota.meter(inner, self.context.done.written()))?)
+        let charge = self.context.memory.charge(0).map_err(FsError::trap)?;
+        Ok(self.table.push(self.context.quota.meter(inner, self.context.done.written(), charge))?)
     }
 }
 
-/// Refuses a directory that is too large before it is read: wasmtime collects all of its entries at once.
-async fn check_entries(directory: Arc<std::fs::File>, most: usize) -> FsResult<()> {
-    let count = move || {
-        cap_primitives::fs::read_base_dir(&directory).map(|entries| entries.take(most.saturating_add(1)).count())
+/// The memory of one entry in a listing, in bytes, beside its name: its type and text, in a list that grows by doubling.
+const LISTED_ENTRY_BYTES: usize = 128 + ALLOCATION_BYTES;
+
+/// Returns the memory that the listing of a directory takes, in bytes. wasmtime collects all of its entries at once, so
+/// a directory that is too large is refused before it is read.
+async fn listing_bytes(directory: Arc<std::fs::File>, most: usize) -> FsResult<usize> {
+    let measure = move || -> std::io::Result<(usize, usize)> {
+        let entries = cap_primitives::fs::read_base_dir(&directory)?.take(most.saturating_add(1));
+        Ok(entries.fold((0, 0), |(count, bytes), entry| {
+            let name = entry.map_or(0, |entry| entry.file_name().len());
+            (count + 1, bytes + name + LISTED_ENTRY_BYTES)
+        }))
     };
-    if spawn_blocking(count).await? > most { Err(ErrorCode::Overflow.into()) } else { Ok(()) }
+    let (count, bytes) = spawn_blocking(measure).await?;
+    if count > most { Err(ErrorCode::Overflow.into()) } else { Ok(bytes) }
 }
 
 impl types::Host for Guard<'_> {
@@ -89,7 +100,10 @@ impl types::Host for Guard<'_> {
 
 impl HostDescriptor for Guard<'_> {
     fn read_via_stream(&mut self, handle: Handle, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
-        self.inner().read_via_stream(handle, offset)
+        let stream = self.inner().read_via_stream(handle, offset)?;
+        let inner = self.table.delete(stream)?;
+        let charged = reading::charged(inner, &self.context.memory).map_err(FsError::trap)?;
+        Ok(self.table.push(charged)?)
     }
 
     fn write_via_stream(&mut self, handle: Handle, offset: Filesize) -> FsResult<Resource<DynOutputStream>> {
@@ -163,8 +177,12 @@ impl HostDescriptor for Guard<'_> {
     async fn read_directory(&mut self, handle: Handle) -> FsResult<Resource<DirectoryEntryStream>> {
         self.check(&handle, Use::List)?;
         let directory = Arc::clone(&self.directory(&handle)?.dir);
-        check_entries(directory, self.context.directory_entries_max).await?;
-        self.inner().read_directory(handle).await
+        let bytes = listing_bytes(directory, self.context.directory_entries_max).await?;
+        let charge = self.context.memory.charge(bytes).map_err(FsError::trap)?;
+        let stream = self.inner().read_directory(handle).await?;
+        drop(charge);
+        self.weights.set(&stream, bytes).map_err(FsError::trap)?;
+        Ok(stream)
     }
 
     async fn sync(&mut self, handle: Handle) -> FsResult<()> {
@@ -345,6 +363,7 @@ impl HostDirectoryEntryStream for Guard<'_> {
     }
 
     fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {
+        self.weights.remove(stream.rep());
         HostDirectoryEntryStream::drop(&mut self.inner(), stream)
     }
 }

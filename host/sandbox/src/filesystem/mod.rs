@@ -7,11 +7,13 @@ mod effects;
 mod open;
 mod quota;
 mod reach;
+mod reading;
 mod spot;
 
 use crate::context::CallHost;
 use crate::directory::Directory;
 use crate::effects::Effects;
+use crate::host_memory::{HostMemory, Weights};
 use crate::state::State;
 use effects::Done;
 use portcullis_policy::Limits;
@@ -37,6 +39,7 @@ pub(crate) struct FilesystemContext {
     preopens: Vec<(String, Directory)>,
     quota: Quota,
     directory_entries_max: usize,
+    memory: HostMemory,
     open: OpenFiles,
     done: Done,
     /// Who hears of what a call did that nobody waited for.
@@ -72,12 +75,14 @@ impl FilesystemContext {
     pub(crate) fn new<'a>(
         directories: impl Iterator<Item = (&'a str, &'a Directory)>,
         limits: &Limits,
+        memory: HostMemory,
         host: Arc<dyn CallHost>,
     ) -> Self {
         Self {
             preopens: directories.map(|(key, directory)| (format!("/{key}"), directory.clone())).collect(),
             quota: Quota::new(limits),
             directory_entries_max: limits.directory_entries,
+            memory,
             open: OpenFiles::default(),
             done: Done::default(),
             host,
@@ -117,6 +122,7 @@ pub(crate) struct Guard<'a> {
     context: &'a mut FilesystemContext,
     wasi: &'a mut WasiCtx,
     table: &'a mut ResourceTable,
+    weights: &'a mut Weights,
 }
 
 impl Guard<'_> {
@@ -135,7 +141,8 @@ impl HasData for GuardData {
 /// Adds `wasi:filesystem` to a linker.
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     fn guard(state: &mut State) -> Guard<'_> {
-        Guard { context: &mut state.filesystem, wasi: &mut state.wasi, table: &mut state.table }
+        let State { filesystem, wasi, table, weights, .. } = state;
+        Guard { context: filesystem, wasi, table, weights }
     }
     preopens::add_to_linker::<State, GuardData>(linker, guard)?;
     types::add_to_linker::<State, GuardData>(linker, guard)

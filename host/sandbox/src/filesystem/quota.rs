@@ -3,6 +3,7 @@
 //! Bytes count as they are written and are not given back, so that a guest cannot wear out a disk by writing one
 //! block again and again; a hole that a guest makes in a file counts as if it were written.
 
+use crate::host_memory::Charge;
 use bytes::Bytes;
 use portcullis_policy::Limits;
 use std::fs::File;
@@ -39,9 +40,10 @@ impl Quota {
         if hole == 0 { Ok(()) } else { self.take_bytes(hole) }
     }
 
-    /// Puts a stream under the quota, and adds what goes through it to `written`.
-    pub(super) fn meter(&self, stream: DynOutputStream, written: &Arc<AtomicU64>) -> DynOutputStream {
-        Box::new(Metered { stream, bytes: Arc::clone(&self.bytes), written: Arc::clone(written) })
+    /// Puts a stream under the quota, and adds what goes through it to `written`. `charge` pays for what waits to be
+    /// written.
+    pub(super) fn meter(&self, stream: DynOutputStream, written: &Arc<AtomicU64>, charge: Charge) -> DynOutputStream {
+        Box::new(Metered { stream, bytes: Arc::clone(&self.bytes), written: Arc::clone(written), charge })
     }
 }
 
@@ -54,6 +56,8 @@ struct Metered {
     stream: DynOutputStream,
     bytes: Arc<AtomicU64>,
     written: Arc<AtomicU64>,
+    /// The longest piece so far: the stream writes one at a time.
+    charge: Charge,
 }
 
 fn exceeded() -> StreamError {
@@ -72,6 +76,7 @@ impl Pollable for Metered {
 impl OutputStream for Metered {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
         let length = bytes.len() as u64;
+        self.charge.raise_to(bytes.len()).map_err(|full| StreamError::Trap(full.into()))?;
         if !take(&self.bytes, length) {
             return Err(exceeded());
         }

@@ -5,6 +5,7 @@ use super::error::{Failure, Refusal, bounded};
 use super::redact::Redactor;
 use super::tasks::{Holder, close};
 use super::{Exchange, Traffic};
+use crate::host_memory::{Charge, HostMemory};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// How many requests of a call the record has in full.
@@ -12,6 +13,10 @@ const EXCHANGES_MAX: usize = 32;
 
 /// How many connections a call may have at once: what a plugin that fetches side by side has use for.
 pub(super) const CONNECTIONS_MAX: usize = 8;
+
+/// The memory that a connection takes at most, in bytes: 256 KiB read ahead, 128 KiB of a request's body, 64 KiB of
+/// headers, the buffers of TLS and HTTP, and a step of decoding, which is 1 MiB at worst.
+const CONNECTION_BYTES: usize = 1536 * 1024;
 
 /// What is recorded of a request that the end of the call cut off.
 const CUT_OFF: &str = "the call ended first";
@@ -85,13 +90,14 @@ impl Call {
     }
 
     /// Takes one of the connections that the call may have at once.
-    pub(super) fn slot(self: &Arc<Self>) -> Result<Slot, Refusal> {
+    pub(super) fn slot(self: &Arc<Self>, memory: &HostMemory) -> Result<Slot, Refusal> {
         let mut state = self.state();
         if state.connections >= CONNECTIONS_MAX {
             return Err(Refusal::Connections(CONNECTIONS_MAX));
         }
+        let charge = memory.charge(CONNECTION_BYTES)?;
         state.connections += 1;
-        Ok(Slot(Arc::clone(self)))
+        Ok(Slot { call: Arc::clone(self), _charge: charge })
     }
 
     /// Takes note of a socket, unless the call has ended.
@@ -215,25 +221,40 @@ impl Record {
 }
 
 /// One of the connections of a call, until it is dropped.
-pub(super) struct Slot(Arc<Call>);
+pub(super) struct Slot {
+    call: Arc<Call>,
+    _charge: Charge,
+}
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.state().connections -= 1;
+        self.call.state().connections -= 1;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portcullis_policy::Limits;
 
     #[test]
     fn a_call_has_so_many_connections_at_once_and_a_dropped_one_is_free_again() {
         let call = Arc::new(Call::default());
-        let mut slots: Vec<Slot> = (0..CONNECTIONS_MAX).map(|_| call.slot().unwrap()).collect();
-        assert!(matches!(call.slot(), Err(Refusal::Connections(CONNECTIONS_MAX))));
+        let memory = HostMemory::new(&Limits::default());
+        let mut slots: Vec<Slot> = (0..CONNECTIONS_MAX).map(|_| call.slot(&memory).unwrap()).collect();
+        assert!(matches!(call.slot(&memory), Err(Refusal::Connections(CONNECTIONS_MAX))));
         slots.pop();
-        assert!(call.slot().is_ok());
+        assert!(call.slot(&memory).is_ok());
+    }
+
+    #[test]
+    fn a_connection_is_charged_to_the_calls_host_memory_until_it_is_closed() {
+        let call = Arc::new(Call::default());
+        let memory = HostMemory::new(&Limits { host_memory_bytes: CONNECTION_BYTES, ..Limits::default() });
+        let slot = call.slot(&memory).unwrap();
+        assert!(matches!(call.slot(&memory), Err(Refusal::HostMemory(_))));
+        drop(slot);
+        assert!(call.slot(&memory).is_ok());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The texts are ours. Of what a guest or a server said they repeat little, bounded, and never a secret.
 
 use super::secret::SecretError;
+use crate::host_memory::HostMemoryFull;
 use portcullis_policy::{DestinationError, HttpRefusal};
 use std::net::IpAddr;
 use wasmtime_wasi_http::Error;
@@ -46,6 +47,8 @@ pub(super) enum Refusal {
     Address { host: String, address: IpAddr },
     #[error("the policy grants no address that {0} can have")]
     NoAddress(String),
+    #[error(transparent)]
+    HostMemory(#[from] HostMemoryFull),
     #[error("the host's own servers are not reached by plugins")]
     OwnServer,
 }

@@ -127,6 +127,7 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
     }
     let decoder = Decoder::of(&parts.headers)?;
     headers::clean(&mut parts.headers, decoder.changes_length(), record.call());
+    headers::detach(&mut parts.headers);
     // Nothing of hyper's reaches a guest.
     parts.extensions.clear();
     let reading = Reading {

@@ -145,6 +145,16 @@ pub(super) fn clean(headers: &mut HeaderMap, decoded: bool, call: &Call) {
     }
 }
 
+/// Copies the values out of the buffer of their connection, which would stay as long as any of them.
+pub(super) fn detach(headers: &mut HeaderMap) {
+    for value in headers.values_mut() {
+        // The bytes of a value are a value.
+        if let Ok(copy) = HeaderValue::from_bytes(value.as_bytes()) {
+            *value = copy;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,6 +26,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod types;
 mod wasi;
 
 pub(crate) use call::Call;

@@ -4,6 +4,7 @@ mod secure;
 
 use super::wasi::Hooks;
 use super::{Client, Network, Traffic};
+use crate::host_memory::HostMemory;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -14,7 +15,8 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, Empty, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use portcullis_policy::{
-    AddressRange, HostPattern, HttpBinding, HttpLimits, Scheme, SecretBinding, SecretSlot, SecretSource, Unnamed,
+    AddressRange, HostPattern, HttpBinding, HttpLimits, Limits, Scheme, SecretBinding, SecretSlot, SecretSource,
+    Unnamed,
 };
 use std::convert::Infallible;
 use std::io::Write;
@@ -28,6 +30,11 @@ use tokio::sync::oneshot;
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
 const CANARY: &str = "canary/secret+value";
+
+/// The HTTP side of a call with plenty of host memory.
+fn hooks(client: Option<Client>) -> Hooks {
+    Hooks::new(client, HostMemory::new(&Limits::default()))
+}
 
 fn binding(host: &str, port: u16) -> HttpBinding {
     HttpBinding {
@@ -66,7 +73,7 @@ struct Plugin {
 
 impl Plugin {
     fn new(network: &Network, binding: HttpBinding, base: PathBuf) -> Self {
-        Self { hooks: Hooks::new(Some(Client::new(network, Arc::new(binding), base).unwrap())) }
+        Self { hooks: hooks(Some(Client::new(network, Arc::new(binding), base).unwrap())) }
     }
 
     async fn send(&mut self, request: Request<WasiBody>) -> Result<Response<WasiBody>, Error> {
@@ -166,7 +173,7 @@ async fn what_is_not_granted_opens_no_connection() {
     let port = server.port;
     let network = Network::new(&[]).unwrap();
     let url = format!("http://127.0.0.1:{port}/");
-    let mut none = Hooks::new(None);
+    let mut none = hooks(None);
     let sent = none.send_request(request(&url), None, Box::new(async { Ok(()) }));
     assert!(matches!(Box::into_pin(sent).await, Err(Error::HttpRequestDenied)));
     let mut granted = binding("127.0.0.1", port);
@@ -275,13 +282,13 @@ async fn budgets_hold_for_all_clones_of_a_client() {
     granted.limits.requests_per_minute = 3;
     let network = Network::new(&[]).unwrap();
     let client = Client::new(&network, Arc::new(granted), PathBuf::new()).unwrap();
-    let mut first = Plugin { hooks: Hooks::new(Some(client.clone())) };
+    let mut first = Plugin { hooks: hooks(Some(client.clone())) };
     for _ in 0..2 {
         first.get(&url).await.unwrap();
     }
     assert!(matches!(first.get(&url).await, Err(Error::HttpRequestDenied)));
     assert!(first.refusal().contains("2 requests"), "{}", first.refusal());
-    let mut second = Plugin { hooks: Hooks::new(Some(client)) };
+    let mut second = Plugin { hooks: hooks(Some(client)) };
     second.get(&url).await.unwrap();
     assert!(matches!(second.get(&url).await, Err(Error::HttpRequestDenied)));
     assert!(second.refusal().contains("a minute"), "{}", second.refusal());
@@ -295,14 +302,14 @@ async fn a_narrowed_client_reaches_one_origin_path_and_query() {
     let network = Network::new(&[]).unwrap();
     let client = Client::new(&network, Arc::new(binding("127.0.0.1", server.port)), PathBuf::new()).unwrap();
     let only = portcullis_policy::Destination::from_url(&format!("{origin}/a?b=1")).unwrap();
-    let mut plugin = Plugin { hooks: Hooks::new(Some(client.narrowed(only))) };
+    let mut plugin = Plugin { hooks: hooks(Some(client.narrowed(only))) };
     for path in ["/", "/a", "/a?b=2", "/a?b=1&c", "/a/b?b=1", "/b?b=1"] {
         assert!(matches!(plugin.get(&format!("{origin}{path}")).await, Err(Error::HttpRequestDenied)), "{path}");
     }
     plugin.get(&format!("{origin}/a?b=1")).await.unwrap();
     assert_eq!(server.heads().len(), 1);
     let elsewhere = portcullis_policy::Destination::from_url(&format!("http://127.0.0.2:{}/", server.port)).unwrap();
-    let mut plugin = Plugin { hooks: Hooks::new(Some(client.narrowed(elsewhere))) };
+    let mut plugin = Plugin { hooks: hooks(Some(client.narrowed(elsewhere))) };
     let unnamed = plugin.get(&format!("http://127.0.0.2:{}/", server.port)).await;
     assert!(matches!(unnamed, Err(Error::HttpRequestDenied)), "the binding does not say that a person may be asked");
 }

@@ -7,8 +7,9 @@ use super::call::{Call, Record};
 use super::client::Client;
 use super::error::{Failure, Refusal};
 use super::exchange::{Order, Timing, exchange};
-use super::headers;
+use super::{headers, types};
 use crate::context::CallHost;
+use crate::host_memory::{HostMemory, HostMemoryFull};
 use crate::log::Log;
 use crate::manifest::{Failure as Answered, Output, Part, Success};
 use crate::state::State;
@@ -17,13 +18,11 @@ use portcullis_policy::{Destination, DestinationError};
 use std::borrow::Cow;
 use std::sync::Arc;
 use wasmtime::component::{Linker, Resource};
-use wasmtime_wasi_http::p2::bindings::http;
 use wasmtime_wasi_http::p2::bindings::http::outgoing_handler::Host as _;
 use wasmtime_wasi_http::p2::bindings::http::types::{ErrorCode, Scheme};
 use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostOutgoingRequest};
 use wasmtime_wasi_http::{
-    Error, ForbiddenHeaderFilter, RequestOptions, WasiBody, WasiHttp, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks,
-    WasiHttpView,
+    Error, ForbiddenHeaderFilter, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
 };
 
 /// The interface that a language's own library sends requests through.
@@ -41,8 +40,10 @@ pub(crate) struct HttpContext {
 }
 
 impl HttpContext {
-    pub(crate) fn new(default: Option<Client>, host: Arc<dyn CallHost>) -> Self {
-        Self { ctx: WasiHttpCtx::new(), hooks: Hooks::new(default), host }
+    pub(crate) fn new(default: Option<Client>, memory: HostMemory, host: Arc<dyn CallHost>) -> Self {
+        let mut ctx = WasiHttpCtx::new();
+        ctx.set_field_size_limit(types::FIELDS_BYTES_MAX);
+        Self { ctx, hooks: Hooks::new(default, memory), host }
     }
 
     /// Why the host refused the last request of the call, or broke it off.
@@ -148,11 +149,15 @@ pub(super) struct Hooks {
     /// What the guest says of its time.
     options: Option<RequestOptions>,
     pub(super) call: Option<Arc<Call>>,
+    /// What pays for connections.
+    memory: HostMemory,
+    /// The last request found no room for its connection.
+    full: Option<HostMemoryFull>,
 }
 
 impl Hooks {
-    pub(super) fn new(default: Option<Client>) -> Self {
-        Self { default, chosen: None, asked: None, options: None, call: None }
+    pub(super) fn new(default: Option<Client>, memory: HostMemory) -> Self {
+        Self { default, chosen: None, asked: None, options: None, call: None, memory, full: None }
     }
 
     /// Decides on a request as far as that needs no network.
@@ -162,6 +167,7 @@ impl Hooks {
         options: Option<RequestOptions>,
         destination: Result<Destination, Refusal>,
         record: Record,
+        memory: &HostMemory,
     ) -> Result<Order, Failure> {
         let client = client.ok_or(Refusal::NoClient)?;
         let timing = Timing::new(client.binding().limits.time, options);
@@ -174,7 +180,7 @@ impl Hooks {
         }
         record.call().spend(&client)?;
         client.keep_pace()?;
-        let slot = record.call().slot()?;
+        let slot = record.call().slot(memory)?;
         Ok(Order { client, destination, method: parts.method, headers: parts.headers, body, timing, record, slot })
     }
 }
@@ -198,6 +204,10 @@ impl WasiHttpHooks for Hooks {
         false
     }
 
+    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
+        types::BODY_CHUNK_BYTES_MAX
+    }
+
     fn send_request(
         &mut self,
         request: Request<WasiBody>,
@@ -216,8 +226,11 @@ impl WasiHttpHooks for Hooks {
             Err(_) => request.uri().host().unwrap_or_default().to_owned(),
         };
         let record = self.call.get_or_insert_default().record(request.method().as_str(), &url);
-        let order = Self::order(client, request, options, destination, record.clone());
+        let order = Self::order(client, request, options, destination, record.clone(), &self.memory);
         if let Err(failure) = &order {
+            if let Failure::Refused(Refusal::HostMemory(full)) = failure {
+                self.full = Some(*full);
+            }
             // Known at once, so that a guest can ask before it waits.
             record.failed(failure);
         }
@@ -292,6 +305,7 @@ impl State {
         request: Resource<HostOutgoingRequest>,
         options: Option<Resource<RequestOptions>>,
     ) -> wasmtime::Result<Handled> {
+        self.weights.remove(request.rep());
         // Wasmtime reads the options and leaves them in the table.
         let options = options.map(|options| self.table.delete(options)).transpose()?;
         let outgoing = self.table.get_mut(&request)?;
@@ -312,8 +326,15 @@ impl State {
         }
         self.http.hooks.chosen = client;
         self.http.hooks.options = options;
-        match self.http().handle(request, None) {
-            Ok(response) => Ok(Ok(response)),
+        let handled = self.http().handle(request, None);
+        if let Some(full) = self.http.hooks.full {
+            return Err(full.into());
+        }
+        match handled {
+            Ok(response) => {
+                self.weigh(&response)?;
+                Ok(Ok(response))
+            }
             Err(error) => error.downcast().map(Err),
         }
     }
@@ -327,5 +348,5 @@ pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> 
             store.data_mut().send(None, request, options).map(|handled| (handled,))
         },
     )?;
-    http::types::add_to_linker::<State, WasiHttp>(linker, &http::types::LinkOptions::default(), State::http)
+    types::add_to_linker(linker)
 }

@@ -1,0 +1,170 @@
+//! The memory that the host holds for one call outside of the guest's own: one budget for every interface.
+//!
+//! An object in the resource table is weighed after each host call that can change it; what lives elsewhere, such as a
+//! stream's buffer or a connection, owns a [`Charge`]. The fixed size of a table entry is not charged here: the limits
+//! on resources and handles bound it, and [`RESOURCE_BYTES`] and [`HANDLE_BYTES`] put it into the footprint.
+//!
+//! A weight is counted after the bytes are there. One host call brings at most the `transfer` limit, which the footprint
+//! counts on its own.
+
+use portcullis_policy::Limits;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use wasmtime::component::Resource;
+
+/// The most memory that one entry of the resource table takes by itself, in bytes. The largest is the body of an
+/// outgoing HTTP request: its channel allocates a block of 32 slots.
+pub(crate) const RESOURCE_BYTES: usize = 2048;
+
+/// The most memory that the engine takes for one component handle, in bytes.
+pub(crate) const HANDLE_BYTES: usize = 64;
+
+/// What an allocation costs beside its bytes: the allocator's header, rounding, and the counter of shared bytes.
+pub(crate) const ALLOCATION_BYTES: usize = 48;
+
+/// The call's budget of host memory is spent. The call ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the host may hold {0} bytes for this call")]
+pub(crate) struct HostMemoryFull(usize);
+
+/// The budget of one call. Clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct HostMemory(Arc<Ledger>);
+
+#[derive(Debug)]
+struct Ledger {
+    bytes_max: usize,
+    held_bytes: AtomicUsize,
+}
+
+impl HostMemory {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self(Arc::new(Ledger { bytes_max: limits.host_memory_bytes, held_bytes: AtomicUsize::new(0) }))
+    }
+
+    /// Charges bytes until the result is dropped.
+    pub(crate) fn charge(&self, bytes: usize) -> Result<Charge, HostMemoryFull> {
+        let mut charge = Charge { memory: self.clone(), bytes: 0 };
+        charge.raise_to(bytes)?;
+        Ok(charge)
+    }
+
+    fn take(&self, bytes: usize) -> Result<(), HostMemoryFull> {
+        let sum = |held: usize| held.checked_add(bytes).filter(|sum| *sum <= self.0.bytes_max);
+        let taken = self.0.held_bytes.fetch_update(Ordering::AcqRel, Ordering::Acquire, sum);
+        taken.map(drop).map_err(|_| HostMemoryFull(self.0.bytes_max))
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.0.held_bytes.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.0.held_bytes.load(Ordering::Acquire)
+    }
+}
+
+/// Bytes of a call's budget, given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Charge {
+    memory: HostMemory,
+    bytes: usize,
+}
+
+impl Charge {
+    /// Charges what `bytes` is above the bytes so far.
+    pub(crate) fn raise_to(&mut self, bytes: usize) -> Result<(), HostMemoryFull> {
+        let more = bytes.saturating_sub(self.bytes);
+        self.memory.take(more)?;
+        self.bytes += more;
+        Ok(())
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.memory.give_back(self.bytes);
+    }
+}
+
+/// An object whose size a guest decides.
+pub(crate) trait Weighed {
+    /// The bytes that the host holds for it beside its fixed size.
+    fn weight(&self) -> usize;
+}
+
+/// The weights of the entries of a resource table, by their index.
+#[derive(Debug)]
+pub(crate) struct Weights {
+    memory: HostMemory,
+    /// Indices are dense, since the table uses them again.
+    bytes: Vec<usize>,
+}
+
+impl Weights {
+    pub(crate) fn new(memory: HostMemory) -> Self {
+        Self { memory, bytes: Vec::new() }
+    }
+
+    /// Replaces the weight of an entry.
+    pub(crate) fn set<T>(&mut self, entry: &Resource<T>, bytes: usize) -> Result<(), HostMemoryFull> {
+        let index = entry.rep() as usize;
+        if index >= self.bytes.len() {
+            self.bytes.resize(index + 1, 0);
+        }
+        let before = std::mem::replace(&mut self.bytes[index], 0);
+        self.memory.give_back(before);
+        self.memory.take(bytes)?;
+        self.bytes[index] = bytes;
+        Ok(())
+    }
+
+    /// Gives the weight of an entry back, by its index: the entry is gone.
+    pub(crate) fn remove(&mut self, index: u32) {
+        if let Some(bytes) = self.bytes.get_mut(index as usize) {
+            self.memory.give_back(std::mem::take(bytes));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(bytes: usize) -> HostMemory {
+        HostMemory::new(&Limits { host_memory_bytes: bytes, ..Limits::default() })
+    }
+
+    #[test]
+    fn a_charge_is_given_back_when_it_is_dropped_and_a_refused_one_takes_nothing() {
+        let memory = memory(10);
+        let mut charge = memory.charge(6).unwrap();
+        assert!(matches!(memory.charge(5), Err(HostMemoryFull(10))));
+        assert!(memory.charge(usize::MAX).is_err());
+        charge.raise_to(10).unwrap();
+        charge.raise_to(3).unwrap();
+        assert_eq!(memory.held_bytes(), 10);
+        assert!(charge.raise_to(11).is_err());
+        drop(charge);
+        assert_eq!(memory.held_bytes(), 0);
+    }
+
+    #[test]
+    fn an_entry_weighs_what_it_was_weighed_last_and_nothing_once_it_is_gone() {
+        let memory = memory(10);
+        let mut weights = Weights::new(memory.clone());
+        let (one, other) = (Resource::<()>::new_own(0), Resource::<()>::new_own(7));
+        weights.set(&one, 4).unwrap();
+        weights.set(&other, 6).unwrap();
+        weights.set(&one, 3).unwrap();
+        assert_eq!(memory.held_bytes(), 9);
+        assert!(weights.set(&one, 5).is_err());
+        weights.remove(7);
+        weights.remove(7);
+        weights.remove(1000);
+        weights.set(&one, 10).unwrap();
+        weights.remove(0);
+        assert_eq!(memory.held_bytes(), 0);
+    }
+}

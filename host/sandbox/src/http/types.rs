@@ -1,0 +1,58 @@
+//! Every function of `wasi:http/types`: wasmtime's own implementation, behind a guard that bounds the texts of a
+//! request and charges what the host keeps to the call's budget of host memory.
+//!
+//! A function that makes or changes an object weighs it afterwards; one that takes an object away gives its weight
+//! back first, since the table uses its index again at once.
+
+mod fields;
+mod incoming;
+mod outgoing;
+mod request;
+mod weight;
+
+use crate::state::State;
+use wasmtime::component::{HasData, Linker, Resource};
+use wasmtime_wasi_http::p2::bindings::http::types::{self, ErrorCode, Host, IoError};
+use wasmtime_wasi_http::p2::{HeaderError, HttpError};
+use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
+pub(super) use weight::{BODY_CHUNK_BYTES_MAX, FIELDS_BYTES_MAX};
+
+/// The guard, as long as one host call lasts.
+struct Guard<'a>(&'a mut State);
+
+impl Guard<'_> {
+    /// Wasmtime's implementation.
+    fn inner(&mut self) -> WasiHttpCtxView<'_> {
+        self.0.http()
+    }
+
+    /// Gives the weight of an object back that is about to go.
+    fn forget<T>(&mut self, object: &Resource<T>) {
+        self.0.weights.remove(object.rep());
+    }
+}
+
+struct GuardData;
+
+impl HasData for GuardData {
+    type Data<'a> = Guard<'a>;
+}
+
+/// Adds `wasi:http/types` to a linker.
+pub(super) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+    types::add_to_linker::<State, GuardData>(linker, &types::LinkOptions::default(), |state| Guard(state))
+}
+
+impl Host for Guard<'_> {
+    fn convert_error_code(&mut self, error: HttpError) -> wasmtime::Result<ErrorCode> {
+        self.inner().convert_error_code(error)
+    }
+
+    fn convert_header_error(&mut self, error: HeaderError) -> wasmtime::Result<types::HeaderError> {
+        self.inner().convert_header_error(error)
+    }
+
+    fn http_error_code(&mut self, error: Resource<IoError>) -> wasmtime::Result<Option<ErrorCode>> {
+        self.inner().http_error_code(error)
+    }
+}

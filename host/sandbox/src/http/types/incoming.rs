@@ -1,0 +1,131 @@
+//! What comes back: `future-incoming-response`, `incoming-response`, `incoming-body` and `future-trailers`; and
+//! `incoming-request`, of which no guest has one.
+//!
+//! The bytes of a body lie in its connection, which is charged as long as it is open.
+
+use super::Guard;
+use wasmtime::component::Resource;
+use wasmtime_wasi::p2::{DynInputStream, DynPollable};
+use wasmtime_wasi_http::FieldMap;
+use wasmtime_wasi_http::p2::bindings::http::types::{
+    ErrorCode, HostFutureIncomingResponse as HostFuture, HostFutureTrailers as HostTrailers,
+    HostIncomingBody as HostBody, HostIncomingRequest as HostRequest, HostIncomingResponse as HostResponse, Method,
+    Scheme, StatusCode,
+};
+use wasmtime_wasi_http::p2::body::{HostFutureTrailers, HostIncomingBody};
+use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostIncomingRequest, HostIncomingResponse};
+
+type Future = Resource<HostFutureIncomingResponse>;
+type Response = Resource<HostIncomingResponse>;
+type Body = Resource<HostIncomingBody>;
+type Trailers = Resource<HostFutureTrailers>;
+type Request = Resource<HostIncomingRequest>;
+
+impl HostFuture for Guard<'_> {
+    fn drop(&mut self, future: Future) -> wasmtime::Result<()> {
+        self.forget(&future);
+        HostFuture::drop(&mut self.inner(), future)
+    }
+
+    fn get(&mut self, future: Future) -> wasmtime::Result<Option<Result<Result<Response, ErrorCode>, ()>>> {
+        let weighed = Future::new_borrow(future.rep());
+        let got = HostFuture::get(&mut self.inner(), future)?;
+        self.0.weigh(&weighed)?;
+        if let Some(Ok(Ok(response))) = &got {
+            self.0.weigh(response)?;
+        }
+        Ok(got)
+    }
+
+    fn subscribe(&mut self, future: Future) -> wasmtime::Result<Resource<DynPollable>> {
+        HostFuture::subscribe(&mut self.inner(), future)
+    }
+}
+
+impl HostResponse for Guard<'_> {
+    fn drop(&mut self, response: Response) -> wasmtime::Result<()> {
+        self.forget(&response);
+        HostResponse::drop(&mut self.inner(), response)
+    }
+
+    fn status(&mut self, response: Response) -> wasmtime::Result<StatusCode> {
+        self.inner().status(response)
+    }
+
+    fn headers(&mut self, response: Response) -> wasmtime::Result<Resource<FieldMap>> {
+        let headers = HostResponse::headers(&mut self.inner(), response)?;
+        self.0.weigh(&headers)?;
+        Ok(headers)
+    }
+
+    fn consume(&mut self, response: Response) -> wasmtime::Result<Result<Body, ()>> {
+        HostResponse::consume(&mut self.inner(), response)
+    }
+}
+
+impl HostBody for Guard<'_> {
+    fn stream(&mut self, body: Body) -> wasmtime::Result<Result<Resource<DynInputStream>, ()>> {
+        self.inner().stream(body)
+    }
+
+    fn finish(&mut self, body: Body) -> wasmtime::Result<Trailers> {
+        HostBody::finish(&mut self.inner(), body)
+    }
+
+    fn drop(&mut self, body: Body) -> wasmtime::Result<()> {
+        HostBody::drop(&mut self.inner(), body)
+    }
+}
+
+impl HostTrailers for Guard<'_> {
+    fn drop(&mut self, trailers: Trailers) -> wasmtime::Result<()> {
+        HostTrailers::drop(&mut self.inner(), trailers)
+    }
+
+    fn subscribe(&mut self, trailers: Trailers) -> wasmtime::Result<Resource<DynPollable>> {
+        HostTrailers::subscribe(&mut self.inner(), trailers)
+    }
+
+    fn get(
+        &mut self,
+        trailers: Trailers,
+    ) -> wasmtime::Result<Option<Result<Result<Option<Resource<FieldMap>>, ErrorCode>, ()>>> {
+        let got = HostTrailers::get(&mut self.inner(), trailers)?;
+        if let Some(Ok(Ok(Some(fields)))) = &got {
+            self.0.weigh(fields)?;
+        }
+        Ok(got)
+    }
+}
+
+impl HostRequest for Guard<'_> {
+    fn method(&mut self, request: Request) -> wasmtime::Result<Method> {
+        HostRequest::method(&mut self.inner(), request)
+    }
+
+    fn path_with_query(&mut self, request: Request) -> wasmtime::Result<Option<String>> {
+        HostRequest::path_with_query(&mut self.inner(), request)
+    }
+
+    fn scheme(&mut self, request: Request) -> wasmtime::Result<Option<Scheme>> {
+        HostRequest::scheme(&mut self.inner(), request)
+    }
+
+    fn authority(&mut self, request: Request) -> wasmtime::Result<Option<String>> {
+        HostRequest::authority(&mut self.inner(), request)
+    }
+
+    fn headers(&mut self, request: Request) -> wasmtime::Result<Resource<FieldMap>> {
+        let headers = HostRequest::headers(&mut self.inner(), request)?;
+        self.0.weigh(&headers)?;
+        Ok(headers)
+    }
+
+    fn consume(&mut self, request: Request) -> wasmtime::Result<Result<Body, ()>> {
+        HostRequest::consume(&mut self.inner(), request)
+    }
+
+    fn drop(&mut self, request: Request) -> wasmtime::Result<()> {
+        HostRequest::drop(&mut self.inner(), request)
+    }
+}

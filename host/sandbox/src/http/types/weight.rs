@@ -1,0 +1,88 @@
+//! What the objects of `wasi:http/types` weigh: upper bounds of the memory that they hold.
+
+use crate::host_memory::{ALLOCATION_BYTES, Weighed};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use wasmtime_wasi_http::FieldMap;
+use wasmtime_wasi_http::p2::bindings::http::types::{Method, Scheme};
+use wasmtime_wasi_http::p2::types::{
+    HostFutureIncomingResponse, HostIncomingResponse, HostOutgoingRequest, HostOutgoingResponse,
+};
+
+/// The largest headers that a guest can make, in bytes as wasmtime counts them: names, values and 72 bytes for each.
+/// Twice the largest headers that are sent.
+pub(in crate::http) const FIELDS_BYTES_MAX: usize = 64 * 1024;
+
+/// The largest piece of a request's body that the host takes at once, in bytes.
+pub(in crate::http) const BODY_CHUNK_BYTES_MAX: usize = 64 * 1024;
+
+/// How many pieces of a body wait to be sent: one, and the slot that wasmtime adds.
+const BODY_CHUNKS_MAX: usize = 2;
+
+/// The most memory that the trailers of a request may take, in bytes: some hundred short ones.
+pub(super) const TRAILERS_WEIGHT_MAX: usize = 64 * 1024;
+
+/// A body that was begun and is not sent yet.
+const BODY_WEIGHT: usize = BODY_CHUNKS_MAX * BODY_CHUNK_BYTES_MAX + TRAILERS_WEIGHT_MAX;
+
+/// The head of a response that nobody took: 64 KiB of headers, and what a map of 128 takes.
+const HEAD_WEIGHT: usize = 128 * 1024;
+
+/// An entry of a header map: hash, name, value and links, and its share of the index.
+const ENTRY_BYTES: usize = size_of::<HeaderName>() + size_of::<HeaderValue>() + 48;
+
+impl Weighed for FieldMap {
+    fn weight(&self) -> usize {
+        let map: &HeaderMap = self;
+        let texts = |bytes: usize| bytes + ALLOCATION_BYTES;
+        let names: usize = map.keys().map(|name| texts(name.as_str().len())).sum();
+        let values: usize = map.values().map(|value| texts(value.len())).sum();
+        // A second value of a name lies in a list beside the map, which grows by doubling.
+        let more_values = map.len().saturating_sub(map.keys_len());
+        (map.capacity() + 2 * more_values) * ENTRY_BYTES + names + values
+    }
+}
+
+impl Weighed for HostOutgoingRequest {
+    fn weight(&self) -> usize {
+        let method = match &self.method {
+            Method::Other(other) => other.len(),
+            Method::Get
+            | Method::Head
+            | Method::Post
+            | Method::Put
+            | Method::Delete
+            | Method::Connect
+            | Method::Options
+            | Method::Trace
+            | Method::Patch => 0,
+        };
+        let scheme = match &self.scheme {
+            Some(Scheme::Other(other)) => other.len(),
+            Some(Scheme::Http | Scheme::Https) | None => 0,
+        };
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
+        let body = if self.body.is_some() { BODY_WEIGHT } else { 0 };
+        method + scheme + text(&self.authority) + text(&self.path_with_query) + self.headers.weight() + body
+    }
+}
+
+impl Weighed for HostOutgoingResponse {
+    fn weight(&self) -> usize {
+        self.headers.weight() + if self.body.is_some() { BODY_WEIGHT } else { 0 }
+    }
+}
+
+impl Weighed for HostIncomingResponse {
+    fn weight(&self) -> usize {
+        self.headers.weight()
+    }
+}
+
+impl Weighed for HostFutureIncomingResponse {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Pending(_) | Self::Ready(_) => HEAD_WEIGHT,
+            Self::Consumed => 0,
+        }
+    }
+}
