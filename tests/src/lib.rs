@@ -24,7 +24,7 @@ pub mod net;
 
 pub use attack::{Attack, GRACE};
 pub use guest::{component, guest, guest_of, module, module_of, moved, typed, usual_contract, wit, with_fields};
-pub use manifest::{Dependency, Manifest, Tool};
+pub use manifest::{Dependency, DependencyKind, Manifest, Tool};
 pub use ran::Ran;
 pub use record::{assert_verifies, outcome_of, outcomes};
 pub use site::{Site, allow_all, built_guest, built_guest_of, program, shipped_plugin, shipped_plugins};

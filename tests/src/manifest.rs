@@ -36,9 +36,22 @@ pub struct Tool {
     pub hints: u8,
 }
 
-/// A dependency on a directory.
+/// What a dependency is on, in the order of the contract.
+#[derive(Clone, Copy, Debug)]
+pub enum DependencyKind {
+    /// A directory.
+    Directory = 0,
+    /// An HTTP client.
+    Http = 1,
+    /// A store.
+    Store = 2,
+}
+
+/// A dependency.
 #[derive(Clone, Debug)]
 pub struct Dependency {
+    /// What it is on.
+    pub kind: DependencyKind,
     /// Its key.
     pub key: String,
     /// Whether the plugin can do without.
@@ -68,8 +81,14 @@ impl Manifest {
 
     /// The same with a dependency more.
     #[must_use]
-    pub fn directory(mut self, key: &str, optional: bool) -> Self {
-        self.dependencies.push(Dependency { key: key.to_owned(), optional, reason: "to be tested".to_owned() });
+    pub fn directory(self, key: &str, optional: bool) -> Self {
+        self.needs(DependencyKind::Directory, key, optional)
+    }
+
+    /// The same with a dependency of any kind more.
+    #[must_use]
+    pub fn needs(mut self, kind: DependencyKind, key: &str, optional: bool) -> Self {
+        self.dependencies.push(Dependency { kind, key: key.to_owned(), optional, reason: "to be tested".to_owned() });
         self
     }
 
@@ -97,7 +116,7 @@ impl Manifest {
         for (index, dependency) in self.dependencies.iter().enumerate() {
             let at = dependencies_at + 20 * index;
             memory.text(at, &dependency.key);
-            // Its kind is the first, a directory: zero.
+            memory.bytes[at + 8] = dependency.kind as u8;
             memory.bytes[at + 9] = u8::from(dependency.optional);
             memory.text(at + 12, &dependency.reason);
         }

@@ -9,5 +9,6 @@ ends! {
 }
 
 refused! {
+    describe_hoards => LoadError::Describe(_), "host-memory";
     resource_storm => LoadError::Describe(_), "handles";
 }

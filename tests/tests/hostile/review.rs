@@ -47,6 +47,12 @@ pub(crate) async fn review_loops(contract: Contract) {
     assert!(reply.message.contains("time"), "{}", reply.message);
 }
 
+pub(crate) async fn review_hoards(contract: Contract) {
+    let (reply, _) = call(contract, "review_hoards", "allow", &[]).await;
+    assert_eq!(reply.code, Code::ReviewRefused);
+    assert!(reply.message.contains("host-memory"), "{}", reply.message);
+}
+
 /// The question shows the arguments in the form in which they run, and a no carries its note to the model.
 async fn a_person_is_asked_about_what_runs(contract: Contract) {
     let attack = Attack::by(contract, "good");
@@ -86,6 +92,7 @@ in_every_contract! {
     tokio::test =>
         review_asks
         review_refuses
+        review_hoards
         review_loops
         a_person_is_asked_about_what_runs
         without_an_answer_nothing_runs;

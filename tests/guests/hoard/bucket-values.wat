@@ -1,0 +1,16 @@
+;; Sets and gets the longest value of a store.
+(import "wasi:keyvalue/store@0.2.0-draft" "open" (func $bucket-open (param i32 i32 i32)))
+(import "wasi:keyvalue/store@0.2.0-draft" "[method]bucket.set" (func $bucket-set (param i32 i32 i32 i32 i32 i32)))
+(import "wasi:keyvalue/store@0.2.0-draft" "[method]bucket.get" (func $bucket-get (param i32 i32 i32 i32)))
+(memory $memory 130)
+(data (i32.const 2100) "notes")
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (local $b i32)
+  (memory.fill (i32.const 65536) (i32.const 97) (i32.const 7340032))
+  (call $bucket-open (i32.const 2100) (i32.const 5) (i32.const 2048))
+  (local.set $b (i32.load (i32.const 2052)))
+  (loop $more
+    (call $bucket-set (local.get $b) (i32.const 2100) (i32.const 5) (i32.const 65536) (i32.const 65536) (i32.const 2048))
+    (call $bucket-get (local.get $b) (i32.const 2100) (i32.const 5) (i32.const 2048))
+    (br $more))
+  unreachable)

@@ -1,0 +1,14 @@
+;; Copies long headers and changes each copy, so that they share nothing.
+(import "wasi:http/types@0.2.12" "[constructor]fields" (func $fields (result i32)))
+(import "wasi:http/types@0.2.12" "[method]fields.append" (func $append (param i32 i32 i32 i32 i32 i32)))
+(import "wasi:http/types@0.2.12" "[method]fields.clone" (func $clone (param i32) (result i32)))
+(memory $memory 130)
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (local $f i32)
+  (memory.fill (i32.const 65536) (i32.const 97) (i32.const 7340032))
+  (local.set $f (call $fields))
+  (call $append (local.get $f) (i32.const 65536) (i32.const 1) (i32.const 65536) (i32.const 32000) (i32.const 2048))
+  (loop $more
+    (call $append (call $clone (local.get $f)) (i32.const 65536) (i32.const 2) (i32.const 65536) (i32.const 1) (i32.const 2048))
+    (br $more))
+  unreachable)

@@ -1,0 +1,16 @@
+;; Opens files and directories.
+(import "wasi:filesystem/preopens@0.2.12" "get-directories" (func $preopens (param i32)))
+(import "wasi:filesystem/types@0.2.12" "[method]descriptor.open-at" (func $open-at (param i32 i32 i32 i32 i32 i32 i32)))
+(memory $memory 130)
+(data (i32.const 2100) "file")
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (local $d i32)
+  (memory.fill (i32.const 65536) (i32.const 97) (i32.const 7340032))
+  (call $preopens (i32.const 2048))
+  (local.set $d (i32.load (i32.load (i32.const 2048))))
+  (loop $more
+    (call $open-at (local.get $d) (i32.const 0) (i32.const 2100) (i32.const 4) (i32.const 0) (i32.const 3) (i32.const 2048))
+    (br_if $more (i32.eqz (i32.load8_u (i32.const 2048))))
+    (call $preopens (i32.const 2048))
+    (br $more))
+  unreachable)

@@ -1,0 +1,12 @@
+;; Makes pollables of one output stream.
+(import "wasi:io/streams@0.2.12" "[method]output-stream.subscribe" (func $output-subscribe (param i32) (result i32)))
+(import "wasi:cli/stdout@0.2.12" "get-stdout" (func $stdout (result i32)))
+(memory $memory 130)
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (local $s i32)
+  (memory.fill (i32.const 65536) (i32.const 97) (i32.const 7340032))
+  (local.set $s (call $stdout))
+  (loop $more
+    (drop (call $output-subscribe (local.get $s)))
+    (br $more))
+  unreachable)

@@ -1,0 +1,18 @@
+;; Begins the body of each of many requests and writes to it, and sends none.
+(import "wasi:http/types@0.2.12" "[constructor]fields" (func $fields (result i32)))
+(import "wasi:http/types@0.2.12" "[constructor]outgoing-request" (func $request (param i32) (result i32)))
+(import "wasi:http/types@0.2.12" "[method]outgoing-request.body" (func $request-body (param i32 i32)))
+(import "wasi:http/types@0.2.12" "[method]outgoing-body.write" (func $body-write (param i32 i32)))
+(import "wasi:io/streams@0.2.12" "[method]output-stream.write" (func $write (param i32 i32 i32 i32)))
+(memory $memory 130)
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (local $s i32)
+  (memory.fill (i32.const 65536) (i32.const 97) (i32.const 7340032))
+  (loop $more
+    (call $request-body (call $request (call $fields)) (i32.const 2048))
+    (call $body-write (i32.load (i32.const 2052)) (i32.const 2048))
+    (local.set $s (i32.load (i32.const 2052)))
+    (call $write (local.get $s) (i32.const 65536) (i32.const 65536) (i32.const 2048))
+    (call $write (local.get $s) (i32.const 65536) (i32.const 65536) (i32.const 2048))
+    (br $more))
+  unreachable)

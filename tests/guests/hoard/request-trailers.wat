@@ -1,0 +1,18 @@
+;; Ends the body of each of many requests with long trailers, and sends none.
+(import "wasi:http/types@0.2.12" "[constructor]fields" (func $fields (result i32)))
+(import "wasi:http/types@0.2.12" "[method]fields.append" (func $append (param i32 i32 i32 i32 i32 i32)))
+(import "wasi:http/types@0.2.12" "[constructor]outgoing-request" (func $request (param i32) (result i32)))
+(import "wasi:http/types@0.2.12" "[method]outgoing-request.body" (func $request-body (param i32 i32)))
+(import "wasi:http/types@0.2.12" "[static]outgoing-body.finish" (func $body-finish (param i32 i32 i32 i32)))
+(memory $memory 130)
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (local $b i32) (local $t i32)
+  (memory.fill (i32.const 65536) (i32.const 97) (i32.const 7340032))
+  (loop $more
+    (call $request-body (call $request (call $fields)) (i32.const 2048))
+    (local.set $b (i32.load (i32.const 2052)))
+    (local.set $t (call $fields))
+    (call $append (local.get $t) (i32.const 65536) (i32.const 1) (i32.const 65536) (i32.const 32000) (i32.const 2048))
+    (call $body-finish (local.get $b) (i32.const 1) (local.get $t) (i32.const 2048))
+    (br $more))
+  unreachable)

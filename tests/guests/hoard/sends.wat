@@ -1,0 +1,15 @@
+;; Sends requests that have no client, and takes none of the answers.
+(import "wasi:http/types@0.2.12" "[constructor]fields" (func $fields (result i32)))
+(import "wasi:http/types@0.2.12" "[constructor]outgoing-request" (func $request (param i32) (result i32)))
+(import "wasi:http/outgoing-handler@0.2.12" "handle" (func $handle (param i32 i32 i32 i32)))
+(import "wasi:http/types@0.2.12" "[method]outgoing-request.set-authority" (func $set-authority (param i32 i32 i32 i32) (result i32)))
+(memory $memory 130)
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (local $r i32)
+  (memory.fill (i32.const 65536) (i32.const 97) (i32.const 7340032))
+  (loop $more
+    (local.set $r (call $request (call $fields)))
+    (drop (call $set-authority (local.get $r) (i32.const 1) (i32.const 65536) (i32.const 1)))
+    (call $handle (local.get $r) (i32.const 0) (i32.const 0) (i32.const 2048))
+    (br $more))
+  unreachable)

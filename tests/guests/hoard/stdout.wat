@@ -1,0 +1,9 @@
+;; Opens standard output.
+(import "wasi:cli/stdout@0.2.12" "get-stdout" (func $stdout (result i32)))
+(memory $memory 130)
+(func $execute (param i32 i32 i32 i32) (result i32)
+  (memory.fill (i32.const 65536) (i32.const 97) (i32.const 7340032))
+  (loop $more
+    (drop (call $stdout))
+    (br $more))
+  unreachable)

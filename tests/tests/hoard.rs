@@ -1,0 +1,258 @@
+//! Guests that make the host hold what it can: one for each importable function, run to its end in a process of its
+//! own, whose peak of resident memory is compared with the documented footprint. The functions and their guests stand in
+//! `tests/data/host-memory.txt`; a function that the host serves and the table does not have fails.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests make the files that a guest hoards, and read what the kernel counts"
+)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+use portcullis::{Code, Contract, Host, LimitKind, Reply, Request, served_imports};
+use portcullis_tests::{DependencyKind, Manifest, Site, component, module, wit};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::{env, fs};
+use wit_parser::{Function, Resolve, Type, TypeDefKind};
+
+/// What each function can make the host hold, by hand.
+const TABLE: &str = include_str!("../data/host-memory.txt");
+
+/// What a row says in place of guests.
+const WORDS: [&str; 4] = ["nothing", "no-handle", "connection", "embedder"];
+
+/// The guests that reach the budget of host memory, and no other limit before it.
+const CHARGED: [&str; 16] = [
+    "client-sends",
+    "fields-append",
+    "fields-clone",
+    "fields-from-list",
+    "fields-set",
+    "file-appends",
+    "file-partial-reads",
+    "file-reads",
+    "file-writes",
+    "listings",
+    "request-bodies",
+    "request-texts",
+    "request-trailers",
+    "response-bodies",
+    "sends",
+    "fields-in-one",
+];
+
+/// Guests that hold more than the footprint where the budget is as large as a policy can make it.
+const CONTROLS: [&str; 3] = ["fields-append", "file-partial-reads", "request-bodies"];
+
+/// The realloc of every guest.
+const RING: &str = include_str!("../guests/frame/ring.wat");
+
+/// The files of the directory that is listed, each with a name of 200 bytes.
+const ENTRIES: usize = 3000;
+
+/// How many guests are measured side by side.
+const PROCESSES: usize = 4;
+
+const GIB: u64 = 1 << 30;
+
+/// The budget of a policy that sets none.
+const HOST_MEMORY_BYTES: u64 = 32 << 20;
+
+/// Says to a test that it is the process that is measured, and the guest.
+const MEASURED: &str = "PORTCULLIS_TEST_MEASURED";
+
+/// A guest has 16 MiB, so that what the host holds is most of the footprint.
+const LIMITS: &str = "memory = \"16 MiB\"\napproval-time = \"100 ms\"";
+
+#[test]
+fn every_importable_function_says_what_it_can_make_the_host_hold() {
+    let table = table();
+    let mut wrong = Vec::new();
+    let mut served = BTreeSet::new();
+    for (name, makes_object) in functions() {
+        match table.get(name.as_str()) {
+            None => wrong.push(format!("{name} is served, and the table does not have it")),
+            Some(row) if makes_object && row == &["nothing"] => wrong.push(format!("{name} makes an object")),
+            Some(_) => {}
+        }
+        served.insert(name);
+    }
+    wrong.extend(table.keys().filter(|name| !served.contains(**name)).map(|name| format!("{name} is not served")));
+    let named: BTreeSet<String> = table.values().flatten().map(|guest| (*guest).to_owned()).collect();
+    let guests = guests();
+    let is_guest = |name: &&String| !WORDS.contains(&name.as_str());
+    wrong.extend(
+        named.iter().filter(is_guest).filter(|name| !guests.contains_key(*name)).map(|name| format!("no guest {name}")),
+    );
+    wrong.extend(
+        guests.keys().filter(|name| !named.contains(*name)).map(|name| format!("no function has the guest {name}")),
+    );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_guest_makes_the_host_hold_more_than_its_footprint() {
+    let measured = "no_guest_makes_the_host_hold_more_than_its_footprint";
+    if let Some(name) = env::var_os(MEASURED) {
+        return measure(name.to_str().unwrap(), "", |name, bytes, figure, reply| {
+            let ended = matches!(reply.code, Code::Limit(_) | Code::Trapped);
+            let expected = !CHARGED.contains(&name) || reply.code == Code::Limit(LimitKind::HostMemory);
+            println!("{name}: {} of {} KiB, {}", bytes / 1024, figure / 1024, reply.code);
+            assert!(bytes <= figure && ended && expected, "{name}: {bytes} bytes of {figure}: {}", reply.message);
+        });
+    }
+    in_children(measured, &guests().into_keys().collect::<Vec<_>>());
+}
+
+/// The figure means something: without the budget, the same guests go past it.
+#[test]
+fn without_the_budget_the_host_would_hold_more_than_its_footprint() {
+    let measured = "without_the_budget_the_host_would_hold_more_than_its_footprint";
+    if let Some(name) = env::var_os(MEASURED) {
+        return measure(name.to_str().unwrap(), "host-memory = \"1 GiB\"", |name, bytes, figure, reply| {
+            let guarded = figure - GIB + HOST_MEMORY_BYTES;
+            println!("{name}: {} of {} KiB, {}", bytes / 1024, guarded / 1024, reply.code);
+            assert!(bytes > guarded, "{name}: {bytes} bytes of {guarded}: {}", reply.message);
+        });
+    }
+    in_children(measured, &CONTROLS.map(str::to_owned));
+}
+
+/// The rows of the table: a function, and its guests or a word.
+fn table() -> BTreeMap<&'static str, Vec<&'static str>> {
+    let rows = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    rows.map(|row| {
+        let (name, what) = row.split_once(' ').unwrap_or_else(|| panic!("{row}"));
+        (name, what.split_whitespace().collect())
+    })
+    .collect()
+}
+
+/// The guests of `tests/guests/hoard`, by name.
+fn guests() -> BTreeMap<String, PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("guests/hoard");
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path)).collect()
+}
+
+/// Every function that the host serves, and whether its answer holds a new object.
+fn functions() -> Vec<(String, bool)> {
+    let contracts = Contract::ALL.map(|contract| wit(contract).0);
+    let mut functions = Vec::new();
+    for served in served_imports() {
+        let (resolve, interface) = contracts
+            .iter()
+            .find_map(|resolve| {
+                let mut interfaces = resolve.interfaces.iter();
+                let (_, interface) = interfaces.find(|(id, _)| resolve.id_of(*id).as_deref() == Some(&*served))?;
+                Some((resolve, interface))
+            })
+            .unwrap_or_else(|| panic!("{served} is served, and wit/ does not have it"));
+        let named = |function: &Function| (format!("{served}#{}", function.name), makes_object(resolve, function));
+        functions.extend(interface.functions.values().map(named));
+        let resources = interface.types.iter().filter(|(_, ty)| resolve.types[**ty].kind == TypeDefKind::Resource);
+        functions.extend(resources.map(|(name, _)| (format!("{served}#[resource-drop]{name}"), false)));
+    }
+    functions
+}
+
+fn makes_object(resolve: &Resolve, function: &Function) -> bool {
+    function.result.is_some_and(|result| holds_object(resolve, result))
+}
+
+/// Whether a value of this type holds an object that the guest then owns. Errors do not count.
+fn holds_object(resolve: &Resolve, ty: Type) -> bool {
+    let Type::Id(id) = ty else { return false };
+    match &resolve.types[id].kind {
+        TypeDefKind::Handle(wit_parser::Handle::Own(_)) => true,
+        TypeDefKind::Option(inner) | TypeDefKind::List(inner) | TypeDefKind::Type(inner) => {
+            holds_object(resolve, *inner)
+        }
+        TypeDefKind::Result(result) => result.ok.is_some_and(|ok| holds_object(resolve, ok)),
+        TypeDefKind::Tuple(tuple) => tuple.types.iter().any(|ty| holds_object(resolve, *ty)),
+        TypeDefKind::Record(record) => record.fields.iter().any(|field| holds_object(resolve, field.ty)),
+        _ => false,
+    }
+}
+
+/// A host with a guest that has a directory, a store and a client.
+async fn open(name: &str, limits: &str) -> (Host, Site) {
+    let site = Site::new();
+    let folder = site.directory("work");
+    fs::write(folder.join("file"), vec![7; 1 << 20]).unwrap();
+    for index in 0..ENTRIES {
+        fs::write(folder.join(format!("{index:0>200}")), "").unwrap();
+    }
+    let manifest = Manifest::of(name)
+        .needs(DependencyKind::Directory, "workspace", false)
+        .needs(DependencyKind::Store, "notes", false)
+        .needs(DependencyKind::Http, "web", false)
+        .tool(|tool| tool.required = 15);
+    let text = fs::read_to_string(&guests()[name]).unwrap();
+    site.plugin(name, &component(&module(&format!("{text}{RING}"), &manifest)));
+    // A guest that reaches no other limit ends by its time.
+    let time = if CHARGED.contains(&name) { "60 s" } else { "1 s" };
+    let limits = format!("{LIMITS}\ntime = \"{time}\"\n{limits}");
+    let host = site.open(&format!("{}{}", portcullis_tests::allow_all(&limits), grants(name))).await;
+    // What the first call leaves behind is no cost of the next: warm pages of the pool, threads, the record's cache.
+    let good = host.call(Request::new("good.run", "{}")).await;
+    assert_eq!(good.code, Code::Completed, "{}", good.message);
+    (host, site)
+}
+
+fn grants(name: &str) -> String {
+    format!(
+        "[plugin.{name}]\ndirectory.workspace = {{ path = \"work\", access = \"read-write\" }}\nstore.notes = {{}}\n\
+         http.web = {{ hosts = [\"example.com\"] }}\n"
+    )
+}
+
+/// Runs one guest, and has its peak compared with the footprint of a call.
+fn measure(name: &str, limits: &str, compare: impl FnOnce(&str, u64, u64, &Reply)) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (host, _site) = open(name, limits).await;
+        let (bytes, reply) = peak(&host, name).await;
+        compare(name, bytes, host.footprint().per_call_bytes, &reply);
+    });
+}
+
+/// Runs a test once for each guest, each time in a process of its own: memory that another guest left free in the
+/// allocator would hide what the next one takes.
+fn in_children(test: &str, names: &[String]) {
+    let mut wrong = Vec::new();
+    for names in names.chunks(PROCESSES) {
+        let children = names.iter().map(|name| {
+            let mut child = Command::new(env::current_exe().unwrap());
+            child.args(["--exact", test, "--nocapture"]).env(MEASURED, name).env("MALLOC_ARENA_MAX", "1");
+            child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        });
+        for child in children.collect::<Vec<_>>() {
+            let output = child.wait_with_output().unwrap();
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let (out, errors) = (text(&output.stdout), text(&output.stderr));
+            println!("{out}");
+            if !output.status.success() || !out.contains("1 passed") {
+                wrong.push(format!("{out}\n{errors}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// By how much a call raises the most that is resident above what is resident now, in bytes.
+async fn peak(host: &Host, name: &str) -> (u64, Reply) {
+    // Begins the kernel's count anew.
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    let before = status("VmRSS:");
+    let reply = host.call(Request::new(format!("{name}.run"), "{}")).await;
+    (status("VmHWM:").saturating_sub(before), reply)
+}
+
+/// A number of `/proc/self/status`, in bytes.
+fn status(field: &str) -> u64 {
+    let text = fs::read_to_string("/proc/self/status").unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
