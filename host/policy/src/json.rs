@@ -4,6 +4,9 @@
 //! way around the one that decided. Here both are errors, and the form is: keys sorted, no space, whole numbers
 //! without a point or an exponent.
 
+mod memory;
+
+use memory::DocumentMemory;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
@@ -21,6 +24,9 @@ pub enum JsonError {
     /// It is no JSON, repeats a key, or nests too deep.
     #[error("{0}")]
     Syntax(String),
+    /// It has too many values for its length.
+    #[error("it has so many values that reading it would take more memory than the host gives a text of {0} bytes")]
+    Memory(usize),
     /// A number that would become another.
     #[error("the number {0} is too large to be represented exactly; pass it as a string")]
     Inexact(String),
@@ -33,8 +39,12 @@ pub enum JsonError {
 pub fn parse(text: &str) -> Result<Value, JsonError> {
     check_numbers(text)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let syntax = |error: serde_json::Error| JsonError::Syntax(error.to_string());
-    let value = Strict { depth: 0 }.deserialize(&mut deserializer).map_err(syntax)?;
+    let memory = DocumentMemory::of(text.len());
+    let syntax = |error: serde_json::Error| match memory.is_spent() {
+        true => JsonError::Memory(text.len()),
+        false => JsonError::Syntax(error.to_string()),
+    };
+    let value = Strict { depth: 0, memory: &memory }.deserialize(&mut deserializer).map_err(syntax)?;
     deserializer.end().map_err(syntax)?;
     Ok(value)
 }
@@ -98,20 +108,26 @@ fn check_number(token: &str) -> Result<(), JsonError> {
 
 /// Builds a value and refuses what `serde_json::Value` would pass over.
 #[derive(Clone, Copy)]
-struct Strict {
+struct Strict<'m> {
     depth: usize,
+    memory: &'m DocumentMemory,
 }
 
-impl Strict {
+/// An error that nobody reads: the memory says itself that it is spent.
+fn spent<E: Error>() -> E {
+    E::custom("too many values")
+}
+
+impl Strict<'_> {
     fn deeper<E: Error>(self) -> Result<Self, E> {
         if self.depth >= JSON_DEPTH_MAX {
             return Err(E::custom(format_args!("nested deeper than {JSON_DEPTH_MAX} levels")));
         }
-        Ok(Self { depth: self.depth + 1 })
+        Ok(Self { depth: self.depth + 1, ..self })
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -119,7 +135,7 @@ impl<'de> DeserializeSeed<'de> for Strict {
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for Strict<'_> {
     type Value = Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,12 +162,12 @@ impl<'de> Visitor<'de> for Strict {
         Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number out of range"))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        if self.memory.take_text(value) { Ok(Value::String(value.to_owned())) } else { Err(spent()) }
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
+    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+        if self.memory.take_text(&value) { Ok(Value::String(value)) } else { Err(spent()) }
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {
@@ -162,6 +178,9 @@ impl<'de> Visitor<'de> for Strict {
         let inner = self.deeper()?;
         let mut items = Vec::new();
         while let Some(item) = sequence.next_element_seed(inner)? {
+            if !self.memory.take_item(items.len()) {
+                return Err(spent());
+            }
             items.push(item);
         }
         Ok(Value::Array(items))
@@ -171,6 +190,9 @@ impl<'de> Visitor<'de> for Strict {
         let inner = self.deeper()?;
         let mut members = Map::new();
         while let Some(key) = map.next_key_seed(Key)? {
+            if !self.memory.take_member(members.len(), &key) {
+                return Err(spent());
+            }
             match members.entry(key) {
                 Entry::Vacant(place) => {
                     place.insert(map.next_value_seed(inner)?);

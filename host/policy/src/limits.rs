@@ -54,8 +54,8 @@ pub const RESOURCES: usize = 4096;
 /// The same ceiling as handles, for the same reason.
 pub const CEILING_RESOURCES: usize = 100_000;
 
-/// What the host keeps for one call beside the guest's own memory: half of that memory. A listing of a directory at its
-/// limit is about 1 MiB, and a request with its response about 1.5 MiB, of which a call has eight at once.
+/// What the host keeps for one call beside the guest's own memory: half of that memory. A listing of a directory at
+/// its limit is about 3 MiB, and a connection 1.5 MiB, of which a call has eight at once.
 pub const HOST_MEMORY_BYTES: usize = 32 * MIB;
 /// The same ceiling as linear memory, for the same reason.
 pub const HOST_MEMORY_CEILING_BYTES: usize = 1024 * MIB;
@@ -74,6 +74,12 @@ pub const LOG_CEILING_BYTES: usize = 16 * MIB;
 pub const ARGUMENTS_BYTES: usize = MIB;
 /// Parsing, hashing and showing the arguments are linear in it and run before any sandbox is there.
 pub const ARGUMENTS_CEILING_BYTES: usize = 16 * MIB;
+
+/// How many bytes of memory a byte of JSON may take once it is read. A long list of small objects takes about 30; a
+/// list of objects with one short member takes up to 90.
+pub const JSON_MEMORY_FACTOR: usize = 32;
+/// A shorter text may take what one of this length may, in bytes, which is 24 MiB: any text of 256 KiB fits.
+pub const JSON_SMALL_TEXT_BYTES: usize = 768 * KIB;
 
 /// More than this fills the context of a model; a longer output is spilled instead.
 pub const OUTPUT_BYTES: usize = 256 * KIB;

@@ -5,6 +5,7 @@ use crate::state::State;
 use crate::ticker::{Ticker, Ticking};
 use crate::{contract, filesystem, http, wasi};
 use portcullis_policy::Limits;
+use portcullis_policy::limits::{JSON_MEMORY_FACTOR, JSON_SMALL_TEXT_BYTES};
 use sha2::{Digest, Sha256};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -169,6 +170,7 @@ fn footprint(config: &EngineConfig) -> Footprint {
         largest.host_memory_bytes,
         largest.resources.saturating_mul(RESOURCE_BYTES),
         largest.handles.saturating_mul(HANDLE_BYTES),
+        documents_bytes(largest),
     ]
     .into_iter()
     .fold(0_u64, |sum, bytes| sum.saturating_add(bytes as u64));
@@ -179,6 +181,12 @@ fn footprint(config: &EngineConfig) -> Footprint {
         all_calls_bytes: per_call_bytes.saturating_mul(slots),
         idle_bytes: kept.saturating_mul(slots),
     }
+}
+
+/// The JSON documents of a call that are there at once: its arguments, and what it sends to a service or gets from one.
+fn documents_bytes(largest: &Limits) -> usize {
+    let document = |text: usize| text.max(JSON_SMALL_TEXT_BYTES).saturating_mul(JSON_MEMORY_FACTOR);
+    document(largest.arguments_bytes).saturating_add(document(largest.arguments_bytes.max(largest.output_bytes)))
 }
 
 fn fingerprint(engine: &wasmtime::Engine) -> [u8; 32] {

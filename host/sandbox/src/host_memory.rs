@@ -1,11 +1,11 @@
 //! The memory that the host holds for one call outside of the guest's own: one budget for every interface.
 //!
-//! An object in the resource table is weighed after each host call that can change it; what lives elsewhere, such as a
-//! stream's buffer or a connection, owns a [`Charge`]. The fixed size of a table entry is not charged here: the limits
-//! on resources and handles bound it, and [`RESOURCE_BYTES`] and [`HANDLE_BYTES`] put it into the footprint.
+//! An object in the resource table is weighed after each host call that can change it; what lives elsewhere, such as
+//! a stream's buffer or a connection, owns a [`Charge`]. The fixed size of a table entry is not charged here:
+//! the limits on resources and handles bound it, and the footprint counts [`RESOURCE_BYTES`] and [`HANDLE_BYTES`].
 //!
-//! A weight is counted after the bytes are there. One host call brings at most the `transfer` limit, which the footprint
-//! counts on its own.
+//! A weight is counted after the bytes are there. One host call brings at most the `transfer` limit, which the
+//! footprint counts on its own.
 
 use portcullis_policy::Limits;
 use std::sync::Arc;
@@ -120,6 +120,11 @@ impl Weights {
         Ok(())
     }
 
+    /// Checks that there is room for bytes that the host holds until a host call ends.
+    pub(crate) fn has_room(&self, bytes: usize) -> Result<(), HostMemoryFull> {
+        self.memory.charge(bytes).map(drop)
+    }
+
     /// Gives the weight of an entry back, by its index: the entry is gone.
     pub(crate) fn remove(&mut self, index: u32) {
         if let Some(bytes) = self.bytes.get_mut(index as usize) {
@@ -164,6 +169,7 @@ mod tests {
         weights.remove(7);
         weights.remove(1000);
         weights.set(&one, 10).unwrap();
+        assert!(weights.has_room(1).is_err());
         weights.remove(0);
         assert_eq!(memory.held_bytes(), 0);
     }

@@ -118,10 +118,14 @@ impl store::HostBucket for State {
         key: String,
     ) -> wasmtime::Result<Result<Option<Vec<u8>>, store::Error>> {
         let store = self.bucket(&bucket)?;
-        Ok(match self.stores.spend_on(&key, 0) {
-            Ok(()) => store.get(key).await.map_err(Into::into),
-            Err(refused) => Err(refused.into()),
-        })
+        if let Err(refused) = self.stores.spend_on(&key, 0) {
+            return Ok(Err(refused.into()));
+        }
+        let value = store.get(key).await;
+        if let Ok(Some(value)) = &value {
+            self.weights.has_room(value.len())?;
+        }
+        Ok(value.map_err(Into::into))
     }
 
     async fn set(

@@ -57,6 +57,7 @@ impl RawOutcome {
         let metadata = match form::check(&success, written.bytes() > 0, schema, self.output_bytes_max) {
             Ok(metadata) => metadata,
             Err(Flaw::Broken(why)) => return Err(broken(&why).keeping(written)),
+            Err(Flaw::Memory(why)) => return Err(too_many_values(&why).keeping(written)),
             Err(Flaw::TooLarge(text)) => return Err(too_large(written.keeper(), text, self.output_bytes_max)),
         };
         let title = success.title.map(|title| cut(&title, TITLE_BYTES_MAX).to_owned());
@@ -89,6 +90,11 @@ fn broken(why: &str) -> Rejection {
     let message =
         format!("Error executing tool: its answer is not usable: {why}. The same call will probably fail again.");
     Rejection::new(Code::InvalidOutput, message)
+}
+
+fn too_many_values(why: &str) -> Rejection {
+    let message = format!("Error executing tool: its answer is not usable: {why}. Ask for less at once.");
+    Rejection::new(Code::Limit(LimitKind::HostMemory), message)
 }
 
 /// JSON of a promised form that does not fit: a part of it would not have the form.

@@ -167,6 +167,7 @@ fn answered(ran: &Ran<Answer>, promised: Option<&Schema>, limits: &Limits) -> Op
     match check_answer(success, ran.streamed > 0, promised, limits.output_bytes) {
         Ok(_) => None,
         Err(Flaw::Broken(why)) => Some(format!("its answer is not usable: {why}")),
+        Err(Flaw::Memory(why)) => Some(format!("its answer is not usable: {why}")),
         Err(Flaw::TooLarge(_)) => Some(stopped("it", &Stop::Limit(LimitKind::Output), &ran.log)),
     }
 }

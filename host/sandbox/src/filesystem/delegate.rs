@@ -71,11 +71,11 @@ impl Guard<'_> {
     }
 }
 
-/// The memory of one entry in a listing, in bytes, beside its name: its type and text, in a list that grows by doubling.
+/// The memory of one entry in a listing, in bytes, beside its name. The list grows by doubling.
 const LISTED_ENTRY_BYTES: usize = 128 + ALLOCATION_BYTES;
 
-/// Returns the memory that the listing of a directory takes, in bytes. wasmtime collects all of its entries at once, so
-/// a directory that is too large is refused before it is read.
+/// Returns the memory that the listing of a directory takes, in bytes. wasmtime collects all entries at once, so a
+/// directory that is too large is refused before it is read.
 async fn listing_bytes(directory: Arc<std::fs::File>, most: usize) -> FsResult<usize> {
     let measure = move || -> std::io::Result<(usize, usize)> {
         let entries = cap_primitives::fs::read_base_dir(&directory)?.take(most.saturating_add(1));

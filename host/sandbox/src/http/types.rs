@@ -15,7 +15,7 @@ use wasmtime::component::{HasData, Linker, Resource};
 use wasmtime_wasi_http::p2::bindings::http::types::{self, ErrorCode, Host, IoError};
 use wasmtime_wasi_http::p2::{HeaderError, HttpError};
 use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
-pub(super) use weight::{BODY_CHUNK_BYTES_MAX, FIELDS_BYTES_MAX};
+pub(super) use weight::{BODY_CHUNK_BYTES_MAX, FIELDS_BYTES_MAX, HEAD_WEIGHT};
 
 /// The guard, as long as one host call lasts.
 struct Guard<'a>(&'a mut State);

@@ -153,11 +153,13 @@ pub(super) struct Hooks {
     memory: HostMemory,
     /// The last request found no room for its connection.
     full: Option<HostMemoryFull>,
+    /// The last request was sent, and a response may come of it.
+    is_sent: bool,
 }
 
 impl Hooks {
     pub(super) fn new(default: Option<Client>, memory: HostMemory) -> Self {
-        Self { default, chosen: None, asked: None, options: None, call: None, memory, full: None }
+        Self { default, chosen: None, asked: None, options: None, call: None, memory, full: None, is_sent: false }
     }
 
     /// Decides on a request as far as that needs no network.
@@ -227,6 +229,7 @@ impl WasiHttpHooks for Hooks {
         };
         let record = self.call.get_or_insert_default().record(request.method().as_str(), &url);
         let order = Self::order(client, request, options, destination, record.clone(), &self.memory);
+        self.is_sent = order.is_ok();
         if let Err(failure) = &order {
             if let Failure::Refused(Refusal::HostMemory(full)) = failure {
                 self.full = Some(*full);
@@ -326,13 +329,16 @@ impl State {
         }
         self.http.hooks.chosen = client;
         self.http.hooks.options = options;
+        // Wasmtime refuses some requests before it asks the hooks.
+        self.http.hooks.is_sent = false;
         let handled = self.http().handle(request, None);
         if let Some(full) = self.http.hooks.full {
             return Err(full.into());
         }
         match handled {
             Ok(response) => {
-                self.weigh(&response)?;
+                let bytes = if self.http.hooks.is_sent { types::HEAD_WEIGHT } else { 0 };
+                self.weights.set(&response, bytes)?;
                 Ok(Ok(response))
             }
             Err(error) => error.downcast().map(Err),

@@ -2,7 +2,7 @@
 //! kept or shown here.
 
 use super::parts;
-use crate::json;
+use crate::json::{self, JsonError};
 use crate::schema::Schema;
 use crate::text::{OneLine, cut};
 use portcullis_sandbox::{Output, Success};
@@ -21,6 +21,8 @@ const MISMATCHES_TOLD_MAX: usize = 3;
 pub(crate) enum Flaw<'a> {
     /// It is not what it has to be, in these words.
     Broken(String),
+    /// Reading its JSON would take too much memory.
+    Memory(String),
     /// This JSON of a promised form does not fit: a part of it would not have the form.
     TooLarge(&'a str),
 }
@@ -60,12 +62,16 @@ fn check_metadata(text: &str) -> Result<Value, Flaw<'static>> {
     match json::parse(text) {
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(_) => Err(broken("its metadata is not a JSON object")),
+        Err(error @ JsonError::Memory(_)) => Err(Flaw::Memory(error.to_string())),
         Err(error) => Err(broken(format!("its metadata is not JSON ({})", quoted(&error.to_string())))),
     }
 }
 
 fn check_json(text: &str, schema: Option<&Schema>) -> Result<(), Flaw<'static>> {
-    let value = json::parse(text).map_err(|error| no_json(&error.to_string()))?;
+    let value = json::parse(text).map_err(|error| match error {
+        JsonError::Memory(_) => Flaw::Memory(error.to_string()),
+        JsonError::Syntax(_) | JsonError::Inexact(_) => no_json(&error.to_string()),
+    })?;
     let mismatches = schema.map(|schema| schema.mismatches(&value)).unwrap_or_default();
     if mismatches.is_empty() {
         return Ok(());

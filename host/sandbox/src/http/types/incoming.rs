@@ -28,9 +28,11 @@ impl HostFuture for Guard<'_> {
     }
 
     fn get(&mut self, future: Future) -> wasmtime::Result<Option<Result<Result<Response, ErrorCode>, ()>>> {
-        let weighed = Future::new_borrow(future.rep());
+        let taken = Future::new_borrow(future.rep());
         let got = HostFuture::get(&mut self.inner(), future)?;
-        self.0.weigh(&weighed)?;
+        if got.is_some() {
+            self.forget(&taken);
+        }
         if let Some(Ok(Ok(response))) = &got {
             self.0.weigh(response)?;
         }

@@ -15,7 +15,7 @@ const METHOD_BYTES_MAX: usize = 64;
 /// The longest scheme, in bytes. Only `http` and `https` are sent.
 const SCHEME_BYTES_MAX: usize = 64;
 
-/// The longest authority, in bytes: a name of 253 bytes and a port, and room for a user, which is refused with a reason.
+/// The longest authority, in bytes: a name of 253 bytes and a port. A user has room too, and is refused with a reason.
 const AUTHORITY_BYTES_MAX: usize = 1024;
 
 /// The longest path with its query, in bytes: twice what RFC 9110 asks every server to take.

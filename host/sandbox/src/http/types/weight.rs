@@ -4,9 +4,7 @@ use crate::host_memory::{ALLOCATION_BYTES, Weighed};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use wasmtime_wasi_http::FieldMap;
 use wasmtime_wasi_http::p2::bindings::http::types::{Method, Scheme};
-use wasmtime_wasi_http::p2::types::{
-    HostFutureIncomingResponse, HostIncomingResponse, HostOutgoingRequest, HostOutgoingResponse,
-};
+use wasmtime_wasi_http::p2::types::{HostIncomingResponse, HostOutgoingRequest, HostOutgoingResponse};
 
 /// The largest headers that a guest can make, in bytes as wasmtime counts them: names, values and 72 bytes for each.
 /// Twice the largest headers that are sent.
@@ -24,8 +22,8 @@ pub(super) const TRAILERS_WEIGHT_MAX: usize = 64 * 1024;
 /// A body that was begun and is not sent yet.
 const BODY_WEIGHT: usize = BODY_CHUNKS_MAX * BODY_CHUNK_BYTES_MAX + TRAILERS_WEIGHT_MAX;
 
-/// The head of a response that nobody took: 64 KiB of headers, and what a map of 128 takes.
-const HEAD_WEIGHT: usize = 128 * 1024;
+/// The head of a response that is on its way or was not taken: 64 KiB of headers, and what a map of 128 takes.
+pub(in crate::http) const HEAD_WEIGHT: usize = 128 * 1024;
 
 /// An entry of a header map: hash, name, value and links, and its share of the index.
 const ENTRY_BYTES: usize = size_of::<HeaderName>() + size_of::<HeaderValue>() + 48;
@@ -75,14 +73,5 @@ impl Weighed for HostOutgoingResponse {
 impl Weighed for HostIncomingResponse {
     fn weight(&self) -> usize {
         self.headers.weight()
-    }
-}
-
-impl Weighed for HostFutureIncomingResponse {
-    fn weight(&self) -> usize {
-        match self {
-            Self::Pending(_) | Self::Ready(_) => HEAD_WEIGHT,
-            Self::Consumed => 0,
-        }
     }
 }
