@@ -76,10 +76,10 @@ pub const ARGUMENTS_BYTES: usize = MIB;
 pub const ARGUMENTS_CEILING_BYTES: usize = 16 * MIB;
 
 /// How many bytes of memory a byte of JSON may take once it is read. A long list of small objects takes about 30; a
-/// list of objects with one short member takes up to 90.
+/// list of objects with one short member takes up to 100.
 pub const JSON_MEMORY_FACTOR: usize = 32;
-/// A shorter text may take what one of this length may, in bytes, which is 24 MiB: any text of 256 KiB fits.
-pub const JSON_SMALL_TEXT_BYTES: usize = 768 * KIB;
+/// A shorter text may take what one of this length may, in bytes, which is 32 MiB: any text of 256 KiB fits.
+pub const JSON_SMALL_TEXT_BYTES: usize = MIB;
 
 /// More than this fills the context of a model; a longer output is spilled instead.
 pub const OUTPUT_BYTES: usize = 256 * KIB;

@@ -1,4 +1,4 @@
-//! How much memory a document may take once it is read: a short text such as `[{"":0},{"":0}` is eighty times as large
+//! How much memory a document may take once it is read: a short text such as `[{"":0},{"":0}]` is a hundred times as large
 //! then.
 
 use crate::limits::{JSON_MEMORY_FACTOR, JSON_SMALL_TEXT_BYTES};
@@ -8,8 +8,8 @@ use std::cell::Cell;
 /// An allocation beside its bytes: the allocator's header and rounding.
 const ALLOCATION_BYTES: usize = 24;
 
-/// A place in a list, which grows by doubling.
-const ITEM_BYTES: usize = 2 * size_of::<Value>();
+/// The items that the first allocation of a list has room for. It grows by doubling.
+const ITEMS_FIRST: usize = 4;
 
 /// A node of the tree that an object is, which has room for eleven members.
 const NODE_BYTES: usize = 11 * (size_of::<String>() + size_of::<Value>()) + ALLOCATION_BYTES;
@@ -37,13 +37,17 @@ impl DocumentMemory {
 
     /// Takes the bytes of a string.
     pub(super) fn take_text(&self, text: &str) -> bool {
-        self.take(text.len() + ALLOCATION_BYTES)
+        self.take(if text.is_empty() { 0 } else { text.len() + ALLOCATION_BYTES })
     }
 
     /// Takes one more item of a list.
     pub(super) fn take_item(&self, index: usize) -> bool {
-        // The first allocation has room for four.
-        self.take(if index == 0 { 4 * size_of::<Value>() + ALLOCATION_BYTES } else { ITEM_BYTES })
+        let more_items = match index {
+            0 => ITEMS_FIRST,
+            _ if index >= ITEMS_FIRST && index.is_power_of_two() => index,
+            _ => return true,
+        };
+        self.take(more_items * size_of::<Value>() + ALLOCATION_BYTES)
     }
 
     /// Takes one more member of an object, with its key.
