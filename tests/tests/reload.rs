@@ -1,5 +1,5 @@
-//! The plugin directory while a host is open: what is dropped into it, replaced in it and taken out of it, what must
-//! not change by that, and that a bad file changes nothing that works.
+//! The plugin directory and the policy while a host is open: what is dropped in, replaced and taken out, what must not
+//! change by that, and that a bad file changes nothing that works.
 
 #![allow(clippy::disallowed_methods, reason = "tests put files where a host has to find them")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
@@ -21,6 +21,12 @@ mod grants;
 
 #[path = "reload/watching.rs"]
 mod watching;
+
+#[path = "reload/policy.rs"]
+mod policy;
+
+#[path = "reload/waiting.rs"]
+mod waiting;
 
 #[path = "reload/descriptions.rs"]
 mod descriptions;

@@ -62,6 +62,7 @@ fn hint(error: &OpenError) -> Option<&'static str> {
         | OpenError::Approvals(_)
         | OpenError::Outputs(_)
         | OpenError::Load(_)
+        | OpenError::Unreserved { .. }
         | OpenError::Calls(_) => None,
     }
 }

@@ -87,7 +87,7 @@ async fn open_for(context: &Context, status: &Arc<StatusLine>, channel: &Channel
     note_rollback(host.approvals(), context);
     if let Some(untrusted) = host.untrusted_policy() {
         let style = context.terminal.note_style();
-        context.terminal.note(style.paint(Look::Doubtful, untrusted_note(untrusted)));
+        context.terminal.note(style.paint(Look::Doubtful, untrusted_note(&untrusted)));
     }
     warn(&host, context);
     Ok(host)

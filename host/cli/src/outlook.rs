@@ -32,7 +32,7 @@ impl Outlook {
             arguments: &arguments,
             caller: Caller { session: SESSION_DEFAULT, principal: &principal, automated: false },
         };
-        let (mut decision, depends_on_arguments) = decide(host.policy(), &question);
+        let (mut decision, depends_on_arguments) = decide(&host.policy(), &question);
         if tool.schema().is_absent() {
             // Nothing says what its arguments may be: at the best, a person decides.
             decision = decision.max(if host.is_callable(tool) { Decision::Ask } else { Decision::Deny });

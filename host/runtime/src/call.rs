@@ -14,6 +14,7 @@ mod instantiate;
 mod parse;
 mod question;
 mod record;
+mod redecide;
 mod shape;
 mod unwanted;
 mod validate;
@@ -26,7 +27,7 @@ pub(crate) use grant::{
 };
 pub(crate) use record::CallRecord;
 pub(crate) use shape::{Flaw, check as check_answer};
-pub(crate) use validate::ValidCall;
+pub(crate) use validate::{ValidCall, is_callable};
 
 use crate::host::Inner;
 use crate::ledger::blocking;

@@ -25,11 +25,15 @@ pub struct Explained {
     /// Why the call is refused although the rules would allow it or ask about it: a key is not granted, its arguments
     /// name something outside of the grant, or no answer could let it do what it declares.
     pub ungranted: Option<String>,
+    /// The SHA-256 of the policy that decided.
+    pub policy_sha256: String,
+    /// Why the policy in the files is not the one that decided, where it cannot be used.
+    pub policy_fault: Option<String>,
 }
 
 impl Explained {
     pub(crate) fn of(host: &Inner, call: &ValidCall, origin: &Origin) -> Self {
-        let explanation = host.policy.explain(&call.question(origin));
+        let explanation = call.policy.policy.explain(&call.question(origin));
         let asked = unnamed_host(call).or_else(|| call.unchecked());
         // A denied call gets no further, and an allowed one runs: only where an approver is asked, no answer may help.
         let asks = explanation.verdict.decision == Decision::Ask || asked.is_some();
@@ -39,9 +43,11 @@ impl Explained {
             permissions: call.tool.permissions(),
             arguments: call.canonical.clone(),
             explanation,
-            handles: describe_handles(host, &call.plugin, &call.tool, Some(&call.arguments)),
+            handles: describe_handles(&call.policy.policy, &call.plugin, &call.tool, Some(&call.arguments)),
             asked,
             ungranted: checked.err().map(|rejection| rejection.message),
+            policy_sha256: call.policy.sha256.clone(),
+            policy_fault: host.policy_status.borrow().fault.clone(),
         }
     }
 }

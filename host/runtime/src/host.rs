@@ -7,7 +7,6 @@ use crate::call::{self, Reach, Rejection};
 use crate::catalog::{Catalog, Loader, Plugin, Seen, Tool};
 use crate::events::{Events, Publisher};
 use crate::explain::Explained;
-use crate::grants::{Bases, Own};
 use crate::hooks::Hook;
 use crate::inject::Injection;
 use crate::ledger::{Ledger, LedgerError, LedgerPeek, Owner};
@@ -15,14 +14,16 @@ use crate::open::{HostBuilder, OpenError};
 use crate::outputs::Outputs;
 use crate::place::Places;
 use crate::places::State;
+use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
+use crate::policy_source::PolicySources;
 use crate::policy_warning::{self, PolicyWarning};
 use crate::reload::{self, ReloadError, Reloaded};
 use crate::reply::{CallUsage, Code, Reply};
 use crate::request::Request;
 use crate::stores::Stores;
 use crate::watch::Watch;
-use portcullis_policy::{Leniency, Permission, Policy};
-use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, Network, TimeSource};
+use portcullis_policy::{Permission, Policy};
+use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, TimeSource};
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -38,12 +39,13 @@ pub(crate) struct Inner {
     pub(crate) catalog: watch::Sender<Arc<Catalog>>,
     /// The files that the catalog is from; whoever looks again holds this.
     pub(crate) seen: Mutex<Seen>,
-    pub(crate) policy: Policy,
-    pub(crate) policy_sha256: String,
-    pub(crate) bases: Bases,
-    pub(crate) own: Own,
-    /// What clients share; whoever listens here keeps its own address out of their reach.
-    pub(crate) network: Network,
+    /// Where the policy comes from, to be read again.
+    pub(crate) sources: PolicySources,
+    /// Which policy is in force; it is the one in the catalog.
+    pub(crate) policy_status: watch::Sender<PolicyStatus>,
+    /// The limits that were reserved for when the host opened.
+    pub(crate) reserved: Reserved,
+    pub(crate) state: State,
     pub(crate) stores: Stores,
     pub(crate) outputs: Outputs,
     pub(crate) injection: Arc<Injection>,
@@ -56,12 +58,11 @@ pub(crate) struct Inner {
     pub(crate) approvals: Approvals,
     /// This process, as the record and the ledger name it.
     pub(crate) owner: Arc<Owner>,
-    pub(crate) channel: Channel,
+    /// Who answers; without any, the policy says what becomes of an approval request.
+    pub(crate) channel: Option<Channel>,
     /// Options of the command line, behind the id of an approval request, that lead a person to this host's state.
     pub(crate) approval_options: String,
     pub(crate) repetition: Repetition,
-    /// The project's policy, where nobody has trusted it.
-    pub(crate) untrusted: Option<PathBuf>,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) events: Arc<Publisher>,
     pub(crate) places: Places,
@@ -117,7 +118,7 @@ impl Host {
 
     /// Whether an approver of the embedder's answers questions, where a request brings none of its own.
     pub fn asks_its_own(&self) -> bool {
-        matches!(self.0.channel, Channel::Approver(_))
+        matches!(self.0.channel, Some(Channel::Approver(_)))
     }
 
     /// Runs several calls at once, each as [`Host::call`] does. The replies stand in the order of the requests; the
@@ -151,7 +152,7 @@ impl Host {
     /// Whether a call could come to a tool at all: one without a schema is not called, unless the policy lets those
     /// of its plugin be.
     pub fn is_callable(&self, tool: &Tool) -> bool {
-        self.0.is_callable(tool)
+        call::is_callable(&self.policy(), tool)
     }
 
     /// The plugins from now on: the receiver hears of each time they change.
@@ -159,9 +160,11 @@ impl Host {
         self.0.catalog.subscribe()
     }
 
-    /// Looks at the plugin directory again: files that are new, changed or gone change the catalog, all at once. A file
-    /// that cannot be loaded is in [`Catalog::refused`], and leaves the plugin that it was to replace. Calls that have
-    /// begun go on with what they found. Dropping the future leaves everything as it was.
+    /// Looks at the plugin directory and at the policy again: files that are new, changed or gone change the catalog,
+    /// all at once. A file that cannot be loaded is in [`Catalog::refused`], and leaves the plugin that it was to
+    /// replace. A policy that cannot be used leaves the one in force ([`Host::policy_status`]). Calls that have begun
+    /// go on with what they found; those that wait for a person are decided again. Dropping the future leaves
+    /// everything as it was.
     ///
     /// # Errors
     /// The directory cannot be looked at, or the record not be written; the catalog is then what it was.
@@ -169,7 +172,7 @@ impl Host {
         reload::reload(&self.0).await
     }
 
-    /// Looks again each time the plugin directory changes, until the guard is dropped.
+    /// Looks again each time the plugin directory or the policy changes, until the guard is dropped.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -182,24 +185,31 @@ impl Host {
         &self.0.outputs
     }
 
-    /// The policy.
-    pub fn policy(&self) -> &Policy {
-        &self.0.policy
+    /// The policy in force now.
+    pub fn policy(&self) -> Arc<Policy> {
+        Arc::clone(&self.0.policy().policy)
+    }
+
+    /// Which policy is in force, and why the one in its files is not. The receiver learns of each change.
+    pub fn policy_status(&self) -> watch::Receiver<PolicyStatus> {
+        self.0.policy_status.subscribe()
     }
 
     /// What looks wrong in the policy, given the plugins that are installed now. None of it stops a call.
     pub fn policy_warnings(&self) -> Vec<PolicyWarning> {
-        policy_warning::warnings(&self.0.policy, &self.0.catalog())
+        let catalog = self.0.catalog();
+        policy_warning::warnings(&catalog.policy.policy, &catalog)
     }
 
     /// The project's policy file, where there is one that nobody has trusted: it only narrows.
-    pub fn untrusted_policy(&self) -> Option<&Path> {
-        self.0.untrusted.as_deref()
+    pub fn untrusted_policy(&self) -> Option<PathBuf> {
+        self.0.policy().untrusted.clone()
     }
 
     /// The handles that a call of each tool of a plugin would get, for people.
     pub fn handles(&self, plugin: &Plugin) -> Vec<(String, Vec<String>)> {
-        let lines = |tool| call::describe_handles(&self.0, plugin, tool, None);
+        let policy = self.policy();
+        let lines = |tool| call::describe_handles(&policy, plugin, tool, None);
         plugin.tools().map(|tool| (tool.name().to_string(), lines(tool))).collect()
     }
 
@@ -223,7 +233,7 @@ impl Host {
     /// Keeps an address out of the reach of every plugin, whatever a policy grants: that of a server of the
     /// application's own, such as one that takes approvals.
     pub fn keep_unreachable(&self, address: SocketAddr) {
-        self.0.network.forbid(address);
+        self.0.policy().network.forbid(address);
     }
 
     /// How many calls have begun and have not ended: those that wait for something count, and each is in the record
@@ -268,8 +278,14 @@ pub fn open_audit(state: &Path) -> Result<AuditLog, OpenError> {
 }
 
 impl Inner {
-    pub(crate) fn is_callable(&self, tool: &Tool) -> bool {
-        !tool.schema.is_absent() || self.policy.unvalidated(&tool.name.plugin) == Leniency::Ask
+    /// Who answers the approval requests of calls that do not say it themselves.
+    pub(crate) fn channel(&self, policy: &Policy) -> Channel {
+        self.channel.clone().unwrap_or(Channel::Nobody(policy.approvals().unattended))
+    }
+
+    /// The policy that a call which begins now is decided by.
+    pub(crate) fn policy(&self) -> Arc<PolicyInForce> {
+        Arc::clone(&self.catalog.borrow().policy)
     }
 
     pub(crate) fn catalog(&self) -> Arc<Catalog> {

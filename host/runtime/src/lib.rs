@@ -25,6 +25,7 @@ mod caught;
 mod conformance;
 mod events;
 mod explain;
+mod file_watch;
 mod grants;
 mod hooks;
 mod host;
@@ -35,6 +36,7 @@ mod outputs;
 mod pick;
 mod place;
 mod places;
+mod policy_in_force;
 mod policy_source;
 mod policy_warning;
 mod provenance;
@@ -65,6 +67,7 @@ pub use catalog::{
 pub use conformance::{Conformance, Level, Loaded, NotTried};
 pub use events::{CallState, Event, EventKind, Events};
 pub use explain::Explained;
+pub use file_watch::FileWatch;
 pub use hooks::{
     HOOK_KEY_BYTES_MAX, HOOK_NOTES_MAX, HOOK_REASON_BYTES_MAX, HOOK_TIME_MAX, HOOK_VALUE_BYTES_MAX, Hook, HookCall,
     Hooked, Hooking,
@@ -75,6 +78,7 @@ pub use ledger::{LedgerError, Status};
 pub use open::{CALLS_DEFAULT, CALLS_MAX, HostBuilder, OpenError};
 pub use outputs::{KeptOutput, OUTPUTS_BYTES_DEFAULT, OutputError, Outputs, Reader, Reference};
 pub use places::PlaceError;
+pub use policy_in_force::PolicyStatus;
 pub use policy_warning::PolicyWarning;
 pub use portcullis_policy::json::{JsonError, parse as parse_json};
 pub use provenance::{Provenance, Repair, Validation};

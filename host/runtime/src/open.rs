@@ -4,7 +4,7 @@ use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::approver::Approver;
 use crate::audit::{AuditError, AuditLog};
 use crate::catalog::{LoadError, Loader, Observer, PluginDirectory, Silent};
-use crate::grants::{self, Opening, Own};
+use crate::grants;
 use crate::hooks::Hook;
 use crate::host::{Host, Inner};
 use crate::inject::Injection;
@@ -12,9 +12,10 @@ use crate::ledger::{Ledger, LedgerError, Owner, blocking};
 use crate::outputs::{OUTPUTS_BYTES_DEFAULT, OutputError, Outputs};
 use crate::place::{self, Places};
 use crate::places::{PlaceError, State};
-use crate::policy_source::{self, PolicySources, Read, UserPolicy};
+use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
+use crate::policy_source::{self, PolicySources, UserPolicy};
 use crate::stores::Stores;
-use portcullis_policy::{DeadRule, DependencyKey, Limits, PluginName, Policy, PolicyError, Unattended};
+use portcullis_policy::{DeadRule, DependencyKey, PluginName, PolicyError, Unattended};
 use portcullis_sandbox::{
     CodeStore, Compiler, DirectoryError, EXTRA_SLOTS, Engine, EngineConfig, EngineError, Network, NetworkError,
     TimeSource,
@@ -145,6 +146,14 @@ pub enum OpenError {
     /// The plugin directory cannot be listed, or a refusal not be recorded.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// A policy of a running host needs more than was reserved when the host opened.
+    #[error(
+        "the policy raises limits.{limit} above what the running host has reserved: restart the host, or lower the limit"
+    )]
+    Unreserved {
+        /// The limit, as the policy spells it.
+        limit: &'static str,
+    },
     /// Too many or too few calls at one time.
     #[error("{0} calls at one time: choose 1 to {CALLS_MAX}")]
     Calls(u32),
@@ -310,30 +319,30 @@ impl HostBuilder {
         let plugins = PluginDirectory::open(&self.plugins)?;
         let outputs = Outputs::open(&state, Arc::clone(&ledger), self.outputs_bytes)?;
         let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
-        let Read { policy, sha256: policy_sha256, bases, files, untrusted } = self.policy.read(&approvals)?;
+        let read = self.policy.read(&approvals)?;
+        let network = Network::new(read.policy.name_servers())?;
+        let in_force = Arc::new(PolicyInForce::new(read, network));
+        let policy = &in_force.policy;
         audit.keep(policy.record().durable);
-        let largest = largest(&policy);
-        let engine = Engine::new(&EngineConfig { calls: self.calls + place::waiting_runs(self.calls), largest })?;
+        let reserved = Reserved::of(policy);
+        let calls = self.calls + place::waiting_runs(self.calls);
+        let engine = Engine::new(&EngineConfig { calls, largest: *reserved.limits() })?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
         let (compiler, observer) = (self.compiler, self.observer);
         let loader = Loader { engine, compiler, store, plugins, audit: Arc::clone(&audit), observer };
-        let (mut catalog, seen) = loader.load_all().await?;
-        grants::check_names(&policy, &catalog, &bases)?;
-        catalog.plugins().try_for_each(|plugin| grants::check_services(&policy, plugin, &self.injection))?;
-        let own = Own { state, policies: files };
-        let network = Network::new(policy.name_servers())?;
-        Opening { policy: &policy, bases: &bases, own: &own, plugins: &loader.plugins.held(), network: &network }
-            .bind_all(&mut catalog)?;
+        let (mut catalog, seen) = loader.load_all(&in_force).await?;
+        grants::check_names(policy, &catalog, &in_force.bases)?;
+        catalog.plugins().try_for_each(|plugin| grants::check_services(policy, plugin, &self.injection))?;
+        in_force.opening(&state, &loader.plugins.held()).bind_all(&mut catalog)?;
         loader.describe_all(&mut catalog);
-        let channel = self.channel.unwrap_or(Channel::Nobody(policy.approvals().unattended));
+        let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
         Ok(Host(Arc::new(Inner {
             catalog: watch::Sender::new(Arc::new(catalog)),
             seen: Mutex::new(seen),
-            policy,
-            policy_sha256,
-            bases,
-            own,
-            network,
+            sources: self.policy,
+            policy_status: watch::Sender::new(status),
+            reserved,
+            state,
             stores,
             outputs,
             injection: Arc::new(self.injection),
@@ -343,16 +352,15 @@ impl HostBuilder {
             audit,
             approvals,
             owner,
-            channel,
+            channel: self.channel,
             approval_options: self.approval_options,
             repetition: Repetition::default(),
-            untrusted,
             hooks: self.hooks,
             events: Arc::default(),
             places: Places::new(self.calls),
             calls: self.calls as usize,
             reviews: Semaphore::new(EXTRA_SLOTS as usize),
-            arguments_bytes_max: largest.arguments_bytes,
+            arguments_bytes_max: reserved.limits().arguments_bytes,
         })))
     }
 }
@@ -382,13 +390,4 @@ impl From<LedgerError> for OpenError {
     fn from(error: LedgerError) -> Self {
         Self::Approvals(error.into())
     }
-}
-
-/// For each limit the largest that any call can have: what the pool has to hold.
-fn largest(policy: &Policy) -> Limits {
-    let mut largest = policy.default_limits();
-    for limits in policy.plugins().map(|plugin| policy.limits(plugin)) {
-        largest = largest.max(&limits);
-    }
-    largest
 }

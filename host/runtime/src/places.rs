@@ -88,6 +88,26 @@ impl State {
     }
 }
 
+/// What tells one state of a file from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileStamp {
+    file: (u64, u64),
+    bytes: i64,
+    modified: (i64, u64),
+    changed: (i64, u64),
+}
+
+/// The state of the file under a path, links followed; `None` where there is none.
+pub(crate) fn stamp(path: &Path) -> Option<FileStamp> {
+    let stat = rustix::fs::stat(path).ok()?;
+    Some(FileStamp {
+        file: (stat.st_dev, stat.st_ino),
+        bytes: stat.st_size,
+        modified: (stat.st_mtime, stat.st_mtime_nsec),
+        changed: (stat.st_ctime, stat.st_ctime_nsec),
+    })
+}
+
 /// Opens the plugin directory.
 pub(crate) fn open_plugins(path: &Path) -> Result<Dir, PlaceError> {
     let what = "the plugin directory";

@@ -43,13 +43,25 @@ struct Text {
 }
 
 impl PolicySources {
-    pub(crate) fn read(self, approvals: &Approvals) -> Result<Read, OpenError> {
+    /// The files that the policy is read from, present or not.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        let user = match &self.user {
+            Some(UserPolicy::File { path, .. }) => Some(path),
+            Some(UserPolicy::Text { .. }) | None => None,
+        };
+        user.into_iter().chain(&self.project).map(PathBuf::as_path)
+    }
+
+    /// Reads every layer as it is now.
+    pub(crate) fn read(&self, approvals: &Approvals) -> Result<Read, OpenError> {
         let mut files = Vec::new();
-        let user = match self.user {
-            Some(UserPolicy::Text { text, base }) => Some(Text { text, path: PathBuf::from("policy"), base }),
-            Some(UserPolicy::File { path, required }) => match file(&path, &mut files)? {
+        let user = match &self.user {
+            Some(UserPolicy::Text { text, base }) => {
+                Some(Text { text: text.clone(), path: PathBuf::from("policy"), base: base.clone() })
+            }
+            Some(UserPolicy::File { path, required }) => match file(path, &mut files)? {
                 Some(text) => Some(text),
-                None if required => return Err(OpenError::NoPolicy(path)),
+                None if *required => return Err(OpenError::NoPolicy(path.clone())),
                 None => None,
             },
             None => None,

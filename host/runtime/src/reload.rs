@@ -1,22 +1,20 @@
-//! Looking at the plugin directory again while calls go on: what is new is loaded and gets its grants exactly as when
-//! the host opened, and then the whole catalog is another at once. What cannot be loaded leaves what was there.
+//! Looking at the plugin directory and the policy again while calls go on: what is new is loaded and gets its grants
+//! exactly as when the host opened, and then the whole catalog is another at once. What cannot be loaded leaves what
+//! was there; a policy that cannot be used leaves the one in force.
 
 mod change;
+mod look;
+mod policy;
 
 use crate::audit::AuditError;
-use crate::catalog::file::{self, FileError, PluginFile, Stamp};
-use crate::catalog::listing::{self, Listed};
-use crate::catalog::{Beside, Catalog, LoadError, Plugin, RefusedPlugin, Seen};
-use crate::grants::{self, Opening};
+use crate::catalog::Seen;
 use crate::host::Inner;
 use crate::open::OpenError;
 use crate::places::PlaceError;
-use cap_std::fs::Dir;
-use change::{Change, What};
+use crate::policy_in_force::PolicyInForce;
+use look::{Found, Look};
 use portcullis_policy::{DependencyKey, PluginName};
-use std::io;
 use std::sync::Arc;
-use tokio::task::spawn_blocking;
 
 /// What a look at the plugin directory changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +31,11 @@ pub struct Reloaded {
     pub refused: Vec<String>,
     /// Files that were refused and are gone, or are again what is loaded; untrusted text.
     pub cleared: Vec<String>,
+    /// The SHA-256 of the policy that is in force from now on, where it is another.
+    pub policy: Option<String>,
+    /// Why a policy that was changed does not take effect, where that is another reason than before. The policy of
+    /// before stays in force.
+    pub policy_fault: Option<String>,
 }
 
 impl Reloaded {
@@ -62,230 +65,78 @@ pub enum ReloadError {
     /// A change cannot be recorded.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// The policy in force cannot be used for what changed.
+    #[error(transparent)]
+    Policy(Box<OpenError>),
+}
+
+/// Why one look has no effect.
+enum LookError {
+    /// The plugin directory, or the audit log.
+    Reload(ReloadError),
+    /// The policy that was to take effect.
+    Policy(OpenError),
+}
+
+impl From<ReloadError> for LookError {
+    fn from(error: ReloadError) -> Self {
+        Self::Reload(error)
+    }
 }
 
 /// Looks again. One at a time, and each begins with what the one before left.
-pub(crate) async fn reload(host: &Inner) -> Result<Reloaded, ReloadError> {
+pub(crate) async fn reload(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
     let mut seen = host.seen.lock().await;
-    let directory = directory(host)?;
-    let files = list(&directory).await.map_err(|error| host.loader.plugins.failed(error))?;
-    let before = host.catalog();
-    let mut look = Look {
-        host,
-        directory,
-        next: Catalog::clone(&before),
-        before,
-        earlier: &seen,
-        seen: seen.clone(),
-        changes: Vec::new(),
+    let fault = match policy::changed(host).await {
+        Ok(None) => None,
+        Ok(Some(policy)) => match look(host, &seen, Some(&policy)).await {
+            Ok((reloaded, now)) => {
+                *seen = now;
+                return Ok(reloaded);
+            }
+            Err(LookError::Policy(error)) => Some(error),
+            Err(LookError::Reload(error)) => {
+                // A policy does not wait until the plugin directory can be looked at.
+                policy_alone(host, &seen, &policy).await?;
+                return Err(error);
+            }
+        },
+        Err(error) => Some(error),
     };
+    let policy_fault = policy::note(host, fault)?;
+    match look(host, &seen, None).await {
+        Ok((reloaded, now)) => {
+            *seen = now;
+            Ok(Reloaded { policy_fault, ..reloaded })
+        }
+        Err(LookError::Reload(error)) => Err(error),
+        // Without another policy there is none that could be refused.
+        Err(LookError::Policy(error)) => Err(ReloadError::Policy(Box::new(error))),
+    }
+}
+
+/// One look at the files, under the policy in force or under one that takes its place.
+async fn look(
+    host: &Arc<Inner>,
+    seen: &Seen,
+    policy: Option<&Arc<PolicyInForce>>,
+) -> Result<(Reloaded, Seen), LookError> {
+    let directory = look::directory(host)?;
+    let files = look::list(&directory).await.map_err(|error| ReloadError::from(host.loader.plugins.failed(error)))?;
+    let mut look = Look::new(host, directory, seen, policy);
     look.without(&files);
     for Found { file, at } in files {
         look.at(file, at).await?;
     }
-    let (reloaded, now) = look.take_effect()?;
-    *seen = now;
-    Ok(reloaded)
+    look.bind_again().await.map_err(LookError::Policy)?;
+    Ok(look.take_effect()?)
 }
 
-/// The directory to look at: the one that is held, or the one that was put in its place, where no plugin reaches it.
-fn directory(host: &Inner) -> Result<Arc<Dir>, ReloadError> {
-    let Some(another) = host.loader.plugins.another()? else { return Ok(host.loader.plugins.held()) };
-    for plugin in host.catalog().plugins() {
-        let overlap = plugin.grants.overlap(&another).map_err(|error| host.loader.plugins.failed(error))?;
-        if let Some(key) = overlap {
-            return Err(ReloadError::Covered { plugin: plugin.name.clone(), key: key.clone() });
-        }
-    }
-    Ok(another)
-}
-
-/// A file of the directory: as the system describes it, with what lies beside it, or why it is of no plugin.
-struct Found {
-    file: String,
-    at: Result<(Stamp, Beside), FileError>,
-}
-
-/// The files of a directory; none of one that was removed.
-async fn list(directory: &Arc<Dir>) -> io::Result<Vec<Found>> {
-    let directory = Arc::clone(directory);
-    let list = move || {
-        let files = match listing::list(&directory) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            files => files?,
-        };
-        let found = files.into_iter().map(|Listed { file, beside }| {
-            let at = beside.and_then(|beside| Ok((file::stamp(&directory, &file, &beside)?, beside)));
-            Found { file, at }
-        });
-        Ok(found.filter(|found| !found.at.as_ref().is_err_and(is_gone)).collect())
-    };
-    spawn_blocking(list).await.map_err(io::Error::other)?
-}
-
-fn is_gone(error: &FileError) -> bool {
-    matches!(error, FileError::Io(error) if error.kind() == io::ErrorKind::NotFound)
-}
-
-/// One look, which takes effect as a whole or not at all.
-struct Look<'a> {
-    host: &'a Inner,
-    directory: Arc<Dir>,
-    before: Arc<Catalog>,
-    next: Catalog,
-    earlier: &'a Seen,
-    seen: Seen,
-    changes: Vec<Change>,
-}
-
-impl Look<'_> {
-    /// Takes out what is no longer among the files.
-    fn without(&mut self, files: &[Found]) {
-        let loaded = self.before.plugins().filter(|plugin| !plugin.is_standard()).map(|plugin| &plugin.file);
-        let refused = self.before.refused().iter().map(|refused| &refused.file);
-        let mut gone: Vec<String> =
-            loaded.chain(refused).filter(|known| files.iter().all(|found| found.file != **known)).cloned().collect();
-        gone.sort();
-        gone.dedup();
-        gone.into_iter().for_each(|file| self.remove(file));
-    }
-
-    fn remove(&mut self, file: String) {
-        let sha256 = self.seen.remove(&file).map(|sighting| sighting.sha256);
-        let plugin = file::plugin_name(&file).ok().and_then(|name| self.next.plugins.remove(&name));
-        let refused = self.take_refusal(&file);
-        match plugin {
-            Some(plugin) => {
-                self.changes.push(Change::new(What::Removed(plugin.name.clone()), file, Some(plugin.sha256)));
-            }
-            None if refused => self.changes.push(Change::new(What::Cleared, file, sha256)),
-            None => {}
-        }
-    }
-
-    /// Looks at one file, and reads it unless it must be as it was.
-    async fn at(&mut self, file: String, found: Result<(Stamp, Beside), FileError>) -> Result<(), ReloadError> {
-        let (stamp, beside) = match found {
-            Ok(found) => found,
-            Err(error) => return self.refuse(file, None, error.into()),
-        };
-        let last = self.earlier.get(&file).copied();
-        let refusal = self.before.refusal_of(&file);
-        let may_pass = refusal.is_some_and(|refused| refused.error.may_pass());
-        if !may_pass && last.is_some_and(|last| last.holds(stamp)) {
-            return Ok(());
-        }
-        let content = match self.read(&file, beside).await {
-            Ok(content) => content,
-            Err(error) if is_gone(&error) => {
-                self.remove(file);
-                return Ok(());
-            }
-            Err(error) => return self.refuse(file, None, error.into()),
-        };
-        self.seen.insert(file.clone(), content.sighting);
-        if self.serves(&file, &content) {
-            self.clear(file, content.sha256);
-            return Ok(());
-        }
-        // Whoever touches a file that was refused has it tried again.
-        let untouched = last.is_some_and(|last| last.is_as(&content.sighting));
-        if refusal.is_some() && untouched && !may_pass {
-            return Ok(());
-        }
-        match self.load(&file, &content).await {
-            Ok(plugin) => self.put(file, plugin),
-            Err(error) => return self.refuse(file, Some(content.sha256), error),
-        }
-        Ok(())
-    }
-
-    async fn read(&self, file: &str, beside: Beside) -> Result<PluginFile, FileError> {
-        let (directory, file) = (Arc::clone(&self.directory), file.to_owned());
-        match spawn_blocking(move || file::read(&directory, &file, beside)).await {
-            Ok(read) => read,
-            Err(error) => Err(io::Error::other(error).into()),
-        }
-    }
-
-    /// Whether these bytes, and the texts beside them, are those of the plugin that is loaded.
-    fn serves(&self, file: &str, content: &PluginFile) -> bool {
-        let plugin = file::plugin_name(file).ok().and_then(|name| self.before.plugins.get(&name));
-        plugin.is_some_and(|plugin| (plugin.sha256, plugin.beside.sha256) == (content.sha256, content.beside.sha256))
-    }
-
-    /// Loads a plugin, with its grants and its descriptions.
-    async fn load(&self, file: &str, content: &PluginFile) -> Result<Plugin, LoadError> {
-        let host = self.host;
-        let mut plugin = host.loader.load(file, content).await?;
-        let ungranted = |error: OpenError| LoadError::Grants(Box::new(error));
-        grants::check_keys(&host.policy, &plugin).map_err(ungranted)?;
-        grants::check_services(&host.policy, &plugin, &host.injection).map_err(ungranted)?;
-        let opening = Opening {
-            policy: &host.policy,
-            bases: &host.bases,
-            own: &host.own,
-            plugins: &self.directory,
-            network: &host.network,
-        };
-        opening.bind(&mut plugin).map_err(ungranted)?;
-        host.loader.describe(&mut plugin)?;
-        Ok(plugin)
-    }
-
-    fn put(&mut self, file: String, plugin: Plugin) {
-        self.take_refusal(&file);
-        let (name, sha256, beside) = (plugin.name.clone(), Some(plugin.sha256), plugin.beside.sha256);
-        let previous = self.next.plugins.insert(name.clone(), Arc::new(plugin));
-        let previous = previous.map(|plugin| Arc::clone(&plugin.sha256_hex));
-        let what = if previous.is_some() { What::Replaced(name) } else { What::Added(name) };
-        self.changes.push(Change { previous, beside, ..Change::new(what, file, sha256) });
-    }
-
-    /// A record that cannot be written is no fault of the file.
-    fn refuse(&mut self, file: String, sha256: Option<[u8; 32]>, error: LoadError) -> Result<(), ReloadError> {
-        let error = match error {
-            LoadError::Audit(error) => return Err(error.into()),
-            error => error,
-        };
-        if sha256.is_none() {
-            self.seen.remove(&file);
-        }
-        let reason = error.to_string();
-        let same = |known: &RefusedPlugin| known.error.to_string() == reason;
-        let last = self.earlier.get(&file).map(|last| last.sha256);
-        if last == sha256 && self.before.refusal_of(&file).is_some_and(same) {
-            return Ok(());
-        }
-        self.take_refusal(&file);
-        self.next.refused.push(RefusedPlugin { file: file.clone(), error: Arc::new(error) });
-        self.changes.push(Change { reason: Some(reason), ..Change::new(What::Refused, file, sha256) });
-        Ok(())
-    }
-
-    fn clear(&mut self, file: String, sha256: [u8; 32]) {
-        if self.take_refusal(&file) {
-            self.changes.push(Change::new(What::Cleared, file, Some(sha256)));
-        }
-    }
-
-    fn take_refusal(&mut self, file: &str) -> bool {
-        let before = self.next.refused.len();
-        self.next.refused.retain(|refused| refused.file != file);
-        self.next.refused.len() < before
-    }
-
-    /// Records what changes, and then changes it. Nothing here can be left halfway.
-    fn take_effect(mut self) -> Result<(Reloaded, Seen), ReloadError> {
-        for change in &self.changes {
-            change.record(self.host)?;
-        }
-        self.host.loader.plugins.hold(self.directory);
-        if !self.changes.is_empty() {
-            self.next.refused.sort_by(|one, other| one.file.cmp(&other.file));
-            self.host.catalog.send_replace(Arc::new(self.next));
-        }
-        let reloaded = change::summed_up(self.changes);
-        Ok((reloaded, self.seen))
+/// Puts another policy in force for the plugins that are loaded, without a look at the files.
+async fn policy_alone(host: &Arc<Inner>, seen: &Seen, policy: &Arc<PolicyInForce>) -> Result<(), ReloadError> {
+    let mut look = Look::new(host, host.loader.plugins.held(), seen, Some(policy));
+    match look.bind_again().await {
+        Ok(()) => look.take_effect().map(drop),
+        Err(error) => policy::note(host, Some(error)).map(drop),
     }
 }

@@ -3,13 +3,14 @@
 use crate::approvals::Channel;
 use crate::approver::Approver;
 use crate::events::{Ear, Events};
+use crate::host::Inner;
 use crate::inject::Overrides;
 use crate::place::Place;
 use crate::provenance::Provenance;
 use crate::reply::{Code, Outcome};
 use crate::stream::{Pieces, TextStream};
 use crate::turn::Turn;
-use portcullis_policy::{Caller, Principal, Unattended};
+use portcullis_policy::{Caller, Policy, Principal, Unattended};
 use portcullis_sandbox::Cancellation;
 use std::future::pending;
 use std::sync::Arc;
@@ -232,8 +233,8 @@ impl Request {
     }
 
     /// Who answers its questions.
-    pub(crate) fn channel<'a>(&'a self, host: &'a Channel) -> &'a Channel {
-        self.channel.as_ref().unwrap_or(host)
+    pub(crate) fn channel(&self, host: &Inner, policy: &Policy) -> Channel {
+        self.channel.clone().unwrap_or_else(|| host.channel(policy))
     }
 
     pub(crate) fn written_by(mut self, message: Option<&str>, agent: Option<&str>) -> Self {

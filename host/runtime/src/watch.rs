@@ -1,4 +1,4 @@
-//! Watching the plugin directory: a task that looks again when something in it changes.
+//! Watching the plugin directory and the policy: tasks that look again when something in them changes.
 //!
 //! On Linux the system tells of changes, of the very directory that is held: no path is followed. Where it does not,
 //! and for what it does not tell of, such as another directory under the path, the task looks by the clock.
@@ -6,10 +6,12 @@
 mod signal;
 
 use crate::audit::Kind;
+use crate::file_watch::FileWatch;
 use crate::host::Inner;
 use crate::reload::{self, ReloadError};
 use serde::Serialize;
 use signal::Signal;
+use std::path::Path;
 use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -28,20 +30,39 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// How often to look although nobody has told of a change: for what nobody tells of.
 const IDLE_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Watches the plugin directory until it is dropped.
+/// Watches the plugin directory and the policy until it is dropped.
 #[derive(Debug)]
-#[must_use = "the directory is watched only as long as this is held"]
-pub struct Watch(JoinHandle<()>);
+#[must_use = "the host follows changes only as long as this is held"]
+pub struct Watch([JoinHandle<()>; 2]);
 
 impl Watch {
     pub(crate) fn begin(host: &Arc<Inner>) -> Self {
-        Self(tokio::spawn(watch(Arc::downgrade(host))))
+        // The files are known before the first look of the other task, so that no change falls in between.
+        let files = FileWatch::new(host.sources.files().map(Path::to_owned));
+        Self([tokio::spawn(watch(Arc::downgrade(host))), tokio::spawn(watch_policy(Arc::downgrade(host), files))])
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.0.abort();
+        self.0.iter().for_each(JoinHandle::abort);
+    }
+}
+
+/// Looks again each time a file of the policy has changed.
+async fn watch_policy(host: Weak<Inner>, mut files: FileWatch) {
+    loop {
+        files.changed().await;
+        while let Some(host) = host.upgrade() {
+            if reload::reload(&host).await.is_ok() {
+                break;
+            }
+            drop(host);
+            sleep(POLL_INTERVAL).await;
+        }
+        if host.strong_count() == 0 {
+            return;
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
@@ -26,8 +27,12 @@ fn site() -> Site {
 }
 
 fn command(site: &Site, arguments: &[&str]) -> Command {
+    portcullis_command(site, &[&["serve"], arguments].concat())
+}
+
+fn portcullis_command(site: &Site, arguments: &[&str]) -> Command {
     let mut command = Command::new(program());
-    command.arg("serve").args(arguments).env_clear().current_dir(site.path(""));
+    command.args(arguments).env_clear().current_dir(site.path(""));
     command.args(["--plugins", "plugins", "--policy", "policy.toml", "--state", "state"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     command
@@ -65,9 +70,41 @@ impl Serving {
         ask.body(message.to_string()).send(self.address).await
     }
 
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
+    }
+
+    /// Calls until the answer has this status: a change takes a moment to be seen.
+    async fn until(&self, token: &str, status: u16) -> Answer {
+        let changed = async {
+            loop {
+                let answer = self.call(token).await;
+                if answer.status == status {
+                    return answer;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(PATIENCE, changed).await.unwrap()
+    }
+
+    /// Reads what it says to its person until a line has these words.
+    async fn says(&mut self, words: &str) -> String {
+        let mut lines = BufReader::new(self.child.stderr.as_mut().unwrap()).lines();
+        let said = async {
+            loop {
+                let line = lines.next_line().await.unwrap().expect("it ended");
+                if line.contains(words) {
+                    return line;
+                }
+            }
+        };
+        timeout(PATIENCE, said).await.unwrap()
+    }
+
     /// Interrupts it as Ctrl-C does, and returns how it ended and what it said.
     async fn interrupt(mut self) -> (ExitStatus, String) {
-        kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), Signal::INT).unwrap();
+        self.signal(Signal::INT);
         let output = async {
             let mut said = String::new();
             self.child.stderr.take().unwrap().read_to_string(&mut said).await.unwrap();
@@ -174,6 +211,52 @@ async fn a_key_set_serves_with_its_good_keys_and_the_person_is_told_of_the_other
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("none of its keys can be used") && said.contains("shared secret"), "{said}");
+}
+
+#[tokio::test]
+async fn a_token_that_is_taken_out_of_its_file_no_longer_gives_access() {
+    let site = site();
+    let (old, new) = ("old-0123456789abcdef0123456789abcdef", "new-0123456789abcdef0123456789abcdef");
+    let write = |text: &str| {
+        fs::write(site.path("tokens.new"), text).unwrap();
+        fs::set_permissions(site.path("tokens.new"), fs::Permissions::from_mode(0o600)).unwrap();
+        fs::rename(site.path("tokens.new"), site.path("tokens")).unwrap();
+    };
+    write(old);
+    let mut serving = Serving::start(&site, &["--token-file", "tokens"]).await;
+    serving.call(old).await.is(200);
+    write(new);
+    serving.until(new, 200).await;
+    serving.call(old).await.is(401);
+    // A file that is broken takes nothing away and gives nothing.
+    write("short");
+    assert!(serving.says("cannot be used").await.contains("tokens"));
+    serving.call(new).await.is(200);
+    serving.call("short").await.is(401);
+    fs::remove_file(site.path("tokens")).unwrap();
+    serving.says("cannot be used").await;
+    serving.call(new).await.is(200);
+}
+
+#[tokio::test]
+async fn a_hangup_reloads_the_policy_and_the_server_goes_on() {
+    let site = site();
+    let mut serving = Serving::start(&site, &["--no-auth"]).await;
+    let is_error = |answer: Answer| answer.is(200).last()["result"]["isError"] == true;
+    assert!(!is_error(serving.call("").await));
+    fs::write(site.path("policy.toml"), POLICY.replace("allow", "deny")).unwrap();
+    serving.signal(Signal::HUP);
+    serving.says("is in force").await;
+    assert!(is_error(serving.call("").await));
+    fs::write(site.path("policy.toml"), "rule]").unwrap();
+    serving.says("cannot be used").await;
+    assert!(is_error(serving.call("").await));
+    let output = portcullis_command(&site, &["explain", "good.run", "{}"]).output().await.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("a server that runs keeps the policy"), "{said}");
+    let (status, _) = serving.interrupt().await;
+    assert_eq!(status.code(), Some(0));
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ const MARKS: &str = r#"
   (call $answer (i32.const 0) (i32.const 2052) (i32.const 4)))
 "#;
 
-fn marks_component() -> Vec<u8> {
+pub(crate) fn marks_component() -> Vec<u8> {
     component(&module(MARKS, &Manifest::of("marks").directory("work", false).tool(|tool| tool.required = 2)))
 }
 

@@ -15,6 +15,9 @@ use std::time::Duration;
 /// Digits of a call's id that tell the calls of one record apart.
 const ID_DIGITS: usize = 8;
 
+/// Digits of a hash that tell the policies of one record apart.
+const HASH_DIGITS: usize = 12;
+
 /// The longest reason on a line of the overview, in characters; `--call` shows all of it.
 const REASON_CHARACTERS_MAX: usize = 160;
 
@@ -182,6 +185,9 @@ fn reason(entry: &Entry) -> String {
     let mut text = code.into_iter().chain(words).collect::<Vec<_>>().join(": ");
     if let Some(entry) = number("entry") {
         text = format!("entry {entry}: {text}");
+    }
+    if let (Some("policy"), Some(sha256)) = (member(entry, "kind"), member(entry, "sha256")) {
+        text = format!("{text} (in force: {})", sha256.get(..HASH_DIGITS).unwrap_or(sha256));
     }
     // A rule without a reason of its own is named by the policy itself, with its line.
     if let Some(line) = number("line").filter(|line| !text.contains(&format!("(line {line})"))) {

@@ -91,6 +91,6 @@ fn remind_of_check(host: &portcullis::Host, reply: &Reply, context: &Context) {
 /// A call that was denied for want of what an untrusted policy would give says so where the denial is read.
 fn remind_of_trust(host: &portcullis::Host, reply: &Reply, context: &Context) {
     if let Some(path) = host.untrusted_policy().filter(|_| reply::wants_a_wider_policy(reply)) {
-        context.terminal.note(opening::untrusted_note(path));
+        context.terminal.note(opening::untrusted_note(&path));
     }
 }

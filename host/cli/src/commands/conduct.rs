@@ -3,7 +3,7 @@
 use crate::progress::{StatusLine, follow};
 use portcullis::{Cancellation, Host};
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -35,17 +35,20 @@ pub(super) async fn to_its_end<T>(
 pub(super) struct Interrupts {
     interrupt: Signal,
     terminate: Signal,
-    hangup: Signal,
+    /// None where it means something else.
+    hangup: Option<Signal>,
 }
 
 impl Interrupts {
     /// From here on these signals do not end the process.
     pub(super) fn listen() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-        })
+        Ok(Self { hangup: Some(signal(SignalKind::hangup())?), ..Self::without_hangup()? })
+    }
+
+    /// The same for a server, to which SIGHUP says that its files have changed.
+    pub(super) fn without_hangup() -> io::Result<Self> {
+        let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        Ok(Self { interrupt, terminate, hangup: None })
     }
 
     /// Waits for the next of them.
@@ -53,7 +56,7 @@ impl Interrupts {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
-            _ = self.hangup.recv() => {}
+            () = received(&mut self.hangup) => {}
         }
     }
 
@@ -62,5 +65,12 @@ impl Interrupts {
         self.next().await;
         cancellation.cancel();
         self.next().await;
+    }
+}
+
+async fn received(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => pending().await,
     }
 }

@@ -8,13 +8,20 @@ use crate::table::{Cell, Table};
 use crate::{json, opening, view};
 use portcullis::policy::{Decision, MatchedRule, Source};
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Explained, Host, Reply, Request};
+use portcullis::{Explained, Host, OpenError, PlaceError, Reply, Request};
+use serde_json::Value;
 use std::fmt::Write;
 
 pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyhow::Result<Exit> {
     let bytes = super::read_arguments(arguments.arguments, context)?;
     let request = super::call::of_caller(Request::new(arguments.tool, bytes), &arguments.caller)?;
-    let host = opening::open(context).await?;
+    let host = match opening::open(context).await {
+        Ok(host) => host,
+        Err(error) => {
+            tell_in_force(&error, context);
+            return Err(error);
+        }
+    };
     match host.explain(request) {
         Ok(explained) => {
             let text = match context.json {
@@ -26,6 +33,70 @@ pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyho
         }
         Err(reply) => not_decided(&reply, context),
     }
+}
+
+/// Says which policy a server that runs still decides by, where the one in the files cannot be used.
+fn tell_in_force(error: &anyhow::Error, context: &Context) {
+    if !error.downcast_ref().is_some_and(is_of_policy) {
+        return;
+    }
+    let Some(last) = last_named(context) else { return };
+    let note = format!(
+        "a server that runs keeps the policy that it has in force; the audit log last names {} at {}",
+        OneLine(&last.sha256),
+        OneLine(&last.time)
+    );
+    context.terminal.note(context.terminal.note_style().paint(Look::Doubtful, note));
+}
+
+/// Whether the policy is what keeps a host from opening.
+fn is_of_policy(error: &OpenError) -> bool {
+    match error {
+        OpenError::NoPolicy(_)
+        | OpenError::Policy { .. }
+        | OpenError::DeadRule { .. }
+        | OpenError::UnknownKey { .. }
+        | OpenError::Grant { .. }
+        | OpenError::Covers { .. }
+        | OpenError::Client { .. }
+        | OpenError::DeadNarrow { .. }
+        | OpenError::UnknownService { .. }
+        | OpenError::Unreserved { .. }
+        | OpenError::Place(PlaceError::Policy { .. } | PlaceError::Io { what: "the policy", .. }) => true,
+        OpenError::Place(_)
+        | OpenError::Network(_)
+        | OpenError::Engine(_)
+        | OpenError::Audit(_)
+        | OpenError::Approvals(_)
+        | OpenError::Outputs(_)
+        | OpenError::Load(_)
+        | OpenError::Calls(_) => false,
+    }
+}
+
+/// A policy that the audit log names as one that decided.
+struct NamedPolicy {
+    sha256: String,
+    time: String,
+}
+
+/// The policy that the last entry names; none where there is no entry of one.
+fn last_named(context: &Context) -> Option<NamedPolicy> {
+    let mut last = None;
+    let audit = portcullis::open_audit(context.environment.state().ok()?).ok()?;
+    let read = audit.read(|entry| {
+        let member = |name: &str| entry.document.get(name).and_then(Value::as_str).map(str::to_owned);
+        let sha256 = match member("kind").as_deref() {
+            Some("policy") => member("sha256"),
+            Some("decision") => member("policy_sha256"),
+            Some(_) | None => None,
+        };
+        if let (Some(sha256), Some(time)) = (sha256, member("time")) {
+            last = Some(NamedPolicy { sha256, time });
+        }
+        Ok(())
+    });
+    read.ok().and(last)
 }
 
 /// The call would end before anything is decided.

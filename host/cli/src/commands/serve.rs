@@ -1,6 +1,7 @@
 //! `portcullis serve`: the tools of the plugin directory for agents, over MCP, until it is stopped.
 
 mod access;
+mod following;
 mod token;
 
 use super::Context;
@@ -10,25 +11,30 @@ use crate::exit_code::Exit;
 use crate::json;
 use crate::opening;
 use crate::style::Look;
-use portcullis::Host;
+use following::{FollowedAccess, Following};
 use portcullis::policy::Principal;
+use portcullis::{FileWatch, Host};
 use portcullis_mcp::http::{self, HttpOptions, Reach, Running};
 use portcullis_mcp::{ClientAnswers, ListTools, Server, ServerOptions, ToolNames, serve_stdio};
 use std::net::SocketAddr;
+use tokio::signal::unix::{SignalKind, signal};
 
 pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow::Result<Exit> {
     // From here on a signal ends what is served, and not the process in the middle of a call.
-    let mut interrupts = Interrupts::listen()?;
+    let mut interrupts = Interrupts::without_hangup()?;
+    let hangup = signal(SignalKind::hangup())?;
     let host = opening::open_serving(context, arguments.calls).await?;
+    let following = Following::begin(&host, hangup, context);
     let options = options(&arguments);
     let operator = options.principal.clone();
     let server = Server::new(host.clone(), options)?;
     let _watch = host.watch();
     match arguments.transport.http {
         Some(address) => {
-            over_http(server, &host, address, &arguments.http, &operator, &mut interrupts, context).await?
+            let served = Served { server, address, arguments: &arguments.http, operator: &operator };
+            over_http(served, following, &mut interrupts, context).await?
         }
-        None => over_stdio(server, &host, &mut interrupts, context).await?,
+        None => over_stdio(server, following, &mut interrupts, context).await?,
     }
     Ok(Exit::Completed)
 }
@@ -52,11 +58,18 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
     }
 }
 
-async fn over_stdio(server: Server, host: &Host, interrupts: &mut Interrupts, context: &Context) -> anyhow::Result<()> {
+async fn over_stdio(
+    server: Server,
+    mut following: Following<'_>,
+    interrupts: &mut Interrupts,
+    context: &Context,
+) -> anyhow::Result<()> {
+    let host = following.host;
     context.terminal.note(format_args!("serving {} over stdin and stdout", contents(host)));
     let served = tokio::select! {
         served = serve_stdio(server) => served,
         () = interrupts.next() => Ok(()),
+        never = following.follow() => match never {},
     };
     tokio::select! {
         _ = http::settled(host) => {}
@@ -65,16 +78,25 @@ async fn over_stdio(server: Server, host: &Host, interrupts: &mut Interrupts, co
     Ok(served?)
 }
 
-async fn over_http(
+/// What is served over HTTP, and how the command line says it.
+struct Served<'a> {
     server: Server,
-    host: &Host,
     address: SocketAddr,
-    arguments: &HttpArguments,
-    operator: &Principal,
+    arguments: &'a HttpArguments,
+    operator: &'a Principal,
+}
+
+async fn over_http(
+    served: Served<'_>,
+    following: Following<'_>,
     interrupts: &mut Interrupts,
     context: &Context,
 ) -> anyhow::Result<()> {
+    let Served { server, address, arguments, operator } = served;
+    let host = following.host;
     let told = access::of(arguments, operator, context)?;
+    // Before anything of it can change unseen.
+    let changes = FileWatch::new(told.file.clone());
     let mut options = HttpOptions::new(address, told.access);
     options.reach = if arguments.allow_remote { Reach::Remote } else { Reach::Loopback };
     options.hosts.clone_from(&arguments.allow_host);
@@ -90,7 +112,13 @@ async fn over_http(
     if context.json {
         context.terminal.print(&json::line(&serde_json::json!({ "url": url }))?)?;
     }
-    interrupts.next().await;
+    let file = told.file.map(|file| FollowedAccess { running: &running, arguments, operator, file, changes });
+    let mut following = Following { access: file, ..following };
+    tokio::select! {
+        () = interrupts.next() => {}
+        never = following.follow() => match never {},
+    }
+    drop(following);
     tokio::select! {
         () = running.stop() => {}
         () = interrupts.next() => {}

@@ -4,6 +4,7 @@
 //! the port. What they meet stands in `guard`, one file for each thing that is checked, before rmcp sees anything. This
 //! module must not know tools, nor what a call is.
 
+mod access;
 mod carried;
 mod connections;
 mod error;
@@ -29,6 +30,7 @@ pub use running::{Running, settled};
 pub use tokens::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN, TOKENS_MAX, Tokens};
 
 use crate::server::Server;
+use access::LiveAccess;
 use axum::Router;
 use axum::body::Body;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -69,9 +71,9 @@ pub async fn serve(server: Server, options: HttpOptions) -> Result<Running, Http
     let host = server.inner().host.clone();
     host.keep_unreachable(address);
     let (limits, stopping) = (options.limits, CancellationToken::new());
-    let router = router(server, options, address, &stopping);
+    let (router, access) = router(server, options, address, &stopping);
     let connections = tokio::spawn(connections::serve(listener, router, limits, stopping.clone()));
-    Ok(Running { address, host, stopping, connections })
+    Ok(Running { address, host, access, stopping, connections })
 }
 
 async fn listen(options: &HttpOptions) -> Result<TcpListener, HttpError> {
@@ -92,22 +94,29 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// What is there, behind the guards. A layer that is added later stands further out.
-fn router(server: Server, options: HttpOptions, address: SocketAddr, stopping: &CancellationToken) -> Router {
+fn router(
+    server: Server,
+    options: HttpOptions,
+    address: SocketAddr,
+    stopping: &CancellationToken,
+) -> (Router, LiveAccess) {
     let (hosts, origins) = (Hosts::new(address, &options.hosts), Origins::new(&options.origins));
     let metadata = match &options.access {
         Access::OAuth(oauth) => Some(serde_json::to_vec(&oauth.metadata()).unwrap_or_default()),
         Access::Tokens(_) | Access::Everyone => None,
     };
-    let endpoint = endpoint(server, options.access, options.limits, stopping);
+    let access = LiveAccess::new(options.access);
+    let endpoint = endpoint(server, access.clone(), options.limits, stopping);
     let open = metadata.map(described).unwrap_or_default();
-    endpoint
+    let router = endpoint
         .merge(open)
         .layer(from_fn_with_state(Arc::new(origins), guard::known_origin))
         .layer(from_fn_with_state(Arc::new(hosts), guard::known_host))
-        .layer(from_fn(guard::seal))
+        .layer(from_fn(guard::seal));
+    (router, access)
 }
 
-fn endpoint(server: Server, access: Access, limits: HttpLimits, stopping: &CancellationToken) -> Router {
+fn endpoint(server: Server, access: LiveAccess, limits: HttpLimits, stopping: &CancellationToken) -> Router {
     let inner = server.inner();
     let guard = Guard { access, operator: inner.options.principal.clone() };
     let bytes = arguments_bytes(&inner.host) + ENVELOPE_BYTES;

@@ -1,6 +1,7 @@
 //! A server that serves, and how it stops.
 
-use super::options::STOP_TIME;
+use super::access::LiveAccess;
+use super::options::{Access, STOP_TIME};
 use portcullis::Host;
 use std::fmt;
 use std::net::SocketAddr;
@@ -16,6 +17,7 @@ const LOOK_PAUSE: Duration = Duration::from_millis(5);
 pub struct Running {
     pub(super) address: SocketAddr,
     pub(super) host: Host,
+    pub(super) access: LiveAccess,
     pub(super) stopping: CancellationToken,
     pub(super) connections: JoinHandle<()>,
 }
@@ -29,6 +31,12 @@ impl Running {
     /// The address that clients are given.
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, super::ENDPOINT)
+    }
+
+    /// Holds every request from now on to another access, as when the operator's file of tokens or keys has changed.
+    /// The authorization server that clients are told of stays the one that the server began with.
+    pub fn replace_access(&self, access: Access) {
+        self.access.replace(access);
     }
 
     /// Stops: takes no more requests, cancels the calls that run, and waits until each is recorded, as long as that may

@@ -72,6 +72,8 @@ pub(crate) enum Asked {
         /// What it waits for.
         waits_for: WaitingFor,
     },
+    /// Nobody has answered: a new policy has decided, and the request is withdrawn.
+    Redecided,
 }
 
 /// What runs a call whose question was left behind.
@@ -91,7 +93,8 @@ enum Next {
 }
 
 impl Approvals {
-    /// Asks. `waits` hears of it when the call has to wait, and `stopped` ends when nobody wants to know any more.
+    /// Asks. `waits` hears of it when the call has to wait, and `stopped` ends when nobody wants to know any more, with
+    /// what came of it instead.
     ///
     /// # Errors
     /// What `stopped` says, or that the question or its answer could not be kept.
@@ -100,7 +103,7 @@ impl Approvals {
         channel: &Channel,
         case: Case,
         waits: impl FnOnce() + Send,
-        stopped: impl Future<Output = Rejection> + Send,
+        stopped: impl Future<Output = Result<Asked, Rejection>> + Send,
     ) -> Result<Asked, Rejection> {
         let (mut case, mut waits, mut stopped) = (case, Some(waits), pin!(stopped));
         loop {

@@ -44,12 +44,15 @@ pub(super) struct Waiting {
     /// Whether this process owns the question. Another process takes back and ends what it owns.
     owned: bool,
     settled: bool,
+    /// Why it is withdrawn, where it is.
+    why: &'static str,
 }
 
 impl Waiting {
     /// A question that was just put down, or that was open already.
     pub(super) fn new(approvals: &Approvals, case: Case, attendance: Attendance, owned: bool) -> Self {
-        Self { approvals: approvals.clone(), case, attendance: Some(attendance), owned, settled: false }
+        let why = "the caller no longer waits for the answer";
+        Self { approvals: approvals.clone(), case, attendance: Some(attendance), owned, settled: false, why }
     }
 
     /// Leaves it behind to be answered.
@@ -67,7 +70,7 @@ impl Waiting {
     pub(super) async fn wait(
         mut self,
         channel: &Channel,
-        stopped: impl Future<Output = Rejection> + Send,
+        stopped: impl Future<Output = Result<Asked, Rejection>> + Send,
     ) -> Result<Ended, Rejection> {
         let (approvals, question) = (self.approvals.clone(), self.case.question.clone());
         let leaves = left(self.leaving(channel));
@@ -90,7 +93,12 @@ impl Waiting {
             };
             let mut _attention = None;
             let status = match woken {
-                Woken::Stopped(rejection) => return Err(rejection),
+                Woken::Stopped(stopped) => {
+                    if matches!(stopped, Ok(Asked::Redecided)) {
+                        self.why = "a new policy decides on the call";
+                    }
+                    return stopped.map(Ended::Asked);
+                }
                 Woken::Answered(answer, turn) => {
                     _attention = turn;
                     self.answered(&answer).await?
@@ -259,11 +267,7 @@ impl Drop for Waiting {
         if self.settled || !self.owned {
             return;
         }
-        let line = WithdrawalLine {
-            call: &self.case.question.call,
-            question: self.id(),
-            why: "the caller no longer waits for the answer",
-        };
+        let line = WithdrawalLine { call: &self.case.question.call, question: self.id(), why: self.why };
         // There is nobody to tell if this cannot be written; the question then expires.
         let _ = self.approvals.change(Durable::Process, |change| {
             if self.approvals.shared.waiters.count(self.id()) > 0 {

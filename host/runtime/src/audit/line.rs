@@ -31,6 +31,8 @@ pub enum Kind {
     Plugin,
     /// The ledger is older than the log knows it: it was replaced or removed, and nothing in it counts.
     Ledger,
+    /// A policy took the place of another in a running host, or could not.
+    Policy,
     /// The record itself was repaired after a crash.
     Repair,
 }
@@ -70,6 +72,7 @@ impl Kind {
             Self::Outcome => "outcome",
             Self::Plugin => "plugin",
             Self::Ledger => "ledger",
+            Self::Policy => "policy",
             Self::Repair => "repair",
         }
     }

@@ -254,6 +254,7 @@ impl Files {
             | Kind::Outcome
             | Kind::Plugin
             | Kind::Ledger
+            | Kind::Policy
             | Kind::Repair => next.write(&self.head, chain)?,
         }
         self.left = Some(next);

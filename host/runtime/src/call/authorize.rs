@@ -41,6 +41,13 @@ pub(crate) struct ApprovedCall {
     pub(super) by_a_person: bool,
 }
 
+/// What was found out about a call before a person is asked. It holds under every policy.
+pub(super) struct Observed {
+    review: Review,
+    /// How often exactly this call has come in a row.
+    count: u64,
+}
+
 impl ValidCall {
     pub(super) async fn authorize(
         self: Arc<Self>,
@@ -48,35 +55,48 @@ impl ValidCall {
         request: &Request,
         record: &mut CallRecord,
     ) -> Result<ApprovedCall, Rejection> {
-        let limits = host.policy.limits(&self.plugin.name);
-        if self.canonical.len() > limits.arguments_bytes {
-            return Err(too_long(limits.arguments_bytes));
-        }
-        let question = self.question(&request.origin);
-        let verdict = host.policy.decide(&question);
-        record.decided(host, &verdict)?;
-        if verdict.decision == Decision::Deny {
-            return Err(denied(&self, &verdict, &host.policy.alternatives(&question)));
-        }
+        let verdict = self.decide(host, request, record)?;
         if verdict.decision == Decision::Ask && request.resumes.is_none() {
             // Before a review or a hook takes its time: no answer would help.
             grant::check_answerable(&self)?;
         }
-        let review = self.review(host, request, &limits, record).await?;
+        let review = self.review(host, request, record).await?;
         if let Review::Refuse(reason) = &review {
             return Err(refused(&self, reason));
         }
         hooks::before(host, record, &self, request).await?;
-        self.check_repair(host, request)?;
-        let reasons = self.reasons(host, request, &verdict, &review);
-        let by_a_person = request.resumes.is_some() || reasons.is_some();
+        self.check_repair(request)?;
+        let origin = &request.origin;
+        let count = host.repetition.count(&origin.session, &origin.principal, &self.tool.name, &self.canonical);
+        let observed = Observed { review, count };
         if let Some(question) = &request.resumes {
             record.spend(self.redeem(host, request, question).await?);
-        } else if let Some((subject, reason)) = reasons {
-            grant::check_answerable(&self)?;
-            self.ask(host, request, record, subject, reason).await?;
+            return Ok(ApprovedCall { limits: self.limits(), call: self, by_a_person: true });
         }
-        Ok(ApprovedCall { call: self, limits, by_a_person })
+        let Some((subject, reason)) = self.reasons(request, &verdict, &observed) else {
+            return Ok(ApprovedCall { limits: self.limits(), call: self, by_a_person: false });
+        };
+        grant::check_answerable(&self)?;
+        self.ask(host, request, record, &observed, subject, reason).await
+    }
+
+    fn limits(&self) -> Limits {
+        self.policy.policy.limits(&self.plugin.name)
+    }
+
+    /// What the policy says of the call, recorded. A deny ends it.
+    pub(super) fn decide(&self, host: &Inner, request: &Request, record: &CallRecord) -> Result<Verdict, Rejection> {
+        let bytes_max = self.limits().arguments_bytes;
+        if self.canonical.len() > bytes_max {
+            return Err(too_long(bytes_max));
+        }
+        let (policy, question) = (&self.policy.policy, self.question(&request.origin));
+        let verdict = policy.decide(&question);
+        record.decided(host, &self.policy, &verdict)?;
+        if verdict.decision == Decision::Deny {
+            return Err(denied(self, &verdict, &policy.alternatives(&question)));
+        }
+        Ok(verdict)
     }
 
     /// That its arguments were held to nothing, where it has no schema.
@@ -86,8 +106,8 @@ impl ValidCall {
     }
 
     /// Arguments that were mended are refused unless the policy lets those of the plugin be.
-    fn check_repair(&self, host: &Inner, request: &Request) -> Result<(), Rejection> {
-        if !request.is_repaired() || host.policy.repair(&self.plugin.name) == Leniency::Ask {
+    pub(super) fn check_repair(&self, request: &Request) -> Result<(), Rejection> {
+        if !request.is_repaired() || self.policy.policy.repair(&self.plugin.name) == Leniency::Ask {
             return Ok(());
         }
         let tool = &self.tool.name;
@@ -98,13 +118,13 @@ impl ValidCall {
     }
 
     /// Why a person has to be asked, where one has to be.
-    fn reasons(
+    pub(super) fn reasons(
         &self,
-        host: &Inner,
         request: &Request,
         verdict: &Verdict,
-        review: &Review,
+        observed: &Observed,
     ) -> Option<(Subject, String)> {
+        let Observed { review, count } = observed;
         let mut reasons = Vec::new();
         if verdict.decision == Decision::Ask {
             reasons.push(verdict_text(verdict));
@@ -115,9 +135,7 @@ impl ValidCall {
         }
         reasons.extend(request.provenance.as_deref().filter(|from| from.is_repaired()).map(repaired));
         reasons.extend(self.unchecked());
-        let origin = &request.origin;
-        let count = host.repetition.count(&origin.session, &origin.principal, &self.tool.name, &self.canonical);
-        let repeats = request.resumes.is_none() && count >= host.policy.approvals().repeats;
+        let repeats = *count >= self.policy.policy.approvals().repeats;
         if repeats {
             reasons.push(format!("exactly this call has come {count} times in a row"));
         }
@@ -125,39 +143,53 @@ impl ValidCall {
         (!reasons.is_empty()).then(|| (subject, reasons.join("; ")))
     }
 
-    /// Asks a person, and returns where the answer is yes.
+    /// Asks a person, and returns where the answer is yes, or where a new policy needs none. While it waits, each new
+    /// policy decides again.
     async fn ask(
-        &self,
-        host: &Inner,
+        self: &Arc<Self>,
+        host: &Arc<Inner>,
         request: &Request,
         record: &mut CallRecord,
+        observed: &Observed,
         subject: Subject,
         reason: String,
-    ) -> Result<(), Rejection> {
-        let mut case = question::about_call(host, &request.origin, self, record.id(), subject, reason)?;
+    ) -> Result<ApprovedCall, Rejection> {
+        let mut case = question::about_call(&request.origin, self, record.id(), subject, reason)?;
         case.afresh = request.is_repaired() || self.tool.schema.is_absent();
         case.times.leaving = request.approval_wait;
-        let asked =
-            host.approvals.ask(request.channel(&host.channel), case, || record.waiting(), unwanted(request)).await?;
-        match asked {
+        let channel = request.channel(host, &self.policy.policy);
+        let stopped = async {
+            tokio::select! {
+                biased;
+                rejection = unwanted(request) => Err(rejection),
+                () = self.redecided(host, request, observed) => Ok(Asked::Redecided),
+            }
+        };
+        let asked = host.approvals.ask(&channel, case, || record.waiting(), stopped).await?;
+        let by_a_person = match asked {
             Asked::Yes(ticket) => {
                 record.spend(ticket);
-                record.resumed();
-                host.repetition.reset(&request.origin.session, &request.origin.principal);
-                Ok(())
+                true
             }
-            Asked::No { note } => Err(disapproved(self, note.as_deref())),
+            Asked::Redecided => false,
+            Asked::No { note } => return Err(disapproved(self, note.as_deref())),
             Asked::Pending { question, waits_for } => {
                 let rejection = pending(host, self, &question, waits_for);
                 record.approval_request = Some(question);
-                Err(rejection)
+                return Err(rejection);
             }
+        };
+        record.resumed();
+        let call = self.under_policy_now(host, request, record, observed, by_a_person)?;
+        if by_a_person {
+            host.repetition.reset(&request.origin.session, &request.origin.principal);
         }
+        Ok(ApprovedCall { limits: call.limits(), call, by_a_person })
     }
 
     /// Spends the yes that was given while nobody waited.
     async fn redeem(&self, host: &Inner, request: &Request, question: &Arc<str>) -> Result<Option<Ticket>, Rejection> {
-        let binding = question::binding_of_call(host, &request.origin, self, Subject::Call);
+        let binding = question::binding_of_call(&request.origin, self, Subject::Call);
         let (approvals, id) = (host.approvals.clone(), Arc::clone(question));
         let (arguments, session) = (self.arguments.clone(), question::session(&request.origin));
         let redeem = move || approvals.redeem(&id, &binding, &arguments, &session);
@@ -184,7 +216,6 @@ impl ValidCall {
         self: &Arc<Self>,
         host: &Arc<Inner>,
         request: &Request,
-        limits: &Limits,
         record: &mut CallRecord,
     ) -> Result<Review, Rejection> {
         if standard::is_reserved(&self.plugin.name) {
@@ -196,7 +227,8 @@ impl ValidCall {
         }
         // Reviews wait for each other, each for two seconds at the most; it is never closed.
         let _place = host.reviews.acquire().await;
-        let limits = Limits { time: REVIEW_TIME_MAX.min(limits.time), ..*limits };
+        let limits = self.limits();
+        let limits = Limits { time: REVIEW_TIME_MAX.min(limits.time), ..limits };
         let context = record.context(host, request, self, &limits, None);
         let (tool, named) = (self.tool.name.tool.as_str(), grant::named(host, &self.plugin));
         let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, named, context).await;

@@ -10,10 +10,11 @@ use super::record::CallRecord;
 use super::validate::ValidCall;
 use crate::approvals::{Asked, NOTE_BYTES_MAX};
 use crate::host::Inner;
+use crate::policy_in_force::PolicyInForce;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, cut};
-use portcullis_policy::{Decision, Permission, RESOURCE_BYTES, ResourceQuestion};
+use portcullis_policy::{Decision, Permission, RESOURCE_BYTES, ResourceQuestion, Verdict};
 use portcullis_sandbox::{Ask, CallHost, Effects, OutputFull, Progress, Traffic};
 use std::future::Future;
 use std::pin::Pin;
@@ -86,45 +87,83 @@ impl Caller {
         let Some(permission) = permission.filter(|permission| tool.permissions().contains(*permission)) else {
             return Err(format!("{} does not declare this permission", tool.name));
         };
-        let verdict = self.host.policy.decide_resource(&ResourceQuestion {
-            tool: &tool.name,
-            permission,
-            hints: &tool.hints,
-            resource: &asked.resource,
-            caller: self.request.origin.caller(),
-        });
         let resource = Resource { permission, resource: asked.resource, reason: asked.reason };
-        let decided = |yes, note: Option<&str>| {
-            let subject = format!("{permission}: {}", cut(&resource.resource, RESOURCE_BYTES));
-            self.record.answered(subject, yes, note).map_err(|rejection| rejection.message)
-        };
-        match verdict.decision {
-            Decision::Allow => decided("yes", None),
-            Decision::Deny => {
-                decided("no", Some(&verdict.reason))?;
-                Err(format!("the policy denies it: {}", verdict.reason))
+        loop {
+            // A new question is decided by the policy in force now, whichever the call began under.
+            let policy = self.host.policy();
+            let verdict = self.verdict(&policy, &resource);
+            let decided = |yes, note: Option<&str>| {
+                let subject = format!("{permission}: {}", cut(&resource.resource, RESOURCE_BYTES));
+                self.record.answered(subject, yes, note).map_err(|rejection| rejection.message)
+            };
+            let answered = match verdict.decision {
+                Decision::Allow => return decided("yes", None),
+                Decision::Deny => {
+                    decided("no", Some(&verdict.reason))?;
+                    return Err(format!("the policy denies it: {}", verdict.reason));
+                }
+                Decision::Ask => self.ask_person(&policy, &resource, verdict_text(&verdict)).await?,
+            };
+            match answered {
+                Asked::Redecided => {}
+                Asked::Yes(_) => return Ok(()),
+                Asked::No { note: Some(note) } => {
+                    return Err(format!("not approved: {}", OneLine(cut(&note, NOTE_BYTES_MAX))));
+                }
+                Asked::No { note: None } | Asked::Pending { .. } => return Err("not approved".to_owned()),
             }
-            Decision::Ask => self.ask_person(resource, verdict_text(&verdict)).await,
         }
     }
 
-    async fn ask_person(&self, resource: Resource, reason: String) -> Result<(), String> {
+    fn verdict(&self, policy: &PolicyInForce, resource: &Resource) -> Verdict {
+        let tool = &self.call.tool;
+        policy.policy.decide_resource(&ResourceQuestion {
+            tool: &tool.name,
+            permission: resource.permission,
+            hints: &tool.hints,
+            resource: &resource.resource,
+            caller: self.request.origin.caller(),
+        })
+    }
+
+    async fn ask_person(
+        &self,
+        policy: &Arc<PolicyInForce>,
+        resource: &Resource,
+        reason: String,
+    ) -> Result<Asked, String> {
         let (host, origin) = (&self.host, &self.request.origin);
         let refused = |rejection: Rejection| rejection.message;
         grant::check_writable(&self.call.plugin, &self.call.tool, resource.permission.into()).map_err(refused)?;
-        let case = question::about_resource(host, origin, &self.call, self.record.id(), resource, reason);
+        let case = question::about_resource(origin, &self.call, self.record.id(), resource.clone(), reason);
         let case = case.map_err(refused)?;
-        // A call that has started is not superseded: only its cancellation ends the wait.
-        let cancelled = async {
-            self.request.cancellation.cancelled().await;
-            Rejection::new(Code::Cancelled, "The call was cancelled.")
+        // A call that has started is not superseded: only its cancellation and a new policy end the wait.
+        let stopped = async {
+            tokio::select! {
+                biased;
+                () = self.request.cancellation.cancelled() => {
+                    Err(Rejection::new(Code::Cancelled, "The call was cancelled."))
+                }
+                () = self.redecided(policy, resource) => Ok(Asked::Redecided),
+            }
         };
-        let asked = host.approvals.ask(self.request.channel(&host.channel), case, || self.let_go(), cancelled).await;
+        let channel = self.request.channel(host, &policy.policy);
+        let asked = host.approvals.ask(&channel, case, || self.let_go(), stopped).await;
         self.go_on().await;
-        match asked.map_err(refused)? {
-            Asked::Yes(_) => Ok(()),
-            Asked::No { note: Some(note) } => Err(format!("not approved: {}", OneLine(cut(&note, NOTE_BYTES_MAX)))),
-            Asked::No { note: None } | Asked::Pending { .. } => Err("not approved".to_owned()),
+        asked.map_err(refused)
+    }
+
+    /// Waits until a policy is in force that answers without a person.
+    async fn redecided(&self, asking: &Arc<PolicyInForce>, resource: &Resource) {
+        let mut changes = self.host.catalog.subscribe();
+        loop {
+            let policy = Arc::clone(&changes.borrow_and_update().policy);
+            if !Arc::ptr_eq(&policy, asking) && self.verdict(&policy, resource).decision != Decision::Ask {
+                return;
+            }
+            if changes.changed().await.is_err() {
+                return std::future::pending().await;
+            }
         }
     }
 }

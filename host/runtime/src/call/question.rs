@@ -5,7 +5,6 @@ use super::grant::{bound_lines, describe_handles};
 use super::validate::ValidCall;
 use crate::approvals::{Binding, Case, Edit, EditTarget, Times, not_computed, resource_arguments};
 use crate::approver::{Question, Subject};
-use crate::host::Inner;
 use crate::ledger;
 use crate::outputs::session_name;
 use crate::reply::Code;
@@ -15,6 +14,7 @@ use portcullis_policy::{Pattern, Payloads, Permission, Permissions};
 use serde_json::{Map, Value};
 
 /// What a running call asks for.
+#[derive(Clone)]
 pub(super) struct Resource {
     pub(super) permission: Permission,
     pub(super) resource: String,
@@ -23,7 +23,6 @@ pub(super) struct Resource {
 
 /// The question whether a call may run.
 pub(super) fn about_call(
-    host: &Inner,
     origin: &Origin,
     call: &ValidCall,
     id: &str,
@@ -37,7 +36,7 @@ pub(super) fn about_call(
     };
     let asked =
         About { subject, shown, permissions: call.tool.permissions(), covered: call.arguments.clone(), patterns };
-    let mut case = case(host, origin, call, id, asked, reason)?;
+    let mut case = case(origin, call, id, asked, reason)?;
     (case.target, case.question.difference) = change(call);
     Ok(case)
 }
@@ -60,7 +59,6 @@ fn change(call: &ValidCall) -> (Option<EditTarget>, Option<String>) {
 
 /// The question whether a running call may do one more thing.
 pub(super) fn about_resource(
-    host: &Inner,
     origin: &Origin,
     call: &ValidCall,
     id: &str,
@@ -76,12 +74,12 @@ pub(super) fn about_resource(
     };
     let permissions = asked.permission.into();
     let asked = About { subject: ledger::Subject::Resource, shown, permissions, covered, patterns };
-    case(host, origin, call, id, asked, reason)
+    case(origin, call, id, asked, reason)
 }
 
 /// What an answer about a call is bound to.
-pub(super) fn binding_of_call(host: &Inner, origin: &Origin, call: &ValidCall, subject: ledger::Subject) -> Binding {
-    binding(host, origin, call, subject, call.tool.permissions())
+pub(super) fn binding_of_call(origin: &Origin, call: &ValidCall, subject: ledger::Subject) -> Binding {
+    binding(origin, call, subject, call.tool.permissions())
 }
 
 /// The session as the ledger knows it.
@@ -98,32 +96,19 @@ struct About {
     patterns: Vec<Pattern>,
 }
 
-fn binding(
-    host: &Inner,
-    origin: &Origin,
-    call: &ValidCall,
-    subject: ledger::Subject,
-    permissions: Permissions,
-) -> Binding {
+fn binding(origin: &Origin, call: &ValidCall, subject: ledger::Subject, permissions: Permissions) -> Binding {
     let hashes = (&*call.plugin.sha256_hex, &*call.tool.sha256_hex);
-    let grants = bound_lines(host, &call.plugin, &call.tool);
+    let grants = bound_lines(&call.policy.policy, &call.plugin, &call.tool);
     let caller = origin.caller();
     Binding::new(subject, &call.tool.name, hashes, permissions, grants, (caller.principal, caller.origin()))
 }
 
-fn case(
-    host: &Inner,
-    origin: &Origin,
-    call: &ValidCall,
-    id: &str,
-    asked: About,
-    reason: String,
-) -> Result<Case, Rejection> {
+fn case(origin: &Origin, call: &ValidCall, id: &str, asked: About, reason: String) -> Result<Case, Rejection> {
     let Some(question_id) = new_id() else {
         let message = "The question has no id, because the system gives no randomness, so the call was not made.";
         return Err(Rejection::new(Code::RecordUnavailable, message));
     };
-    let binding = binding(host, origin, call, asked.subject, asked.permissions);
+    let binding = binding(origin, call, asked.subject, asked.permissions);
     let question = Question {
         id: question_id,
         call: id.to_owned(),
@@ -134,14 +119,15 @@ fn case(
         plugin_sha256: call.plugin.sha256_hex.to_string(),
         permissions: call.tool.permissions(),
         arguments: call.canonical.clone(),
-        handles: describe_handles(host, &call.plugin, &call.tool, Some(&call.arguments)),
+        handles: describe_handles(&call.policy.policy, &call.plugin, &call.tool, Some(&call.arguments)),
         subject: asked.shown,
         reason,
         changed: None,
         difference: None,
         offers: asked.patterns.iter().map(ToString::to_string).collect(),
     };
-    let (approvals, limits) = (host.policy.approvals(), host.policy.limits(&call.plugin.name));
+    let policy = &call.policy.policy;
+    let (approvals, limits) = (policy.approvals(), policy.limits(&call.plugin.name));
     Ok(Case {
         question,
         subject: asked.subject,
@@ -153,7 +139,7 @@ fn case(
         automated: origin.automated,
         message: origin.message.as_deref().map(str::to_owned),
         agent: origin.agent.as_deref().map(str::to_owned),
-        keeps_payloads: host.policy.record().payloads == Payloads::Keep,
+        keeps_payloads: policy.record().payloads == Payloads::Keep,
         times: Times {
             waiting: limits.approval_time,
             leaving: None,

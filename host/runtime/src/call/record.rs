@@ -17,6 +17,7 @@ use crate::events::{CallState, Ear, Heading, Publisher};
 use crate::hooks::{Hooked, Stage};
 use crate::host::Inner;
 use crate::inject::Uses;
+use crate::policy_in_force::PolicyInForce;
 use crate::reply::{CallUsage, Code, Outcome, Reply};
 use crate::request::Request;
 use crate::text::{cut, new_id, sha256};
@@ -72,7 +73,7 @@ impl CallRecord {
             ..Facts::default()
         };
         let (audit, events) = (Arc::clone(&host.audit), Arc::clone(&host.events));
-        let (id, payloads) = (id.or_else(new_id).unwrap_or_default(), host.policy.record().payloads);
+        let (id, payloads) = (id.or_else(new_id).unwrap_or_default(), host.policy().policy.record().payloads);
         let (facts, heading, ear) = (Mutex::new(facts), OnceLock::new(), request.ear.clone());
         let shared = Shared { audit, events, ear, id, payloads, facts, heading };
         shared.publish(CallState::Pending);
@@ -110,13 +111,13 @@ impl CallRecord {
     }
 
     /// Records the policy's decision. Unless this succeeds, it has no effect.
-    pub(super) fn decided(&self, host: &Inner, verdict: &Verdict) -> Result<(), Rejection> {
+    pub(super) fn decided(&self, host: &Inner, policy: &PolicyInForce, verdict: &Verdict) -> Result<(), Rejection> {
         let decision = match verdict.decision {
             Decision::Allow => "allow",
             Decision::Ask => "ask",
             Decision::Deny => "deny",
         };
-        self.shared.decision(decision, verdict, host)
+        self.shared.decision(decision, verdict, (&policy.sha256, host.owner.id()))
     }
 
     /// Records a plugin's own opinion, where it has one.
@@ -316,7 +317,12 @@ impl Shared {
         })
     }
 
-    fn decision(&self, decision: &str, verdict: &Verdict, host: &Inner) -> Result<(), Rejection> {
+    fn decision(
+        &self,
+        decision: &str,
+        verdict: &Verdict,
+        (policy_sha256, owner): (&str, &str),
+    ) -> Result<(), Rejection> {
         let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         let (rule, line, layer) = match &verdict.source {
             Source::Rule(rule) => (Some(rule.number as u64), Some(rule.line as u64), Some(rule.layer)),
@@ -325,7 +331,7 @@ impl Shared {
         // Most policies are one layer, the user's.
         let layer = layer.filter(|layer| *layer != Layer::User);
         let (facts, call) = (&mut *facts, self.id.as_str());
-        let (reason, policy_sha256, owner) = (&*verdict.reason, &*host.policy_sha256, host.owner.id());
+        let reason = &*verdict.reason;
         let entry = DecisionLine { call, decision, rule, line, layer, reason, policy_sha256, owner };
         self.audit.append(Kind::Decision, Some(&*facts), &entry).map_err(|error| unrecorded(&error))?;
         facts.decided = true;

@@ -53,7 +53,7 @@ impl RawOutcome {
     fn checked(self) -> Result<Shaped, Rejection> {
         let Self { tool, success, written, .. } = self;
         let bytes_out = written.bytes() + size(&success);
-        let schema = tool.output_schema.as_ref();
+        let schema = tool.output_schema.as_deref();
         let metadata = match form::check(&success, written.bytes() > 0, schema, self.output_bytes_max) {
             Ok(metadata) => metadata,
             Err(Flaw::Broken(why)) => return Err(broken(&why).keeping(written)),

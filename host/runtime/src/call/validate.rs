@@ -4,11 +4,12 @@ use super::Rejection;
 use super::parse::{ParsedCall, TOOL_BYTES_MAX};
 use crate::catalog::{Catalog, Plugin, Tool};
 use crate::host::Inner;
+use crate::policy_in_force::PolicyInForce;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::schema::Mismatch;
 use crate::text::{OneLine, cut};
-use portcullis_policy::{LocalName, PluginName, ToolName};
+use portcullis_policy::{Leniency, LocalName, PluginName, Policy, ToolName};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ const SUGGESTIONS_MAX: usize = 5;
 
 /// A call of a known tool with arguments it has agreed to. It is shared, never copied: what is decided on is what runs.
 pub(crate) struct ValidCall {
+    /// The policy that it is decided by, taken together with the plugin.
+    pub(crate) policy: Arc<PolicyInForce>,
     pub(crate) plugin: Arc<Plugin>,
     pub(crate) tool: Arc<Tool>,
     pub(crate) arguments: Map<String, Value>,
@@ -33,7 +36,7 @@ impl ParsedCall {
         if request.definition.is_some_and(|offered| offered != tool.sha256) {
             return Err(changed(tool));
         }
-        if !host.is_callable(tool) {
+        if !is_callable(&catalog.policy.policy, tool) {
             return Err(without_schema(tool));
         }
         let arguments = Value::Object(self.arguments);
@@ -44,9 +47,15 @@ impl ParsedCall {
         let Value::Object(arguments) = arguments else {
             return Err(Rejection::new(Code::InvalidArguments, "The arguments are not an object."));
         };
-        let (plugin, tool) = (Arc::clone(plugin), Arc::clone(tool));
-        Ok(Arc::new(ValidCall { plugin, tool, arguments, canonical: self.canonical }))
+        let (policy, plugin, tool) = (Arc::clone(&catalog.policy), Arc::clone(plugin), Arc::clone(tool));
+        Ok(Arc::new(ValidCall { policy, plugin, tool, arguments, canonical: self.canonical }))
     }
+}
+
+/// Whether a call could come to a tool at all: one without a schema is not called, unless the policy lets those of its
+/// plugin be.
+pub(crate) fn is_callable(policy: &Policy, tool: &Tool) -> bool {
+    !tool.schema.is_absent() || policy.unvalidated(&tool.name.plugin) == Leniency::Ask
 }
 
 /// The full name that a text stands for: a tool that has its plugin's name is called by the one name.

@@ -158,16 +158,16 @@ fn filled(text: &str, values: &Values<'_>) -> Result<String, DescriptionFault> {
 
 /// Gives the tools of a plugin that nobody else holds yet the descriptions of its files.
 pub(crate) fn describe(plugin: &mut Plugin, working: Option<&str>) -> Result<(), LoadError> {
-    let beside = Beside { texts: std::mem::take(&mut plugin.beside.texts), sha256: plugin.beside.sha256 };
-    if beside.is_none() {
+    if plugin.beside.is_none() {
         return Ok(());
     }
     let workspace = workspace(plugin).map(str::to_owned);
     let values = Values { workspace: workspace.as_deref().or(working), working };
     let known = known(plugin.tools.keys().map(LocalName::as_str));
     let tools = &mut plugin.tools;
-    beside.apply(&plugin.name, &known, &values, |name, text| {
-        let tool = tools.get_mut(name).and_then(Arc::get_mut);
+    plugin.beside.apply(&plugin.name, &known, &values, |name, text| {
+        // Copied where it is shared: the plugin keeps its own description for another policy.
+        let tool = tools.get_mut(name).map(Arc::make_mut);
         tool.map(|tool| tool.describe(text.to_owned())).is_some()
     })
 }

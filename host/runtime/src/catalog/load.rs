@@ -10,6 +10,7 @@ use super::{Catalog, RefusedPlugin};
 use crate::audit::{AuditError, AuditLog, Kind};
 use crate::grants::Grants;
 use crate::open::OpenError;
+use crate::policy_in_force::PolicyInForce;
 use crate::text::{OneLine, hex};
 use portcullis_policy::{Limits, PluginName};
 use portcullis_sandbox::{
@@ -124,8 +125,8 @@ pub(crate) struct Loader {
 
 impl Loader {
     /// Loads every plugin of the directory. One that is refused keeps no other from loading.
-    pub(crate) async fn load_all(&self) -> Result<(Catalog, Seen), LoadError> {
-        let (mut catalog, mut seen) = (Catalog::default(), Seen::new());
+    pub(crate) async fn load_all(&self, policy: &Arc<PolicyInForce>) -> Result<(Catalog, Seen), LoadError> {
+        let (mut catalog, mut seen) = (Catalog::under(policy), Seen::new());
         let directory = self.plugins.held();
         for Listed { file, beside } in listing::list(&directory).map_err(FileError::Io)? {
             let loaded = match beside.and_then(|beside| file::read(&directory, &file, beside)) {
@@ -168,7 +169,7 @@ impl Loader {
     pub(crate) async fn load(&self, file: &str, content: &PluginFile) -> Result<Plugin, LoadError> {
         let name = file::plugin_name(file)?;
         let contract = check_component(&content.bytes)?;
-        let code = OnceCell::new();
+        let code = Arc::new(OnceCell::new());
         let manifest = match self.cached_manifest(&name, content)? {
             Some(manifest) => manifest,
             None => {
@@ -195,10 +196,11 @@ impl Loader {
             reviews,
             version: manifest.version,
             description: manifest.description,
-            tools: checked.tools,
+            tools: checked.tools.clone(),
             dependencies: checked.dependencies,
             grants: Grants::default(),
             beside: content.beside.clone(),
+            own_tools: checked.tools,
             code,
         })
     }

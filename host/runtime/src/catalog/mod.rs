@@ -24,6 +24,7 @@ pub use placeholders::PlaceholderError;
 pub use plugin::{Dependency, Plugin, Tool};
 
 use crate::pick::Picker;
+use crate::policy_in_force::PolicyInForce;
 use crate::standard;
 use portcullis_policy::{Permissions, PluginName, ToolName};
 use std::collections::BTreeMap;
@@ -35,6 +36,8 @@ pub struct Catalog {
     pub(crate) plugins: BTreeMap<PluginName, Arc<Plugin>>,
     pub(crate) refused: Vec<RefusedPlugin>,
     pub(crate) picker: Picker,
+    /// The policy that the plugins have their grants from. A call takes both together, and keeps them.
+    pub(crate) policy: Arc<PolicyInForce>,
 }
 
 /// A tool that a model may be offered, with its plugin. It stays as it is after the catalog has changed.
@@ -55,15 +58,13 @@ pub struct RefusedPlugin {
     pub error: Arc<LoadError>,
 }
 
-impl Default for Catalog {
-    /// The host's own tools alone.
-    fn default() -> Self {
-        let plugins = standard::plugins().iter().map(|plugin| (plugin.name.clone(), Arc::clone(plugin))).collect();
-        Self { plugins, refused: Vec::new(), picker: Picker::default() }
-    }
-}
-
 impl Catalog {
+    /// The host's own tools alone, under a policy.
+    pub(crate) fn under(policy: &Arc<PolicyInForce>) -> Self {
+        let plugins = standard::plugins().iter().map(|plugin| (plugin.name.clone(), Arc::clone(plugin))).collect();
+        Self { plugins, refused: Vec::new(), picker: Picker::default(), policy: Arc::clone(policy) }
+    }
+
     /// The loaded plugins, by name.
     pub fn plugins(&self) -> impl Iterator<Item = &Plugin> {
         self.plugins.values().map(|plugin| &**plugin)

@@ -32,8 +32,10 @@ pub struct Plugin {
     pub(crate) grants: Grants,
     /// Its description files.
     pub(crate) beside: Beside,
-    /// Mapped on first use.
-    pub(crate) code: OnceCell<Code>,
+    /// Its tools as it describes them itself. A description file may give them another description.
+    pub(crate) own_tools: BTreeMap<LocalName, Arc<Tool>>,
+    /// Mapped on first use. Shared by every binding of the same bytes.
+    pub(crate) code: Arc<OnceCell<Code>>,
 }
 
 /// A handle a plugin asks for.
@@ -48,13 +50,13 @@ pub struct Dependency {
 }
 
 /// A tool of a loaded plugin. Its texts are the author's words: show them through [`crate::text`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Tool {
     pub(crate) name: ToolName,
     pub(crate) title: Option<String>,
     pub(crate) description: String,
-    pub(crate) schema: Schema,
-    pub(crate) output_schema: Option<Schema>,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) output_schema: Option<Arc<Schema>>,
     pub(crate) required: Permissions,
     pub(crate) optional: Permissions,
     pub(crate) hints: Vec<Hint>,
@@ -86,12 +88,35 @@ impl Plugin {
             reviews: false,
             version: manifest.version,
             description: manifest.description,
-            tools: checked.tools,
+            tools: checked.tools.clone(),
             dependencies: checked.dependencies,
             grants: Grants::default(),
             beside: Beside::default(),
-            code: OnceCell::new(),
+            own_tools: checked.tools,
+            code: Arc::default(),
         })
+    }
+
+    /// The same plugin without its grants, to be bound under another policy: its tools as it describes them itself.
+    pub(crate) fn unbound(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            file: self.file.clone(),
+            sha256: self.sha256,
+            sha256_hex: Arc::clone(&self.sha256_hex),
+            bytes: self.bytes,
+            contract: self.contract,
+            imports: self.imports.clone(),
+            reviews: self.reviews,
+            version: self.version.clone(),
+            description: self.description.clone(),
+            tools: self.own_tools.clone(),
+            dependencies: self.dependencies.clone(),
+            grants: Grants::default(),
+            beside: self.beside.clone(),
+            own_tools: self.own_tools.clone(),
+            code: Arc::clone(&self.code),
+        }
     }
 
     /// Whether it is the host's own: it has no file, and its tools need no sandbox.
@@ -181,7 +206,7 @@ impl Tool {
 
     /// The schema of its JSON output.
     pub fn output_schema(&self) -> Option<&Schema> {
-        self.output_schema.as_ref()
+        self.output_schema.as_deref()
     }
 
     /// Rights it cannot do without.

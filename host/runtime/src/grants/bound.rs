@@ -83,7 +83,7 @@ impl Grants {
 pub(crate) struct Opening<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) bases: &'a Bases,
-    pub(crate) own: &'a Own,
+    pub(crate) own: Own<'a>,
     pub(crate) plugins: &'a Dir,
     pub(crate) network: &'a Network,
 }

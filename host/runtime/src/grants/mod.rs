@@ -90,12 +90,13 @@ fn check_rules(policy: &Policy, catalog: &Catalog, files: &Bases) -> Result<(), 
 }
 
 /// What no grant may cover, beside the plugin directory.
-pub(crate) struct Own {
-    pub(crate) state: State,
-    pub(crate) policies: Vec<PolicyFile>,
+#[derive(Clone, Copy)]
+pub(crate) struct Own<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) policies: &'a [PolicyFile],
 }
 
-impl Own {
+impl Own<'_> {
     fn covered_by(&self, directory: &Directory, plugins: &Dir) -> std::io::Result<Option<&'static str>> {
         if directory.overlaps(&self.state.directory)? {
             return Ok(Some("the state directory"));
@@ -106,7 +107,7 @@ impl Own {
         if directory.overlaps(plugins)? {
             return Ok(Some("the plugin directory"));
         }
-        for policy in &self.policies {
+        for policy in self.policies {
             // The policy is one file: beside it a directory may lie, around it none.
             if directory.contains(&policy.handle)? {
                 return Ok(Some("the policy"));

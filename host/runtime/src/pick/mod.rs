@@ -57,6 +57,7 @@ fn best_first(one: (usize, f32), other: (usize, f32)) -> Ordering {
 mod tests {
     use super::*;
     use crate::catalog::Plugin;
+    use crate::policy_in_force::PolicyInForce;
     use portcullis_policy::Permissions;
     use portcullis_sandbox::{Definition, Manifest};
     use serde_json::{Value, json};
@@ -87,7 +88,8 @@ mod tests {
             Plugin::standard(Manifest { name, version, description, tools, dependencies: Vec::new() }).unwrap()
         };
         let plugins = plugins.iter().map(plugin).map(|plugin| (plugin.name.clone(), Arc::new(plugin)));
-        Catalog { plugins: plugins.collect(), refused: Vec::new(), picker: Picker::default() }
+        let policy = PolicyInForce::deny_all();
+        Catalog { plugins: plugins.collect(), refused: Vec::new(), picker: Picker::default(), policy }
     }
 
     fn picked(catalog: &Catalog, query: &str) -> Vec<String> {
@@ -179,7 +181,7 @@ mod tests {
         }
         assert!(catalog.pick("run", 0).is_empty());
         assert_eq!(catalog.pick("run", 1).len(), 1);
-        let empty = Catalog { plugins: Default::default(), refused: Vec::new(), picker: Picker::default() };
+        let empty = self::catalog(&[]);
         assert!(empty.pick("run", 5).is_empty());
     }
 

@@ -16,7 +16,8 @@ pub struct Network {
 struct Shared {
     name_servers: NameServers,
     tls: OnceLock<Option<Arc<ClientConfig>>>,
-    own: RwLock<Vec<SocketAddr>>,
+    /// One list for all networks of a host, whatever their name servers.
+    own: Arc<RwLock<Vec<SocketAddr>>>,
 }
 
 /// Why there is no network or no client.
@@ -32,7 +33,14 @@ impl Network {
     /// None at present; what a network needs is found out when it is used.
     pub fn new(name_servers: &[SocketAddr]) -> Result<Self, NetworkError> {
         let name_servers = NameServers::new(name_servers);
-        Ok(Self { shared: Arc::new(Shared { name_servers, tls: OnceLock::new(), own: RwLock::default() }) })
+        Ok(Self { shared: Arc::new(Shared { name_servers, tls: OnceLock::new(), own: Arc::default() }) })
+    }
+
+    /// The same network with other name servers: what is forbidden here is forbidden there, now and later.
+    #[must_use]
+    pub fn with_name_servers(&self, name_servers: &[SocketAddr]) -> Self {
+        let (name_servers, own) = (NameServers::new(name_servers), Arc::clone(&self.shared.own));
+        Self { shared: Arc::new(Shared { name_servers, tls: OnceLock::new(), own }) }
     }
 
     /// Keeps every client from an address, whatever is granted: one that the host itself listens at. An address that
@@ -74,7 +82,9 @@ mod tests {
     fn the_hosts_own_servers_are_forbidden_in_every_spelling() {
         let network = Network::new(&[]).unwrap();
         let address = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let renamed = network.with_name_servers(&[address("127.0.0.1:53")]);
         network.forbid(address("127.0.0.1:7000"));
+        assert!(renamed.is_forbidden(address("127.0.0.1:7000")), "a later policy has the same addresses out of reach");
         for own in ["127.0.0.1:7000", "[::ffff:127.0.0.1]:7000", "0.0.0.0:7000", "[::]:7000"] {
             assert!(network.is_forbidden(address(own)), "{own}");
         }

@@ -11,7 +11,7 @@ use portcullis::text::OneLine;
 use portcullis_mcp::http::{Access, OAuth, Tokens};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The most that is read of a file of tokens or keys, in bytes.
 const FILE_BYTES_MAX: u64 = 256 * 1024;
@@ -23,6 +23,8 @@ const OTHERS_READ: u32 = 0o044;
 /// Who may call, and how that is told to the person.
 pub(super) struct Told {
     pub(super) access: Access,
+    /// The file it was read from, which may change while the server runs.
+    pub(super) file: Option<PathBuf>,
     pub(super) line: String,
     pub(super) look: Look,
 }
@@ -34,7 +36,7 @@ pub(super) struct Told {
 pub(super) fn of(arguments: &HttpArguments, operator: &Principal, context: &Context) -> anyhow::Result<Told> {
     if arguments.no_auth {
         let line = "anybody who can connect may call, every user and container of this machine included".to_owned();
-        return Ok(Told { access: Access::Everyone, line, look: Look::Doubtful });
+        return Ok(Told { access: Access::Everyone, file: None, line, look: Look::Doubtful });
     }
     if let (Some(issuer), Some(audience), Some(keys)) =
         (&arguments.oauth_issuer, &arguments.oauth_audience, &arguments.oauth_keys)
@@ -43,7 +45,7 @@ pub(super) fn of(arguments: &HttpArguments, operator: &Principal, context: &Cont
         let oauth = OAuth::new(issuer, audience, text.as_bytes()).with_context(|| keys.display().to_string())?;
         warn_of_keys(&oauth, keys, context);
         let line = format!("clients need a token of {} for {}", OneLine(issuer), OneLine(audience));
-        return Ok(Told { access: Access::OAuth(Box::new(oauth)), line, look: Look::Quiet });
+        return Ok(Told { access: Access::OAuth(Box::new(oauth)), file: Some(keys.clone()), line, look: Look::Quiet });
     }
     let (path, text) = match &arguments.token_file {
         Some(path) => (path.clone(), read(path, Secrecy::Secret, context)?),
@@ -55,7 +57,7 @@ pub(super) fn of(arguments: &HttpArguments, operator: &Principal, context: &Cont
     let shown = path.display().to_string();
     let tokens = Tokens::parse(&text, operator).with_context(|| shown.clone())?;
     let line = format!("clients need the token in {}, as `Authorization: Bearer`", OneLine(&shown));
-    Ok(Told { access: Access::Tokens(tokens), line, look: Look::Quiet })
+    Ok(Told { access: Access::Tokens(tokens), file: Some(path), line, look: Look::Quiet })
 }
 
 /// Names the keys that are not used, and those whose private half is in the file.

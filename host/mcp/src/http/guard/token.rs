@@ -1,5 +1,6 @@
 //! Who calls: the bearer of a token, which goes no further than here.
 
+use crate::http::access::LiveAccess;
 use crate::http::oauth::{OAuth, Verdict};
 use crate::http::options::Access;
 use crate::http::refusal::Refusal;
@@ -20,14 +21,14 @@ const CHALLENGE_WRONG: HeaderValue = HeaderValue::from_static("Bearer realm=\"po
 /// Who may call, and for whom one calls who need not say it.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    pub(crate) access: Access,
+    pub(crate) access: LiveAccess,
     pub(crate) operator: Principal,
 }
 
 impl Guard {
     /// On whose behalf a request is made.
     fn principal(&self, headers: &HeaderMap) -> Result<Principal, Refusal> {
-        match &self.access {
+        match &*self.access.now() {
             Access::Everyone => Ok(self.operator.clone()),
             Access::Tokens(tokens) => match bearer(headers) {
                 Some(token) => tokens.principal(token).cloned().ok_or_else(|| unauthorized(CHALLENGE_WRONG)),

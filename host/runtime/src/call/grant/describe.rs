@@ -3,8 +3,7 @@
 use super::{given, narrow};
 use crate::catalog::{Dependency, Plugin, Tool};
 use crate::grants::{BoundDirectory, Grant};
-use crate::host::Inner;
-use portcullis_policy::{Binding, DependencyKey};
+use portcullis_policy::{Binding, DependencyKey, Policy};
 use portcullis_sandbox::DependencyKind;
 use serde_json::{Map, Value};
 
@@ -19,12 +18,12 @@ pub(super) fn noun(kind: DependencyKind) -> &'static str {
 
 /// The handles a call of this tool would get, one line each, for people; narrowed where the arguments are known.
 pub(crate) fn describe_handles(
-    host: &Inner,
+    policy: &Policy,
     plugin: &Plugin,
     tool: &Tool,
     arguments: Option<&Map<String, Value>>,
 ) -> Vec<String> {
-    let bindings = host.policy.bindings(&plugin.name);
+    let bindings = policy.bindings(&plugin.name);
     let describe = |(key, dependency): (&DependencyKey, &Dependency)| {
         let what = match (given(plugin, tool, key, dependency.kind), bindings.get(key)) {
             (Some(grant), Some(binding)) => granted(grant, binding, tool) + &narrowed(binding, arguments),
@@ -64,13 +63,13 @@ fn narrowed(binding: &Binding, arguments: Option<&Map<String, Value>>) -> String
 
 /// The handles a call of this tool would get, each with the place it leads to: what an answer is bound to. What the
 /// arguments narrow is not among it, since the answer is bound to the arguments as well.
-pub(crate) fn bound_lines(host: &Inner, plugin: &Plugin, tool: &Tool) -> Vec<String> {
+pub(crate) fn bound_lines(policy: &Policy, plugin: &Plugin, tool: &Tool) -> Vec<String> {
     let line = |(key, dependency): (&DependencyKey, &Dependency)| {
         let grant = given(plugin, tool, key, dependency.kind)?;
         Some(match grant {
             Grant::Directory(bound) => format!("{key}: {}", place(bound, tool)),
             Grant::Client(_) | Grant::Store(_) | Grant::Service(_) => {
-                format!("{key}: {}", host.policy.bindings(&plugin.name).get(key)?.describe())
+                format!("{key}: {}", policy.bindings(&plugin.name).get(key)?.describe())
             }
         })
     };

@@ -1,0 +1,111 @@
+//! What a server follows while it runs: the policy, tokens and keys, as their files change and at SIGHUP.
+
+use super::access;
+use crate::arguments::HttpArguments;
+use crate::commands::Context;
+use crate::style::Look;
+use portcullis::policy::Principal;
+use portcullis::text::{Lines, OneLine};
+use portcullis::{FileWatch, Host, PolicyStatus};
+use portcullis_mcp::http::Running;
+use std::convert::Infallible;
+use std::future::pending;
+use std::path::PathBuf;
+use tokio::signal::unix::Signal;
+use tokio::sync::watch;
+use tokio::task::block_in_place;
+
+/// Digits of a policy's hash that tell two of them apart.
+const HASH_DIGITS: usize = 12;
+
+/// A server's changing files, and the person who is told what they came to.
+pub(super) struct Following<'a> {
+    pub(super) host: &'a Host,
+    pub(super) context: &'a Context,
+    pub(super) hangup: Signal,
+    pub(super) status: watch::Receiver<PolicyStatus>,
+    pub(super) access: Option<FollowedAccess<'a>>,
+}
+
+/// The file of tokens or keys of a server over HTTP.
+pub(super) struct FollowedAccess<'a> {
+    pub(super) running: &'a Running,
+    pub(super) arguments: &'a HttpArguments,
+    pub(super) operator: &'a Principal,
+    pub(super) file: PathBuf,
+    pub(super) changes: FileWatch,
+}
+
+impl<'a> Following<'a> {
+    /// Follows the policy of a host from now on.
+    pub(super) fn begin(host: &'a Host, hangup: Signal, context: &'a Context) -> Self {
+        Self { host, context, hangup, status: host.policy_status(), access: None }
+    }
+
+    /// Goes on until it is dropped.
+    pub(super) async fn follow(&mut self) -> Infallible {
+        loop {
+            tokio::select! {
+                Ok(()) = self.status.changed() => self.tell_policy(),
+                Some(()) = self.hangup.recv() => {
+                    self.reload_policy().await;
+                    self.reload_access();
+                }
+                () = changed(&mut self.access) => self.reload_access(),
+                else => pending().await,
+            }
+        }
+    }
+
+    async fn reload_policy(&mut self) {
+        match self.host.reload().await {
+            // A change is told by itself.
+            Ok(_) if self.status.has_changed().unwrap_or(false) => self.tell_policy(),
+            Ok(_) => self.note(Look::Quiet, "reloaded: the policy is the same"),
+            Err(error) => {
+                self.note(Look::Bad, &format!("the plugins cannot be looked at: {}", OneLine(&error.to_string())))
+            }
+        }
+    }
+
+    fn tell_policy(&mut self) {
+        let PolicyStatus { sha256, fault } = self.status.borrow_and_update().clone();
+        let sha256 = sha256.get(..HASH_DIGITS).unwrap_or(&sha256);
+        match fault {
+            Some(fault) => {
+                self.note(Look::Bad, &format!("the policy was changed and cannot be used; {sha256} stays in force:"));
+                self.context.terminal.note(format_args!("  {}", Lines(&fault)));
+            }
+            None => self.note(Look::Quiet, &format!("the policy {sha256} is in force")),
+        }
+    }
+
+    fn reload_access(&self) {
+        let Some(FollowedAccess { running, arguments, operator, file, .. }) = &self.access else { return };
+        let shown = file.display().to_string();
+        match block_in_place(|| access::of(arguments, operator, self.context)) {
+            Ok(told) => {
+                running.replace_access(told.access);
+                self.note(Look::Quiet, &format!("{} was read again", OneLine(&shown)));
+            }
+            Err(error) => {
+                let why = format!("{error:#}");
+                let heading =
+                    format!("{} was changed and cannot be used; what it held stays in force:", OneLine(&shown));
+                self.note(Look::Bad, &heading);
+                self.context.terminal.note(format_args!("  {}", Lines(&why)));
+            }
+        }
+    }
+
+    fn note(&self, look: Look, text: &str) {
+        self.context.terminal.note(self.context.terminal.note_style().paint(look, text));
+    }
+}
+
+async fn changed(access: &mut Option<FollowedAccess<'_>>) {
+    match access {
+        Some(access) => access.changes.changed().await,
+        None => pending().await,
+    }
+}

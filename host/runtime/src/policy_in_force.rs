@@ -1,0 +1,136 @@
+//! The policy that calls are decided by: one immutable snapshot, which a call takes together with the catalog.
+//!
+//! A reload makes another snapshot and never changes one, so that a call in flight keeps what it was decided by.
+
+use crate::grants::{Bases, Opening, Own};
+use crate::open::OpenError;
+use crate::places::{PolicyFile, State};
+use crate::policy_source::Read;
+use cap_std::fs::Dir;
+use portcullis_policy::{ClockResolution, Leniency, Limits, PluginName, Policy};
+use portcullis_sandbox::Network;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// One policy, with everything that its grants are made of.
+pub(crate) struct PolicyInForce {
+    pub(crate) policy: Arc<Policy>,
+    /// Of its text, as the audit log names it.
+    pub(crate) sha256: String,
+    pub(crate) bases: Bases,
+    /// The files it was read from: no grant may lie around them.
+    pub(crate) files: Vec<PolicyFile>,
+    /// The project's policy, where nobody has trusted it.
+    pub(crate) untrusted: Option<PathBuf>,
+    /// What its clients share. The addresses that are kept out of reach are those of every policy of the host.
+    pub(crate) network: Network,
+}
+
+/// Which policy a host decides by, and why it is not the one in the files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyStatus {
+    /// The SHA-256 of the policy in force, as decisions of the audit log name it.
+    pub sha256: String,
+    /// Why the files could not take its place, where they changed and cannot be used.
+    pub fault: Option<String>,
+}
+
+/// The limits that the engine reserves memory for when a host opens. A later policy has to stay below them.
+#[derive(Clone, Copy)]
+pub(crate) struct Reserved(Limits);
+
+impl PolicyInForce {
+    /// A policy that was read, with the network that it names.
+    pub(crate) fn new(read: Read, network: Network) -> Self {
+        let Read { policy, sha256, bases, files, untrusted } = read;
+        Self { policy: Arc::new(policy), sha256, bases, files, untrusted, network }
+    }
+
+    /// Everything that opening its grants needs.
+    pub(crate) fn opening<'a>(&'a self, state: &'a State, plugins: &'a Dir) -> Opening<'a> {
+        let own = Own { state, policies: &self.files };
+        Opening { policy: &self.policy, bases: &self.bases, own, plugins, network: &self.network }
+    }
+
+    /// Whether a policy that was read now is this one.
+    pub(crate) fn is(&self, read: &Read) -> bool {
+        self.sha256 == read.sha256 && self.untrusted == read.untrusted
+    }
+
+    /// The parts in which another policy differs, in the words of the audit log.
+    pub(crate) fn differences(&self, other: &Self) -> Vec<&'static str> {
+        let (one, two) = (&*self.policy, &*other.policy);
+        let plugins = || one.plugins().chain(two.plugins());
+        let parts = [
+            ("rules", one.rules() != two.rules() || one.default_decision() != two.default_decision()),
+            ("grants", plugins().any(|plugin| one.bindings(plugin) != two.bindings(plugin))),
+            (
+                "limits",
+                one.default_limits() != two.default_limits() || plugins().any(|p| one.limits(p) != two.limits(p)),
+            ),
+            ("settings", plugins().any(|plugin| settings(one, plugin) != settings(two, plugin))),
+            ("approvals", one.approvals() != two.approvals()),
+            ("record", one.record() != two.record()),
+            ("network", one.name_servers() != two.name_servers()),
+            ("trust", self.untrusted != other.untrusted),
+        ];
+        parts.into_iter().filter(|(_, differs)| *differs).map(|(part, _)| part).collect()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn deny_all() -> Arc<Self> {
+        let base = || PathBuf::from(".");
+        let bases = Bases { user: base(), user_file: base(), project: base(), project_file: base() };
+        let network = Network::new(&[]).expect("a network needs nothing");
+        let (policy, sha256) = (Arc::new(Policy::deny_all()), String::new());
+        Arc::new(Self { policy, sha256, bases, files: Vec::new(), untrusted: None, network })
+    }
+}
+
+impl fmt::Debug for PolicyInForce {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PolicyInForce").field("sha256", &self.sha256).finish_non_exhaustive()
+    }
+}
+
+impl Reserved {
+    /// For each limit the largest that any call of a policy can have.
+    pub(crate) fn of(policy: &Policy) -> Self {
+        let of_plugins = policy.plugins().map(|plugin| policy.limits(plugin));
+        Self(of_plugins.fold(policy.default_limits(), |largest, limits| largest.max(&limits)))
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0
+    }
+
+    /// Refuses a policy whose calls need more than was reserved: memory that the engine does not have, more than
+    /// [`crate::Host::footprint`] says, or arguments that the transports cut off.
+    pub(crate) fn check(&self, policy: &Policy) -> Result<(), OpenError> {
+        let (now, wanted) = (&self.0, Self::of(policy).0);
+        let grown = [
+            ("memory", wanted.memory_bytes > now.memory_bytes),
+            ("table-elements", wanted.table_elements > now.table_elements),
+            ("core-instances", wanted.core_instances > now.core_instances),
+            ("tables", wanted.tables > now.tables),
+            ("memories", wanted.memories > now.memories),
+            ("transfer", wanted.transfer_bytes > now.transfer_bytes),
+            ("log", wanted.log_bytes > now.log_bytes),
+            ("arguments", wanted.arguments_bytes > now.arguments_bytes),
+        ];
+        match grown.into_iter().find(|(_, grown)| *grown) {
+            Some((limit, _)) => Err(OpenError::Unreserved { limit }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a policy says of a plugin beside its grants and its limits.
+fn settings<'a>(
+    policy: &'a Policy,
+    plugin: &PluginName,
+) -> (&'a BTreeMap<String, String>, ClockResolution, Leniency, Leniency) {
+    (policy.config(plugin), policy.clock(plugin), policy.repair(plugin), policy.unvalidated(plugin))
+}

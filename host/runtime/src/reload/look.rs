@@ -1,0 +1,271 @@
+//! One look at the plugin directory, under the policy in force or under one that is to take its place. It takes effect
+//! as a whole or not at all.
+
+use super::change::{self, Change, What};
+use super::{ReloadError, Reloaded, policy};
+use crate::catalog::file::{self, FileError, PluginFile, Stamp};
+use crate::catalog::listing::{self, Listed};
+use crate::catalog::{Beside, Catalog, LoadError, Plugin, RefusedPlugin, Seen};
+use crate::grants;
+use crate::host::Inner;
+use crate::ledger::blocking;
+use crate::open::OpenError;
+use crate::policy_in_force::PolicyInForce;
+use cap_std::fs::Dir;
+use std::io;
+use std::sync::Arc;
+use tokio::task::spawn_blocking;
+
+/// The directory to look at: the one that is held, or the one that was put in its place, where no plugin reaches it.
+pub(super) fn directory(host: &Inner) -> Result<Arc<Dir>, ReloadError> {
+    let Some(another) = host.loader.plugins.another()? else { return Ok(host.loader.plugins.held()) };
+    for plugin in host.catalog().plugins() {
+        let overlap = plugin.grants.overlap(&another).map_err(|error| host.loader.plugins.failed(error))?;
+        if let Some(key) = overlap {
+            return Err(ReloadError::Covered { plugin: plugin.name.clone(), key: key.clone() });
+        }
+    }
+    Ok(another)
+}
+
+/// A file of the directory: as the system describes it, with what lies beside it, or why it is of no plugin.
+pub(super) struct Found {
+    pub(super) file: String,
+    pub(super) at: Result<(Stamp, Beside), FileError>,
+}
+
+/// The files of a directory; none of one that was removed.
+pub(super) async fn list(directory: &Arc<Dir>) -> io::Result<Vec<Found>> {
+    let directory = Arc::clone(directory);
+    let list = move || {
+        let files = match listing::list(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            files => files?,
+        };
+        let found = files.into_iter().map(|Listed { file, beside }| {
+            let at = beside.and_then(|beside| Ok((file::stamp(&directory, &file, &beside)?, beside)));
+            Found { file, at }
+        });
+        Ok(found.filter(|found| !found.at.as_ref().is_err_and(is_gone)).collect())
+    };
+    spawn_blocking(list).await.map_err(io::Error::other)?
+}
+
+fn is_gone(error: &FileError) -> bool {
+    matches!(error, FileError::Io(error) if error.kind() == io::ErrorKind::NotFound)
+}
+
+/// One look, which takes effect as a whole or not at all.
+pub(super) struct Look<'a> {
+    host: &'a Arc<Inner>,
+    directory: Arc<Dir>,
+    before: Arc<Catalog>,
+    /// Under the policy that is to be in force afterwards.
+    next: Catalog,
+    earlier: &'a Seen,
+    seen: Seen,
+    changes: Vec<Change>,
+}
+
+impl<'a> Look<'a> {
+    /// Begins with what is in force, under another policy where there is one.
+    pub(super) fn new(
+        host: &'a Arc<Inner>,
+        directory: Arc<Dir>,
+        seen: &'a Seen,
+        policy: Option<&Arc<PolicyInForce>>,
+    ) -> Self {
+        let before = host.catalog();
+        let mut next = Catalog::clone(&before);
+        if let Some(policy) = policy {
+            next.policy = Arc::clone(policy);
+        }
+        Self { host, directory, before, next, earlier: seen, seen: seen.clone(), changes: Vec::new() }
+    }
+
+    /// Takes out what is no longer among the files.
+    pub(super) fn without(&mut self, files: &[Found]) {
+        let loaded = self.before.plugins().filter(|plugin| !plugin.is_standard()).map(|plugin| &plugin.file);
+        let refused = self.before.refused().iter().map(|refused| &refused.file);
+        let mut gone: Vec<String> =
+            loaded.chain(refused).filter(|known| files.iter().all(|found| found.file != **known)).cloned().collect();
+        gone.sort();
+        gone.dedup();
+        gone.into_iter().for_each(|file| self.remove(file));
+    }
+
+    fn remove(&mut self, file: String) {
+        let sha256 = self.seen.remove(&file).map(|sighting| sighting.sha256);
+        let plugin = file::plugin_name(&file).ok().and_then(|name| self.next.plugins.remove(&name));
+        let refused = self.take_refusal(&file);
+        match plugin {
+            Some(plugin) => {
+                self.changes.push(Change::new(What::Removed(plugin.name.clone()), file, Some(plugin.sha256)));
+            }
+            None if refused => self.changes.push(Change::new(What::Cleared, file, sha256)),
+            None => {}
+        }
+    }
+
+    /// Looks at one file, and reads it unless it must be as it was.
+    pub(super) async fn at(
+        &mut self,
+        file: String,
+        found: Result<(Stamp, Beside), FileError>,
+    ) -> Result<(), ReloadError> {
+        let (stamp, beside) = match found {
+            Ok(found) => found,
+            Err(error) => return self.refuse(file, None, error.into()),
+        };
+        let last = self.earlier.get(&file).copied();
+        let refusal = self.before.refusal_of(&file);
+        let may_pass = refusal.is_some_and(|refused| refused.error.may_pass());
+        if !may_pass && last.is_some_and(|last| last.holds(stamp)) {
+            return Ok(());
+        }
+        let content = match self.read(&file, beside).await {
+            Ok(content) => content,
+            Err(error) if is_gone(&error) => {
+                self.remove(file);
+                return Ok(());
+            }
+            Err(error) => return self.refuse(file, None, error.into()),
+        };
+        self.seen.insert(file.clone(), content.sighting);
+        if self.serves(&file, &content) {
+            self.clear(file, content.sha256);
+            return Ok(());
+        }
+        // Whoever touches a file that was refused has it tried again.
+        let untouched = last.is_some_and(|last| last.is_as(&content.sighting));
+        if refusal.is_some() && untouched && !may_pass {
+            return Ok(());
+        }
+        match self.load(&file, &content).await {
+            Ok(plugin) => self.put(file, plugin),
+            Err(error) => return self.refuse(file, Some(content.sha256), error),
+        }
+        Ok(())
+    }
+
+    async fn read(&self, file: &str, beside: Beside) -> Result<PluginFile, FileError> {
+        let (directory, file) = (Arc::clone(&self.directory), file.to_owned());
+        match spawn_blocking(move || file::read(&directory, &file, beside)).await {
+            Ok(read) => read,
+            Err(error) => Err(io::Error::other(error).into()),
+        }
+    }
+
+    /// Whether these bytes, and the texts beside them, are those of the plugin that is loaded.
+    fn serves(&self, file: &str, content: &PluginFile) -> bool {
+        let plugin = file::plugin_name(file).ok().and_then(|name| self.before.plugins.get(&name));
+        plugin.is_some_and(|plugin| (plugin.sha256, plugin.beside.sha256) == (content.sha256, content.beside.sha256))
+    }
+
+    /// Loads a plugin, with its grants and its descriptions.
+    async fn load(&self, file: &str, content: &PluginFile) -> Result<Plugin, LoadError> {
+        let host = self.host;
+        let mut plugin = host.loader.load(file, content).await?;
+        let ungranted = |error: OpenError| LoadError::Grants(Box::new(error));
+        let policy = &self.next.policy;
+        grants::check_keys(&policy.policy, &plugin).map_err(ungranted)?;
+        grants::check_services(&policy.policy, &plugin, &host.injection).map_err(ungranted)?;
+        policy.opening(&host.state, &self.directory).bind(&mut plugin).map_err(ungranted)?;
+        host.loader.describe(&mut plugin)?;
+        Ok(plugin)
+    }
+
+    fn has_another_policy(&self) -> bool {
+        !Arc::ptr_eq(&self.next.policy, &self.before.policy)
+    }
+
+    /// Gives the plugins that this look has not loaded what another policy grants them, and holds that policy to the
+    /// catalog that it would be in force for.
+    ///
+    /// # Errors
+    /// The policy does not fit the plugins, or a grant of it cannot be opened. Nothing has changed then.
+    pub(super) async fn bind_again(&mut self) -> Result<(), OpenError> {
+        if !self.has_another_policy() {
+            return Ok(());
+        }
+        let policy = &self.next.policy;
+        grants::check_names(&policy.policy, &self.next, &policy.bases)?;
+        let is_old = |plugin: &Arc<Plugin>| {
+            let before = self.before.plugins.get(&plugin.name);
+            before.is_some_and(|before| Arc::ptr_eq(before, plugin)) && !plugin.is_standard()
+        };
+        let old: Vec<Arc<Plugin>> = self.next.plugins.values().filter(|plugin| is_old(plugin)).cloned().collect();
+        let (host, policy, directory) = (Arc::clone(self.host), Arc::clone(policy), Arc::clone(&self.directory));
+        // Directories and certificates are opened.
+        let bind = move || old.iter().map(|plugin| policy::bound(&host, &policy, &directory, plugin)).collect();
+        let bound: Result<Vec<Plugin>, OpenError> = blocking(bind).await;
+        for plugin in bound? {
+            self.next.plugins.insert(plugin.name.clone(), Arc::new(plugin));
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, file: String, plugin: Plugin) {
+        self.take_refusal(&file);
+        let (name, sha256, beside) = (plugin.name.clone(), Some(plugin.sha256), plugin.beside.sha256);
+        let previous = self.next.plugins.insert(name.clone(), Arc::new(plugin));
+        let previous = previous.map(|plugin| Arc::clone(&plugin.sha256_hex));
+        let what = if previous.is_some() { What::Replaced(name) } else { What::Added(name) };
+        self.changes.push(Change { previous, beside, ..Change::new(what, file, sha256) });
+    }
+
+    /// A record that cannot be written is no fault of the file.
+    fn refuse(&mut self, file: String, sha256: Option<[u8; 32]>, error: LoadError) -> Result<(), ReloadError> {
+        let error = match error {
+            LoadError::Audit(error) => return Err(error.into()),
+            error => error,
+        };
+        if sha256.is_none() {
+            self.seen.remove(&file);
+        }
+        let reason = error.to_string();
+        let same = |known: &RefusedPlugin| known.error.to_string() == reason;
+        let last = self.earlier.get(&file).map(|last| last.sha256);
+        if last == sha256 && self.before.refusal_of(&file).is_some_and(same) {
+            return Ok(());
+        }
+        self.take_refusal(&file);
+        self.next.refused.push(RefusedPlugin { file: file.clone(), error: Arc::new(error) });
+        self.changes.push(Change { reason: Some(reason), ..Change::new(What::Refused, file, sha256) });
+        Ok(())
+    }
+
+    fn clear(&mut self, file: String, sha256: [u8; 32]) {
+        if self.take_refusal(&file) {
+            self.changes.push(Change::new(What::Cleared, file, Some(sha256)));
+        }
+    }
+
+    fn take_refusal(&mut self, file: &str) -> bool {
+        let before = self.next.refused.len();
+        self.next.refused.retain(|refused| refused.file != file);
+        self.next.refused.len() < before
+    }
+
+    /// Records what changes, and then changes it. Nothing here can be left halfway.
+    pub(super) fn take_effect(mut self) -> Result<(Reloaded, Seen), ReloadError> {
+        for change in &self.changes {
+            change.record(self.host)?;
+        }
+        let policy = self.has_another_policy().then(|| Arc::clone(&self.next.policy));
+        if let Some(policy) = &policy {
+            policy::record(self.host, &self.before.policy, policy)?;
+        }
+        self.host.loader.plugins.hold(self.directory);
+        if policy.is_some() || !self.changes.is_empty() {
+            self.next.refused.sort_by(|one, other| one.file.cmp(&other.file));
+            self.host.catalog.send_replace(Arc::new(self.next));
+        }
+        if let Some(policy) = &policy {
+            policy::took_effect(self.host, policy);
+        }
+        let reloaded =
+            Reloaded { policy: policy.map(|policy| policy.sha256.clone()), ..change::summed_up(self.changes) };
+        Ok((reloaded, self.seen))
+    }
+}

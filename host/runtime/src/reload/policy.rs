@@ -1,0 +1,99 @@
+//! The policy, read again: whether it is another, what the audit log says of it, and why one cannot be used.
+
+use super::ReloadError;
+use crate::audit::{AuditError, Kind};
+use crate::catalog::Plugin;
+use crate::grants;
+use crate::host::Inner;
+use crate::ledger::blocking;
+use crate::open::OpenError;
+use crate::policy_in_force::{PolicyInForce, PolicyStatus};
+use crate::text::cut;
+use cap_std::fs::Dir;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Bytes of a fault that the audit log and the host keep: a message with a line of the policy.
+const FAULT_BYTES_MAX: usize = 2048;
+
+/// A policy that took effect, or that could not.
+#[derive(Serialize)]
+struct PolicyLine<'a> {
+    event: &'a str,
+    /// Of the policy in force from this line on.
+    sha256: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_sha256: Option<&'a str>,
+    /// The parts that are not the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changed: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+/// Reads the policy as it is now, where it is not the one in force.
+///
+/// # Errors
+/// It cannot be read or understood, or needs more than the host has reserved.
+pub(super) async fn changed(host: &Arc<Inner>) -> Result<Option<Arc<PolicyInForce>>, OpenError> {
+    let host = Arc::clone(host);
+    blocking(move || {
+        let read = host.sources.read(&host.approvals)?;
+        let before = host.policy();
+        if before.is(&read) {
+            return Ok(None);
+        }
+        host.reserved.check(&read.policy)?;
+        let network = before.network.with_name_servers(read.policy.name_servers());
+        Ok(Some(Arc::new(PolicyInForce::new(read, network))))
+    })
+    .await
+}
+
+/// A loaded plugin with what a policy grants it.
+pub(super) fn bound(
+    host: &Inner,
+    policy: &PolicyInForce,
+    directory: &Dir,
+    plugin: &Plugin,
+) -> Result<Plugin, OpenError> {
+    let mut plugin = plugin.unbound();
+    grants::check_services(&policy.policy, &plugin, &host.injection)?;
+    policy.opening(&host.state, directory).bind(&mut plugin)?;
+    host.loader.describe(&mut plugin)?;
+    Ok(plugin)
+}
+
+/// Records that a policy takes the place of another. Unless this succeeds, it does not.
+pub(super) fn record(host: &Inner, before: &PolicyInForce, policy: &PolicyInForce) -> Result<(), AuditError> {
+    let line = PolicyLine {
+        event: "replaced",
+        sha256: &policy.sha256,
+        previous_sha256: Some(&before.sha256),
+        changed: before.differences(policy),
+        reason: None,
+    };
+    host.audit.append(Kind::Policy, None::<&()>, &line)
+}
+
+/// What else follows a policy that is in force.
+pub(super) fn took_effect(host: &Inner, policy: &PolicyInForce) {
+    host.audit.keep(policy.policy.record().durable);
+    host.policy_status.send_replace(PolicyStatus { sha256: policy.sha256.clone(), fault: None });
+}
+
+/// Notes why the policy in the files is not in force, or that it is again. Returns a fault that was not known before,
+/// after it is recorded.
+pub(super) fn note(host: &Inner, fault: Option<OpenError>) -> Result<Option<String>, ReloadError> {
+    let fault = fault.map(|fault| cut(&fault.to_string(), FAULT_BYTES_MAX).to_owned());
+    let status = host.policy_status.borrow().clone();
+    if status.fault == fault {
+        return Ok(None);
+    }
+    let event = if fault.is_some() { "refused" } else { "no longer refused" };
+    let (sha256, reason) = (status.sha256.as_str(), fault.as_deref());
+    let line = PolicyLine { event, sha256, previous_sha256: None, changed: Vec::new(), reason };
+    host.audit.append(Kind::Policy, None::<&()>, &line)?;
+    host.policy_status.send_replace(PolicyStatus { fault: fault.clone(), ..status });
+    Ok(fault)
+}

@@ -1,0 +1,168 @@
+//! The policy of a host that runs: a change takes effect, a broken file does not, and what runs keeps its decision.
+
+use crate::desk::{ALLOW, PATIENCE, call, put, put_bytes, word};
+use crate::grants::marks_component;
+use portcullis::{Code, Compiler, Host, PolicyStatus, Request};
+use portcullis_tests::{Site, assert_verifies};
+use serde_json::Value;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use tokio::sync::watch::Receiver;
+use tokio::time::timeout;
+
+/// Denies what [`ALLOW`] allows; what a running call asks for is no argument, and still needs a person.
+pub(crate) const DENY: &str = "[defaults]\ndecision = \"ask\"\n[limits]\ntime = \"60 s\"\n\
+    [[rule]]\ntool = \"*.*\"\nwhen = { go = \"yes\" }\ndecision = \"deny\"\n";
+
+/// Puts a policy into place at once, as an editor does.
+pub(crate) fn write(site: &Site, text: &str) {
+    fs::write(site.path("policy.toml.new"), text).unwrap();
+    fs::rename(site.path("policy.toml.new"), site.path("policy.toml")).unwrap();
+}
+
+/// A host whose policy is a file.
+pub(crate) async fn open(site: &Site, text: &str) -> Host {
+    write(site, text);
+    let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(4);
+    builder.policy_file(site.path("policy.toml"), true).open().await.unwrap_or_else(|error| panic!("{error}"))
+}
+
+async fn until(status: &mut Receiver<PolicyStatus>, what: &str, is: impl Fn(&PolicyStatus) -> bool) {
+    let reached = timeout(PATIENCE, status.wait_for(|status| is(status))).await;
+    drop(reached.unwrap_or_else(|_| panic!("it has not come: {what}")).unwrap());
+}
+
+/// The entries of a kind in the audit log.
+fn entries(host: &Host, kind: &str) -> Vec<Value> {
+    let mut entries = Vec::new();
+    let read = host.audit().read(|entry| {
+        if entry.document["kind"] == kind {
+            entries.push(entry.document);
+        }
+        Ok(())
+    });
+    assert_eq!(read.unwrap().fault, None);
+    entries
+}
+
+fn fault(host: &Host) -> Option<String> {
+    host.policy_status().borrow().fault.clone()
+}
+
+#[tokio::test]
+async fn a_policy_that_is_edited_to_deny_is_enforced_while_the_host_runs() {
+    let site = Site::new();
+    let host = open(&site, ALLOW).await;
+    let _watch = host.watch();
+    let mut status = host.policy_status();
+    let before = status.borrow_and_update().clone();
+    word(call(&host, "good").await);
+    write(&site, DENY);
+    until(&mut status, "the policy that denies", |status| *status != before).await;
+    let after = status.borrow().clone();
+    assert!(after.fault.is_none() && after.sha256 != before.sha256, "{after:?}");
+    assert_eq!(call(&host, "good").await.code, Code::PolicyDenied);
+    // In place, and not by another file under its name.
+    fs::write(site.path("policy.toml"), ALLOW).unwrap();
+    until(&mut status, "the policy that allows", |status| status.sha256 == before.sha256).await;
+    word(call(&host, "good").await);
+    let replaced: Vec<_> = entries(&host, "policy");
+    assert_eq!(replaced.len(), 2, "{replaced:?}");
+    assert_eq!(replaced[0]["event"], "replaced");
+    assert_eq!(
+        (&replaced[0]["sha256"], &replaced[0]["previous_sha256"]),
+        (&after.sha256.into(), &before.sha256.into())
+    );
+    assert!(replaced[0]["changed"].as_array().unwrap().contains(&"rules".into()), "{replaced:?}");
+    let decided = entries(&host, "decision");
+    assert_eq!(decided[1]["policy_sha256"], replaced[0]["sha256"]);
+    assert_verifies(&host);
+}
+
+#[tokio::test]
+async fn a_policy_that_cannot_be_used_leaves_the_one_in_force_and_is_said_to() {
+    let site = Site::new();
+    put_bytes(&site, "marks", &marks_component());
+    let host = open(&site, ALLOW).await;
+    let sha256 = host.policy_status().borrow().sha256.clone();
+    let broken = [
+        ("rule]\n", "expected"),
+        ("[plugin.marks]\ndirectory.other = { path = \"work\", access = \"read-only\" }\n", "`other`"),
+        ("[plugin.marks]\ndirectory.work = { path = \"nowhere\", access = \"read-only\" }\n", "marks.work"),
+        ("[plugin.marks]\ndirectory.work = { path = \"state\", access = \"read-only\" }\n", "the state directory"),
+        ("[limits]\nmemory = \"128 MiB\"\n", "limits.memory"),
+    ];
+    for (text, why) in broken {
+        write(&site, text);
+        let told = host.reload().await.unwrap().policy_fault.unwrap_or_else(|| panic!("{text:?} is in force"));
+        assert!(told.contains(why), "{text:?}: {told}");
+        assert_eq!(fault(&host).as_ref(), Some(&told));
+        assert!(host.reload().await.unwrap().is_empty(), "it is said once");
+        word(call(&host, "good").await);
+        let explained = host.explain(Request::new("good.run", r#"{"go":"yes"}"#)).unwrap();
+        assert_eq!((explained.policy_sha256.as_str(), explained.policy_fault), (sha256.as_str(), Some(told.clone())));
+        let last = entries(&host, "policy").pop().unwrap();
+        assert!(last["event"] == "refused" && last["sha256"] == sha256 && last["reason"] == told, "{last}");
+    }
+    fs::remove_file(site.path("policy.toml")).unwrap();
+    assert!(host.reload().await.unwrap().policy_fault.is_some_and(|told| told.contains("there is no policy")));
+    word(call(&host, "good").await);
+    write(&site, ALLOW);
+    host.reload().await.unwrap();
+    assert_eq!(fault(&host), None);
+    assert_eq!(entries(&host, "policy").pop().unwrap()["event"], "no longer refused");
+}
+
+#[tokio::test]
+async fn grants_and_descriptions_are_those_of_the_policy_in_force() {
+    let site = Site::new();
+    for place in ["one", "two"] {
+        site.directory(place);
+    }
+    put_bytes(&site, "marks", &marks_component());
+    fs::write(site.plugins().join("marks.run.md"), "Marks ${workspace}.").unwrap();
+    let grant = |place: &str| {
+        format!("{ALLOW}[plugin.marks]\ndirectory.work = {{ path = \"{place}\", access = \"read-write\" }}\n")
+    };
+    let described =
+        |host: &Host| host.catalog().plugin("marks").unwrap().tools().next().unwrap().description().to_owned();
+    let host = open(&site, &grant("one")).await;
+    assert_eq!(word(call(&host, "marks").await), "mark");
+    assert!(described(&host).ends_with("/one."), "{}", described(&host));
+    write(&site, &grant("two"));
+    assert!(host.reload().await.unwrap().policy.is_some());
+    assert!(described(&host).ends_with("/two."), "{}", described(&host));
+    fs::remove_file(site.path("one/mark")).unwrap();
+    assert_eq!(word(call(&host, "marks").await), "mark");
+    assert!(site.path("two/mark").is_file() && !site.path("one/mark").exists());
+    write(&site, ALLOW);
+    host.reload().await.unwrap();
+    assert_eq!(call(&host, "marks").await.code, Code::DependencyNotGranted);
+}
+
+/// A plugin and the policy that names it come together, in whichever order they are seen.
+#[tokio::test]
+async fn a_policy_and_the_plugin_that_it_names_take_effect_together() {
+    let site = Site::new();
+    site.directory("work");
+    let host = open(&site, ALLOW).await;
+    let grant = format!("{ALLOW}[plugin.marks]\ndirectory.work = {{ path = \"work\", access = \"read-write\" }}\n");
+    write(&site, &grant);
+    put_bytes(&site, "marks", &marks_component());
+    let reloaded = host.reload().await.unwrap();
+    assert!(reloaded.policy.is_some() && reloaded.added.len() == 1, "{reloaded:?}");
+    assert_eq!(word(call(&host, "marks").await), "mark");
+}
+
+#[tokio::test]
+async fn a_policy_does_not_wait_for_a_plugin_directory_that_cannot_be_looked_at() {
+    let site = Site::new();
+    let host = open(&site, ALLOW).await;
+    fs::rename(site.plugins(), site.path("aside")).unwrap();
+    put(&Site::new(), "good", "elsewhere");
+    fs::create_dir(site.plugins()).unwrap();
+    fs::set_permissions(site.plugins(), Permissions::from_mode(0o777)).unwrap();
+    write(&site, DENY);
+    assert!(host.reload().await.is_err());
+    assert_eq!(call(&host, "good").await.code, Code::PolicyDenied);
+}
