@@ -55,6 +55,12 @@ mod secrets;
 #[path = "network/echoes.rs"]
 mod echoes;
 
+#[path = "network/oracle.rs"]
+mod oracle;
+
+#[path = "network/repeats.rs"]
+mod repeats;
+
 #[path = "network/canary.rs"]
 mod canary;
 

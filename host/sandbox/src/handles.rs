@@ -1,7 +1,7 @@
 //! The handles of one call, by key: what a store can reach, and nothing else.
 
 use crate::directory::Directory;
-use crate::http::Client;
+use crate::http::{Client, PluginSecrets};
 use crate::keyvalue::Store;
 use crate::service::Service;
 use crate::surroundings::Surroundings;
@@ -29,6 +29,7 @@ pub struct Handles {
     /// The key of the client that also answers `wasi:http/outgoing-handler`.
     default_client: Option<Arc<str>>,
     pub(crate) surroundings: Surroundings,
+    secrets: Option<Arc<PluginSecrets>>,
 }
 
 #[derive(Clone)]
@@ -48,6 +49,27 @@ impl Handles {
     /// The settings, the time and the randomness of the call.
     pub fn set_surroundings(&mut self, surroundings: Surroundings) {
         self.surroundings = surroundings;
+    }
+
+    /// The secrets that are looked for: all that are bound to the plugin, whether or not this call gets their clients.
+    /// Where they are not set, those of the call's own clients are looked for.
+    pub fn set_secrets(&mut self, secrets: Arc<PluginSecrets>) {
+        self.secrets = Some(secrets);
+    }
+
+    pub(crate) fn secrets(&self) -> Option<Arc<PluginSecrets>> {
+        if let Some(secrets) = &self.secrets {
+            return Some(Arc::clone(secrets));
+        }
+        let network = self.clients().next()?.network();
+        Some(Arc::new(PluginSecrets::new(network, self.clients())))
+    }
+
+    fn clients(&self) -> impl Iterator<Item = &Client> {
+        self.declared.values().filter_map(|declared| match declared {
+            Declared::Client { client, .. } => client.as_ref(),
+            Declared::Directory(_) | Declared::Store(_) | Declared::Service(_) => None,
+        })
     }
 
     /// Declares a directory key, with its handle where one is granted.

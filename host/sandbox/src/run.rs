@@ -160,16 +160,11 @@ impl Engine {
         let network = store.data_mut().http.take_call();
         let effects = store.data_mut().filesystem.take_effects();
         drop(store);
-        if let Some(call) = &network {
-            call.end();
-        }
+        network.end();
         let cpu = Duration::from_nanos(cpu.into_inner());
         let usage = Usage { wall: began.elapsed(), cpu, memory_bytes };
         let ran = Ran { result, usage, log: sink.take(), traffic: Traffic::default(), effects, streamed };
-        match network {
-            Some(call) => redacted(ran, &call),
-            None => ran,
-        }
+        redacted(ran, &network)
     }
 
     /// A store with every limit armed.
@@ -213,17 +208,21 @@ fn complete(result: Result<Returned, Stop>, output: &mut OutputContext) -> (Resu
     (result.and_then(|returned| finished.map(|()| returned).map_err(full)), streamed)
 }
 
-/// A run that used the network: without the secrets that were sent, and with what it did.
+/// A run without the host's secrets in what it says, and with what it did over the network.
 fn redacted(ran: Ran<Returned>, call: &Call) -> Ran<Returned> {
     let ran = ran.map(|returned| match returned {
         Returned::Executed(answer) => Returned::Executed(call.redact_answer(answer)),
-        // Made without a handle.
-        Returned::Described(_) | Returned::Reviewed(_) => returned,
+        Returned::Reviewed(verdict) => Returned::Reviewed(call.redact_verdict(verdict)),
+        // Made without a handle, and before there was any call.
+        Returned::Described(_) => returned,
     });
     Ran { log: call.redact_log(ran.log), traffic: call.traffic(), ..ran }
 }
 
 async fn perform(store: &mut Store<State>, code: &Code, job: Job<'_>) -> wasmtime::Result<Returned> {
+    if let Some(secrets) = store.data().handles.secrets() {
+        secrets.open_at_hand().await;
+    }
     let plugin = code.plugin();
     match job {
         Job::Describe => plugin.describe(store).await.map(|twice| Returned::Described(Box::new(twice))),

@@ -62,7 +62,12 @@ impl State {
             weights: Weights::new(memory.clone()),
             wasi: wasi.build(),
             filesystem: FilesystemContext::new(handles.directories(), limits, memory.clone(), Arc::clone(&call.host)),
-            http: HttpContext::new(handles.default_client().cloned(), memory, Arc::clone(&call.host)),
+            http: HttpContext::new(
+                handles.default_client().cloned(),
+                handles.secrets(),
+                memory,
+                Arc::clone(&call.host),
+            ),
             output,
             stores: StoreBudget::new(),
             handles,

@@ -57,8 +57,7 @@ impl Grant {
 
 /// A host, its resolver, and the files around it.
 pub(crate) struct Lab {
-    #[expect(dead_code, reason = "its files stay for as long as the host")]
-    site: Site,
+    pub(crate) site: Site,
     pub(crate) host: Host,
     pub(crate) dns: Dns,
 }

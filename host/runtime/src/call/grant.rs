@@ -55,6 +55,7 @@ impl ApprovedCall {
             }
         }
         handles.set_surroundings(surroundings(host, &self.call.plugin));
+        handles.set_secrets(Arc::clone(&self.call.plugin.grants.secrets));
         Ok(GrantedCall { call: self.call, limits: self.limits, handles })
     }
 
@@ -113,6 +114,7 @@ pub(super) fn named(host: &Inner, plugin: &Plugin) -> Handles {
         }
     }
     named.set_surroundings(surroundings(host, plugin));
+    named.set_secrets(Arc::clone(&plugin.grants.secrets));
     named
 }
 

@@ -9,7 +9,7 @@ use cap_std::fs::Dir;
 use portcullis_policy::{
     Binding, ClockResolution, DependencyKey, HttpBinding, PluginName, Pointer, Policy, ServiceBinding, StoreBinding,
 };
-use portcullis_sandbox::{Client, Directory, Network};
+use portcullis_sandbox::{Client, Directory, Network, PluginSecrets};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
@@ -22,6 +22,8 @@ pub(crate) struct Grants {
     pub(crate) config: Arc<BTreeMap<String, String>>,
     /// How fine its clocks are.
     pub(crate) clock: ClockResolution,
+    /// The secrets of its clients, which all its calls look for.
+    pub(crate) secrets: Arc<PluginSecrets>,
 }
 
 /// What is bound to one key.
@@ -72,9 +74,15 @@ impl Grants {
 
     /// The client that is bound to a key.
     pub(crate) fn client(&self, key: &DependencyKey) -> Option<&Client> {
-        match self.get(key)? {
-            Grant::Client(client) => Some(client),
-            Grant::Directory(_) | Grant::Store(_) | Grant::Service(_) => None,
+        self.get(key)?.client()
+    }
+}
+
+impl Grant {
+    fn client(&self) -> Option<&Client> {
+        match self {
+            Self::Client(client) => Some(client),
+            Self::Directory(_) | Self::Store(_) | Self::Service(_) => None,
         }
     }
 }
@@ -114,7 +122,9 @@ impl Opening<'_> {
             };
             keys.insert(key.clone(), grant);
         }
-        Ok(Grants { keys, config: Arc::new(policy.config(plugin).clone()), clock: policy.clock(plugin) })
+        let clients = keys.values().filter_map(Grant::client);
+        let secrets = Arc::new(PluginSecrets::new(self.network, clients));
+        Ok(Grants { keys, config: Arc::new(policy.config(plugin).clone()), clock: policy.clock(plugin), secrets })
     }
 }
 

@@ -3,11 +3,12 @@
 use super::call::Record;
 use super::decode::Decoder;
 use super::error::Failure;
-use super::redact::StreamRedactor;
+use super::redact_stream::StreamRedactor;
 use super::tasks::Connection;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,7 +68,7 @@ impl Body for RequestBody {
 /// How a response's body is read.
 pub(super) struct Reading {
     pub(super) decoder: Decoder,
-    pub(super) redactors: Vec<StreamRedactor>,
+    pub(super) redactor: StreamRedactor,
     /// Of the decoded body, in bytes.
     pub(super) limit: u64,
     pub(super) request_limit: u64,
@@ -137,7 +138,7 @@ impl ResponseBody {
                         self.source = None;
                         let rest = self.reading.decoder.finish()?;
                         let rest = self.take(rest);
-                        self.last(&rest)
+                        self.last(rest)
                     }
                     Poll::Pending => {
                         ready!(self.timer.as_mut().poll(context));
@@ -182,26 +183,26 @@ impl ResponseBody {
         piece
     }
 
-    fn redact(&mut self, mut piece: Bytes) -> Bytes {
+    /// What of the body is certain after a piece: all but a fixed number of bytes at its end.
+    fn redact(&mut self, piece: Bytes) -> Bytes {
+        let call = self.reading.record.call();
+        self.reading.redactor.look_for(call.incoming());
         let mut found = 0;
-        for redactor in &mut self.reading.redactors {
-            piece = redactor.push(&piece, &mut found).into();
-        }
-        self.reading.record.call().count_redactions(found);
-        piece
+        let certain = match self.reading.redactor.push(&piece, &mut found) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(certain) => Some(certain.into()),
+        };
+        call.count_redactions(found);
+        certain.unwrap_or(piece)
     }
 
-    /// As `redact`, with what was held back.
-    fn last(&mut self, piece: &Bytes) -> Bytes {
+    /// As `redact`, with what was held back: the body has ended as it should. After a failure that is never seen.
+    fn last(&mut self, piece: Bytes) -> Bytes {
+        let certain = self.redact(piece);
         let mut found = 0;
-        let mut piece = piece.clone();
-        for redactor in &mut self.reading.redactors {
-            let mut whole = redactor.push(&piece, &mut found);
-            whole.extend(redactor.finish(&mut found));
-            piece = whole.into();
-        }
+        let rest = self.reading.redactor.finish(&mut found);
         self.reading.record.call().count_redactions(found);
-        piece
+        if rest.is_empty() { certain } else { [&certain[..], &rest].concat().into() }
     }
 }
 

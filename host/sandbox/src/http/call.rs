@@ -1,9 +1,10 @@
-//! What the requests of one call share: their record, their budget, and the secrets that were sent with them.
+//! What the requests of one call share: their record, their budget, and the secrets that are looked for.
 
 use super::client::Client;
 use super::error::{Failure, Refusal, bounded};
 use super::redact::Redactor;
 use super::tasks::{Holder, close};
+use super::watch::PluginSecrets;
 use super::{Exchange, Traffic};
 use crate::host_memory::{Charge, HostMemory};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -21,10 +22,12 @@ const CONNECTION_BYTES: usize = 1536 * 1024;
 /// What is recorded of a request that the end of the call cut off.
 const CUT_OFF: &str = "the call ended first";
 
-/// The network side of a call. Made with its first request.
+/// The network side of a call.
 #[derive(Default)]
 pub(crate) struct Call {
     state: Mutex<State>,
+    /// `None` for a plugin that has no client and no host with secrets.
+    secrets: Option<Arc<PluginSecrets>>,
 }
 
 #[derive(Default)]
@@ -37,10 +40,13 @@ struct State {
     /// Where the sockets are that may be open.
     sockets: Vec<Weak<Holder>>,
     ended: bool,
-    redactors: Vec<Arc<Redactor>>,
 }
 
 impl Call {
+    pub(super) fn new(secrets: Option<Arc<PluginSecrets>>) -> Self {
+        Self { state: Mutex::default(), secrets }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -120,17 +126,21 @@ impl Call {
         }
     }
 
-    /// From now on looks for this secret in what comes back and goes out.
-    pub(super) fn watch(&self, redactor: &Arc<Redactor>) {
-        let mut state = self.state();
-        if !state.redactors.iter().any(|known| Arc::ptr_eq(known, redactor)) {
-            state.redactors.push(Arc::clone(redactor));
+    /// Opens all secrets of the plugin, so that they are looked for in what is received from now on.
+    pub(super) async fn open_secrets(&self) {
+        if let Some(secrets) = &self.secrets {
+            secrets.open_all().await;
         }
     }
 
-    /// The secrets that were sent until now.
-    pub(super) fn watched(&self) -> Vec<Arc<Redactor>> {
-        self.state().redactors.clone()
+    /// What looks for the plugin's secrets in what it receives.
+    pub(super) fn incoming(&self) -> Option<Arc<Redactor>> {
+        self.secrets.as_ref()?.incoming()
+    }
+
+    /// What looks for every secret of the host in what the plugin says, to the model or to the log.
+    pub(super) fn outgoing(&self) -> Option<Arc<Redactor>> {
+        self.secrets.as_ref()?.outgoing()
     }
 
     pub(super) fn count_redactions(&self, found: u64) {
@@ -139,26 +149,25 @@ impl Call {
         }
     }
 
-    /// A text without the call's secrets.
-    pub(super) fn redact_text(&self, mut text: String) -> String {
-        for redactor in self.watched() {
-            if let Some((redacted, found)) = redactor.text(&text) {
-                text = redacted;
-                self.count_redactions(found);
-            }
-        }
-        text
+    /// A text that goes out, without the host's secrets.
+    pub(super) fn redact_text(&self, text: String) -> String {
+        self.redact(text, Redactor::text)
     }
 
     /// As `redact_text`, for bytes.
-    pub(super) fn redact_bytes(&self, mut bytes: Vec<u8>) -> Vec<u8> {
-        for redactor in self.watched() {
-            if let Some((redacted, found)) = redactor.bytes(&bytes) {
-                bytes = redacted;
-                self.count_redactions(found);
-            }
-        }
-        bytes
+    pub(super) fn redact_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
+        self.redact(bytes, |redactor, bytes| redactor.bytes(bytes))
+    }
+
+    fn redact<T, B: ?Sized>(&self, found_in: T, search: impl Fn(&Redactor, &B) -> Option<(T, u64)>) -> T
+    where
+        T: std::borrow::Borrow<B>,
+    {
+        let Some((redacted, found)) = self.outgoing().and_then(|redactor| search(&redactor, found_in.borrow())) else {
+            return found_in;
+        };
+        self.count_redactions(found);
+        redacted
     }
 
     /// All that the call did, for the record, once it has ended.
@@ -168,8 +177,12 @@ impl Call {
             if exchange.status.is_none() && exchange.error.is_none() {
                 exchange.error = Some(CUT_OFF.to_owned());
             }
-            // A guest can only write what it knows; this is for what it may have been told in another way.
-            exchange.url = self.redact_text(std::mem::take(&mut exchange.url));
+            // A guest can only write what it knows; this is for what it may have been told in another way. An error may
+            // quote a server, and a host's name is in lower case.
+            exchange.method = self.redact_text(std::mem::take(&mut exchange.method));
+            exchange.error = exchange.error.take().map(|error| self.redact_text(error));
+            let url = self.redact_text(std::mem::take(&mut exchange.url));
+            exchange.url = self.redact(url, Redactor::name);
         }
         traffic.redactions = self.state().traffic.redactions;
         traffic

@@ -25,13 +25,13 @@ struct Shared {
     network: Network,
     /// TLS with the roots of the binding, where it has some.
     tls: Option<Arc<ClientConfig>>,
-    vault: Option<Vault>,
+    vault: Option<Arc<Vault>>,
     pace: Pace,
 }
 
 impl Client {
-    /// A client for a binding. Relative paths of the binding start from `base`. The secret is looked up when it is
-    /// first used.
+    /// A client for a binding. Relative paths of the binding start from `base`. The secret is read when a call of the
+    /// plugin first needs it or first receives anything.
     ///
     /// # Errors
     /// The certificates to trust cannot be read.
@@ -40,7 +40,8 @@ impl Client {
             tls::from_file(&base.join(path)).map_err(|error| NetworkError(format!("the roots in {path}: {error}")))
         };
         let tls = binding.roots.as_ref().map(from_file).transpose()?;
-        let vault = binding.secret.clone().map(|secret| Vault::new(secret, base));
+        let opened = || Arc::clone(network.opened_secrets());
+        let vault = binding.secret.clone().map(|secret| Arc::new(Vault::new(secret, base, opened())));
         let pace = Pace::new(binding.limits.requests_per_minute);
         Ok(Self { shared: Arc::new(Shared { binding, network: network.clone(), tls, vault, pace }), only: None })
     }
@@ -72,7 +73,17 @@ impl Client {
 
     /// Where the secret is, where it belongs to requests to this destination.
     pub(super) fn vault(&self, destination: &Destination) -> Option<&Vault> {
-        self.shared.vault.as_ref().filter(|vault| vault.is_for(destination))
+        self.shared.vault.as_deref().filter(|vault| vault.is_for(destination))
+    }
+
+    /// Where the secret is, whatever destination it belongs to.
+    pub(super) fn any_vault(&self) -> Option<&Arc<Vault>> {
+        self.shared.vault.as_ref()
+    }
+
+    /// The network it belongs to.
+    pub(crate) fn network(&self) -> &Network {
+        &self.shared.network
     }
 
     /// Decides on a request before anything is looked up.
@@ -139,6 +150,6 @@ impl Client {
     }
 
     fn slot(&self) -> Option<&SecretSlot> {
-        self.shared.vault.as_ref().map(Vault::slot)
+        self.shared.vault.as_deref().map(Vault::slot)
     }
 }

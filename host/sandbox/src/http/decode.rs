@@ -10,8 +10,8 @@ use std::io::Write;
 /// holds much more than a mebibyte.
 const STEP_BYTES: usize = 1024;
 
-/// The longest name of a coding that an error repeats, in bytes.
-const CODING_BYTES_MAX: usize = 64;
+/// The codings that an error names: those of the IANA registry. Another text may be anything, a secret included.
+const CODINGS_NAMED: [&str; 8] = ["br", "compress", "dcb", "dcz", "deflate", "exi", "pack200-gzip", "zstd"];
 
 /// How a body is encoded.
 pub(super) enum Decoder {
@@ -29,7 +29,7 @@ impl Decoder {
     pub(super) fn of(headers: &HeaderMap) -> Result<Self, Failure> {
         let mut codings = Vec::new();
         for value in headers.get_all(header::CONTENT_ENCODING) {
-            let value = value.to_str().map_err(|_| Failure::Coding(String::new()))?;
+            let value = value.to_str().map_err(|_| Failure::Coding(None))?;
             let named = value.split(',').map(|coding| coding.trim().to_ascii_lowercase());
             codings.extend(named.filter(|coding| !coding.is_empty() && coding != "identity"));
         }
@@ -38,7 +38,9 @@ impl Decoder {
             [one] if one == "gzip" || one == "x-gzip" => {
                 Ok(Self::Gzip { decoder: Box::new(MultiGzDecoder::new(Vec::new())), begun: false })
             }
-            others => Err(Failure::Coding(others.join(", ").chars().take(CODING_BYTES_MAX).collect())),
+            others => {
+                Err(Failure::Coding(CODINGS_NAMED.into_iter().find(|named| others.iter().any(|other| other == named))))
+            }
         }
     }
 

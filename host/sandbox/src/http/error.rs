@@ -87,8 +87,8 @@ pub(super) enum Failure {
     ResponseBody(u64),
     #[error("the response's headers are more or longer than the host takes")]
     ResponseHeaders,
-    #[error("the response has the content coding {0:?}, which nobody asked for")]
-    Coding(String),
+    #[error("the response has a content coding that the host did not ask for: {}", .0.unwrap_or("an unknown one"))]
+    Coding(Option<&'static str>),
     #[error("the response is not the gzip that it says it is")]
     Encoded,
     #[error("the connection ended before the response did")]
@@ -119,7 +119,7 @@ impl Failure {
             Self::RequestBody(limit) => Error::HttpRequestBodySize(Some(*limit)),
             Self::ResponseBody(limit) => Error::HttpResponseBodySize(Some(*limit)),
             Self::ResponseHeaders => Error::HttpResponseHeaderSectionSize(None),
-            Self::Coding(coding) => Error::HttpResponseContentCoding(Some(coding.clone())),
+            Self::Coding(coding) => Error::HttpResponseContentCoding(coding.map(str::to_owned)),
             Self::Encoded => Error::HttpResponseContentCoding(Some("gzip".to_owned())),
             Self::Incomplete => Error::HttpResponseIncomplete,
             Self::Aborted | Self::Protocol => Error::HttpProtocolError,

@@ -8,7 +8,7 @@ use super::call::{Record, Slot};
 use super::client::Client;
 use super::decode::Decoder;
 use super::error::{Failure, Refusal};
-use super::redact::StreamRedactor;
+use super::redact_stream::StreamRedactor;
 use super::secret::{SecretError, Vault, basic};
 use super::tasks::Connection;
 use super::{connect, headers, tls};
@@ -90,8 +90,10 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
     let mut head = Head { method, headers, target: Zeroizing::new(destination.path_with_query()) };
     headers::complete(&mut head.headers);
     if let Some(vault) = client.vault(&destination) {
-        inject(vault, &mut head, &destination, &record).await?;
+        inject(vault, &mut head, &destination).await?;
     }
+    // Before anything is received: what this server repeats may have been sent to another one, in another call.
+    record.call().open_secrets().await;
     let addresses = checked_addresses(&client, &destination).await?;
     let stream = connect::connect(&addresses, timing.end(timing.connect)).await?;
     let over = Arc::new(AtomicBool::new(false));
@@ -132,7 +134,7 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
     parts.extensions.clear();
     let reading = Reading {
         decoder,
-        redactors: record.call().watched().into_iter().map(StreamRedactor::new).collect(),
+        redactor: StreamRedactor::default(),
         limit: limits.response_bytes,
         request_limit: limits.request_bytes,
         request_over: over,
@@ -189,11 +191,10 @@ impl Head {
     }
 }
 
-/// Adds the secret, and has it looked for from now on. Without one the request is not sent.
-async fn inject(vault: &Vault, head: &mut Head, destination: &Destination, record: &Record) -> Result<(), Refusal> {
+/// Adds the secret. Without one the request is not sent.
+async fn inject(vault: &Vault, head: &mut Head, destination: &Destination) -> Result<(), Refusal> {
     let refused = |error| Refusal::Secret { host: destination.host().to_string(), error };
     let charge = vault.open().await.map_err(refused)?;
-    record.call().watch(&charge.redactor);
     let secret = &charge.secret;
     match vault.slot() {
         SecretSlot::Header { name, value } => {

@@ -122,26 +122,23 @@ pub(super) fn complete(headers: &mut HeaderMap) {
     headers.remove(HOST);
 }
 
-/// Takes out of a response's headers what is no longer true after decoding and redacting, and the call's secrets.
+/// Takes out of a response's headers what is no longer true after decoding and redacting, and the plugin's secrets.
 pub(super) fn clean(headers: &mut HeaderMap, decoded: bool, call: &Call) {
-    let redactors = call.watched();
     if decoded {
         headers.remove(CONTENT_ENCODING);
-    }
-    if decoded || !redactors.is_empty() {
         headers.remove(CONTENT_LENGTH);
     }
-    for redactor in &redactors {
-        let named: Vec<_> = headers.keys().filter(|name| redactor.text(name.as_str()).is_some()).cloned().collect();
-        for name in named {
-            headers.remove(name);
-            call.count_redactions(1);
-        }
-        for value in headers.values_mut() {
-            let Some((redacted, found)) = redactor.bytes(value.as_bytes()) else { continue };
-            call.count_redactions(found);
-            *value = HeaderValue::from_bytes(&redacted).unwrap_or(HeaderValue::from_static(super::redact::REPLACEMENT));
-        }
+    let Some(redactor) = call.incoming() else { return };
+    headers.remove(CONTENT_LENGTH);
+    let named: Vec<_> = headers.keys().filter(|name| redactor.name(name.as_str()).is_some()).cloned().collect();
+    for name in named {
+        headers.remove(name);
+        call.count_redactions(1);
+    }
+    for value in headers.values_mut() {
+        let Some((redacted, found)) = redactor.bytes(value.as_bytes()) else { continue };
+        call.count_redactions(found);
+        *value = HeaderValue::from_bytes(&redacted).unwrap_or(HeaderValue::from_static(super::redact::REPLACEMENT));
     }
 }
 

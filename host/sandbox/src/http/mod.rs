@@ -4,7 +4,8 @@
 //! (`client`), resolved (`resolve`), connected to at an address that was checked (`connect`), encrypted (`tls`) and
 //! sent on a connection of its own (`exchange`). Connections, cookies and redirects are never shared or followed.
 //! Bodies stream under caps (`body`, `decode`); a secret is added at the last moment (`secret`, `command`) and searched
-//! for in what comes back (`redact`). Whatever a call has open here ends with it (`tasks`).
+//! for in what comes back and goes out (`redact`, `redact_stream`, `spellings`, `watch`). Whatever a call has open here
+//! ends with it (`tasks`).
 
 mod body;
 mod budget;
@@ -20,14 +21,17 @@ mod headers;
 mod network;
 mod outgoing;
 mod redact;
+mod redact_stream;
 mod resolve;
 mod secret;
+mod spellings;
 mod tasks;
 #[cfg(test)]
 mod tests;
 mod tls;
 mod types;
 mod wasi;
+mod watch;
 
 pub(crate) use call::Call;
 pub use client::Client;
@@ -35,6 +39,7 @@ pub use error::Unreachable;
 pub use network::{Network, NetworkError};
 pub(crate) use outgoing::OutgoingRedactor;
 pub(crate) use wasi::{HttpContext, add_to_linker};
+pub use watch::PluginSecrets;
 
 /// One request of a call, for the record. Hostile text: hosts and paths come from the guest.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,9 @@
-//! What all clients of a host share: whom to ask for addresses, whom TLS trusts, and what no guest may reach.
+//! What all clients of a host share: whom to ask for addresses, whom TLS trusts, what no guest may reach, and which
+//! secrets were opened.
 
 use super::resolve::NameServers;
 use super::tls;
+use super::watch::OpenedSecrets;
 use portcullis_policy::is_global;
 use rustls::ClientConfig;
 use std::net::{IpAddr, SocketAddr};
@@ -18,6 +20,8 @@ struct Shared {
     tls: OnceLock<Option<Arc<ClientConfig>>>,
     /// One list for all networks of a host, whatever their name servers.
     own: Arc<RwLock<Vec<SocketAddr>>>,
+    /// One list for all networks of a host: what an earlier policy opened may still be good.
+    opened: Arc<OpenedSecrets>,
 }
 
 /// Why there is no network or no client.
@@ -33,14 +37,17 @@ impl Network {
     /// None at present; what a network needs is found out when it is used.
     pub fn new(name_servers: &[SocketAddr]) -> Result<Self, NetworkError> {
         let name_servers = NameServers::new(name_servers);
-        Ok(Self { shared: Arc::new(Shared { name_servers, tls: OnceLock::new(), own: Arc::default() }) })
+        let (tls, own, opened) = (OnceLock::new(), Arc::default(), Arc::default());
+        Ok(Self { shared: Arc::new(Shared { name_servers, tls, own, opened }) })
     }
 
-    /// The same network with other name servers: what is forbidden here is forbidden there, now and later.
+    /// The same network with other name servers. What is forbidden here is forbidden there, and what was opened here is
+    /// looked for there, now and later.
     #[must_use]
     pub fn with_name_servers(&self, name_servers: &[SocketAddr]) -> Self {
-        let (name_servers, own) = (NameServers::new(name_servers), Arc::clone(&self.shared.own));
-        Self { shared: Arc::new(Shared { name_servers, tls: OnceLock::new(), own }) }
+        let (own, opened) = (Arc::clone(&self.shared.own), Arc::clone(&self.shared.opened));
+        let (name_servers, tls) = (NameServers::new(name_servers), OnceLock::new());
+        Self { shared: Arc::new(Shared { name_servers, tls, own, opened }) }
     }
 
     /// Keeps every client from an address, whatever is granted: one that the host itself listens at. An address that
@@ -56,6 +63,10 @@ impl Network {
             let everywhere = own.ip().is_unspecified() && !is_global(address.ip());
             own.port() == address.port() && (own.ip() == address.ip() || address.ip().is_unspecified() || everywhere)
         })
+    }
+
+    pub(super) fn opened_secrets(&self) -> &Arc<OpenedSecrets> {
+        &self.shared.opened
     }
 
     pub(super) fn name_servers(&self) -> &NameServers {

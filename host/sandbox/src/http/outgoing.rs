@@ -1,44 +1,35 @@
-//! What a guest writes piece by piece, without the secrets of its call.
+//! What a guest writes piece by piece, without the secrets of its host.
 
 use super::call::Call;
-use super::redact::StreamRedactor;
+use super::redact_stream::StreamRedactor;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Takes the secrets of a call out of a text that is written while more of them may be sent.
+/// Takes secrets out of a text that is written while more of them may be opened.
 pub(crate) struct OutgoingRedactor {
     call: Arc<Call>,
-    /// One for each secret, in the order in which they were sent first.
-    redactors: Vec<StreamRedactor>,
+    redactor: StreamRedactor,
 }
 
 impl OutgoingRedactor {
     pub(crate) fn new(call: Arc<Call>) -> Self {
-        Self { call, redactors: Vec::new() }
+        Self { call, redactor: StreamRedactor::default() }
     }
 
     /// What of the text is certain after `bytes`.
     pub(crate) fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        // What was written before a secret was first sent cannot have it from there.
-        let unknown = self.call.watched().into_iter().skip(self.redactors.len());
-        self.redactors.extend(unknown.map(StreamRedactor::new));
+        self.redactor.look_for(self.call.outgoing());
         let mut found = 0;
-        let pushed = self
-            .redactors
-            .iter_mut()
-            .fold(Cow::Borrowed(bytes), |piece, redactor| Cow::Owned(redactor.push(&piece, &mut found)));
+        let pushed = self.redactor.push(bytes, &mut found);
         self.call.count_redactions(found);
         pushed
     }
 
     /// What was held back, once nothing more comes.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
+        self.redactor.look_for(self.call.outgoing());
         let mut found = 0;
-        let rest = self.redactors.iter_mut().fold(Vec::new(), |rest, redactor| {
-            let mut whole = redactor.push(&rest, &mut found);
-            whole.extend(redactor.finish(&mut found));
-            whole
-        });
+        let rest = self.redactor.finish(&mut found);
         self.call.count_redactions(found);
         rest
     }

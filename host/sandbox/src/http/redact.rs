@@ -1,25 +1,29 @@
-//! Finds the secrets of a call in what comes back or goes out, in the spellings that servers echo them in, and takes
-//! them out.
+//! Finds secrets in what comes back or goes out, in the spellings that servers echo them in, and takes them out.
 //!
 //! Found: the value itself, reversed, in base64 (both alphabets, at each of the three offsets, padded or not), in
 //! hexadecimal, percent-encoded (only where needed or throughout, and as forms do), and escaped as in JSON or HTML.
 //! Not found: anything that a server which means to leak can think of, such as a value in pieces, encoded twice or
 //! encrypted. A server that means to leak already has the secret; this is for those that echo.
 
-use super::encoding::{Case, is_unreserved, percent};
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, Encoding, HEXLOWER, HEXUPPER};
+use super::spellings::spellings;
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// What stands where a secret stood.
 pub(super) const REPLACEMENT: &str = "[redacted by Portcullis]";
 
-/// Looks for one secret in all its spellings.
+/// The shortest hold-back of a stream, in bytes. Together with rounding up to a power of two it keeps a guest from
+/// reading the length of an ordinary secret from the number of bytes that it has to wait for.
+const HOLD_BACK_BYTES_MIN: usize = 256;
+
+/// Looks for one secret or more in all their spellings.
 pub(super) struct Redactor {
     automaton: AhoCorasick,
+    /// For names of headers and hosts, which arrive in lower case. `None` where no spelling can be in a name.
+    names: Option<AhoCorasick>,
+    /// Sorted, each once.
     spellings: Vec<Zeroizing<Vec<u8>>>,
     /// Which bytes a spelling can begin with.
     begins: [bool; 256],
@@ -29,55 +33,70 @@ pub(super) struct Redactor {
 impl Redactor {
     /// Looks for each of `values`: the secret, and what it is filled into. `None` where there is too much to look for.
     pub(super) fn new(values: &[&str]) -> Option<Self> {
-        let spellings: BTreeSet<Vec<u8>> = values.iter().flat_map(|value| spellings(value)).collect();
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            // A table of all transitions would be large for a long secret.
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(&spellings)
-            .ok()?;
+        Self::of(values.iter().flat_map(|value| spellings(value)).collect())
+    }
+
+    /// Looks for all that any of `parts` looks for. `None` where that is too much.
+    pub(super) fn union(parts: &[Arc<Self>]) -> Option<Self> {
+        Self::of(parts.iter().flat_map(|part| part.spellings.iter().map(|spelling| spelling.to_vec())).collect())
+    }
+
+    fn of(spellings: BTreeSet<Vec<u8>>) -> Option<Self> {
+        let automaton = builder().build(&spellings).ok()?;
+        let in_names: Vec<&Vec<u8>> = spellings.iter().filter(|spelling| spelling.iter().all(is_name_byte)).collect();
+        let names = match in_names.as_slice() {
+            [] => None,
+            spellings => Some(builder().ascii_case_insensitive(true).build(spellings).ok()?),
+        };
         let mut begins = [false; 256];
         for first in spellings.iter().filter_map(|spelling| spelling.first()) {
             begins[usize::from(*first)] = true;
         }
         let longest_bytes = spellings.iter().map(Vec::len).max().unwrap_or(0);
-        Some(Self { automaton, spellings: spellings.into_iter().map(Zeroizing::new).collect(), begins, longest_bytes })
+        let spellings = spellings.into_iter().map(Zeroizing::new).collect();
+        Some(Self { automaton, names, spellings, begins, longest_bytes })
+    }
+
+    /// Whether it looks for the same as another.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.spellings == other.spellings
+    }
+
+    /// How long all spellings are together, in bytes.
+    pub(super) fn spelled_bytes(&self) -> usize {
+        self.spellings.iter().map(|spelling| spelling.len()).sum()
+    }
+
+    /// How many bytes at the end of a stream are held back until more arrive: always as many, so that nothing about a
+    /// secret follows from it, and enough that each spelling which begins before them is there as a whole.
+    pub(super) fn hold_back_bytes(&self) -> usize {
+        self.longest_bytes.max(HOLD_BACK_BYTES_MIN).next_power_of_two()
     }
 
     /// `bytes` without the secret, and how often it was there; `None` where it was not.
     pub(super) fn bytes(&self, bytes: &[u8]) -> Option<(Vec<u8>, u64)> {
-        self.automaton.find(bytes)?;
-        let mut found = 0;
-        let (redacted, _) = self.replace(bytes, bytes.len(), &mut found);
-        Some((redacted, found))
+        replace_all(&self.automaton, bytes)
     }
 
     /// As `bytes`, for text.
     pub(super) fn text(&self, text: &str) -> Option<(String, u64)> {
-        let (redacted, found) = self.bytes(text.as_bytes())?;
-        // Every spelling is text, so what is left between two of them is too.
-        let redacted = String::from_utf8(redacted).unwrap_or_else(|_| REPLACEMENT.to_owned());
-        Some((redacted, found))
+        self.bytes(text.as_bytes()).map(as_text)
+    }
+
+    /// As `text`, for a text in which case does not count.
+    pub(super) fn name(&self, name: &str) -> Option<(String, u64)> {
+        replace_all(self.names.as_ref()?, name.as_bytes()).map(as_text)
     }
 
     /// Replaces each spelling that begins before `end`. Returns the text up to `end`, or up to the end of the last
     /// spelling where that is later, and how much of `bytes` that was.
-    fn replace(&self, bytes: &[u8], end: usize, found: &mut u64) -> (Vec<u8>, usize) {
-        let mut replaced = Vec::with_capacity(bytes.len());
-        let mut done = 0;
-        for spelling in self.automaton.find_iter(bytes).take_while(|spelling| spelling.start() < end) {
-            replaced.extend_from_slice(&bytes[done..spelling.start()]);
-            replaced.extend_from_slice(REPLACEMENT.as_bytes());
-            done = spelling.end();
-            *found += 1;
-        }
-        let end = end.max(done);
-        replaced.extend_from_slice(&bytes[done..end]);
-        (replaced, end)
+    pub(super) fn replace_until(&self, bytes: &[u8], end: usize, found: &mut u64) -> (Vec<u8>, usize) {
+        replace(&self.automaton, bytes, end, found)
     }
 
-    /// The first place in `bytes` where a spelling may begin whose rest is still to come.
-    pub(super) fn undecided(&self, bytes: &[u8]) -> usize {
+    /// The first place in `bytes` where a spelling may begin whose rest was cut off. This is for what no guest sees:
+    /// it tells where a beginning of a secret is.
+    pub(super) fn cut_off(&self, bytes: &[u8]) -> usize {
         let first = bytes.len().saturating_sub(self.longest_bytes.saturating_sub(1));
         let begun = |rest: &[u8]| {
             self.spellings.iter().any(|spelling| spelling.len() > rest.len() && spelling.starts_with(rest))
@@ -88,118 +107,58 @@ impl Redactor {
     }
 }
 
-/// A redactor for a stream: holds back what may be the beginning of a secret, and nothing else.
-pub(super) struct StreamRedactor {
-    redactor: Arc<Redactor>,
-    held: Zeroizing<Vec<u8>>,
+fn builder() -> AhoCorasickBuilder {
+    let mut builder = AhoCorasick::builder();
+    // A table of all transitions would be large for a long secret.
+    builder.match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::ContiguousNFA));
+    builder
 }
 
-impl StreamRedactor {
-    pub(super) fn new(redactor: Arc<Redactor>) -> Self {
-        Self { redactor, held: Zeroizing::default() }
-    }
-
-    /// What of the stream is certain after `bytes`. Counts into `found`.
-    pub(super) fn push(&mut self, bytes: &[u8], found: &mut u64) -> Vec<u8> {
-        self.held.extend_from_slice(bytes);
-        let (redacted, done) = self.redactor.replace(&self.held, self.redactor.undecided(&self.held), found);
-        self.held.drain(..done);
-        redacted
-    }
-
-    /// The rest, once nothing more comes.
-    pub(super) fn finish(&mut self, found: &mut u64) -> Vec<u8> {
-        let (redacted, _) = self.redactor.replace(&self.held, self.held.len(), found);
-        self.held.clear();
-        redacted
-    }
+/// Whether a byte can be in the name of a header: RFC 9110 section 5.6.2.
+fn is_name_byte(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte)
 }
 
-/// Every spelling of a value that is looked for.
-fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
-    let bytes = value.as_bytes();
-    let mut texts = vec![
-        value.to_owned(),
-        value.chars().rev().collect(),
-        html(value, "&#39;", "&#34;"),
-        html(value, "&#x27;", "&quot;"),
-        html(value, "&apos;", "&quot;"),
-        html(value, "'", "&quot;"),
-    ];
-    texts.extend([BASE64.encode(bytes), BASE64URL.encode(bytes)]);
-    for bare in [BASE64_NOPAD, BASE64URL_NOPAD] {
-        texts.push(bare.encode(bytes));
-        texts.extend((0..3).map(|offset| base64_core(bytes, offset, &bare)));
-    }
-    texts.extend([HEXLOWER.encode(bytes), HEXUPPER.encode(bytes)]);
-    for case in [Case::Lower, Case::Upper] {
-        texts.push(percent(bytes, case, is_unreserved));
-        texts.push(percent(bytes, case, |_| false));
-        // What JavaScript keeps in a component of a URL, and what a form is sent as.
-        texts.push(percent(bytes, case, |byte| is_unreserved(byte) || b"!*'()".contains(&byte)));
-        texts.push(percent(bytes, case, |byte| is_unreserved(byte) || byte == b' ').replace(' ', "+"));
-        let form = |byte: u8| byte.is_ascii_alphanumeric() || b"*-._ ".contains(&byte);
-        texts.push(percent(bytes, case, form).replace(' ', "+"));
-        // What some keep as parts of a path, and what JavaScript keeps in a whole URL.
-        texts.push(percent(bytes, case, |byte| is_unreserved(byte) || byte == b'/'));
-        texts.push(percent(bytes, case, |byte| is_unreserved(byte) || b";/?:@&=+$,#!*'()".contains(&byte)));
-        for slash in ["/", "\\/"] {
-            texts.extend([json(value, slash, "", case), json(value, slash, "<>&", case)]);
-            texts.push(json(value, slash, "<>&'+", case));
-        }
-    }
-    texts.into_iter().map(String::into_bytes).collect()
+fn replace_all(automaton: &AhoCorasick, bytes: &[u8]) -> Option<(Vec<u8>, u64)> {
+    automaton.find(bytes)?;
+    let mut found = 0;
+    let (redacted, _) = replace(automaton, bytes, bytes.len(), &mut found);
+    Some((redacted, found))
 }
 
-/// The part of base64 that a value alone decides when it begins `offset` bytes into a group of three.
-fn base64_core(bytes: &[u8], offset: usize, bare: &Encoding) -> String {
-    let shifted = Zeroizing::new([&[0; 2][..offset], bytes].concat());
-    let encoded = bare.encode(&shifted);
-    // The digits of the bytes before, and the one that is shared with them.
-    let begin = [0, 2, 3][offset];
-    let end = shifted.len() * 8 / 6;
-    encoded[begin..end].to_owned()
+fn as_text((redacted, found): (Vec<u8>, u64)) -> (String, u64) {
+    // Every spelling is text, so what is left between two of them is too.
+    (String::from_utf8(redacted).unwrap_or_else(|_| REPLACEMENT.to_owned()), found)
 }
 
-fn html(value: &str, apostrophe: &str, quote: &str) -> String {
-    let escaped = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    escaped.replace('\'', apostrophe).replace('"', quote)
-}
-
-/// As within a JSON string; `unicode` are characters that are written as `\u00..`, beside those outside ASCII in
-/// upper-case spelling, which is a common setting.
-fn json(value: &str, slash: &str, unicode: &str, case: Case) -> String {
-    let mut text = String::with_capacity(value.len());
-    for character in value.chars() {
-        match character {
-            '"' | '\\' => text.extend(['\\', character]),
-            '/' => text.push_str(slash),
-            _ if unicode.contains(character) || (!unicode.is_empty() && !character.is_ascii()) => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    let written = match case {
-                        Case::Lower => write!(text, "\\u{unit:04x}"),
-                        Case::Upper => write!(text, "\\u{unit:04X}"),
-                    };
-                    debug_assert!(written.is_ok(), "writing to a string does not fail");
-                }
-            }
-            _ => text.push(character),
-        }
+fn replace(automaton: &AhoCorasick, bytes: &[u8], end: usize, found: &mut u64) -> (Vec<u8>, usize) {
+    let mut replaced = Vec::with_capacity(bytes.len());
+    let mut done = 0;
+    for spelling in automaton.find_iter(bytes).take_while(|spelling| spelling.start() < end) {
+        replaced.extend_from_slice(&bytes[done..spelling.start()]);
+        replaced.extend_from_slice(REPLACEMENT.as_bytes());
+        done = spelling.end();
+        *found += 1;
     }
-    text
+    let end = end.max(done);
+    replaced.extend_from_slice(&bytes[done..end]);
+    (replaced, end)
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::http::encoding::{Case, is_unreserved, percent};
+    use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
 
-    const SECRET: &str = "k3y/+ \"<&'\\=éx";
+    pub(in crate::http) const SECRET: &str = "k3y/+ \"<&'\\=éx";
 
     fn redactor() -> Arc<Redactor> {
         Arc::new(Redactor::new(&[SECRET]).unwrap())
     }
 
-    fn echoes() -> Vec<(&'static str, String)> {
+    /// Each spelling that servers echo the secret in, by its name.
+    pub(in crate::http) fn echoes() -> Vec<(&'static str, String)> {
         let bytes = SECRET.as_bytes();
         let padded = |prefix: &str| BASE64.encode(&[prefix.as_bytes(), bytes, b" and more"].concat());
         let url = |prefix: &str| BASE64URL_NOPAD.encode(&[prefix.as_bytes(), bytes, b"."].concat());
@@ -242,41 +201,28 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_is_split_anywhere_is_found() {
-        let redactor = redactor();
-        for (name, echo) in echoes() {
-            let text = format!("{{\"a\": \"k3y{echo}k3\", \"b\": \"{echo}\"}}");
-            let (whole, expected) = redactor.bytes(text.as_bytes()).unwrap();
-            for split in 0..=text.len() {
-                let mut stream = StreamRedactor::new(Arc::clone(&redactor));
-                let mut found = 0;
-                let mut parts = stream.push(&text.as_bytes()[..split], &mut found);
-                parts.extend(stream.push(&text.as_bytes()[split..], &mut found));
-                parts.extend(stream.finish(&mut found));
-                assert_eq!((&parts, found), (&whole, expected), "{name}, split at {split}");
-            }
-            let mut stream = StreamRedactor::new(Arc::clone(&redactor));
-            let mut found = 0;
-            let mut drip: Vec<u8> = text.bytes().flat_map(|byte| stream.push(&[byte], &mut found)).collect();
-            drip.extend(stream.finish(&mut found));
-            assert_eq!((drip, found), (whole, expected), "{name}, byte by byte");
-        }
-    }
-
-    #[test]
-    fn only_the_possible_beginning_of_a_secret_is_held_back() {
-        let mut stream = StreamRedactor::new(redactor());
-        let mut found = 0;
-        assert_eq!(stream.push(b"data: nothing\n\n", &mut found), b"data: nothing\n\n");
-        assert_eq!(stream.push(b"data: k3y/", &mut found), b"data: ");
-        assert_eq!(stream.push(b"n", &mut found), b"k3y/n");
-        assert_eq!(found, 0);
-    }
-
-    #[test]
     fn a_redacted_json_document_still_parses() {
         let text = r#"{"token": "k3y/+ \"<&'\\=éx"}"#;
         let (redacted, _) = redactor().text(text).unwrap();
         assert_eq!(redacted, format!("{{\"token\": \"{REPLACEMENT}\"}}"));
+    }
+
+    #[test]
+    fn a_name_is_searched_in_any_case() {
+        let redactor = Redactor::new(&["Tok-8C1F0a5e9d7b"]).unwrap();
+        for name in ["tok-8c1f0a5e9d7b", "x-TOK-8C1F0A5E9D7B-y"] {
+            assert_eq!(redactor.name(name).unwrap().1, 1, "{name}");
+        }
+        assert!(redactor.text("tok-8c1f0a5e9d7b").is_none() && redactor.name("tok-8c1f0a5e").is_none());
+    }
+
+    #[test]
+    fn a_union_finds_what_each_part_finds() {
+        let parts = [Arc::new(Redactor::new(&["first-secret"]).unwrap()), redactor()];
+        let union = Redactor::union(&parts).unwrap();
+        let (redacted, found) = union.text(&format!("first-secret {SECRET} third-secret")).unwrap();
+        assert_eq!((redacted, found), (format!("{REPLACEMENT} {REPLACEMENT} third-secret"), 2));
+        assert!(union.is_same(&Redactor::union(&[redactor(), Arc::clone(&parts[0])]).unwrap()));
+        assert!(!union.is_same(&parts[0]));
     }
 }

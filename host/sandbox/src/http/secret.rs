@@ -1,10 +1,11 @@
 //! The secret of a client: where it is read, what it may look like, and that nobody prints it.
 //!
-//! It is read when it is first needed and kept in the client from then on. Memory that we own is wiped when it is
-//! dropped; the copies within a request on its way, which hyper owns, are not.
+//! It is read before the plugin that it is bound to receives a first byte, and kept in the client from then on. Memory
+//! that we own is wiped when it is dropped; the copies within a request on its way, which hyper owns, are not.
 
 use super::command;
 use super::redact::Redactor;
+use super::watch::OpenedSecrets;
 use data_encoding::BASE64;
 use portcullis_policy::{Destination, SecretBinding, SecretSlot, SecretSource};
 use rustix::fs::{Mode, OFlags};
@@ -12,8 +13,9 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use tokio::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
 /// The shortest secret, in bytes: what is shorter also occurs by chance, and could not be redacted.
@@ -22,6 +24,10 @@ const SECRET_BYTES_MIN: usize = 8;
 const SECRET_BYTES_MAX: usize = 8192;
 /// The most that is read of a file or a program, in bytes.
 const SOURCE_BYTES_MAX: usize = 64 * 1024;
+
+/// How long a secret that could not be read is not read again only to look for it. A request that needs it reads it at
+/// once. Without this, each call of a plugin would wait for a keyring that does not answer.
+const RETRY_TIME: Duration = Duration::from_secs(60);
 
 /// Why there is no secret. Says nothing of what was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +48,10 @@ pub(crate) enum SecretError {
     Long,
     #[error("it has a line break or another character that cannot be sent where it belongs")]
     Characters,
+    #[error("the host looks for so many secrets that it has no room for this one")]
+    Many,
+    #[error("the host could not prepare to look for it")]
+    Internal,
 }
 
 /// A secret. Wiped when dropped; never printed, copied or written.
@@ -87,12 +97,12 @@ pub(super) struct Charge {
 }
 
 impl Charge {
-    fn new(secret: Secret, slot: &SecretSlot) -> Result<Self, SecretError> {
+    fn new(secret: Secret, slot: &SecretSlot, opened: &OpenedSecrets) -> Result<Self, SecretError> {
         let redactor = match slot {
             SecretSlot::Basic { user } => Redactor::new(&[secret.expose(), &basic(user, &secret)]),
             SecretSlot::Header { .. } | SecretSlot::Query { .. } => Redactor::new(&[secret.expose()]),
         };
-        Ok(Self { secret, redactor: Arc::new(redactor.ok_or(SecretError::Long)?) })
+        Ok(Self { secret, redactor: opened.add(redactor.ok_or(SecretError::Long)?)? })
     }
 }
 
@@ -106,12 +116,15 @@ pub(super) fn basic(user: &str, secret: &Secret) -> Zeroizing<String> {
 pub(super) struct Vault {
     binding: SecretBinding,
     base: PathBuf,
-    charge: Mutex<Option<Arc<Charge>>>,
+    /// Every secret that the host has opened: what the plugins say is searched for all of them.
+    opened: Arc<OpenedSecrets>,
+    charge: OnceCell<Arc<Charge>>,
+    failed: Mutex<Option<Instant>>,
 }
 
 impl Vault {
-    pub(super) fn new(binding: SecretBinding, base: PathBuf) -> Self {
-        Self { binding, base, charge: Mutex::default() }
+    pub(super) fn new(binding: SecretBinding, base: PathBuf, opened: Arc<OpenedSecrets>) -> Self {
+        Self { binding, base, opened, charge: OnceCell::new(), failed: Mutex::default() }
     }
 
     pub(super) fn slot(&self) -> &SecretSlot {
@@ -123,12 +136,41 @@ impl Vault {
         self.binding.is_for(destination)
     }
 
-    /// The secret; read now unless it was read before. A failure is not kept.
+    /// The secret; read now unless it was read before. From then on it is looked for. A failure is not kept.
     pub(super) async fn open(&self) -> Result<Arc<Charge>, SecretError> {
-        let mut kept = self.charge.lock().await;
-        if let Some(charge) = &*kept {
-            return Ok(Arc::clone(charge));
+        let opened = self.charge.get_or_try_init(|| self.read()).await.map(Arc::clone);
+        if opened.is_err() {
+            *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         }
+        opened
+    }
+
+    /// Opens it only so that it is looked for.
+    pub(super) async fn look_up(self: Arc<Self>) {
+        // The failure is noted, and told to whoever needs the secret.
+        let _ = self.open().await;
+    }
+
+    /// What looks for it, once it is opened.
+    pub(super) fn redactor(&self) -> Option<&Arc<Redactor>> {
+        self.charge.get().map(|charge| &charge.redactor)
+    }
+
+    /// Whether it is still to be opened, and that did not fail just now.
+    pub(super) fn is_due(&self) -> bool {
+        let failed = *self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        self.charge.get().is_none() && failed.is_none_or(|failed| failed.elapsed() >= RETRY_TIME)
+    }
+
+    /// Whether a program prints it.
+    pub(super) fn is_from_command(&self) -> bool {
+        match self.binding.from {
+            SecretSource::Command(_) => true,
+            SecretSource::Env(_) | SecretSource::File(_) => false,
+        }
+    }
+
+    async fn read(&self) -> Result<Arc<Charge>, SecretError> {
         let bytes = match &self.binding.from {
             SecretSource::Env(name) => from_environment(name)?,
             SecretSource::File(path) => from_file(self.base.join(path)).await?,
@@ -136,10 +178,10 @@ impl Vault {
                 without_line_end(command::output(words, &self.base, SOURCE_BYTES_MAX).await?)
             }
         };
-        let slot = self.slot();
-        let charge = Arc::new(Charge::new(Secret::new(&bytes, slot)?, slot)?);
-        *kept = Some(Arc::clone(&charge));
-        Ok(charge)
+        let (slot, opened) = (self.slot().clone(), Arc::clone(&self.opened));
+        // The search for a long secret takes a while to build.
+        let charge = move || Charge::new(Secret::new(&bytes, &slot)?, &slot, &opened).map(Arc::new);
+        tokio::task::spawn_blocking(charge).await.unwrap_or(Err(SecretError::Internal))
     }
 }
 

@@ -3,7 +3,7 @@
 mod secure;
 
 use super::wasi::Hooks;
-use super::{Client, Network, Traffic};
+use super::{Client, Network, PluginSecrets, Traffic};
 use crate::host_memory::HostMemory;
 use bytes::Bytes;
 use flate2::Compression;
@@ -32,8 +32,8 @@ use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 const CANARY: &str = "canary/secret+value";
 
 /// The HTTP side of a call with plenty of host memory.
-fn hooks(client: Option<Client>) -> Hooks {
-    Hooks::new(client, HostMemory::new(&Limits::default()))
+fn hooks(client: Option<Client>, secrets: Option<Arc<PluginSecrets>>) -> Hooks {
+    Hooks::new(client, secrets, HostMemory::new(&Limits::default()))
 }
 
 fn binding(host: &str, port: u16) -> HttpBinding {
@@ -73,7 +73,12 @@ struct Plugin {
 
 impl Plugin {
     fn new(network: &Network, binding: HttpBinding, base: PathBuf) -> Self {
-        Self { hooks: hooks(Some(Client::new(network, Arc::new(binding), base).unwrap())) }
+        Self::of(Client::new(network, Arc::new(binding), base).unwrap())
+    }
+
+    fn of(client: Client) -> Self {
+        let secrets = PluginSecrets::new(client.network(), [&client]);
+        Self { hooks: hooks(Some(client), Some(Arc::new(secrets))) }
     }
 
     async fn send(&mut self, request: Request<WasiBody>) -> Result<Response<WasiBody>, Error> {
@@ -95,11 +100,11 @@ impl Plugin {
     }
 
     fn traffic(&self) -> Traffic {
-        self.hooks.call.as_ref().unwrap().traffic()
+        self.hooks.call.traffic()
     }
 
     fn refusal(&self) -> String {
-        self.hooks.call.as_ref().unwrap().refusal().unwrap_or_default()
+        self.hooks.call.refusal().unwrap_or_default()
     }
 }
 
@@ -173,7 +178,7 @@ async fn what_is_not_granted_opens_no_connection() {
     let port = server.port;
     let network = Network::new(&[]).unwrap();
     let url = format!("http://127.0.0.1:{port}/");
-    let mut none = hooks(None);
+    let mut none = hooks(None, None);
     let sent = none.send_request(request(&url), None, Box::new(async { Ok(()) }));
     assert!(matches!(Box::into_pin(sent).await, Err(Error::HttpRequestDenied)));
     let mut granted = binding("127.0.0.1", port);
@@ -282,13 +287,13 @@ async fn budgets_hold_for_all_clones_of_a_client() {
     granted.limits.requests_per_minute = 3;
     let network = Network::new(&[]).unwrap();
     let client = Client::new(&network, Arc::new(granted), PathBuf::new()).unwrap();
-    let mut first = Plugin { hooks: hooks(Some(client.clone())) };
+    let mut first = Plugin::of(client.clone());
     for _ in 0..2 {
         first.get(&url).await.unwrap();
     }
     assert!(matches!(first.get(&url).await, Err(Error::HttpRequestDenied)));
     assert!(first.refusal().contains("2 requests"), "{}", first.refusal());
-    let mut second = Plugin { hooks: hooks(Some(client)) };
+    let mut second = Plugin::of(client);
     second.get(&url).await.unwrap();
     assert!(matches!(second.get(&url).await, Err(Error::HttpRequestDenied)));
     assert!(second.refusal().contains("a minute"), "{}", second.refusal());
@@ -302,14 +307,14 @@ async fn a_narrowed_client_reaches_one_origin_path_and_query() {
     let network = Network::new(&[]).unwrap();
     let client = Client::new(&network, Arc::new(binding("127.0.0.1", server.port)), PathBuf::new()).unwrap();
     let only = portcullis_policy::Destination::from_url(&format!("{origin}/a?b=1")).unwrap();
-    let mut plugin = Plugin { hooks: hooks(Some(client.narrowed(only))) };
+    let mut plugin = Plugin::of(client.narrowed(only));
     for path in ["/", "/a", "/a?b=2", "/a?b=1&c", "/a/b?b=1", "/b?b=1"] {
         assert!(matches!(plugin.get(&format!("{origin}{path}")).await, Err(Error::HttpRequestDenied)), "{path}");
     }
     plugin.get(&format!("{origin}/a?b=1")).await.unwrap();
     assert_eq!(server.heads().len(), 1);
     let elsewhere = portcullis_policy::Destination::from_url(&format!("http://127.0.0.2:{}/", server.port)).unwrap();
-    let mut plugin = Plugin { hooks: hooks(Some(client.narrowed(elsewhere))) };
+    let mut plugin = Plugin::of(client.narrowed(elsewhere));
     let unnamed = plugin.get(&format!("http://127.0.0.2:{}/", server.port)).await;
     assert!(matches!(unnamed, Err(Error::HttpRequestDenied)), "the binding does not say that a person may be asked");
 }

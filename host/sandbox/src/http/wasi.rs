@@ -3,15 +3,17 @@
 //! Everything that can be decided without the network is decided at once; the rest runs in a task that ends with the
 //! guest's handle, and so with the call at the latest.
 
+use super::Traffic;
 use super::call::{Call, Record};
 use super::client::Client;
 use super::error::{Failure, Refusal};
 use super::exchange::{Order, Timing, exchange};
+use super::watch::PluginSecrets;
 use super::{headers, types};
 use crate::context::CallHost;
 use crate::host_memory::{HostMemory, HostMemoryFull};
 use crate::log::Log;
-use crate::manifest::{Failure as Answered, Output, Part, Success};
+use crate::manifest::{Failure as Answered, Output, Part, Success, Verdict};
 use crate::state::State;
 use ::http::{HeaderName, Request, Response, Uri};
 use portcullis_policy::{Destination, DestinationError};
@@ -31,59 +33,66 @@ const OUTGOING_HANDLER: &str = "wasi:http/outgoing-handler@0.2.12";
 /// What reading and writing of a connection ends with: nothing, since the body of its response owns it.
 type Io = Box<dyn Future<Output = Result<(), Error>> + Send>;
 
-/// A call's use of the network. Empty until its first request.
+/// A call's use of the network, and the secrets that are looked for in all that it says.
 pub(crate) struct HttpContext {
     ctx: WasiHttpCtx,
     hooks: Hooks,
+    is_taken: bool,
     /// Who hears of what a call did that nobody waited for.
     host: Arc<dyn CallHost>,
 }
 
 impl HttpContext {
-    pub(crate) fn new(default: Option<Client>, memory: HostMemory, host: Arc<dyn CallHost>) -> Self {
+    pub(crate) fn new(
+        default: Option<Client>,
+        secrets: Option<Arc<PluginSecrets>>,
+        memory: HostMemory,
+        host: Arc<dyn CallHost>,
+    ) -> Self {
         let mut ctx = WasiHttpCtx::new();
         ctx.set_field_size_limit(types::FIELDS_BYTES_MAX);
-        Self { ctx, hooks: Hooks::new(default, memory), host }
+        Self { ctx, hooks: Hooks::new(default, secrets, memory), is_taken: false, host }
     }
 
     /// Why the host refused the last request of the call, or broke it off.
     pub(crate) fn refusal(&self) -> Option<String> {
-        self.hooks.call.as_deref().and_then(Call::refusal)
+        self.hooks.call.refusal()
     }
 
-    /// A text that goes out, without the secrets that the call's requests were sent with.
+    /// A text that goes out, without the host's secrets.
     pub(crate) fn redact(&self, text: String) -> String {
-        match &self.hooks.call {
-            Some(call) => call.redact_text(text),
-            None => text,
-        }
+        self.hooks.call.redact_text(text)
     }
 
-    /// The network side of the call, made where there is none yet.
-    pub(crate) fn call(&mut self) -> Arc<Call> {
-        Arc::clone(self.hooks.call.get_or_insert_default())
+    /// The network side of the call.
+    pub(crate) fn call(&self) -> Arc<Call> {
+        Arc::clone(&self.hooks.call)
     }
 
-    /// What the call did with the network, when it has ended.
-    pub(crate) fn take_call(&mut self) -> Option<Arc<Call>> {
-        self.hooks.call.take()
+    /// What the call did with the network, when it has ended: from now on it is for the caller to tell.
+    pub(crate) fn take_call(&mut self) -> Arc<Call> {
+        self.is_taken = true;
+        self.call()
     }
 }
 
 impl Drop for HttpContext {
     /// A run that was dropped in its middle: what it has sent is on its way, and is told all the same.
     fn drop(&mut self) {
-        if let Some(call) = self.take_call() {
-            call.end();
-            self.host.traffic(call.traffic());
+        if !self.is_taken {
+            self.hooks.call.end();
+            let traffic = self.hooks.call.traffic();
+            if traffic != Traffic::default() {
+                self.host.traffic(traffic);
+            }
         }
     }
 }
 
 impl Call {
-    /// A tool's answer without the call's secrets.
+    /// A tool's answer without the host's secrets.
     pub(crate) fn redact_answer(&self, answer: Result<Success, Answered>) -> Result<Success, Answered> {
-        if self.watched().is_empty() {
+        if self.outgoing().is_none() {
             return answer;
         }
         let text = |text: String| self.redact_text(text);
@@ -110,6 +119,15 @@ impl Call {
             })
     }
 
+    /// A reviewer's opinion without the host's secrets.
+    pub(crate) fn redact_verdict(&self, verdict: Verdict) -> Verdict {
+        match verdict {
+            Verdict::Clear => Verdict::Clear,
+            Verdict::Ask(reason) => Verdict::Ask(self.redact_text(reason)),
+            Verdict::Refuse(reason) => Verdict::Refuse(self.redact_text(reason)),
+        }
+    }
+
     fn redact_part(&self, part: Part) -> Part {
         let blob = |mut blob: crate::manifest::Blob| {
             blob.name = blob.name.map(|name| self.redact_text(name));
@@ -124,14 +142,12 @@ impl Call {
         }
     }
 
-    /// What the guest printed without the call's secrets, nor the beginning of one where the log was cut.
+    /// What the guest printed without the host's secrets, nor the beginning of one where the log was cut.
     pub(crate) fn redact_log(&self, mut log: Log) -> Log {
-        if log.dropped_bytes > 0 {
-            for redactor in self.watched() {
-                let end = redactor.undecided(&log.bytes);
-                log.dropped_bytes += (log.bytes.len() - end) as u64;
-                log.bytes.truncate(end);
-            }
+        if let Some(redactor) = self.outgoing().filter(|_| log.dropped_bytes > 0) {
+            let end = redactor.cut_off(&log.bytes);
+            log.dropped_bytes += (log.bytes.len() - end) as u64;
+            log.bytes.truncate(end);
         }
         log.bytes = self.redact_bytes(log.bytes);
         log
@@ -148,7 +164,7 @@ pub(super) struct Hooks {
     asked: Option<Destination>,
     /// What the guest says of its time.
     options: Option<RequestOptions>,
-    pub(super) call: Option<Arc<Call>>,
+    pub(super) call: Arc<Call>,
     /// What pays for connections.
     memory: HostMemory,
     /// The last request found no room for its connection.
@@ -158,8 +174,9 @@ pub(super) struct Hooks {
 }
 
 impl Hooks {
-    pub(super) fn new(default: Option<Client>, memory: HostMemory) -> Self {
-        Self { default, chosen: None, asked: None, options: None, call: None, memory, full: None, is_sent: false }
+    pub(super) fn new(default: Option<Client>, secrets: Option<Arc<PluginSecrets>>, memory: HostMemory) -> Self {
+        let call = Arc::new(Call::new(secrets));
+        Self { default, chosen: None, asked: None, options: None, call, memory, full: None, is_sent: false }
     }
 
     /// Decides on a request as far as that needs no network.
@@ -227,7 +244,7 @@ impl WasiHttpHooks for Hooks {
             Ok(known) => format!("{}://{}{}", known.scheme(), known.authority(), known.path()),
             Err(_) => request.uri().host().unwrap_or_default().to_owned(),
         };
-        let record = self.call.get_or_insert_default().record(request.method().as_str(), &url);
+        let record = self.call.record(request.method().as_str(), &url);
         let order = Self::order(client, request, options, destination, record.clone(), &self.memory);
         self.is_sent = order.is_ok();
         if let Err(failure) = &order {
@@ -321,7 +338,7 @@ impl State {
             Err(error) => {
                 let method: Result<::http::Method, _> = outgoing.method.clone().try_into();
                 let method = method.map_or_else(|_| String::new(), |method| method.to_string());
-                let record = self.http.hooks.call.get_or_insert_default().record(&method, &unread(outgoing));
+                let record = self.http.hooks.call.record(&method, &unread(outgoing));
                 record.failed(&Failure::Refused(error.into()));
                 self.table.delete(request)?;
                 return Ok(Err(ErrorCode::HttpRequestDenied));

@@ -110,11 +110,11 @@ async fn the_beginning_of_a_secret_is_no_secret() {
     }
 }
 
-/// A guest cannot know a secret from a request that is still to be sent; what it writes until then is not held back.
+/// The plugin may know it from an earlier call.
 #[tokio::test]
-async fn what_was_written_before_the_secret_was_sent_is_gone() {
+async fn a_secret_is_taken_out_of_what_was_written_before_it_was_sent() {
     let run = Lab::new().run(1, &[SECRET, SECRET], &json!("nothing")).await;
-    run.answers(&format!("{SECRET}{REDACTED}"));
+    run.answers(&format!("{REDACTED}{REDACTED}"));
 }
 
 /// Without a beginning the answer goes the way of every other.

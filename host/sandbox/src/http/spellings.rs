@@ -1,0 +1,81 @@
+//! The spellings in which a secret is looked for: those that servers echo a text in.
+
+use super::encoding::{Case, is_unreserved, percent};
+use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, Encoding, HEXLOWER, HEXUPPER};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use zeroize::Zeroizing;
+
+/// Every spelling of a value that is looked for.
+pub(super) fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
+    let bytes = value.as_bytes();
+    let mut texts = vec![
+        value.to_owned(),
+        value.chars().rev().collect(),
+        html(value, "&#39;", "&#34;"),
+        html(value, "&#x27;", "&quot;"),
+        html(value, "&apos;", "&quot;"),
+        html(value, "'", "&quot;"),
+    ];
+    texts.extend([BASE64.encode(bytes), BASE64URL.encode(bytes)]);
+    for bare in [BASE64_NOPAD, BASE64URL_NOPAD] {
+        texts.push(bare.encode(bytes));
+        texts.extend((0..3).map(|offset| base64_core(bytes, offset, &bare)));
+    }
+    texts.extend([HEXLOWER.encode(bytes), HEXUPPER.encode(bytes)]);
+    for case in [Case::Lower, Case::Upper] {
+        texts.push(percent(bytes, case, is_unreserved));
+        texts.push(percent(bytes, case, |_| false));
+        // What JavaScript keeps in a component of a URL, and what a form is sent as.
+        texts.push(percent(bytes, case, |byte| is_unreserved(byte) || b"!*'()".contains(&byte)));
+        texts.push(percent(bytes, case, |byte| is_unreserved(byte) || byte == b' ').replace(' ', "+"));
+        let form = |byte: u8| byte.is_ascii_alphanumeric() || b"*-._ ".contains(&byte);
+        texts.push(percent(bytes, case, form).replace(' ', "+"));
+        // What some keep as parts of a path, and what JavaScript keeps in a whole URL.
+        texts.push(percent(bytes, case, |byte| is_unreserved(byte) || byte == b'/'));
+        texts.push(percent(bytes, case, |byte| is_unreserved(byte) || b";/?:@&=+$,#!*'()".contains(&byte)));
+        for slash in ["/", "\\/"] {
+            texts.extend([json(value, slash, "", case), json(value, slash, "<>&", case)]);
+            texts.push(json(value, slash, "<>&'+", case));
+        }
+    }
+    texts.into_iter().map(String::into_bytes).collect()
+}
+
+/// The part of base64 that a value alone decides when it begins `offset` bytes into a group of three.
+fn base64_core(bytes: &[u8], offset: usize, bare: &Encoding) -> String {
+    let shifted = Zeroizing::new([&[0; 2][..offset], bytes].concat());
+    let encoded = bare.encode(&shifted);
+    // The digits of the bytes before, and the one that is shared with them.
+    let begin = [0, 2, 3][offset];
+    let end = shifted.len() * 8 / 6;
+    encoded[begin..end].to_owned()
+}
+
+fn html(value: &str, apostrophe: &str, quote: &str) -> String {
+    let escaped = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    escaped.replace('\'', apostrophe).replace('"', quote)
+}
+
+/// As within a JSON string; `unicode` are characters that are written as `\u00..`, beside those outside ASCII in
+/// upper-case spelling, which is a common setting.
+fn json(value: &str, slash: &str, unicode: &str, case: Case) -> String {
+    let mut text = String::with_capacity(value.len());
+    for character in value.chars() {
+        match character {
+            '"' | '\\' => text.extend(['\\', character]),
+            '/' => text.push_str(slash),
+            _ if unicode.contains(character) || (!unicode.is_empty() && !character.is_ascii()) => {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    let written = match case {
+                        Case::Lower => write!(text, "\\u{unit:04x}"),
+                        Case::Upper => write!(text, "\\u{unit:04X}"),
+                    };
+                    debug_assert!(written.is_ok(), "writing to a string does not fail");
+                }
+            }
+            _ => text.push(character),
+        }
+    }
+    text
+}

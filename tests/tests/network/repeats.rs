@@ -1,0 +1,134 @@
+//! Secrets that come back somewhere else than where they were sent: in another call, from another host, through another
+//! client, or to another plugin. G05.
+
+use crate::encode::{clean_below, hex, redactions, unveiled};
+use crate::lab::{Grant, Lab, Plan, answered, to, values, with};
+use portcullis_tests::net::{Behaviour, Server};
+use portcullis_tests::outcome_of;
+use serde_json::{Value, json};
+
+const SECRET: &str = "Tok-8C1f0A5e9d7B4326";
+
+/// What stands where a secret stood.
+const REDACTED: &str = "[redacted by Portcullis]";
+
+/// A secret that is sent to `good.test`.
+fn secret(from: &str) -> String {
+    format!("{{ host = \"good.test\", header = \"x-key\", value = \"{{}}\", from = {from} }}")
+}
+
+/// A server that says the secret in its body and in its headers, whoever asks.
+fn repeating() -> Server {
+    Server::plain(Behaviour::answer(|_| {
+        let location = format!("/?t={SECRET}");
+        let hexadecimal = hex(SECRET);
+        let headers = [("x-echo", SECRET), ("location", &location), ("x-hex", &hexadecimal), (SECRET, "name")];
+        Behaviour::whole(200, &headers, format!("<{SECRET}>"))
+    }))
+}
+
+/// A plugin that reaches two hosts, and sends a secret to one of them; its twin reaches both and has no secret.
+async fn lab(server: &Server, from: &str) -> Lab {
+    let plain = Grant::to(&["good.test", "other.test"], server);
+    let plan = Plan::new().await.file("token", SECRET).grant("other", plain.clone());
+    let plan = plan.grant_twin("api", plain.clone());
+    let lab = plan.grant("api", plain.set("secret", &secret(from))).open().await;
+    for name in ["good.test", "other.test"] {
+        lab.dns.point(name, &["127.0.0.1"]);
+    }
+    lab
+}
+
+/// Asserts that what the guest saw, which it told veiled, has the secret neither in the body nor in the headers.
+#[track_caller]
+fn absent(result: &Value) {
+    answered(result, 200);
+    let result = unveiled(result.clone());
+    assert_eq!(result["body"], format!("<{REDACTED}>"), "{result}");
+    let text = result.to_string().to_ascii_lowercase();
+    assert!(!text.contains(&SECRET.to_ascii_lowercase()) && !text.contains(&hex(SECRET)), "{result}");
+}
+
+fn veiled(errand: Value) -> Value {
+    with(errand, &json!({ "veil": true }))
+}
+
+#[tokio::test]
+async fn g05_a_secret_that_another_call_sent_is_taken_out_of_what_another_host_says() {
+    let server = repeating();
+    let lab = lab(&server, "\"file:token\"").await;
+    answered(&lab.one(to("good.test", &server, "/")).await, 200);
+    assert!(server.seen().heard(SECRET.as_bytes()));
+    absent(&lab.one(veiled(to("other.test", &server, "/"))).await);
+    // Through a client that has no secret.
+    absent(&lab.one(with(veiled(to("other.test", &server, "/")), &json!({ "client": "other" }))).await);
+}
+
+/// Another process may have sent it: the host opens what is bound to a plugin before the plugin receives a byte.
+#[tokio::test]
+async fn g05_a_secret_that_this_host_has_not_sent_is_taken_out_as_well() {
+    let printed = format!("{{ command = [\"printf\", \"{SECRET}\"] }}");
+    for from in ["\"file:token\"", &printed] {
+        let server = repeating();
+        let lab = lab(&server, from).await;
+        absent(&lab.one(with(veiled(to("other.test", &server, "/")), &json!({ "client": "other" }))).await);
+        assert!(!server.seen().heard(SECRET.as_bytes()), "{from}: it was never sent");
+    }
+}
+
+/// A secret that is not there keeps no request from a host that does not get it.
+#[tokio::test]
+async fn g05_a_missing_secret_is_no_reason_to_refuse_other_requests() {
+    let server = repeating();
+    let lab = lab(&server, "{ command = [\"false\"] }").await;
+    answered(&lab.one(to("other.test", &server, "/")).await, 200);
+    assert_eq!(lab.one(to("good.test", &server, "/")).await["status"], Value::Null);
+}
+
+#[tokio::test]
+async fn g05_a_call_without_network_cannot_say_it_either() {
+    let server = repeating();
+    let lab = lab(&server, "\"file:token\"").await;
+    let say = json!({ "op": "say", "authority": format!("the key is {SECRET}.") });
+    let reply = lab.call("courier.idle", &json!({ "errands": [say] })).await;
+    assert_eq!(values(&reply)[0]["said"], format!("the key is {REDACTED}."));
+    assert_eq!(redactions(&outcome_of(&lab.host, &reply.id)), 1);
+}
+
+/// What another plugin says is searched for every secret that the host has opened, and so is the log.
+#[tokio::test]
+async fn g05_another_plugin_does_not_say_it() {
+    let server = repeating();
+    let lab = lab(&server, "\"file:token\"").await;
+    answered(&lab.one(to("good.test", &server, "/")).await, 200);
+    let path = format!("/{SECRET}");
+    let reply = lab.call("drifter.send", &json!({ "errands": [to("other.test", &server, &path)] })).await;
+    let result = values(&reply).remove(0);
+    answered(&result, 200);
+    assert_eq!(result["body"], format!("<{REDACTED}>"));
+    assert!(!format!("{reply:?}").contains(SECRET), "{reply:?}");
+    let outcome = outcome_of(&lab.host, &reply.id);
+    assert!(redactions(&outcome) >= 3 && !outcome["http"].to_string().contains(SECRET), "{outcome:?}");
+}
+
+/// A server chooses the coding that an error could name.
+#[tokio::test]
+async fn g05_an_error_names_no_coding_that_a_server_made_up() {
+    let server = Server::plain(Behaviour::answer(|_| Behaviour::whole(200, &[("content-encoding", SECRET)], "x")));
+    let lab = lab(&server, "\"file:token\"").await;
+    let request = to("good.test", &server, "/");
+    let reply = lab.call("courier.send", &json!({ "errands": [veiled(request)] })).await;
+    let result = unveiled(values(&reply).remove(0));
+    assert!(result["error"].is_string(), "{result}");
+    let said = format!("{result} {:?}", outcome_of(&lab.host, &reply.id)).to_ascii_lowercase();
+    assert!(!said.contains(&SECRET.to_ascii_lowercase()), "{said}");
+}
+
+#[tokio::test]
+async fn g05_kept_outputs_and_the_log_hold_no_secret() {
+    let server = repeating();
+    let lab = lab(&server, "\"file:token\"").await;
+    lab.one(to("good.test", &server, "/")).await;
+    lab.send_as("drifter.send", vec![to("other.test", &server, "/"); 200]).await;
+    assert!(clean_below(&lab.site.path(""), SECRET) > 1);
+}
