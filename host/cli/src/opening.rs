@@ -63,6 +63,7 @@ pub(crate) async fn open_project(
     let environment = &context.environment;
     let builder = Host::builder(plugins, environment.state()?, environment.compiler.clone());
     let observer = CompileProgress::new(&StatusLine::new(context.terminal));
+    let builder = builder.approval_options(environment.place_options.iter().map(String::as_str));
     let builder = with_policies(builder, policy).answered_elsewhere().observer(Arc::new(observer)).hook(hook);
     let host = builder.open().await?;
     warn(&host, context);

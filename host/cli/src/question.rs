@@ -264,7 +264,7 @@ mod tests {
         for blank in [" ", "\u{a0}", "\u{3000}", "\u{2800}"] {
             let content = format!("ls{}; rm -rf /", blank.repeat(1500));
             let question = question(&serde_json::json!({ "content": content }).to_string());
-            for width in [40, 80, 2000] {
+            for width in [60, 80, 2000] {
                 let shown = shown(&question, Extent::Screen, Style::Plain, Some(width));
                 assert!(shown.text.contains("ls[1500 blanks]; rm -rf /"), "{}", shown.text);
                 assert_eq!(shown.unseen, Unseen::Nothing);
