@@ -19,6 +19,7 @@ mod decision;
 // What a rule speaks of.
 mod glob;
 mod lexical;
+mod plain;
 
 mod text;
 

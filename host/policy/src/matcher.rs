@@ -9,7 +9,8 @@
 //! not match. An array is held to the same length as a text, all of its elements together.
 //!
 //! **Widely**, where the rule would narrow it: a `deny`, or an `ask` in the way of an `allow`. A text matches if its
-//! raw form or its normalized path form does, without regard to case; a text that climbs above its root through `..`,
+//! raw form or its normalized path form does, without regard to case, to how accents are composed, and to characters that
+//! have no width; a text that climbs above its root through `..`,
 //! that holds a NUL, or that is too long to look at, matches every pattern; an array matches if any of its elements
 //! does; a value of another type than the rule expects (an object, null, a nested array, a number where a text is
 //! expected) matches, since the rule cannot tell, and so does a number too large to compare. Only what is missing does

@@ -86,8 +86,9 @@ impl Policy {
         Self::layered(&Layers { user: Some(text), ..Layers::default() }).map_err(|refused| refused.error)
     }
 
-    /// Reads and combines the layers of a policy. Their rules are weighed together, and the strictest default that any
-    /// of them writes holds. A trusted project adds bindings and overrides limits; an untrusted one can only narrow.
+    /// Reads and combines the layers of a policy. Their rules are weighed together. The default is the strictest one
+    /// that a trusted text writes, or deny if none does; an untrusted project can only make it stricter. A trusted
+    /// project adds bindings and overrides limits.
     ///
     /// # Errors
     ///

@@ -9,6 +9,7 @@ use std::fmt;
 use crate::glob::{Case, Glob, GlobError};
 use crate::lexical::{Normalized, Separators, is_plain, normalize};
 use crate::matcher::MATCHED_TEXT_BYTES;
+use crate::plain::plain_form;
 
 /// Why a text cannot stand for itself in a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +45,14 @@ impl LiteralError {
 pub(crate) struct TextPattern {
     kind: Kind,
     text: Box<str>,
+    written: GlobPair,
+    /// The same patterns in their plain form, where that one differs.
+    plain: Option<Box<GlobPair>>,
+}
+
+/// A pattern for a text as it is, and for the path that it spells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct GlobPair {
     raw: Glob,
     /// The same pattern for normalized paths, where that one differs.
     normalized: Option<Glob>,
@@ -89,10 +98,10 @@ impl TextPattern {
     }
 
     fn of(kind: Kind, text: &str, raw: &str, normalized: &str) -> Result<Self, GlobError> {
-        let raw = Glob::new(raw)?;
-        let normalized = Glob::of_normalized_path(normalized)?;
-        let normalized = if normalized.is_equivalent(&raw) { None } else { Some(normalized) };
-        Ok(Self { kind, text: text.into(), raw, normalized })
+        let written = GlobPair::new(raw, normalized)?;
+        // A class such as `[Z-é]` may be no range any more; it is then tried as it was written.
+        let plain = if raw.is_ascii() { None } else { GlobPair::new(&plain_form(raw), &plain_form(normalized)).ok() };
+        Ok(Self { kind, text: text.into(), written, plain: plain.map(Box::new) })
     }
 
     /// The text as the policy spells it.
@@ -102,7 +111,7 @@ impl TextPattern {
 
     /// Whether some choice has a segment that is exactly `name`.
     pub(crate) fn has_segment(&self, name: &str) -> bool {
-        self.raw.has_segment(name)
+        self.written.raw.has_segment(name)
     }
 
     /// Whether an exact reading can match at all, as far as a text that stands for itself can tell.
@@ -111,18 +120,36 @@ impl TextPattern {
     }
 
     pub(crate) fn matches_exactly(&self, text: &str) -> bool {
-        text.len() <= MATCHED_TEXT_BYTES && is_plain(text) && self.raw.matches(text)
+        text.len() <= MATCHED_TEXT_BYTES && is_plain(text) && self.written.raw.matches(text)
     }
 
     pub(crate) fn matches_widely(&self, spellings: &Spellings<'_>) -> bool {
         match spellings {
             Spellings::Unreadable => true,
-            Spellings::Readable { raw, unix, windows } => {
-                self.raw.matches_in(raw, Case::Folded)
-                    || self.matches_path(unix, raw)
-                    || windows.as_ref().is_some_and(|path| self.matches_path(path, raw))
+            Spellings::Readable { written, plain } => {
+                self.written.matches_widely(written)
+                    || match (&self.plain, plain) {
+                        (Some(pattern), plain) => pattern.matches_widely(plain.as_ref().unwrap_or(written)),
+                        (None, Some(plain)) => self.written.matches_widely(plain),
+                        (None, None) => false,
+                    }
             }
         }
+    }
+}
+
+impl GlobPair {
+    fn new(raw: &str, normalized: &str) -> Result<Self, GlobError> {
+        let raw = Glob::new(raw)?;
+        let normalized = Glob::of_normalized_path(normalized)?;
+        let normalized = if normalized.is_equivalent(&raw) { None } else { Some(normalized) };
+        Ok(Self { raw, normalized })
+    }
+
+    fn matches_widely(&self, Spelling { raw, unix, windows }: &Spelling<'_>) -> bool {
+        self.raw.matches_in(raw, Case::Folded)
+            || self.matches_path(unix, raw)
+            || windows.as_ref().is_some_and(|path| self.matches_path(path, raw))
     }
 
     /// Whether a normalized path matches; where it is the raw text, the raw pattern has been tried on it.
@@ -150,8 +177,16 @@ pub(crate) enum Spellings<'a> {
     /// The text is too long, climbs above its root, or holds a NUL, at which a tool in C stops reading and others go
     /// on: every pattern matches.
     Unreadable,
+    /// The text as it is written, and in its plain form where that one differs.
+    Readable { written: Spelling<'a>, plain: Option<Spelling<'a>> },
+}
+
+/// A text, and the paths that it spells.
+pub(crate) struct Spelling<'a> {
+    raw: Cow<'a, str>,
+    unix: Cow<'a, str>,
     /// A backslash is read both ways, since on Unix it is a letter of a name and on Windows it divides.
-    Readable { raw: &'a str, unix: Cow<'a, str>, windows: Option<Cow<'a, str>> },
+    windows: Option<Cow<'a, str>>,
 }
 
 impl<'a> Spellings<'a> {
@@ -159,13 +194,32 @@ impl<'a> Spellings<'a> {
         if raw.len() > MATCHED_TEXT_BYTES || raw.contains('\0') {
             return Self::Unreadable;
         }
-        let windows = raw.contains('\\').then(|| normalize(raw, Separators::BothSlashes));
-        match (normalize(raw, Separators::Slash), windows) {
-            (Normalized::Inside(unix), None) => Self::Readable { raw, unix, windows: None },
-            (Normalized::Inside(unix), Some(Normalized::Inside(path))) => {
-                Self::Readable { raw, unix, windows: Some(path) }
-            }
-            (Normalized::Outside, _) | (_, Some(Normalized::Outside)) => Self::Unreadable,
-        }
+        let Some(written) = Spelling::borrowed(raw) else { return Self::Unreadable };
+        let plain = match plain_form(raw) {
+            Cow::Owned(plain) if plain != raw => match Spelling::borrowed(&plain).map(Spelling::into_owned) {
+                Some(spelling) => Some(spelling),
+                None => return Self::Unreadable,
+            },
+            Cow::Owned(_) | Cow::Borrowed(_) => None,
+        };
+        Self::Readable { written, plain }
+    }
+}
+
+impl<'a> Spelling<'a> {
+    /// Nothing where the text climbs above its root.
+    fn borrowed(raw: &'a str) -> Option<Self> {
+        let inside = |separators| match normalize(raw, separators) {
+            Normalized::Inside(path) => Some(path),
+            Normalized::Outside => None,
+        };
+        let unix = inside(Separators::Slash)?;
+        let windows = if raw.contains('\\') { Some(inside(Separators::BothSlashes)?) } else { None };
+        Some(Self { raw: Cow::Borrowed(raw), unix, windows })
+    }
+
+    fn into_owned(self) -> Spelling<'static> {
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        Spelling { raw: owned(self.raw), unix: owned(self.unix), windows: self.windows.map(owned) }
     }
 }

@@ -88,6 +88,36 @@ fn a_deny_sees_through_every_spelling_of_a_path() {
 }
 
 #[test]
+fn a_deny_sees_through_decomposed_accents_and_characters_without_width() {
+    let when = "{ path = ['secrets/**', 'caf\u{e9}/*', 'stra\u{df}e'] }";
+    for path in [
+        "se\u{200b}crets/k",
+        "\u{feff}secrets/k",
+        "a/\u{200d}../SECRETS/k",
+        "a/.\u{2060}./secrets/k",
+        "\u{17f}ecret\u{17f}/k",
+        "cafe\u{301}/menu",
+        "CAFE\u{301}/menu",
+        "caf\u{e9}/menu",
+        "ca\u{ad}f\u{c9}/me\u{301}nu",
+        "STRASSE\u{200b}",
+        "\u{200b}../x",
+        ".\u{200b}./x",
+    ] {
+        assert!(stops(when, &json!({ "path": path })), "{path:?}");
+        assert!(!allows(when, &json!({ "path": path })) || path == "caf\u{e9}/menu", "{path:?}");
+    }
+    // A policy may be written in any of the spellings.
+    for pattern in ["'cafe\u{301}/**'", "'ca\u{200b}f\u{e9}/**'", "{ prefix = 'Cafe\u{301}/' }"] {
+        let when = format!("{{ path = {pattern} }}");
+        assert!(stops(&when, &json!({ "path": "caf\u{e9}/menu" })), "{when}");
+    }
+    for path in ["cafe/menu", "secret\u{e9}/k", "stra\u{df}e/x"] {
+        assert!(!stops(when, &json!({ "path": path })), "{path:?}");
+    }
+}
+
+#[test]
 fn a_backslash_is_tried_as_a_letter_and_as_a_separator() {
     for path in ["a\\b/./c", "a\\b/c", "a\\b//c"] {
         assert!(stops(r#"{ path = "a?b/c" }"#, &json!({ "path": path })), "{path:?}");
