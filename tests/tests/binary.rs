@@ -16,6 +16,9 @@ mod documents;
 #[path = "binary/export.rs"]
 mod export;
 
+#[path = "binary/rule_gaps.rs"]
+mod rule_gaps;
+
 #[path = "binary/places.rs"]
 mod places;
 

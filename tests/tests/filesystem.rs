@@ -21,6 +21,12 @@ mod rights;
 #[path = "filesystem/kinds.rs"]
 mod kinds;
 
+#[path = "filesystem/masks.rs"]
+mod masks;
+
+#[path = "filesystem/mask_files.rs"]
+mod mask_files;
+
 #[path = "filesystem/quota.rs"]
 mod quota;
 

@@ -28,7 +28,7 @@ pub(crate) enum Channel {
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
-    open_with(context, &StatusLine::new(context.terminal), &Channel::AsPolicySays).await
+    open_for(context, &StatusLine::new(context.terminal), &Channel::AsPolicySays, 1).await
 }
 
 /// Opens the host with who answers, and with the line that compiling is shown on.
@@ -37,7 +37,9 @@ pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
 /// The host cannot open.
 pub(crate) async fn open_with(context: &Context, status: &Arc<StatusLine>, channel: &Channel) -> anyhow::Result<Host> {
     // One process makes one call.
-    open_for(context, status, channel, 1).await
+    let host = open_for(context, status, channel, 1).await?;
+    note_rule_gaps(context, &host);
+    Ok(host)
 }
 
 /// Opens the host of a server, which makes so many calls at one time. Whoever answers does so with `portcullis
@@ -46,7 +48,17 @@ pub(crate) async fn open_with(context: &Context, status: &Arc<StatusLine>, chann
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open_serving(context: &Context, calls: u32) -> anyhow::Result<Host> {
-    open_for(context, &StatusLine::new(context.terminal), &Channel::Elsewhere, calls).await
+    let host = open_for(context, &StatusLine::new(context.terminal), &Channel::Elsewhere, calls).await?;
+    note_rule_gaps(context, &host);
+    Ok(host)
+}
+
+/// Warns of the rules on a path that do not keep a plugin from it. A command that lists tools or rules says so itself.
+fn note_rule_gaps(context: &Context, host: &Host) {
+    let style = context.terminal.note_style();
+    for gap in host.rule_gaps() {
+        context.terminal.note(style.paint(Look::Doubtful, OneLine(&gap.to_string())));
+    }
 }
 
 /// Opens the host of a project that is worked on, with what hears of its calls. Whoever answers does so with
@@ -67,6 +79,7 @@ pub(crate) async fn open_project(
     let builder = with_policies(builder, policy).answered_elsewhere().observer(Arc::new(observer)).hook(hook);
     let host = builder.open().await?;
     warn(&host, context);
+    note_rule_gaps(context, &host);
     Ok(host)
 }
 

@@ -15,11 +15,13 @@
 //!
 //! It must not know of paths, tools or rules.
 
+mod advance;
 mod segment;
 mod syntax;
 
 use std::fmt;
 
+pub(crate) use advance::{NextName, Position};
 use segment::Segment;
 pub use syntax::{EXPANDED_TOKENS, GlobError, PATTERN_CHARACTERS};
 

@@ -40,6 +40,9 @@ mod explain;
 // What a person's answer covers.
 mod pattern;
 
+// What a rule leaves within reach.
+mod rule_gap;
+
 // With what a call runs.
 pub mod limits;
 
@@ -51,6 +54,7 @@ mod destination;
 mod host_pattern;
 mod leniency;
 mod limit;
+mod mask;
 mod pointer;
 
 mod approvals;
@@ -73,8 +77,9 @@ pub use amount::AmountError;
 pub use approvals::{Approvals, Unattended};
 pub use argument::{ARGUMENT_KEY_BYTES, ArgumentKey, ArgumentKeyError};
 pub use binding::{
-    Access, Binding, BindingError, DirectoryBinding, HttpBinding, HttpLimits, HttpRefusal, PATH_BYTES, SecretBinding,
-    SecretSlot, SecretSource, ServiceBinding, StoreBinding, StoreScope, Unnamed, is_reserved_header, is_same_header,
+    Access, Binding, BindingError, DefaultMask, DirectoryBinding, HttpBinding, HttpLimits, HttpRefusal, PATH_BYTES,
+    SecretBinding, SecretSlot, SecretSource, ServiceBinding, StoreBinding, StoreScope, Unnamed, is_reserved_header,
+    is_same_header,
 };
 pub use bounds::BoundsError;
 pub use caller::{Caller, Origin, OriginError, PRINCIPAL_NAME_BYTES, PRINCIPAL_NAMES, Principal, PrincipalError};
@@ -92,6 +97,7 @@ pub use layer::{Layer, LayerError, Layers, Trust};
 pub use leniency::Leniency;
 pub use limit::Limit;
 pub use limits::Limits;
+pub use mask::{MASKS_MAX, Mask, MaskError, MaskTrail, Masks};
 pub use matcher::{MATCHED_TEXT_BYTES, When};
 pub use name::{DependencyKey, LocalName, NAME_BYTES, NameError, PluginName, ToolName};
 pub use pattern::{EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, Pattern, PatternError, RESOURCE_PATH_BYTES};
@@ -100,4 +106,5 @@ pub use pointer::{Pointer, PointerError};
 pub use policy::{POLICY_BYTES, POLICY_RULES, Policy, RESOURCE_BYTES};
 pub use record_keeping::{Durability, Payloads, RecordKeeping};
 pub use rule::{REASON_BYTES, Rule, ToolPattern, ToolPatternError};
+pub use rule_gap::RuleGap;
 pub use text::LiteralError;

@@ -9,12 +9,11 @@
 //! not match. An array is held to the same length as a text, all of its elements together.
 //!
 //! **Widely**, where the rule would narrow it: a `deny`, or an `ask` in the way of an `allow`. A text matches if its
-//! raw form or its normalized path form does, without regard to case, to how accents are composed, and to characters that
-//! have no width; a text that climbs above its root through `..`,
-//! that holds a NUL, or that is too long to look at, matches every pattern; an array matches if any of its elements
-//! does; a value of another type than the rule expects (an object, null, a nested array, a number where a text is
-//! expected) matches, since the rule cannot tell, and so does a number too large to compare. Only what is missing does
-//! not match.
+//! raw form or its normalized path form does, without regard to case, to how accents are composed, and to characters
+//! that have no width. A text that climbs above its root through `..`, that holds a NUL, or that is too long to look
+//! at, matches every pattern. An array matches if any of its elements does. A value of another type than the rule
+//! expects (an object, null, a nested array, a number where a text is expected) matches, since the rule cannot tell.
+//! So does a number too large to compare. Only what is missing does not match.
 //!
 //! Whatever matches exactly also matches widely. This file must not know decisions or tools.
 
@@ -85,6 +84,19 @@ impl When {
         self.entries.iter().flat_map(|entry| &entry.accepted).all(|accepted| match accepted {
             Accepted::Text(pattern) => pattern.is_plain(),
             Accepted::Integer(_) | Accepted::Float(_) | Accepted::Boolean(_) | Accepted::Range(_) => true,
+        })
+    }
+
+    /// The patterns of texts in the arguments with these names, without those that match the directory itself.
+    pub(crate) fn patterns_of<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = String> + 'a {
+        let named = |entry: &&Entry| entry.key.argument().is_some_and(|argument| names.contains(&argument));
+        self.entries.iter().filter(named).flat_map(|entry| &entry.accepted).filter_map(|accepted| match accepted {
+            Accepted::Text(pattern) if !pattern.matches_widely(&Spellings::of(".")) => pattern.place(),
+            Accepted::Text(_)
+            | Accepted::Integer(_)
+            | Accepted::Float(_)
+            | Accepted::Boolean(_)
+            | Accepted::Range(_) => None,
         })
     }
 

@@ -17,6 +17,7 @@ use crate::glob::Glob;
 use crate::lexical::is_plain;
 use form::Form;
 pub use form::PatternError;
+pub(crate) use offer::RESOURCES;
 
 /// The most patterns that are offered for one call: more than these nobody compares before answering.
 pub const OFFERS_MAX: usize = 4;

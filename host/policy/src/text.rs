@@ -109,6 +109,20 @@ impl TextPattern {
         &self.text
     }
 
+    /// The pattern of the places below a directory that the text names; nothing where it names another file system.
+    pub(crate) fn place(&self) -> Option<String> {
+        let text = self.text.strip_prefix("./").unwrap_or(&self.text);
+        let is_below = !text.starts_with(['/', '\\', '~']);
+        is_below.then(|| match self.kind {
+            Kind::Glob => text.to_owned(),
+            Kind::Equals => Glob::escape(text),
+            Kind::Prefix => match text.strip_suffix('/') {
+                Some(directory) => format!("{}/**", Glob::escape(directory)),
+                None => format!("{}*", Glob::escape(text)),
+            },
+        })
+    }
+
     /// Whether some choice has a segment that is exactly `name`.
     pub(crate) fn has_segment(&self, name: &str) -> bool {
         self.written.raw.has_segment(name)

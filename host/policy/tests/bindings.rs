@@ -463,6 +463,11 @@ fn a_binding_is_described_with_all_that_it_grants() {
             "directory.a = { path = \"a\\u202eb\", access = 'read-write', narrow = '/path' }",
             "the directory \"a\\u{202e}b\", read-write, for each call only what its argument /path names",
         ),
+        (
+            "directory.a = { path = 'b', access = 'read-write', hidden = ['.env*', 's/**'], read-only = ['k'], \
+             writable = ['.git/hooks'] }",
+            "the directory b, read-write, without .env* s/**, never changing k, also changing .git/hooks",
+        ),
     ];
     for (line, expected) in rows {
         assert_eq!(describe(line), expected, "{line}");
@@ -496,4 +501,41 @@ fn a_pointer_finds_a_text_and_knows_its_argument() {
     for text in ["", "url", "#/url", "/~", "/~2", "/a\n", &format!("/{}", "a".repeat(256))] {
         assert!(Pointer::new(text).is_err(), "{text:?}");
     }
+}
+
+#[test]
+fn masks_of_a_directory_are_those_of_the_policy_and_the_defaults_it_does_not_lift() {
+    let masks =
+        |keys: &str| match binding(&parse(&format!("[plugin.web]\ndirectory.a = {{ path = '.', {keys} }}\n")), "a") {
+            Binding::Directory(directory) => directory.masks(),
+            other => panic!("not a directory: {other:?}"),
+        };
+    let all = masks("access = 'read-write', hidden = ['secrets/**'], read-only = []");
+    assert!(all.walk("secrets/k").is_hidden());
+    for path in
+        [".git/hooks", "a/.git/config", ".github/x", "portcullis.toml", "a/.env", ".vscode", ".mcp.json", ".ssh"]
+    {
+        assert!(all.walk(path).is_read_only(), "{path}");
+    }
+    let lifted = masks("access = 'read-write', writable = ['.git/hooks', 'editors']");
+    assert!(!lifted.walk(".git/hooks").is_read_only() && !lifted.walk(".vscode").is_read_only());
+    assert!(lifted.walk(".git/config").is_read_only());
+    assert!(masks("access = 'read-only'").is_empty());
+}
+
+#[test]
+fn masks_that_could_not_hold_are_refused() {
+    for (keys, remedy) in [
+        ("hidden = ['**']", "name a place in the directory"),
+        ("read-only = ['../x']", "from the directory on"),
+        ("hidden = ['a**']", "between slashes"),
+        ("writable = ['.git/hooks']", "remove `writable`"),
+        ("access = 'read-write', writable = ['hooks']", ".git/hooks"),
+        ("hidden = 'secrets'", "list in brackets"),
+    ] {
+        let error = refused(&format!("[plugin.web]\ndirectory.a = {{ path = '.', {keys} }}\n"));
+        assert!(error.to_string().contains(remedy), "{keys}: {error}");
+    }
+    let many = vec!["'a'"; portcullis_policy::MASKS_MAX + 1].join(", ");
+    refused(&format!("[plugin.web]\ndirectory.a = {{ path = '.', hidden = [{many}] }}\n"));
 }

@@ -9,6 +9,7 @@ mod layers;
 mod bindings;
 mod destinations;
 mod hosts;
+mod rule_gaps;
 
 mod callers;
 mod hindsight;

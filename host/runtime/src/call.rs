@@ -22,8 +22,8 @@ mod validate;
 pub(crate) use authorize::REVIEW_TIME_MAX;
 pub use grant::Reach;
 pub(crate) use grant::{
-    check as check_grants, check_answerable, describe_handles, missing_keys, reach, read_only_key, ungranted,
-    unnamed_host,
+    check as check_grants, check_answerable, describe_handles, missing_keys, reach, reaches_directories, read_only_key,
+    ungranted, unnamed_host,
 };
 pub(crate) use record::CallRecord;
 pub(crate) use shape::{Flaw, check as check_answer};

@@ -3,6 +3,7 @@
 use crate::call::{ValidCall, check_answerable, check_grants, describe_handles, unnamed_host};
 use crate::host::Inner;
 use crate::request::Origin;
+use crate::rule_gaps::rule_gaps;
 use portcullis_policy::{Decision, Explanation, Permissions, ToolName};
 use serde::Serialize;
 
@@ -29,6 +30,8 @@ pub struct Explained {
     pub policy_sha256: String,
     /// Why the policy in the files is not the one that decided, where it cannot be used.
     pub policy_fault: Option<String>,
+    /// The rules on a path that the tool gets around, with the masks to use instead, one sentence each.
+    pub rule_gaps: Vec<String>,
 }
 
 impl Explained {
@@ -48,6 +51,12 @@ impl Explained {
             ungranted: checked.err().map(|rejection| rejection.message),
             policy_sha256: call.policy.sha256.clone(),
             policy_fault: host.policy_status.borrow().fault.clone(),
+            rule_gaps: gaps(host, call),
         }
     }
+}
+
+fn gaps(host: &Inner, call: &ValidCall) -> Vec<String> {
+    let gaps = rule_gaps(&call.policy.policy, &host.catalog());
+    gaps.iter().filter(|gap| gap.tools.contains(&call.tool.name)).map(ToString::to_string).collect()
 }

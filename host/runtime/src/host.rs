@@ -20,9 +20,10 @@ use crate::policy_warning::{self, PolicyWarning};
 use crate::reload::{self, ReloadError, Reloaded};
 use crate::reply::{CallUsage, Code, Reply};
 use crate::request::Request;
+use crate::rule_gaps::rule_gaps;
 use crate::stores::Stores;
 use crate::watch::Watch;
-use portcullis_policy::{Permission, Policy};
+use portcullis_policy::{Permission, Policy, RuleGap};
 use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, TimeSource};
 use std::io;
 use std::net::SocketAddr;
@@ -223,6 +224,13 @@ impl Host {
     pub fn read_only_grant(&self, plugin: &Plugin, tool: &Tool) -> Option<String> {
         let writes = tool.required().contains(Permission::Write);
         call::read_only_key(plugin, tool).filter(|_| writes).map(ToString::to_string)
+    }
+
+    /// The rules on a path that tools get around, as the policy and the plugins are now, each with the masks to use
+    /// instead. Such a rule stops the calls that name the path, and no other.
+    pub fn rule_gaps(&self) -> Vec<RuleGap> {
+        let catalog = self.0.catalog();
+        rule_gaps(&catalog.policy.policy, &catalog)
     }
 
     /// The most that calls of a tool could do, as the policy stands.

@@ -43,6 +43,7 @@ mod provenance;
 mod reload;
 mod reply;
 mod request;
+mod rule_gaps;
 mod schema;
 mod standard;
 mod steering;

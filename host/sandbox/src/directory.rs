@@ -1,6 +1,10 @@
 //! A directory as a handle. This is the one file that turns a path into a right; a lint forbids it everywhere else.
 
-use portcullis_policy::Access;
+mod lookup;
+
+pub(crate) use lookup::{Lookup, find_name, find_no_link, way_point};
+
+use portcullis_policy::{Access, Masks};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
 use rustix::io::Errno;
 use std::fs::File;
@@ -139,21 +143,12 @@ impl Narrowing {
     }
 }
 
-/// How directories on the way are looked up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lookup {
-    /// In what the kernel has in memory: at once, with `EAGAIN` for what it does not have, and with `EINVAL` before
-    /// Linux 5.12.
-    Cached,
-    /// Wherever they are stored. Blocks.
-    Stored,
-}
-
 /// A directory that a call can be given. Clones share the handle.
 #[derive(Clone)]
 pub struct Directory {
     dir: Dir,
     narrowing: Option<Arc<Narrowing>>,
+    masks: Option<Arc<Masks>>,
 }
 
 impl std::fmt::Debug for Directory {
@@ -178,7 +173,14 @@ impl Directory {
             Access::ReadOnly => (FsPerms::ReadOnly, OpenMode::READ),
             Access::ReadWrite => (FsPerms::ReadWrite, OpenMode::READ | OpenMode::WRITE),
         };
-        Ok(Self { dir: Dir::new(File::from(directory), permissions, mode, false), narrowing: None })
+        Ok(Self { dir: Dir::new(File::from(directory), permissions, mode, false), narrowing: None, masks: None })
+    }
+
+    /// The same directory without the places that these masks hide, and without the right to change those that they
+    /// protect. They hold for every handle that is made of it later.
+    #[must_use]
+    pub fn masked(self, masks: Masks) -> Self {
+        Self { masks: (!masks.is_empty()).then(|| Arc::new(masks)), ..self }
     }
 
     /// The same directory without the right to change anything.
@@ -213,7 +215,8 @@ impl Directory {
         let root = Arc::new(File::from(root));
         let mut dir = self.dir.clone();
         dir.dir = Arc::clone(&root);
-        Ok(Self { dir, narrowing: Some(Arc::new(Narrowing { root, steps, place: Mutex::default() })) })
+        let narrowing = Some(Arc::new(Narrowing { root, steps, place: Mutex::default() }));
+        Ok(Self { dir, narrowing, masks: self.masks.clone() })
     }
 
     /// What this handle allows.
@@ -240,12 +243,15 @@ impl Directory {
         Ok(Identity::with_ancestors(other)?.contains(&Identity::of(&*self.dir.dir)?))
     }
 
-    /// The text of a file below the directory; nothing where there is no such file. No link is followed, and nothing is
-    /// waited for.
+    /// The text of a file below the directory; nothing where there is no such file, or a mask hides it. No link is
+    /// followed, and nothing is waited for.
     ///
     /// # Errors
     /// It is no regular file, it is longer than `bytes_max`, it is not UTF-8, or the system says no.
     pub fn read_text(&self, path: &Path, bytes_max: u64) -> io::Result<Option<String>> {
+        if self.hides(path) {
+            return Ok(None);
+        }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let file = match openat2(&*self.dir.dir, path, flags, Mode::empty(), within) {
@@ -273,6 +279,17 @@ impl Directory {
         &self.dir.dir
     }
 
+    /// Whether a mask hides a path. One that is not UTF-8, or that goes back, is hidden if there is any mask.
+    fn hides(&self, path: &Path) -> bool {
+        let Some(masks) = &self.masks else { return false };
+        let steps = path.to_str().and_then(|path| steps_of(path).ok());
+        steps.is_none_or(|steps| masks.walk(&steps.join("/")).is_hidden())
+    }
+
+    pub(crate) fn masks(&self) -> Option<&Arc<Masks>> {
+        self.masks.as_ref()
+    }
+
     pub(crate) fn narrowing(&self) -> Option<&Arc<Narrowing>> {
         self.narrowing.as_ref()
     }
@@ -293,15 +310,6 @@ fn steps_of(path: &str) -> Result<Vec<Box<str>>, NarrowError> {
         }
     }
     Ok(steps)
-}
-
-/// Opens a directory below another one to go through it, by a path without a link in it.
-fn way_point(directory: impl AsFd, path: &str, lookup: Lookup) -> Result<OwnedFd, Errno> {
-    let mut within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    if lookup == Lookup::Cached {
-        within |= ResolveFlags::CACHED;
-    }
-    openat2(directory, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty(), within)
 }
 
 fn overlap(one: impl AsFd, other: impl AsFd) -> io::Result<bool> {

@@ -67,6 +67,20 @@ impl Lab {
 
     /// The same with another directory for the workspace, and narrowed where a place is given.
     pub(crate) async fn held(grant: Grant, limits: &str, more: &str, root: &str, place: Option<&'static str>) -> Self {
+        Self::bound(grant, (limits, more, ""), root, place).await
+    }
+
+    /// A host that grants `world/grant` with these keys of the binding, narrowed where a place is given.
+    pub(crate) async fn masked(grant: Grant, keys: &str, place: Option<&'static str>) -> Self {
+        Self::bound(grant, ("", "", keys), "world/grant", place).await
+    }
+
+    async fn bound(
+        grant: Grant,
+        (limits, more, keys): (&str, &str, &str),
+        root: &str,
+        place: Option<&'static str>,
+    ) -> Self {
         let site = Site::new();
         site.plugin("probe", &built_guest("probe"));
         build(&site);
@@ -75,7 +89,7 @@ impl Lab {
         let access = grant.access();
         let narrow = if place.is_some() { ", narrow = \"/path\"" } else { "" };
         let plugin = format!(
-            "[plugin.probe]\ndirectory.workspace = {{ path = \"{root}\", access = \"{access}\"{narrow} }}\n{more}\n"
+            "[plugin.probe]\ndirectory.workspace = {{ path = \"{root}\", access = \"{access}\"{narrow}{keys} }}\n{more}\n"
         );
         let host = site.open(&format!("{}{plugin}", allow_all(limits))).await;
         if let Some(refusal) = host.catalog().refusal("probe") {

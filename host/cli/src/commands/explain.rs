@@ -146,6 +146,9 @@ fn text(explained: &Explained, not_granted: &[String], style: Style) -> Result<S
     }
     write_rules(&mut text, &explained.explanation.matched, style)?;
     write_changes(&mut text, &explained.explanation.changes, style)?;
+    for gap in &explained.rule_gaps {
+        writeln!(text, "\n{}", style.paint(Look::Doubtful, OneLine(gap)))?;
+    }
     Ok(text)
 }
 

@@ -11,6 +11,7 @@ use crate::style::Look;
 use crate::table::{Cell, Table};
 use crate::view;
 use portcullis::policy::Decision;
+use portcullis::text::OneLine;
 use portcullis::{Catalog, Host, Plugin, Tool};
 use serde_json::{Value, json};
 
@@ -33,7 +34,8 @@ fn document(host: &Host) -> Value {
     let refused = catalog.refused().iter();
     let refused: Vec<Value> =
         refused.map(|refused| json!({ "file": refused.file, "reason": refused.error.to_string() })).collect();
-    json!({ "plugins": plugins, "refused": refused })
+    let gaps: Vec<String> = host.rule_gaps().iter().map(ToString::to_string).collect();
+    json!({ "plugins": plugins, "refused": refused, "rule_gaps": gaps })
 }
 
 fn plugin_document(host: &Host, plugin: &Plugin) -> Value {
@@ -83,6 +85,9 @@ fn text(host: &Host, context: &Context) -> String {
         text.push('\n');
         // A reason is never cut: it is what the person needs.
         text.push_str(&refused.render(style, "", None));
+    }
+    for gap in host.rule_gaps() {
+        text.push_str(&format!("\n{}\n", style.paint(Look::Doubtful, OneLine(&gap.to_string()))));
     }
     text
 }

@@ -9,6 +9,7 @@ use super::{
     StoreScope, Unnamed,
 };
 use crate::destination::Scheme;
+use crate::mask::Mask;
 use crate::pointer::Pointer;
 
 impl Binding {
@@ -27,7 +28,26 @@ impl Binding {
 fn of_directory(directory: &DirectoryBinding) -> Vec<String> {
     let mut parts = vec![format!("the directory {}", plain(&directory.path)), directory.access.to_string()];
     parts.extend(directory.narrow.as_ref().map(of_narrow));
+    parts.extend(directory.describe_masks());
     parts
+}
+
+impl DirectoryBinding {
+    /// The masks that the policy sets and lifts, for people, one part for each kind.
+    pub fn describe_masks(&self) -> Vec<String> {
+        let masks = |masks: &[Mask]| masks.iter().map(|mask| plain(mask.as_str())).collect::<Vec<_>>().join(" ");
+        let mut parts = Vec::new();
+        if !self.hidden.is_empty() {
+            parts.push(format!("without {}", masks(&self.hidden)));
+        }
+        if !self.read_only.is_empty() {
+            parts.push(format!("never changing {}", masks(&self.read_only)));
+        }
+        if !self.writable.is_empty() {
+            parts.push(format!("also changing {}", list(&self.writable)));
+        }
+        parts
+    }
 }
 
 fn of_narrow(narrow: &Pointer) -> String {

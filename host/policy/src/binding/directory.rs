@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{BindingError, PATH_BYTES};
+use super::{BindingError, DefaultMask, PATH_BYTES};
+use crate::mask::{Mask, Masks};
 use crate::pointer::Pointer;
 
 /// A directory of the host.
@@ -14,6 +15,37 @@ pub struct DirectoryBinding {
     pub access: Access,
     /// The argument whose path is all that a call may touch.
     pub narrow: Option<Pointer>,
+    /// Places that do not exist for a guest.
+    pub hidden: Vec<Mask>,
+    /// Places that a guest cannot change, besides those of [`DefaultMask`].
+    pub read_only: Vec<Mask>,
+    /// Default masks that do not hold.
+    pub writable: Vec<DefaultMask>,
+}
+
+impl DirectoryBinding {
+    /// All masks that hold: those of the policy, and for a directory that can be changed the default ones that the
+    /// policy does not lift.
+    pub fn masks(&self) -> Masks {
+        let defaults = DefaultMask::ALL.into_iter().filter(|mask| self.default_holds(*mask));
+        let read_only = self.read_only.iter().cloned().chain(defaults.flat_map(DefaultMask::masks));
+        Masks::new(self.hidden.clone(), read_only.collect())
+    }
+
+    /// Whether a mask that holds covers at least what this one does: hides it, or, where that is enough, protects it.
+    pub(crate) fn has_mask(&self, mask: &Mask, read_only: bool) -> bool {
+        let protecting = self.read_only.iter().filter(|_| read_only);
+        let is_same = self.hidden.iter().chain(protecting).any(|held| held.is_equivalent(mask));
+        let at = self.masks().walk(mask.literal_directory());
+        is_same || at.is_hidden() || read_only && (at.is_read_only() || self.access == Access::ReadOnly)
+    }
+
+    fn default_holds(&self, mask: DefaultMask) -> bool {
+        match self.access {
+            Access::ReadOnly => false,
+            Access::ReadWrite => !self.writable.contains(&mask),
+        }
+    }
 }
 
 /// What a guest may do with a directory.
@@ -50,6 +82,10 @@ impl fmt::Display for Access {
 pub(crate) fn read_path(text: &str) -> Result<String, BindingError> {
     let sound = !text.is_empty() && text.len() <= PATH_BYTES && !text.chars().any(char::is_control);
     if sound { Ok(text.to_owned()) } else { Err(BindingError::Path) }
+}
+
+pub(crate) fn read_mask(text: &str) -> Result<Mask, BindingError> {
+    Mask::new(text).map_err(BindingError::Mask)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Why a binding cannot be what the policy says, and what to write instead.
 
 use super::secret::{ARGUMENT_BYTES, ARGUMENTS};
+use crate::mask::{MASKS_MAX, MaskError};
 
 /// Why a binding cannot be what the policy says. No text of the policy is repeated, since it may be a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -11,6 +12,15 @@ pub enum BindingError {
     /// The path is empty, too long, or holds a control character.
     #[error("this is not a path")]
     Path,
+    /// A mask covers the whole directory, or is no pattern of places in it.
+    #[error("this is not a mask of places in the directory: {0}")]
+    Mask(#[source] MaskError),
+    /// Too many masks.
+    #[error("these are more than {MASKS_MAX} masks of one kind")]
+    Masks,
+    /// A default mask is lifted where none holds.
+    #[error("no default mask holds in a directory that is read-only")]
+    WritableReadOnly,
     /// The method is no upper-case word, or one that no binding sends.
     #[error("this is not a method that a plugin may send")]
     Method,
@@ -91,6 +101,9 @@ impl BindingError {
         match self {
             Self::Access => "write `read-only` or `read-write`",
             Self::Path => "write the path of a directory or file, without control characters",
+            Self::Mask(error) => error.remedy(),
+            Self::Masks => "combine them with `*`, `**` and `{a,b}`",
+            Self::WritableReadOnly => "remove `writable`, or write access = \"read-write\"",
             Self::Method => "write a method such as \"GET\" in upper case; CONNECT and TRACE are never sent",
             Self::Port => "write a whole number from 1 to 65535, without quotes",
             Self::PathPrefix => "write a path such as \"/api/\", without query, `..` and escaped slashes",

@@ -3,6 +3,7 @@
 //! A binding only names things. It must not know how a name becomes a handle, and it never holds a secret: it says
 //! where the host will find one.
 
+mod default_mask;
 mod describe;
 mod directory;
 mod error;
@@ -12,6 +13,7 @@ mod secret;
 mod service;
 mod store;
 
+pub use default_mask::DefaultMask;
 pub use directory::{Access, DirectoryBinding};
 pub use error::BindingError;
 pub use http::{HttpBinding, HttpRefusal, Unnamed};
@@ -20,7 +22,7 @@ pub use secret::{SecretBinding, SecretSlot, SecretSource};
 pub use service::ServiceBinding;
 pub use store::{StoreBinding, StoreScope};
 
-pub(crate) use directory::read_path;
+pub(crate) use directory::{read_mask, read_path};
 pub(crate) use http::{read_header, read_method, read_path_prefix};
 pub(crate) use http_limits::HttpLimit;
 pub(crate) use secret::{read_command, read_query_name, read_source, read_template, read_user};

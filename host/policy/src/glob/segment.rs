@@ -120,7 +120,7 @@ impl Segment {
     }
 
     /// Whether the segment stands for this one segment of a text.
-    fn accepts(&self, text: &str, case: Case) -> bool {
+    pub(super) fn accepts(&self, text: &str, case: Case) -> bool {
         match (self, case) {
             (Self::Deep, _) => false,
             (Self::Whole, _) => true,

@@ -12,7 +12,7 @@ use crate::argument::ARGUMENT_KEY_BYTES;
 use crate::glob::Glob;
 
 /// Arguments that name what a call is about.
-pub(super) const RESOURCES: [&str; 9] =
+pub(crate) const RESOURCES: [&str; 9] =
     ["dir", "directory", "file", "file_path", "filename", "filepath", "folder", "path", "resource"];
 /// Arguments that hold what a call puts somewhere.
 const PAYLOADS: [&str; 14] = [

@@ -199,6 +199,11 @@ fn given<'a>(plugin: &'a Plugin, tool: &Tool, key: &DependencyKey, kind: Depende
     if reaches(kind, tool) { plugin.grants.get(key) } else { None }
 }
 
+/// Whether a tool's permissions reach directories at all.
+pub(crate) fn reaches_directories(tool: &Tool) -> bool {
+    reaches(DependencyKind::Directory, tool)
+}
+
 /// Whether a tool's permissions reach handles of a kind at all.
 fn reaches(kind: DependencyKind, tool: &Tool) -> bool {
     let permissions = tool.permissions();

@@ -152,6 +152,7 @@ impl Place<'_> {
             return Err(OpenError::Covers { plugin, key, path, what });
         }
         let place = places::canonical(&path).map_err(AuditError::Io)?;
+        let directory = directory.masked(binding.masks());
         Ok(BoundDirectory { directory, place, narrow: binding.narrow.clone() })
     }
 

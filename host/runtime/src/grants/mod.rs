@@ -8,6 +8,7 @@ use crate::catalog::{Catalog, Plugin};
 use crate::inject::Injection;
 use crate::open::OpenError;
 use crate::places::{PolicyFile, State};
+use crate::rule_gaps::known;
 use cap_std::fs::Dir;
 use portcullis_policy::{Binding, DependencyKey, KnownTool, Layer, PluginName, Pointer, Policy};
 use portcullis_sandbox::{DependencyKind, Directory};
@@ -74,13 +75,8 @@ fn check_narrow(loaded: &Plugin, plugin: &PluginName, key: &DependencyKey, bindi
 
 /// Refuses a rule that no call of the loaded tools can match: a deny that never speaks is a hole.
 fn check_rules(policy: &Policy, catalog: &Catalog, files: &Bases) -> Result<(), OpenError> {
-    let known = catalog.tools().map(|(_, tool)| KnownTool {
-        name: tool.name(),
-        permissions: tool.permissions(),
-        hints: tool.hints(),
-        arguments: tool.schema().closed_names(),
-    });
-    match policy.dead_rule(&known.collect::<Vec<_>>()) {
+    let known: Vec<KnownTool<'_>> = catalog.tools().map(|(_, tool)| known(tool)).collect();
+    match policy.dead_rule(&known) {
         Some(dead) => {
             let path = files.file(dead.id.layer).to_owned();
             Err(OpenError::DeadRule { path, dead: Box::new(dead) })

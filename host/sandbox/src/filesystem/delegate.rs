@@ -3,13 +3,14 @@
 //! directory checks its handle first: what a narrowed call may do is decided there alone.
 
 use super::effects::Deed;
+use super::listing::listing_bytes;
 use super::open::{Opened, Request};
 use super::reach::{Reach, Use};
 use super::{Guard, Handle, reading};
-use crate::host_memory::ALLOCATION_BYTES;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasmtime::component::Resource;
+use wasmtime_wasi::FsPerms;
 use wasmtime_wasi::filesystem::{Descriptor, Dir, File};
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, DirectoryEntryStream, ErrorCode,
@@ -26,7 +27,7 @@ impl Guard<'_> {
         }
     }
 
-    fn writable_directory(&self, handle: &Handle) -> FsResult<()> {
+    pub(super) fn writable_directory(&self, handle: &Handle) -> FsResult<()> {
         if self.directory(handle)?.perms.write_not_permitted() {
             return Err(ErrorCode::NotPermitted.into());
         }
@@ -71,21 +72,9 @@ impl Guard<'_> {
     }
 }
 
-/// The memory of one entry in a listing, in bytes, beside its name. The list grows by doubling.
-const LISTED_ENTRY_BYTES: usize = 128 + ALLOCATION_BYTES;
-
-/// Returns the memory that the listing of a directory takes, in bytes. wasmtime collects all entries at once, so a
-/// directory that is too large is refused before it is read.
-async fn listing_bytes(directory: Arc<std::fs::File>, most: usize) -> FsResult<usize> {
-    let measure = move || -> std::io::Result<(usize, usize)> {
-        let entries = cap_primitives::fs::read_base_dir(&directory)?.take(most.saturating_add(1));
-        Ok(entries.fold((0, 0), |(count, bytes), entry| {
-            let name = entry.map_or(0, |entry| entry.file_name().len());
-            (count + 1, bytes + name + LISTED_ENTRY_BYTES)
-        }))
-    };
-    let (count, bytes) = spawn_blocking(measure).await?;
-    if count > most { Err(ErrorCode::Overflow.into()) } else { Ok(bytes) }
+/// Whether an open follows a link at the end: one that makes a new file does not.
+fn followed(flags: PathFlags, open: OpenFlags) -> PathFlags {
+    if open.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE) { PathFlags::empty() } else { flags }
 }
 
 impl types::Host for Guard<'_> {
@@ -177,11 +166,17 @@ impl HostDescriptor for Guard<'_> {
     async fn read_directory(&mut self, handle: Handle) -> FsResult<Resource<DirectoryEntryStream>> {
         self.check(&handle, Use::List)?;
         let directory = Arc::clone(&self.directory(&handle)?.dir);
+        let reach = self.context.reach(&directory)?;
         let bytes = listing_bytes(directory, self.context.directory_entries_max).await?;
         let charge = self.context.memory.charge(bytes).map_err(FsError::trap)?;
         let stream = self.inner().read_directory(handle).await?;
         drop(charge);
         self.weights.set(&stream, bytes).map_err(FsError::trap)?;
+        if let Reach::Masked(standing) = reach
+            && standing.may_hide()
+        {
+            self.context.listings.push((stream.rep(), standing));
+        }
         Ok(stream)
     }
 
@@ -196,7 +191,7 @@ impl HostDescriptor for Guard<'_> {
         let taken = self.context.quota.take_entry();
         self.context.done.begin(Deed::MakeDirectory);
         let made = match taken {
-            Ok(()) => self.inner().create_directory_at(at.handle(), at.path.clone()).await,
+            Ok(()) => self.make_directory(&at).await,
             Err(error) => Err(error),
         };
         let made = self.did(Deed::MakeDirectory, made);
@@ -241,10 +236,7 @@ impl HostDescriptor for Guard<'_> {
         let (old, new) = self.places((&handle, flags, old_path), (&new_handle, new_path), Use::Name).await?;
         self.context.done.begin(Deed::Create);
         let linked = match self.context.quota.take_entry() {
-            Ok(()) => {
-                let (from, to) = ((old.handle(), old.path.clone()), (new.handle(), new.path.clone()));
-                self.inner().link_at(from.0, old.flags, from.1, to.0, to.1).await
-            }
+            Ok(()) => self.make_link(&old, &new).await,
             Err(error) => Err(error),
         };
         let linked = self.did(Deed::Create, linked);
@@ -260,12 +252,28 @@ impl HostDescriptor for Guard<'_> {
         open_flags: OpenFlags,
         flags: DescriptorFlags,
     ) -> FsResult<Handle> {
-        let at = self.spot(&handle, path_flags, path, Use::Open).await?;
-        let parent = at.directory;
+        let makes_directory = open_flags.contains(OpenFlags::CREATE) && path.ends_with('/');
+        let at = match self.spot(&handle, followed(path_flags, open_flags), path, Use::Open).await {
+            // As the kernel has it: an open makes files alone, whatever there is.
+            Err(error) if makes_directory && matches!(error.downcast_ref(), Some(ErrorCode::NoEntry)) => {
+                return Err(ErrorCode::IsDirectory.into());
+            }
+            at => at?,
+        };
+        let mut parent = at.directory;
         let request = Arc::new(Request::new(&parent, at.flags, at.path, open_flags, flags)?);
         self.context.open.reserve()?;
-        if let Reach::Way { .. } = at.reach {
-            return self.open_way(request.passage(&parent)?, at.reach);
+        match &at.reach {
+            Reach::All => {}
+            Reach::Masked(standing) => {
+                if request.writes() {
+                    standing.check_file()?;
+                }
+                if standing.is_read_only() {
+                    parent.perms = FsPerms::ReadOnly;
+                }
+            }
+            Reach::Way { .. } => return self.open_way(request.passage(&parent)?, at.reach),
         }
         let mut opened = self.open_existing(&parent, &request).await?;
         if matches!(opened, Opened::Missing) {
@@ -278,7 +286,7 @@ impl HostDescriptor for Guard<'_> {
         match opened {
             Opened::Found(file, kind) => {
                 let descriptor = request.descriptor(&parent, file, kind);
-                self.context.open.note(&descriptor, Reach::All);
+                self.context.open.note(&descriptor, at.reach);
                 Ok(self.table.push(descriptor)?)
             }
             Opened::Missing => Err(ErrorCode::NoEntry.into()),
@@ -301,9 +309,8 @@ impl HostDescriptor for Guard<'_> {
 
     async fn rename_at(&mut self, handle: Handle, old: String, new_handle: Handle, new: String) -> FsResult<()> {
         let (old, new) = self.places((&handle, PathFlags::empty(), old), (&new_handle, new), Use::Name).await?;
-        let (from, to) = ((old.handle(), old.path.clone()), (new.handle(), new.path.clone()));
         self.context.done.begin(Deed::Rename);
-        let renamed = self.inner().rename_at(from.0, from.1, to.0, to.1).await;
+        let renamed = self.rename(&old, &new).await;
         let renamed = self.did(Deed::Rename, renamed);
         let renamed = self.leave(old, renamed);
         self.leave(new, renamed)
@@ -314,7 +321,7 @@ impl HostDescriptor for Guard<'_> {
         let at = self.place(&handle, PathFlags::empty(), path, Use::Name).await?;
         self.context.done.begin(Deed::Create);
         let made = match self.context.quota.take_entry() {
-            Ok(()) => self.inner().symlink_at(at.handle(), target, at.path.clone()).await,
+            Ok(()) => self.make_symlink(target, &at).await,
             Err(error) => Err(error),
         };
         let made = self.did(Deed::Create, made);
@@ -359,11 +366,20 @@ impl HostDirectoryEntryStream for Guard<'_> {
         &mut self,
         stream: Resource<DirectoryEntryStream>,
     ) -> FsResult<Option<DirectoryEntry>> {
-        self.inner().read_directory_entry(stream).await
+        let rep = stream.rep();
+        loop {
+            let entry = self.inner().read_directory_entry(Resource::new_borrow(rep)).await?;
+            let listing = self.context.listings.iter().find(|(listed, _)| *listed == rep);
+            let hides = |entry: &DirectoryEntry| listing.is_some_and(|(_, at)| at.step(&entry.name).is_hidden());
+            if !entry.as_ref().is_some_and(hides) {
+                return Ok(entry);
+            }
+        }
     }
 
     fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {
         self.weights.remove(stream.rep());
+        self.context.listings.retain(|(listed, _)| *listed != stream.rep());
         HostDirectoryEntryStream::drop(&mut self.inner(), stream)
     }
 }

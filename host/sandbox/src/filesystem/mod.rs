@@ -1,14 +1,18 @@
 //! What answers `wasi:filesystem`: wasmtime's own implementation behind a guard that decides file types, quotas and
 //! sizes. The handles themselves keep a guest inside its directories; the guard keeps it from what a directory may
-//! contain, and within the one place of a narrowed directory.
+//! contain, within the one place of a narrowed directory, and out of the places that its masks hide or protect.
 
 mod delegate;
 mod effects;
+mod listing;
+mod masked;
+mod naming;
 mod open;
 mod quota;
 mod reach;
 mod reading;
 mod spot;
+mod walk;
 
 use crate::context::CallHost;
 use crate::directory::Directory;
@@ -16,6 +20,7 @@ use crate::effects::Effects;
 use crate::host_memory::{HostMemory, Weights};
 use crate::state::State;
 use effects::Done;
+use masked::Standing;
 use portcullis_policy::Limits;
 use quota::Quota;
 use reach::Reach;
@@ -41,6 +46,8 @@ pub(crate) struct FilesystemContext {
     directory_entries_max: usize,
     memory: HostMemory,
     open: OpenFiles,
+    /// The listings of directories in which something may be hidden, by the number of their stream.
+    listings: Vec<(u32, Standing)>,
     done: Done,
     /// Who hears of what a call did that nobody waited for.
     host: Arc<dyn CallHost>,
@@ -84,6 +91,7 @@ impl FilesystemContext {
             directory_entries_max: limits.directory_entries,
             memory,
             open: OpenFiles::default(),
+            listings: Vec::new(),
             done: Done::default(),
             host,
         }
@@ -99,8 +107,11 @@ impl FilesystemContext {
     fn reach(&self, directory: &Arc<File>) -> FsResult<Reach> {
         let granted = self.preopens.iter().find(|(_, granted)| Arc::ptr_eq(granted.handle(), directory));
         if let Some((_, granted)) = granted {
-            let way = |narrowing: &Arc<_>| Reach::Way { narrowing: Arc::clone(narrowing), depth: 0 };
-            return Ok(granted.narrowing().map_or(Reach::All, way));
+            let masks = granted.masks().map(Arc::clone);
+            return Ok(match granted.narrowing() {
+                Some(narrowing) => Reach::Way { narrowing: Arc::clone(narrowing), depth: 0, masks },
+                None => Reach::of(masks.map(|masks| Standing::at(masks, &[]))),
+            });
         }
         let opened = self.open.0.iter().find(|(file, _)| std::ptr::eq(file.as_ptr(), Arc::as_ptr(directory)));
         opened.map(|(_, reach)| reach.clone()).ok_or_else(|| ErrorCode::NotPermitted.into())

@@ -1,7 +1,9 @@
 //! What a directory handle of a call leads to, and what a guest may do where it leads. Decided by names alone: of what
 //! may not be touched, it makes no difference whether it exists.
 
+use super::masked::Standing;
 use crate::directory::Narrowing;
+use portcullis_policy::Masks;
 use std::sync::Arc;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
@@ -10,13 +12,24 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 pub(super) enum Reach {
     /// Everything in it.
     All,
+    /// Everything in it but what masks hide.
+    Masked(Standing),
     /// One place: the handle stands this many steps on the way there.
     Way {
         /// The place.
         narrowing: Arc<Narrowing>,
         /// Steps from the directory that was narrowed: fewer than lead to the place.
         depth: usize,
+        /// The masks of the directory that was narrowed.
+        masks: Option<Arc<Masks>>,
     },
+}
+
+impl Reach {
+    /// What a directory leads to, by what its masks say of it.
+    pub(super) fn of(standing: Option<Standing>) -> Self {
+        standing.map_or(Self::All, Self::Masked)
+    }
 }
 
 /// What a function of the interface does to a place.

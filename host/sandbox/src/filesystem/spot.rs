@@ -2,9 +2,12 @@
 //!
 //! In a directory that is not narrowed, that is the handle and the path as they came. In a narrowed one it is a handle
 //! of the directory around the last name, which is opened without following a link; what acts on the name then follows
-//! none either. So nothing that changes on the way in between leads anywhere else.
+//! none either. So nothing that changes on the way in between leads anywhere else. In one with masks it is the same, at
+//! the end of a walk that goes through links itself.
 
+use super::masked::Standing;
 use super::reach::{Ending, Reach, Station, Target, Use};
+use super::walk::Walk;
 use super::{Guard, Handle};
 use crate::directory::{Lookup, Narrowing};
 use cap_primitives::fs::FollowSymlinks;
@@ -25,6 +28,8 @@ pub(super) struct Spot {
     pub(super) flags: PathFlags,
     /// What the directory leads to, once the path is opened as one.
     pub(super) reach: Reach,
+    /// What masks say of the place.
+    pub(super) standing: Option<Standing>,
 }
 
 impl Spot {
@@ -59,6 +64,8 @@ pub(super) struct Placed {
     temporary: bool,
     pub(super) path: String,
     pub(super) flags: PathFlags,
+    /// What masks say of the place.
+    pub(super) standing: Option<Standing>,
 }
 
 impl Placed {
@@ -80,7 +87,7 @@ impl Guard<'_> {
         match self.table.get(handle)? {
             Descriptor::File(_) => Ok(()),
             Descriptor::Dir(directory) => match self.context.reach(&directory.dir)? {
-                Reach::All => Ok(()),
+                Reach::All | Reach::Masked(_) => Ok(()),
                 Reach::Way { .. } => Ok(of.check(Station::Way)?),
             },
         }
@@ -88,31 +95,19 @@ impl Guard<'_> {
 
     /// Finds where a path leads from a handle, and refuses what may not be done there.
     pub(super) async fn spot(&mut self, handle: &Handle, flags: PathFlags, path: String, of: Use) -> FsResult<Spot> {
-        let mut directory = self.directory(handle)?.clone();
-        let Reach::Way { narrowing, depth } = self.context.reach(&directory.dir)? else {
-            return Ok(Spot { directory, path, flags, reach: Reach::All }.spelt_for(of));
-        };
-        let target = Target::of(&path, narrowing.steps(), depth)?;
-        of.check(target.station)?;
-        if target.station == Station::Place && matches!(of, Use::MakeDirectory | Use::RemoveDirectory) {
-            narrowing.forget_place();
-        }
-        let (depth, station) = (target.depth, target.station);
-        // Below the place, links lead wherever they do in a directory of its own.
-        let kept = if station == Station::Below { flags } else { PathFlags::empty() };
-        let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
-        let way = Arc::clone(&narrowing);
-        let (start, path) = match settle(&way, &target, of, follow, Lookup::Cached) {
-            // To wait in another thread costs more than all of this, and the directories of a call are mostly in
-            // memory.
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput) => {
-                spawn_blocking(move || settle(&way, &target, of, follow, Lookup::Stored)).await?
+        let directory = self.directory(handle)?.clone();
+        match self.context.reach(&directory.dir)? {
+            Reach::All => Ok(Spot { directory, path, flags, reach: Reach::All, standing: None }.spelt_for(of)),
+            Reach::Masked(standing) => walked(directory, standing, flags, path, of).await,
+            Reach::Way { narrowing, depth, masks } => {
+                let target = Target::of(&path, narrowing.steps(), depth)?;
+                of.check(target.station)?;
+                let steps = narrowing.steps().get(..target.depth).unwrap_or_default();
+                let standing = masks.as_ref().map(|masks| Standing::at(Arc::clone(masks), steps));
+                let way = Reach::Way { narrowing, depth: target.depth, masks };
+                narrowed(directory, (way, standing), flags, target, of).await
             }
-            settled => settled?,
-        };
-        directory.dir = start;
-        let reach = if station == Station::Way { Reach::Way { narrowing, depth } } else { Reach::All };
-        Ok(Spot { directory, path, flags: kept, reach }.spelt_for(of))
+        }
     }
 
     /// The same as a handle that wasmtime can be given. It has to be left again.
@@ -123,7 +118,7 @@ impl Guard<'_> {
             true => self.table.push(Descriptor::Dir(spot.directory))?.rep(),
             false => handle.rep(),
         };
-        Ok(Placed { rep, temporary, path: spot.path, flags: spot.flags })
+        Ok(Placed { rep, temporary, path: spot.path, flags: spot.flags, standing: spot.standing })
     }
 
     /// Two of them.
@@ -148,6 +143,65 @@ impl Guard<'_> {
         }
         result
     }
+}
+
+/// The spot at the end of a path in a narrowed directory; the reach is that of the way to the place.
+async fn narrowed(
+    mut directory: Dir,
+    (way, standing): (Reach, Option<Standing>),
+    flags: PathFlags,
+    target: Target,
+    of: Use,
+) -> FsResult<Spot> {
+    let Reach::Way { narrowing, .. } = &way else { return Err(ErrorCode::NotPermitted.into()) };
+    // Below the place, the walk decides.
+    if let Some(standing) = standing.as_ref().filter(|_| target.station != Station::Below) {
+        standing.check(of)?;
+    }
+    if target.station == Station::Place && matches!(of, Use::MakeDirectory | Use::RemoveDirectory) {
+        narrowing.forget_place();
+    }
+    let station = target.station;
+    let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
+    let through = Arc::clone(narrowing);
+    let (start, path) = match settle(&through, &target, of, follow, Lookup::Cached) {
+        // To wait in another thread costs more than all of this, and the directories of a call are mostly in memory.
+        Err(error) if is_undecided(&error) => {
+            spawn_blocking(move || settle(&through, &target, of, follow, Lookup::Stored)).await?
+        }
+        settled => settled?,
+    };
+    directory.dir = start;
+    let (reach, flags) = match (station, standing.clone()) {
+        (Station::Below, Some(standing)) => return walked(directory, standing, flags, path, of).await,
+        // Below the place, links lead wherever they do in a directory of its own.
+        (Station::Below, None) => (Reach::All, flags),
+        (Station::Place, standing) => (Reach::of(standing), PathFlags::empty()),
+        (Station::Way, _) => (way, PathFlags::empty()),
+    };
+    Ok(Spot { directory, path, flags, reach, standing }.spelt_for(of))
+}
+
+/// The spot at the end of a path in a directory with masks.
+async fn walked(mut directory: Dir, standing: Standing, flags: PathFlags, path: String, of: Use) -> FsResult<Spot> {
+    let follow = flags.contains(PathFlags::SYMLINK_FOLLOW) && of != Use::Name;
+    let walk = Walk { start: Arc::clone(&directory.dir), standing, path, of, follow };
+    let arrival = match walk.at_once() {
+        Ok(arrival) => arrival,
+        // Whatever is in the way, the walk names it.
+        Err(_) => spawn_blocking(move || walk.walk()).await?,
+    };
+    arrival.standing.check(of)?;
+    directory.dir = arrival.directory;
+    // A link at the end was followed. Who gives a name is told that a link is not.
+    let flags = if of == Use::Name { flags } else { PathFlags::empty() };
+    let reach = Reach::Masked(arrival.standing.clone());
+    Ok(Spot { directory, path: arrival.path, flags, reach, standing: Some(arrival.standing) })
+}
+
+/// Whether the kernel would have to look further than in its memory.
+fn is_undecided(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput)
 }
 
 /// Opens the directory from which a target is one name away, or that it is itself.

@@ -43,7 +43,9 @@ pub(crate) fn describe_handles(
 fn granted(grant: &Grant, binding: &Binding, tool: &Tool) -> String {
     match (grant, binding) {
         (Grant::Directory(bound), Binding::Directory(binding)) => {
-            format!("{}, {}", binding.path, narrow::permitted(bound, tool).access())
+            let access = narrow::permitted(bound, tool).access().to_string();
+            let parts = [binding.path.clone(), access].into_iter().chain(binding.describe_masks());
+            parts.collect::<Vec<_>>().join(", ")
         }
         _ => binding.describe(),
     }
@@ -67,13 +69,24 @@ pub(crate) fn bound_lines(policy: &Policy, plugin: &Plugin, tool: &Tool) -> Vec<
     let line = |(key, dependency): (&DependencyKey, &Dependency)| {
         let grant = given(plugin, tool, key, dependency.kind)?;
         Some(match grant {
-            Grant::Directory(bound) => format!("{key}: {}", place(bound, tool)),
+            Grant::Directory(bound) => {
+                let masks = policy.bindings(&plugin.name).get(key).map(masks).unwrap_or_default();
+                format!("{key}: {}{masks}", place(bound, tool))
+            }
             Grant::Client(_) | Grant::Store(_) | Grant::Service(_) => {
                 format!("{key}: {}", policy.bindings(&plugin.name).get(key)?.describe())
             }
         })
     };
     plugin.dependencies.iter().filter_map(line).collect()
+}
+
+/// The masks that the policy sets and lifts: an answer that was given without a file holds for no call with it.
+fn masks(binding: &Binding) -> String {
+    match binding {
+        Binding::Directory(binding) => binding.describe_masks().iter().map(|part| format!(", {part}")).collect(),
+        Binding::Http(_) | Binding::Store(_) | Binding::Service(_) => String::new(),
+    }
 }
 
 fn place(bound: &BoundDirectory, tool: &Tool) -> String {

@@ -1,0 +1,99 @@
+//! What a guest cannot change in a read-write directory unless the policy says so: files that other programs run or
+//! obey when a person next works there.
+
+use std::fmt;
+
+use crate::mask::Mask;
+
+/// A default mask, named as a policy lifts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefaultMask {
+    /// Programs that git runs.
+    GitHooks,
+    /// Settings of git, which name programs to run, and the files that lead git to other settings.
+    GitConfig,
+    /// Workflows that a forge runs with its secrets.
+    GitHub,
+    /// A policy of this host.
+    Policy,
+    /// Variables of programs, often with secrets.
+    Environment,
+    /// Tasks and settings that editors run.
+    Editors,
+    /// Servers, hooks and permissions of coding agents.
+    Agents,
+    /// Keys that open this machine to others.
+    Ssh,
+    /// What shells run as they start.
+    Shells,
+}
+
+impl DefaultMask {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::GitHooks,
+        Self::GitConfig,
+        Self::GitHub,
+        Self::Policy,
+        Self::Environment,
+        Self::Editors,
+        Self::Agents,
+        Self::Ssh,
+        Self::Shells,
+    ];
+
+    /// The name by which a policy lifts it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::GitHooks => ".git/hooks",
+            Self::GitConfig => ".git/config",
+            Self::GitHub => ".github",
+            Self::Policy => "portcullis.toml",
+            Self::Environment => ".env",
+            Self::Editors => "editors",
+            Self::Agents => "agents",
+            Self::Ssh => ".ssh",
+            Self::Shells => "shells",
+        }
+    }
+
+    /// The pattern of its places, at every depth.
+    pub fn pattern(self) -> &'static str {
+        match self {
+            Self::GitHooks => "**/.git/{hooks,modules/**/hooks}",
+            Self::GitConfig => {
+                "**/.git/{{config,config.worktree,commondir},modules/**/{config,commondir},worktrees/*/{config.worktree,commondir}}"
+            }
+            Self::GitHub => "**/.github",
+            Self::Policy => "**/portcullis.toml",
+            Self::Environment => "**/.env*",
+            Self::Editors => "**/{.vscode,.idea,.vimrc,.exrc,.nvimrc}",
+            Self::Agents => "**/{.mcp.json,.claude,.cursor,.gemini,.codex}",
+            Self::Ssh => "**/.ssh",
+            Self::Shells => {
+                "**/{.profile,.bashrc,.bash_profile,.bash_login,.bash_logout,.zshrc,.zshenv,.zprofile,.zlogin,.zlogout}"
+            }
+        }
+    }
+
+    /// A pattern that is built in is a mask, as a test shows.
+    pub(super) fn masks(self) -> Option<Mask> {
+        Mask::new(self.pattern()).ok()
+    }
+}
+
+impl fmt::Display for DefaultMask {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_a_mask() {
+        assert!(DefaultMask::ALL.into_iter().all(|mask| mask.masks().is_some()));
+    }
+}

@@ -1,0 +1,35 @@
+//! Rules on a path that tools get around, as the policy and the plugins are now.
+
+use crate::call::reaches_directories;
+use crate::catalog::{Catalog, Plugin, Tool};
+use portcullis_policy::{Binding, DependencyKey, DirectoryBinding, KnownTool, Policy, RuleGap};
+
+/// Finds the rules, directory by directory.
+pub(crate) fn rule_gaps(policy: &Policy, catalog: &Catalog) -> Vec<RuleGap> {
+    catalog.plugins().flat_map(|plugin| gaps_of_plugin(policy, plugin)).collect()
+}
+
+fn gaps_of_plugin(policy: &Policy, plugin: &Plugin) -> Vec<RuleGap> {
+    let known: Vec<KnownTool<'_>> = plugin.tools().filter(|tool| reaches_directories(tool)).map(known).collect();
+    let gaps = |(key, binding)| policy.rule_gaps((plugin.name(), key), binding, &known);
+    policy.bindings(plugin.name()).iter().filter_map(directory).flat_map(gaps).collect()
+}
+
+fn directory<'a>(
+    (key, binding): (&'a DependencyKey, &'a Binding),
+) -> Option<(&'a DependencyKey, &'a DirectoryBinding)> {
+    match binding {
+        Binding::Directory(directory) => Some((key, directory)),
+        Binding::Http(_) | Binding::Store(_) | Binding::Service(_) => None,
+    }
+}
+
+/// A tool as the policy judges its rules by.
+pub(crate) fn known(tool: &Tool) -> KnownTool<'_> {
+    KnownTool {
+        name: tool.name(),
+        permissions: tool.permissions(),
+        hints: tool.hints(),
+        arguments: tool.schema().closed_names(),
+    }
+}

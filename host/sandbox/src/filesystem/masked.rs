@@ -1,0 +1,86 @@
+//! What the masks of a directory say of one place in it, and so what a guest may do there.
+//!
+//! A handle keeps what held for its directory when it was opened. That stays true, since no masked handle can move a
+//! directory to where other masks hold (`naming.rs`).
+
+use super::reach::Use;
+use portcullis_policy::{MaskTrail, Masks};
+use std::sync::Arc;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+
+/// Where a place is, as masks see it.
+#[derive(Clone, Debug)]
+pub(super) struct Standing {
+    masks: Arc<Masks>,
+    trail: MaskTrail,
+    /// The directory around the place, and the place's name in it; nothing where the place is a directory that was
+    /// opened or gone through.
+    named: Option<(MaskTrail, Box<str>)>,
+}
+
+impl Standing {
+    /// At the end of these steps from the directory that has the masks.
+    pub(super) fn at(masks: Arc<Masks>, steps: &[Box<str>]) -> Self {
+        let start = Self { trail: masks.start(), masks, named: None };
+        steps.iter().fold(start, |standing, step| standing.step(step))
+    }
+
+    /// At a name in the directory where this one is.
+    pub(super) fn step(&self, name: &str) -> Self {
+        let trail = self.masks.step(&self.trail, name);
+        Self { masks: Arc::clone(&self.masks), trail, named: Some((self.trail.clone(), name.into())) }
+    }
+
+    pub(super) fn is_hidden(&self) -> bool {
+        self.trail.is_hidden()
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        self.trail.is_read_only()
+    }
+
+    /// Whether something in the directory here may be hidden.
+    pub(super) fn may_hide(&self) -> bool {
+        self.masks.hide_something()
+    }
+
+    /// Refuses what may not be done at the place whatever is there.
+    pub(super) fn check(&self, of: Use) -> Result<(), ErrorCode> {
+        if self.is_hidden() {
+            return Err(ErrorCode::NoEntry);
+        }
+        match of {
+            // An open says only later whether it is to write.
+            Use::Look | Use::Open | Use::ReadLink | Use::List | Use::Sync => Ok(()),
+            Use::MakeDirectory | Use::SetTimes | Use::RemoveDirectory | Use::Name => self.check_change(),
+            Use::Unlink => self.check_file(),
+        }
+    }
+
+    /// Refuses to change the place.
+    pub(super) fn check_change(&self) -> Result<(), ErrorCode> {
+        if self.is_read_only() { Err(ErrorCode::ReadOnly) } else { Ok(()) }
+    }
+
+    /// Refuses to make, change or remove anything but a directory at the place. A file `.git` says where the directory
+    /// is that git reads its settings from, so it is as good as the settings.
+    pub(super) fn check_file(&self) -> Result<(), ErrorCode> {
+        self.check_change()?;
+        let stands_in = self.named.as_ref().is_some_and(|(around, name)| self.masks.name_on_the_way(around, name));
+        if stands_in { Err(ErrorCode::ReadOnly) } else { Ok(()) }
+    }
+
+    /// Refuses to make a link at the place: what it leads to would be found where a mask speaks of something else.
+    pub(super) fn check_link(&self) -> Result<(), ErrorCode> {
+        self.check_file()?;
+        if self.masks.tell_apart(&self.trail) { Err(ErrorCode::ReadOnly) } else { Ok(()) }
+    }
+
+    /// Whether the same masks hold below both places; `None` is a place in a directory without masks.
+    pub(super) fn is_same_below(one: Option<&Self>, other: Option<&Self>) -> bool {
+        match (one, other) {
+            (Some(one), Some(other)) if Arc::ptr_eq(&one.masks, &other.masks) => one.trail == other.trail,
+            (one, other) => [one, other].into_iter().flatten().all(|standing| standing.trail.is_clear()),
+        }
+    }
+}

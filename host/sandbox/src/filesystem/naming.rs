@@ -1,0 +1,142 @@
+//! Giving names in a directory with masks: a new directory, a link, another name for what has one.
+//!
+//! A directory keeps its handles when it is moved, and what was below it is then below another name. So a directory
+//! moves only to where the same masks hold, and whether something is a directory must not change between the look at it
+//! and the move. Only these functions put a directory or a link under a name, and they run one at a time.
+
+use super::Guard;
+use super::masked::Standing;
+use super::spot::Placed;
+use cap_primitives::fs::{DirOptions, FileType, FollowSymlinks};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use wasmtime_wasi::p2::FsResult;
+use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, HostDescriptor, PathFlags};
+use wasmtime_wasi::runtime::spawn_blocking;
+
+/// Held while a name is given in any directory with masks. Every holder is in a thread that may block.
+static NAMING: Mutex<()> = Mutex::new(());
+
+/// A place at which a name is given.
+struct NamedPlace {
+    directory: Arc<File>,
+    path: String,
+    /// Whether only a directory may have the name.
+    directory_only: bool,
+    standing: Option<Standing>,
+}
+
+impl NamedPlace {
+    fn path(&self) -> &Path {
+        Path::new(&self.path)
+    }
+}
+
+/// What a name is given to.
+enum Naming {
+    Directory,
+    Symlink(String),
+    Link(NamedPlace),
+    Rename(NamedPlace),
+}
+
+impl Guard<'_> {
+    fn named_place(&self, at: &Placed) -> FsResult<NamedPlace> {
+        let directory = Arc::clone(&self.directory(&at.handle())?.dir);
+        let directory_only = at.path.ends_with('/');
+        let path = at.path.trim_end_matches('/').to_owned();
+        Ok(NamedPlace { directory, path, directory_only, standing: at.standing.clone() })
+    }
+
+    /// Makes a directory.
+    pub(super) async fn make_directory(&mut self, at: &Placed) -> FsResult<()> {
+        if at.standing.is_none() {
+            return self.inner().create_directory_at(at.handle(), at.path.clone()).await;
+        }
+        give(self.named_place(at)?, Naming::Directory).await
+    }
+
+    /// Makes a symbolic link.
+    pub(super) async fn make_symlink(&mut self, target: String, at: &Placed) -> FsResult<()> {
+        if at.standing.is_none() {
+            return self.inner().symlink_at(at.handle(), target, at.path.clone()).await;
+        }
+        self.writable_directory(&at.handle())?;
+        give(self.named_place(at)?, Naming::Symlink(target)).await
+    }
+
+    /// Gives a file another name.
+    pub(super) async fn make_link(&mut self, old: &Placed, new: &Placed) -> FsResult<()> {
+        if old.standing.is_none() && new.standing.is_none() {
+            let (from, to) = (old.path.clone(), new.path.clone());
+            return self.inner().link_at(old.handle(), old.flags, from, new.handle(), to).await;
+        }
+        self.check_both(old, new)?;
+        if old.flags.contains(PathFlags::SYMLINK_FOLLOW) {
+            return Err(ErrorCode::Invalid.into());
+        }
+        give(self.named_place(new)?, Naming::Link(self.named_place(old)?)).await
+    }
+
+    /// Moves something to another name.
+    pub(super) async fn rename(&mut self, old: &Placed, new: &Placed) -> FsResult<()> {
+        if old.standing.is_none() && new.standing.is_none() {
+            let (from, to) = (old.path.clone(), new.path.clone());
+            return self.inner().rename_at(old.handle(), from, new.handle(), to).await;
+        }
+        self.check_both(old, new)?;
+        give(self.named_place(new)?, Naming::Rename(self.named_place(old)?)).await
+    }
+
+    fn check_both(&self, old: &Placed, new: &Placed) -> FsResult<()> {
+        self.writable_directory(&old.handle())?;
+        self.writable_directory(&new.handle())
+    }
+}
+
+async fn give(new: NamedPlace, naming: Naming) -> FsResult<()> {
+    let given = spawn_blocking(move || {
+        let _one_at_a_time = NAMING.lock().unwrap_or_else(PoisonError::into_inner);
+        check(&new, &naming)?;
+        give_now(&new, &naming).map_err(ErrorCode::from)
+    });
+    Ok(given.await?)
+}
+
+fn check(new: &NamedPlace, naming: &Naming) -> Result<(), ErrorCode> {
+    let link = |at: &NamedPlace| at.standing.as_ref().map_or(Ok(()), Standing::check_link);
+    let file = |at: &NamedPlace| at.standing.as_ref().map_or(Ok(()), Standing::check_file);
+    match naming {
+        Naming::Directory => Ok(()),
+        Naming::Symlink(_) | Naming::Link(_) if new.directory_only => Err(ErrorCode::NoEntry),
+        Naming::Symlink(_) => link(new),
+        Naming::Link(old) => file(old).and_then(|()| link(new)),
+        Naming::Rename(old) => {
+            let kind = kind_at(old)?;
+            if kind.is_dir() {
+                let same = Standing::is_same_below(old.standing.as_ref(), new.standing.as_ref());
+                return if same { Ok(()) } else { Err(ErrorCode::NotPermitted) };
+            }
+            if new.directory_only {
+                return Err(ErrorCode::NotDirectory);
+            }
+            file(old)?;
+            if kind.is_symlink() { link(new) } else { file(new) }
+        }
+    }
+}
+
+fn kind_at(at: &NamedPlace) -> io::Result<FileType> {
+    Ok(cap_primitives::fs::stat(&at.directory, at.path(), FollowSymlinks::No)?.file_type())
+}
+
+fn give_now(new: &NamedPlace, naming: &Naming) -> io::Result<()> {
+    match naming {
+        Naming::Directory => cap_primitives::fs::create_dir(&new.directory, new.path(), &DirOptions::new()),
+        Naming::Symlink(target) => cap_primitives::fs::symlink(Path::new(target), &new.directory, new.path()),
+        Naming::Link(old) => cap_primitives::fs::hard_link(&old.directory, old.path(), &new.directory, new.path()),
+        Naming::Rename(old) => cap_primitives::fs::rename(&old.directory, old.path(), &new.directory, new.path()),
+    }
+}

@@ -1,0 +1,192 @@
+//! A walk from a directory with masks to the place where a path leads, name by name and through links, so that what
+//! counts is where a guest arrives and not how it spelt the way.
+//!
+//! The walk ends at a directory without a link on the way to it, and one name in it. Whoever acts on that name follows
+//! no link.
+
+use super::masked::Standing;
+use super::reach::Use;
+use crate::directory::{Lookup, find_name, find_no_link, way_point};
+use cap_primitives::fs::Metadata;
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+/// Maximum links on the way to one place, as Linux has it.
+const LINKS_MAX: usize = 40;
+
+/// Maximum names on the way to one place, with those that links bring: a path has at most 2048 of them.
+const NAMES_MAX: usize = 4096;
+
+/// Where a walk ends.
+pub(super) struct Arrival {
+    pub(super) directory: Arc<File>,
+    /// A name, or a dot for the directory itself. A slash behind it says that nothing is there, and that only a
+    /// directory may be given the name.
+    pub(super) path: String,
+    pub(super) standing: Standing,
+}
+
+/// A walk that is to be made.
+#[derive(Clone)]
+pub(super) struct Walk {
+    pub(super) start: Arc<File>,
+    pub(super) standing: Standing,
+    pub(super) path: String,
+    pub(super) of: Use,
+    /// Whether a link at the end is followed.
+    pub(super) follow: bool,
+}
+
+impl Walk {
+    /// Walks where the kernel has everything in memory and there is no link on the way; an error says nothing else.
+    pub(super) fn at_once(&self) -> io::Result<Arrival> {
+        let names: Vec<&str> = self.path.split('/').collect();
+        let is_plain = |name: &&str| !matches!(*name, "" | "." | "..");
+        if self.path == "." {
+            let (directory, standing) = (Arc::clone(&self.start), self.standing.clone());
+            return Ok(Arrival { directory, path: ".".to_owned(), standing });
+        }
+        let Some((name, way)) = names.split_last().filter(|_| names.iter().all(is_plain)) else {
+            return Err(Errno::AGAIN.into());
+        };
+        let mut around = self.standing.clone();
+        for name in way {
+            around = around.step(name);
+            if around.is_hidden() {
+                return Err(Errno::AGAIN.into());
+            }
+        }
+        let directory = match way {
+            [] => Arc::clone(&self.start),
+            way => Arc::new(File::from(way_point(&*self.start, &way.join("/"), Lookup::Cached)?)),
+        };
+        if self.follow {
+            find_no_link(&*directory, name, Lookup::Cached)?;
+        }
+        Ok(Arrival { directory, path: (*name).to_owned(), standing: around.step(name) })
+    }
+
+    /// Walks. Blocks.
+    pub(super) fn walk(&self) -> io::Result<Arrival> {
+        if self.path.is_empty() {
+            return Err(Errno::NOENT.into());
+        }
+        let mut progress = Progress {
+            walk: self,
+            // The first stays: above it the guest has nothing.
+            around: vec![(Arc::clone(&self.start), self.standing.clone())],
+            ahead: Vec::new(),
+            links: 0,
+            names: 0,
+        };
+        progress.prepend(&self.path)?;
+        loop {
+            if let Some(arrival) = progress.step()? {
+                return Ok(arrival);
+            }
+        }
+    }
+}
+
+/// How far a walk has come.
+struct Progress<'a> {
+    walk: &'a Walk,
+    /// The directories from the start to here.
+    around: Vec<(Arc<File>, Standing)>,
+    /// The names that are still ahead, the next one last.
+    ahead: Vec<String>,
+    links: usize,
+    names: usize,
+}
+
+impl Progress<'_> {
+    /// Puts the names of a path before those that are ahead.
+    fn prepend(&mut self, path: &str) -> io::Result<()> {
+        if path.starts_with('/') {
+            return Err(Errno::PERM.into());
+        }
+        self.ahead.extend(path.split('/').rev().map(str::to_owned));
+        if self.ahead.len() > NAMES_MAX { Err(Errno::NAMETOOLONG.into()) } else { Ok(()) }
+    }
+
+    fn here(&self) -> io::Result<&(Arc<File>, Standing)> {
+        self.around.last().ok_or_else(|| Errno::PERM.into())
+    }
+
+    /// Takes one step. Returns where the walk ends.
+    fn step(&mut self) -> io::Result<Option<Arrival>> {
+        self.names += 1;
+        if self.names > NAMES_MAX {
+            return Err(Errno::NAMETOOLONG.into());
+        }
+        let Some(name) = self.ahead.pop() else {
+            let (directory, standing) = self.here()?.clone();
+            return Ok(Some(Arrival { directory, path: ".".to_owned(), standing }));
+        };
+        match name.as_str() {
+            "" | "." => Ok(None),
+            ".." if self.around.len() > 1 => {
+                self.around.pop();
+                Ok(None)
+            }
+            ".." => Err(Errno::PERM.into()),
+            name => self.enter(name),
+        }
+    }
+
+    /// Goes on to a name: ends there, goes into the directory, or follows the link.
+    fn enter(&mut self, name: &str) -> io::Result<Option<Arrival>> {
+        let (directory, around) = self.here()?.clone();
+        let standing = around.step(name);
+        if standing.is_hidden() {
+            return Err(Errno::NOENT.into());
+        }
+        let (of, is_last) = (self.walk.of, self.ahead.iter().all(String::is_empty));
+        let slash = is_last && !self.ahead.is_empty();
+        let end = |slash: bool| {
+            let path = if slash { format!("{name}/") } else { name.to_owned() };
+            Ok(Some(Arrival { directory: Arc::clone(&directory), path, standing: standing.clone() }))
+        };
+        // These two take a name with a slash for the name, and never follow a link.
+        let takes_slash = matches!(of, Use::MakeDirectory | Use::RemoveDirectory);
+        if is_last && (takes_slash || !slash && !self.walk.follow) {
+            return end(false);
+        }
+        let found = match find_name(&*directory, name) {
+            Ok(found) => File::from(found),
+            Err(Errno::NOENT) if is_last && !slash => return end(false),
+            Err(Errno::NOENT) if is_last && of == Use::Name => return end(true),
+            Err(error) => return Err(error.into()),
+        };
+        let kind = Metadata::from_file(&found)?.file_type();
+        match (kind.is_symlink(), kind.is_dir()) {
+            // A link is renamed under its own name alone.
+            (true, _) if slash && of == Use::Name => Err(Errno::NOTDIR.into()),
+            (false, true) if slash && of == Use::Name => end(false),
+            (true, _) => {
+                self.follow(&found)?;
+                Ok(None)
+            }
+            (false, true) if is_last && !slash => end(false),
+            (false, true) => {
+                self.around.push((Arc::new(found), standing));
+                Ok(None)
+            }
+            (false, false) if is_last && !slash => end(false),
+            (false, false) => Err(Errno::NOTDIR.into()),
+        }
+    }
+
+    fn follow(&mut self, link: &File) -> io::Result<()> {
+        self.links += 1;
+        if self.links > LINKS_MAX {
+            return Err(Errno::LOOP.into());
+        }
+        let target = rustix::fs::readlinkat(link, "", Vec::new())?;
+        // A name that is not UTF-8 is one that no mask can be held against.
+        let target = target.to_str().map_err(|_| io::Error::from(Errno::PERM))?;
+        if target.is_empty() { Err(Errno::NOENT.into()) } else { self.prepend(target) }
+    }
+}

@@ -1,0 +1,66 @@
+//! The shipped files plugin in a directory with masks: its tools that look through a tree find nothing hidden.
+
+use crate::lab::SECRET;
+use portcullis::{Host, Output, Request};
+use portcullis_tests::{Site, allow_all, shipped_plugin};
+use serde_json::{Value, json};
+use std::fs;
+
+async fn open() -> (Site, Host) {
+    let site = Site::new();
+    site.plugin("files", &shipped_plugin("files"));
+    for path in ["src/a.txt", "secrets/k.txt", "secrets/deep/k.txt", "src/.env"] {
+        let file = site.path("work").join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, if path == "src/a.txt" { "one\n".to_owned() } else { format!("one {SECRET}\n") }).unwrap();
+    }
+    site.warm();
+    let keys = r#"path = "work", access = "read-write", hidden = [".env*", "secrets/**"]"#;
+    let grant = format!("[plugin.files]\ndirectory.workspace = {{ {keys} }}\n");
+    let host = site.open(&format!("{}{grant}", allow_all(""))).await;
+    (site, host)
+}
+
+#[tokio::test]
+async fn g09_no_tool_that_looks_through_a_tree_finds_what_is_hidden() {
+    let (_site, host) = open().await;
+    for (tool, arguments) in [
+        ("grep", json!({ "regex": "one" })),
+        ("grep", json!({ "regex": "one", "path": "." })),
+        ("grep", json!({ "regex": "one", "path": "" })),
+        ("glob", json!({ "pattern": "**/*" })),
+        ("list", json!({})),
+        ("list", json!({ "path": "src" })),
+    ] {
+        let reply = call(&host, tool, &arguments).await;
+        for hidden in [SECRET, "secrets", "k.txt", ".env"] {
+            assert!(!reply.contains(hidden), "{tool} {arguments}: {reply}");
+        }
+    }
+    assert!(call(&host, "grep", &json!({ "regex": "one" })).await.contains("a.txt"));
+    for path in ["secrets/k.txt", "src/.env", "src/../secrets/k.txt"] {
+        let reply = call(&host, "read", &json!({ "path": path })).await;
+        assert!(!reply.contains(SECRET), "{path}: {reply}");
+    }
+}
+
+#[tokio::test]
+async fn g10_the_files_plugin_plants_no_hook() {
+    let (site, host) = open().await;
+    fs::create_dir_all(site.path("work/.git/hooks")).unwrap();
+    for path in [".git/hooks/pre-commit", ".git/config", ".github/workflows/x.yml", "src/.envrc"] {
+        call(&host, "write", &json!({ "path": path, "content": "planted" })).await;
+        assert!(!site.path("work").join(path).exists(), "{path}");
+    }
+    call(&host, "write", &json!({ "path": "src/new.txt", "content": "new" })).await;
+    assert!(site.path("work/src/new.txt").exists());
+}
+
+async fn call(host: &Host, tool: &str, arguments: &Value) -> String {
+    let reply = host.call(Request::new(format!("files.{tool}"), arguments.to_string())).await;
+    let output = match reply.output {
+        Some(Output::Text(text) | Output::Json(text)) => text,
+        Some(Output::Parts(_)) | None => String::new(),
+    };
+    format!("{} {output}", reply.message)
+}
