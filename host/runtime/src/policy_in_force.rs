@@ -118,6 +118,10 @@ impl Reserved {
             ("memories", wanted.memories > now.memories),
             ("transfer", wanted.transfer_bytes > now.transfer_bytes),
             ("log", wanted.log_bytes > now.log_bytes),
+            ("output", wanted.output_bytes > now.output_bytes),
+            ("host-memory", wanted.host_memory_bytes > now.host_memory_bytes),
+            ("resources", wanted.resources > now.resources),
+            ("handles", wanted.handles > now.handles),
             ("arguments", wanted.arguments_bytes > now.arguments_bytes),
         ];
         match grown.into_iter().find(|(_, grown)| *grown) {

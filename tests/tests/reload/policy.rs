@@ -91,6 +91,7 @@ async fn a_policy_that_cannot_be_used_leaves_the_one_in_force_and_is_said_to() {
         ("[plugin.marks]\ndirectory.work = { path = \"nowhere\", access = \"read-only\" }\n", "marks.work"),
         ("[plugin.marks]\ndirectory.work = { path = \"state\", access = \"read-only\" }\n", "the state directory"),
         ("[limits]\nmemory = \"128 MiB\"\n", "limits.memory"),
+        ("[limits]\nhost-memory = \"64 MiB\"\n", "limits.host-memory"),
     ];
     for (text, why) in broken {
         write(&site, text);

@@ -95,7 +95,6 @@ async fn over_http(
     let Served { server, address, arguments, operator } = served;
     let host = following.host;
     let told = access::of(arguments, operator, context)?;
-    // Before anything of it can change unseen.
     let changes = FileWatch::new(told.file.clone());
     let mut options = HttpOptions::new(address, told.access);
     options.reach = if arguments.allow_remote { Reach::Remote } else { Reach::Loopback };
