@@ -24,6 +24,13 @@ pub(crate) async fn long_json(contract: Contract) {
     assert!(reply.message.len() < 1024, "{}", reply.message);
 }
 
+/// A short text that would become a large document ends as a limit.
+pub(crate) async fn json_bomb(contract: Contract) {
+    let attack = Attack::by(contract, "json_bomb").limit("output = \"4 MiB\"");
+    let reply = attack.ends(Code::Limit(LimitKind::HostMemory)).await;
+    assert!(reply.output.is_none() && reply.message.len() < 1024, "{}", reply.message);
+}
+
 /// An answer that breaks the output schema is withheld.
 pub(crate) async fn json_echo(contract: Contract) {
     let manifest = Manifest::of("json-echo").tool(|tool| {
@@ -83,6 +90,7 @@ in_every_contract! {
     tokio::test =>
         long_text
         long_json
+        json_bomb
         json_echo
         json_that_is_none
         text_where_json_is_promised_is_invalid_output

@@ -1,5 +1,4 @@
-//! How much memory a document may take once it is read: a short text such as `[{"":0},{"":0}]` is a hundred times as large
-//! then.
+//! How much memory a document may take once it is read. A list of `{"":0}` takes a hundred bytes for each byte of text.
 
 use crate::limits::{JSON_MEMORY_FACTOR, JSON_SMALL_TEXT_BYTES};
 use serde_json::Value;
