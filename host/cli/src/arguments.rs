@@ -230,7 +230,7 @@ pub(crate) struct RejectArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct TrustArguments {
-    /// The policy; with --remove, or its SHA-256
+    /// The policy; with --remove, or the identity that --json printed
     pub(crate) file: PathBuf,
     /// Trust it no longer
     #[arg(long)]

@@ -54,6 +54,7 @@ fn hint(error: &OpenError) -> Option<&'static str> {
         | OpenError::UnknownKey { .. }
         | OpenError::Grant { .. }
         | OpenError::Covers { .. }
+        | OpenError::ProjectGrant(_)
         | OpenError::Client { .. }
         | OpenError::DeadNarrow { .. }
         | OpenError::Network(_)

@@ -16,7 +16,6 @@ mod json;
 mod opening;
 mod outlook;
 mod plugin_file;
-mod policy_file;
 mod progress;
 mod prompt;
 mod question;

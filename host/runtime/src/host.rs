@@ -23,7 +23,7 @@ use crate::request::Request;
 use crate::rule_gaps::rule_gaps;
 use crate::stores::Stores;
 use crate::watch::Watch;
-use portcullis_policy::{Permission, Policy, RuleGap};
+use portcullis_policy::{DependencyKey, Permission, Policy, RuleGap};
 use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, TimeSource};
 use std::io;
 use std::net::SocketAddr;
@@ -212,6 +212,12 @@ impl Host {
         let policy = self.policy();
         let lines = |tool| call::describe_handles(&policy, plugin, tool, None);
         plugin.tools().map(|tool| (tool.name().to_string(), lines(tool))).collect()
+    }
+
+    /// The directories that a plugin is granted, each with the place that it leads to, for people.
+    pub fn places(&self, plugin: &Plugin) -> Vec<(DependencyKey, String)> {
+        let place = |key: &DependencyKey| Some((key.clone(), plugin.grants.directory(key)?.place.clone()));
+        plugin.dependencies.keys().filter_map(place).collect()
     }
 
     /// The keys that a call of a tool cannot do without and that the policy does not grant: such a call is denied.

@@ -14,6 +14,7 @@ use crate::place::{self, Places};
 use crate::places::{PlaceError, State};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::{self, PolicySources, UserPolicy};
+use crate::project_policy::ProjectGrantError;
 use crate::stores::Stores;
 use portcullis_policy::{DeadRule, DependencyKey, PluginName, PolicyError, Unattended};
 use portcullis_sandbox::{
@@ -91,6 +92,9 @@ pub enum OpenError {
         /// What it covers.
         what: &'static str,
     },
+    /// A grant of a project's policy does not lead where a person trusted it to.
+    #[error(transparent)]
+    ProjectGrant(#[from] ProjectGrantError),
     /// A client cannot be made.
     #[error("the grant {plugin}.{key}: {error}")]
     Client {
@@ -224,7 +228,8 @@ impl HostBuilder {
     }
 
     /// Adds the policy that a project brought along, where it has one. Until a person has trusted exactly this file
-    /// ([`crate::Approvals::trust`]), it only narrows: its allows, grants and wider limits count for nothing.
+    /// with the places of its grants ([`crate::Approvals::trust_policy`]), it only narrows: its allows, grants and
+    /// wider limits count for nothing.
     #[must_use]
     pub fn project_policy(mut self, path: impl Into<PathBuf>) -> Self {
         self.policy.project = Some(path.into());

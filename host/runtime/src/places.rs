@@ -7,7 +7,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use portcullis_policy::POLICY_BYTES;
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The file of the key, in the state directory. The key seals the record and the cache.
 const KEY_FILE: &str = "key";
@@ -161,10 +161,35 @@ pub(crate) fn open_directory(path: &Path) -> io::Result<Dir> {
     Dir::open_ambient_dir(path, ambient_authority())
 }
 
-/// The one name of a place, links resolved: for people, and to know it again. Nothing is opened by it.
+/// Returns the path without links. What does not exist yet is appended as it is written, so that creating it as a plain
+/// directory changes nothing.
 #[expect(clippy::disallowed_methods, reason = "a name to be compared with, not a way to a handle")]
-pub(crate) fn canonical(path: &Path) -> io::Result<String> {
-    Ok(std::fs::canonicalize(path)?.to_string_lossy().into_owned())
+pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let mut missing = Vec::new();
+    let mut existing = if path == Path::new("") { Path::new(".") } else { path };
+    loop {
+        match std::fs::canonicalize(existing) {
+            Ok(mut resolved) => {
+                missing.iter().rev().for_each(|name| resolved.push(name));
+                return Ok(resolved);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        // A link to nothing resolves to something as soon as that exists, so it has no place that could be trusted.
+        if std::fs::symlink_metadata(existing).is_ok() {
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("{} is a link to nothing", existing.display()),
+            ));
+        }
+        let (Some(Component::Normal(name)), Some(parent)) = (existing.components().next_back(), existing.parent())
+        else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        missing.push(name.to_owned());
+        existing = if parent == Path::new("") { Path::new(".") } else { parent };
+    }
 }
 
 fn create_private(path: &Path) -> io::Result<()> {

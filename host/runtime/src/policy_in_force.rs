@@ -54,9 +54,10 @@ impl PolicyInForce {
         Opening { policy: &self.policy, bases: &self.bases, own, plugins, network: &self.network }
     }
 
-    /// Whether a policy that was read now is this one.
+    /// Whether a policy that was read now is this one, and the grants of a trusted project lead where they did.
     pub(crate) fn is(&self, read: &Read) -> bool {
-        self.sha256 == read.sha256 && self.untrusted == read.untrusted
+        let same_places = self.untrusted.is_some() || self.bases.project_grants == read.bases.project_grants;
+        self.sha256 == read.sha256 && self.untrusted == read.untrusted && same_places
     }
 
     /// The parts in which another policy differs, in the words of the audit log.
@@ -82,7 +83,13 @@ impl PolicyInForce {
     #[cfg(test)]
     pub(crate) fn deny_all() -> Arc<Self> {
         let base = || PathBuf::from(".");
-        let bases = Bases { user: base(), user_file: base(), project: base(), project_file: base() };
+        let bases = Bases {
+            user: base().into(),
+            user_file: base(),
+            project: base().into(),
+            project_file: base(),
+            project_grants: Vec::new(),
+        };
         let network = Network::new(&[]).expect("a network needs nothing");
         let (policy, sha256) = (Arc::new(Policy::deny_all()), String::new());
         Arc::new(Self { policy, sha256, bases, files: Vec::new(), untrusted: None, network })

@@ -1,9 +1,10 @@
 //! Where the policy comes from: the layers, each read once, and whether the project's is one that a person trusts.
 
-use crate::approvals::{ApprovalError, Approvals};
+use crate::approvals::Approvals;
 use crate::grants::Bases;
 use crate::open::OpenError;
 use crate::places::PolicyFile;
+use crate::project_policy::ProjectPolicy;
 use crate::standard;
 use crate::text::sha256;
 use portcullis_policy::{Layer, Layers, Policy, Trust};
@@ -67,13 +68,18 @@ impl PolicySources {
             None => None,
         };
         let project = match &self.project {
-            Some(path) => file(path, &mut files)?,
+            Some(path) => ProjectPolicy::read(path)?,
             None => None,
         };
         let trust = match &project {
-            Some(project) => trust(project, approvals)?,
-            None => Trust::Untrusted,
+            Some(project) if approvals.trusts(project)? => Trust::Trusted,
+            Some(_) | None => Trust::Untrusted,
         };
+        let (project_base, project_grants) = match &project {
+            Some(project) => (project.base()?, project.grants().to_vec()),
+            None => (PathBuf::from(".").into(), Vec::new()),
+        };
+        let project = project.map(|project| of_file(project.file, &project.path, &mut files));
         let built_in = self.built_in.as_deref();
         let texts = [built_in, user.as_ref().map(|user| &*user.text), project.as_ref().map(|project| &*project.text)];
         let below = built_in.unwrap_or_default().to_owned() + standard::POLICY;
@@ -85,14 +91,15 @@ impl PolicySources {
         };
         let policy = Policy::layered(&layers)
             .map_err(|refused| OpenError::Policy { path: path_of(refused.layer), error: Box::new(refused.error) })?;
-        let base = |text: &Option<Text>| text.as_ref().map_or_else(|| PathBuf::from("."), |text| text.base.clone());
+        let user_base = user.as_ref().map_or_else(|| PathBuf::from("."), |user| user.base.clone());
         Ok(Read {
             policy,
             sha256: digest(&texts),
             bases: Bases {
-                user: base(&user),
+                user: user_base.into(),
                 user_file: path_of(Layer::User),
-                project: base(&project),
+                project: project_base,
+                project_grants,
                 project_file: path_of(Layer::Project),
             },
             untrusted: project.filter(|_| trust == Trust::Untrusted).map(|project| project.path),
@@ -107,15 +114,13 @@ pub(crate) fn parse(text: &str, path: &Path) -> Result<Policy, OpenError> {
 }
 
 fn file(path: &Path, files: &mut Vec<PolicyFile>) -> Result<Option<Text>, OpenError> {
-    let Some(file) = PolicyFile::read(path)? else { return Ok(None) };
-    let text = Text { text: file.text.clone(), path: path.to_owned(), base: file.directory.clone() };
-    files.push(file);
-    Ok(Some(text))
+    Ok(PolicyFile::read(path)?.map(|file| of_file(file, path, files)))
 }
 
-fn trust(project: &Text, approvals: &Approvals) -> Result<Trust, ApprovalError> {
-    let trusted = approvals.is_trusted(&sha256(&project.text))?;
-    Ok(if trusted { Trust::Trusted } else { Trust::Untrusted })
+fn of_file(file: PolicyFile, path: &Path, files: &mut Vec<PolicyFile>) -> Text {
+    let text = Text { text: file.text.clone(), path: path.to_owned(), base: file.directory.clone() };
+    files.push(file);
+    text
 }
 
 fn digest(texts: &[Option<&str>; 3]) -> String {

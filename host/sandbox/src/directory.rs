@@ -4,6 +4,7 @@ mod lookup;
 
 pub(crate) use lookup::{Lookup, find_name, find_no_link, way_point};
 
+use crate::base::PathBase;
 use portcullis_policy::{Access, Masks};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
 use rustix::io::Errno;
@@ -165,10 +166,19 @@ impl Directory {
     /// # Errors
     /// The path is no directory, cannot be opened, or overlaps with a directory of the system.
     pub fn open(path: &Path, access: Access) -> Result<Self, DirectoryError> {
-        let failed = |source: io::Error| DirectoryError::Open { path: path.to_owned(), source };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = openat(CWD, path, flags, Mode::empty()).map_err(|error| failed(error.into()))?;
-        refuse_system(&directory, path)?;
+        Self::open_from(&PathBase::from(PathBuf::new()), path, access)
+    }
+
+    /// Opens a directory to grant it, by a path that starts from a base.
+    ///
+    /// # Errors
+    /// Those of [`Directory::open`], or the path leaves a base that it must not leave.
+    pub fn open_from(base: &PathBase, path: &Path, access: Access) -> Result<Self, DirectoryError> {
+        let shown = base.join(path);
+        let directory = base
+            .open(path, OFlags::RDONLY | OFlags::DIRECTORY)
+            .map_err(|source| DirectoryError::Open { path: shown.clone(), source })?;
+        refuse_system(&directory, &shown)?;
         let (permissions, mode) = match access {
             Access::ReadOnly => (FsPerms::ReadOnly, OpenMode::READ),
             Access::ReadWrite => (FsPerms::ReadWrite, OpenMode::READ | OpenMode::WRITE),

@@ -4,6 +4,7 @@
 //! the limits that end a run, and the compiled code that is trusted. It knows nothing of policy files, approvals or
 //! records: it is handed limits and handles, and enforces them.
 
+mod base;
 mod cancellation;
 mod clock;
 mod code;
@@ -33,6 +34,7 @@ mod surroundings;
 mod ticker;
 mod wasi;
 
+pub use base::PathBase;
 pub use cancellation::Cancellation;
 pub use code::Code;
 pub use compile::{CompileError, Compiler, compile_worker};

@@ -1,7 +1,13 @@
-//! A policy that a project brought along: it narrows, and widens once a person has trusted exactly this file.
+//! A policy that a project brought along: it narrows, and widens once a person has trusted exactly this file, where it
+//! lies and where its grants lead. G19.
 
-use crate::desk::Desk;
+use crate::desk::{Desk, Ran, finish};
+use portcullis::open_approvals;
+use sha2::{Digest, Sha256};
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Stdio;
 
 const ALLOW: &str = "[[rule]]\ntool = \"hello.*\"\ndecision = \"allow\"\nreason = \"the project says so\"\n";
 
@@ -65,4 +71,152 @@ fn only_a_policy_is_trusted_and_only_on_purpose() {
     desk.policy(ALLOW);
     assert!(desk.run_in_project(&["trust", "portcullis.toml"]).ends(2).err.contains("--yes"));
     desk.run_in_project(&CALL).ends(3);
+}
+
+/// Lets the files of `work` be read.
+fn grants(path: &str) -> String {
+    format!(
+        "[plugin.files]\ndirectory.workspace = {{ path = \"{path}\", access = \"read-only\" }}\n\
+         [[rule]]\ntool = \"files.*\"\ndecision = \"allow\"\n"
+    )
+}
+
+const READ: [&str; 3] = ["call", "files.read", r#"{"path":"key"}"#];
+
+const TRUST: [&str; 3] = ["trust", "portcullis.toml", "--yes"];
+
+/// A desk with one directory inside of the project, one outside of it, and a file in each.
+fn desk_with_places(policy: &str) -> (Desk, tempfile::TempDir) {
+    let desk = Desk::new(policy);
+    let outside = tempfile::tempdir().unwrap();
+    fs::create_dir(outside.path().join("sub")).unwrap();
+    for file in ["key", "sub/key"] {
+        fs::write(outside.path().join(file), "canary-4711").unwrap();
+    }
+    for folder in ["sub", "deep/sub", "other"] {
+        fs::write(desk.site.directory(folder).join("key"), folder).unwrap();
+    }
+    (desk, outside)
+}
+
+/// Runs the program in another project of the same user.
+fn run_in(desk: &Desk, project: &Path, arguments: &[&str]) -> Ran {
+    let mut command = desk.command();
+    command.env_remove("PORTCULLIS_POLICY").env("PORTCULLIS_PLUGINS", desk.site.plugins()).current_dir(project);
+    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    finish(command.spawn().unwrap())
+}
+
+#[test]
+fn trust_in_a_policy_is_no_trust_in_the_same_text_elsewhere() {
+    let desk = Desk::new(ALLOW);
+    desk.run_in_project(&TRUST).ends(0);
+    desk.run_in_project(&CALL).ends(0);
+    let other = desk.site.directory("other");
+    let copied = other.join("portcullis.toml");
+    fs::copy(desk.site.path("portcullis.toml"), &copied).unwrap();
+    run_in(&desk, &other, &CALL).ends(3);
+    fs::remove_file(&copied).unwrap();
+    // A link to the trusted file has a place of its own, from which its grants start.
+    symlink("../portcullis.toml", &copied).unwrap();
+    run_in(&desk, &other, &CALL).ends(3);
+    run_in(&desk, &other, &TRUST).ends(0);
+    run_in(&desk, &other, &CALL).ends(0);
+    desk.run_in_project(&["trust", "--remove", "portcullis.toml"]).ends(0);
+    desk.run_in_project(&CALL).ends(3);
+    run_in(&desk, &other, &CALL).ends(0);
+    desk.verifies();
+}
+
+/// A project that was trusted gets a link by a pull. Nothing behind it is read, and it cannot be trusted either.
+#[test]
+fn a_relative_grant_of_a_project_does_not_leave_it() {
+    for (written, link, leads) in
+        [("sub", "sub", ""), ("deep/sub", "deep", ""), ("sub", "sub", "/.."), ("sub", "sub", "relative")]
+    {
+        let (desk, outside) = desk_with_places(&grants(written));
+        desk.run_in_project(&TRUST).ends(0);
+        assert!(desk.run_in_project(&READ).ends(0).out.contains(written));
+        fs::remove_dir_all(desk.site.path(link)).unwrap();
+        let out = outside.path().display();
+        let target = match leads {
+            "relative" => format!("../../../../../../../../..{out}"),
+            leads => format!("{out}{leads}"),
+        };
+        symlink(target, desk.site.path(link)).unwrap();
+        let read = desk.run_in_project(&READ);
+        assert!(read.code == Some(3) && !read.out.contains("canary"), "{link} {leads}: {}", read.out);
+        assert!(read.err.contains("is not trusted"), "{}", read.err);
+        let told = desk.run_in_project(&TRUST).ends(2).err;
+        assert!(told.contains("files.workspace") && told.contains("leads out of the project"), "{told}");
+        desk.run_in_project(&READ).ends(3);
+        desk.verifies();
+    }
+}
+
+/// What a grant leads to is part of what was trusted, inside of the project and by an absolute path.
+#[test]
+fn a_place_that_a_grant_leads_to_asks_again_when_it_changes() {
+    let (desk, outside) = desk_with_places("");
+    let one = outside.path().join("one");
+    let absolute = outside.path().join("link");
+    fs::create_dir(&one).unwrap();
+    fs::write(one.join("key"), "one").unwrap();
+    symlink("deep/sub", desk.site.path("link")).unwrap();
+    symlink("one", &absolute).unwrap();
+    for (written, link, first, then, content) in [
+        ("link", desk.site.path("link"), "deep/sub", "other", "other"),
+        (absolute.to_str().unwrap(), absolute.clone(), "one", ".", "canary"),
+    ] {
+        desk.policy(&grants(written));
+        let shown = desk.run_in_project(&TRUST).ends(0).out;
+        assert!(shown.contains("leads to") && shown.contains(first), "{shown}");
+        desk.run_in_project(&READ).ends(0);
+        let listed = desk.run_in_project(&["list"]).ends(0).out;
+        assert!(listed.contains("files.workspace") && listed.contains(first), "{listed}");
+        assert!(desk.run_in_project(&["inspect", "files"]).ends(0).out.contains(first));
+        fs::remove_file(&link).unwrap();
+        symlink(then, &link).unwrap();
+        desk.run_in_project(&READ).ends(3);
+        desk.run_in_project(&TRUST).ends(0);
+        assert!(desk.run_in_project(&READ).ends(0).out.contains(content));
+    }
+    desk.verifies();
+}
+
+/// A directory that does not exist when its policy is trusted may be made, but not as a link.
+#[test]
+fn a_place_that_is_made_later_is_the_one_that_was_written() {
+    let (desk, _outside) = desk_with_places(&grants("late"));
+    desk.run_in_project(&TRUST).ends(0);
+    symlink("other", desk.site.path("late")).unwrap();
+    desk.run_in_project(&READ).ends(3);
+    fs::remove_file(desk.site.path("late")).unwrap();
+    fs::write(desk.site.directory("late").join("key"), "late").unwrap();
+    assert!(desk.run_in_project(&READ).ends(0).out.contains("late"));
+}
+
+/// Files that the host itself reads for a grant are places too.
+#[test]
+fn a_secret_or_certificate_of_a_project_lies_inside_of_it() {
+    let secret = "secret = { header = \"x-key\", value = \"{}\", from = \"file:key\" }";
+    for (field, kind) in [("roots = \"key\"", "certificates"), (secret, "secret file")] {
+        let policy = format!("[plugin.web]\nhttp.fetch = {{ hosts = [\"a.test\"], {field} }}\n");
+        let (desk, outside) = desk_with_places(&policy);
+        symlink(outside.path().join("key"), desk.site.path("key")).unwrap();
+        let told = desk.run_in_project(&TRUST).ends(2);
+        assert!(told.out.contains(kind) && told.out.contains("key leads to"), "{}{}", told.out, told.err);
+        assert!(told.err.contains("leads out of the project"), "{}", told.err);
+    }
+}
+
+/// What was trusted by the hash of its text alone is asked about again.
+#[test]
+fn trust_of_an_earlier_version_does_not_count() {
+    let desk = Desk::new(ALLOW);
+    let hash: String = Sha256::digest(ALLOW).iter().map(|byte| format!("{byte:02x}")).collect();
+    desk.run_in_project(&["list"]).ends(0);
+    open_approvals(&desk.site.state()).unwrap().trust(&hash, "portcullis.toml").unwrap();
+    desk.run_in_project(&CALL).ends(3);
+    desk.run_in_project(&["trust", "--remove", &hash]).ends(0);
 }

@@ -1,9 +1,10 @@
 //! What a plugin that comes later may do: exactly what it would have been given when the host opened.
 
 use crate::desk::{ALLOW, call, file, put, put_bytes, says, word};
-use portcullis::{Answer, Answering, Approver, Code, Covers, Question, ReloadError};
+use portcullis::{Answer, Answering, Approver, Code, Covers, ProjectPolicy, Question, ReloadError, open_approvals};
 use portcullis_tests::{Manifest, Site, component, module};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::sync::{Arc, Mutex};
 
 /// Makes the file `mark` in its directory.
@@ -63,6 +64,36 @@ async fn a_policy_may_name_a_plugin_that_is_not_installed_and_the_host_warns() {
     assert_eq!(host.reload().await.unwrap().added.len(), 1);
     assert_eq!(warnings().len(), 1);
     assert_eq!(word(call(&host, "marks").await), "mark");
+}
+
+/// A person trusts a project's policy; its link is turned before the plugin comes.
+#[tokio::test]
+async fn a_grant_of_a_project_is_opened_where_it_was_trusted_and_nowhere_else() {
+    let site = Site::new();
+    for folder in ["one", "two"] {
+        site.directory(folder);
+    }
+    let link = site.path("work");
+    let turn = |to: &str| {
+        let _ = fs::remove_file(&link);
+        symlink(to, &link).unwrap();
+    };
+    turn("one");
+    let path = site.path("portcullis.toml");
+    fs::write(&path, policy()).unwrap();
+    let approvals = open_approvals(&site.state()).unwrap();
+    approvals.trust_policy(&ProjectPolicy::read(&path).unwrap().unwrap()).unwrap();
+    drop(approvals);
+    let host = site.builder("").project_policy(&path).open().await.unwrap();
+    assert_eq!(host.untrusted_policy(), None);
+    turn("two");
+    put_bytes(&site, "marks", &marks_component());
+    host.reload().await.unwrap();
+    assert_ne!(call(&host, "marks").await.code, Code::Completed);
+    turn("one");
+    host.reload().await.unwrap();
+    assert_eq!(word(call(&host, "marks").await), "mark");
+    assert!(site.path("one/mark").is_file() && !site.path("two/mark").exists());
 }
 
 #[tokio::test]

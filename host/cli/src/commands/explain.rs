@@ -58,6 +58,7 @@ fn is_of_policy(error: &OpenError) -> bool {
         | OpenError::UnknownKey { .. }
         | OpenError::Grant { .. }
         | OpenError::Covers { .. }
+        | OpenError::ProjectGrant(_)
         | OpenError::Client { .. }
         | OpenError::DeadNarrow { .. }
         | OpenError::UnknownService { .. }

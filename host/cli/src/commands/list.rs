@@ -14,6 +14,7 @@ use portcullis::policy::Decision;
 use portcullis::text::OneLine;
 use portcullis::{Catalog, Host, Plugin, Tool};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 pub(super) async fn run(arguments: &ListToolsArguments, context: &Context) -> anyhow::Result<Exit> {
     let host = opening::open(context).await?;
@@ -44,6 +45,7 @@ fn plugin_document(host: &Host, plugin: &Plugin) -> Value {
         "name": plugin.name(),
         "version": plugin.version(),
         "description": plugin.description(),
+        "places": places_document(host, plugin),
         "tools": tools,
     })
 }
@@ -80,6 +82,12 @@ fn text(host: &Host, context: &Context) -> String {
     if catalog.plugins().all(Plugin::is_standard) {
         text.push_str("There are no tools but the host's own: the plugin directory has no plugin that loads.\n");
     }
+    let places = places(host, &catalog);
+    if !places.is_empty() {
+        text.push('\n');
+        // A place is never cut: what is left out of it may be what matters.
+        text.push_str(&places.render(style, "", None));
+    }
     let refused = refused(&catalog);
     if !refused.is_empty() {
         text.push('\n');
@@ -107,6 +115,22 @@ fn fate(outlook: &Outlook) -> Cell {
         ([], Some(key)) => Cell::new(Look::Bad, &format!("deny: {key} is read-only")),
         (keys, _) => Cell::new(Look::Bad, &format!("deny: {} not granted", keys.join(", "))),
     }
+}
+
+fn places_document(host: &Host, plugin: &Plugin) -> BTreeMap<String, String> {
+    host.places(plugin).into_iter().map(|(key, place)| (key.to_string(), place)).collect()
+}
+
+/// Where the directories lead that plugins are granted.
+fn places(host: &Host, catalog: &Catalog) -> Table {
+    let mut table = Table::default();
+    for plugin in catalog.plugins() {
+        for (key, place) in host.places(plugin) {
+            let grant = format!("{}.{key}", plugin.name());
+            table.row([Cell::new(Look::Strong, &grant), Cell::new(Look::Quiet, "leads to"), Cell::plain(&place)]);
+        }
+    }
+    table
 }
 
 fn refused(catalog: &Catalog) -> Table {

@@ -1,4 +1,5 @@
-//! `portcullis trust`: a person looks at what a project's policy would allow, and accepts exactly this text of it.
+//! `portcullis trust`: a person looks at what a project's policy would allow and where its grants lead, and accepts
+//! exactly this text at this place with these places.
 
 use super::Context;
 use crate::arguments::TrustArguments;
@@ -6,15 +7,15 @@ use crate::confirmation::confirmed;
 use crate::exit_code::Exit;
 use crate::json;
 use crate::opening::note_rollback;
-use crate::policy_file::PolicyFile;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Table};
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
 use portcullis::policy::{
     Approvals, Binding, ClockResolution, Decision, DependencyKey, Limits, PluginName, Policy, Rule,
 };
 use portcullis::text::OneLine;
-use serde_json::json;
+use portcullis::{GrantPlace, ProjectPolicy};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Digits of a SHA-256.
@@ -26,41 +27,62 @@ pub(super) async fn run(arguments: &TrustArguments, context: &Context) -> anyhow
 
 async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Exit> {
     let path = &arguments.file;
-    let file = PolicyFile::read(path)?;
-    let policy = Policy::parse(&file.text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    let project = ProjectPolicy::read(path)?.with_context(|| format!("there is no policy at {}", path.display()))?;
+    let policy = Policy::parse(project.text()).map_err(|error| anyhow!("{}: {error}", path.display()))?;
     let terminal = context.terminal;
     if !context.json {
-        terminal.print(&summary(path, &file, &policy, terminal.style()))?;
+        terminal.print(&summary(&project, &policy, terminal.style()))?;
+    }
+    if project.fault().is_some() {
+        // Says which grant it is, without a question that no answer could help.
+        approvals(context)?.trust_policy(&project)?;
     }
     if !arguments.yes {
         if !terminal.can_ask() {
             bail!("nobody is there to be asked whether to trust it: look at it, and say --yes");
         }
-        if !confirmed(terminal, "Trust exactly this text?").await {
+        if !confirmed(terminal, "Trust exactly this text, with these places?").await {
             return super::fail("it is not trusted: nothing was changed", Exit::Denied, context);
         }
     }
-    let sha256 = approvals(context)?.trust_policy(&file.text, path)?;
+    let identity = approvals(context)?.trust_policy(&project)?;
     if context.json {
-        terminal.print(&json::line(&json!({ "sha256": sha256, "trusted": true }))?)?;
+        terminal.print(&json::line(&document(&project, &identity))?)?;
     } else {
-        terminal.note("trusted, until the file changes");
+        terminal.note("trusted, until the file or a place that its grants lead to changes");
     }
     Ok(Exit::Completed)
 }
 
-fn remove(named: &Path, context: &Context) -> anyhow::Result<Exit> {
-    let hash = named.to_str().map(str::to_ascii_lowercase).filter(|text| is_hash(text));
-    let sha256 = match hash {
-        Some(hash) => hash,
-        None => PolicyFile::read(named)?.sha256,
+fn document(project: &ProjectPolicy, identity: &str) -> Value {
+    let place = |grant: &GrantPlace| {
+        json!({
+            "plugin": grant.plugin,
+            "key": grant.key.to_string(),
+            "kind": grant.kind.as_str(),
+            "path": grant.written,
+            "place": grant.resolved.to_string_lossy(),
+        })
     };
-    if !approvals(context)?.distrust(&sha256)? {
-        let why = format!("nothing with the hash {sha256} was trusted; the file may have changed: name its old hash");
+    let places: Vec<Value> = project.grants().iter().map(place).collect();
+    let file = project.place().to_string_lossy();
+    json!({ "sha256": project.sha256(), "identity": identity, "file": file, "places": places, "trusted": true })
+}
+
+fn remove(named: &Path, context: &Context) -> anyhow::Result<Exit> {
+    let identity = named.to_str().map(str::to_ascii_lowercase).filter(|text| is_hash(text));
+    let approvals = approvals(context)?;
+    let removed = match &identity {
+        Some(identity) => approvals.distrust(identity)?,
+        None => approvals.distrust_policy(named)?,
+    };
+    if !removed {
+        let why = format!("nothing was trusted at {}: name the file by its old path", named.display());
         return super::fail(&why, Exit::Usage, context);
     }
     if context.json {
-        context.terminal.print(&json::line(&json!({ "sha256": sha256, "trusted": false }))?)?;
+        let document = json!({ "identity": identity, "file": named.to_string_lossy(), "trusted": false });
+        context.terminal.print(&json::line(&document)?)?;
     } else {
         context.terminal.note("trusted no longer");
     }
@@ -78,9 +100,9 @@ fn approvals(context: &Context) -> anyhow::Result<portcullis::Approvals> {
 }
 
 /// What the policy would bring, one line each.
-fn summary(path: &Path, file: &PolicyFile, policy: &Policy, style: Style) -> String {
-    let path = path.display().to_string();
-    let mut text = format!("{}\n  sha256 {}\n\n", style.paint(Look::Strong, OneLine(&path)), file.sha256);
+fn summary(project: &ProjectPolicy, policy: &Policy, style: Style) -> String {
+    let path = project.place().display().to_string();
+    let mut text = format!("{}\n  sha256 {}\n\n", style.paint(Look::Strong, OneLine(&path)), project.sha256());
     let mut table = Table::default();
     let quiet = |text: &str| Cell::new(Look::Quiet, text);
     let default = policy.default_decision();
@@ -93,6 +115,13 @@ fn summary(path: &Path, file: &PolicyFile, policy: &Policy, style: Style) -> Str
         for (key, binding) in policy.bindings(plugin) {
             let grant = of_binding(plugin, key, binding);
             table.row([quiet("grant"), Cell::new(Look::Doubtful, "give"), Cell::plain(&grant)]);
+            for place in project.grants().iter().filter(|place| place.plugin == *plugin && place.key == *key) {
+                table.row([
+                    quiet("place"),
+                    Cell::new(look_of(place), place.kind.as_str()),
+                    Cell::plain(&of_place(place)),
+                ]);
+            }
         }
         for (key, value) in policy.config(plugin) {
             let what = format!("{plugin}: {key} = {}", OneLine(value));
@@ -130,6 +159,16 @@ fn look(decision: Decision) -> Look {
         Decision::Ask => Look::Doubtful,
         Decision::Deny => Look::Bad,
     }
+}
+
+fn look_of(place: &GrantPlace) -> Look {
+    if place.fault.is_some() { Look::Bad } else { Look::Doubtful }
+}
+
+fn of_place(place: &GrantPlace) -> String {
+    let fault = place.fault.as_ref().map(|fault| format!(": {fault}")).unwrap_or_default();
+    let (written, resolved) = (&place.written, place.resolved.to_string_lossy());
+    format!("{} leads to {}{fault}", OneLine(written), OneLine(&resolved))
 }
 
 fn of_rule(rule: &Rule) -> String {

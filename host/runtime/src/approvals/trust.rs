@@ -1,56 +1,89 @@
-//! Files that a person trusts, known by their content.
+//! Policies of projects that a person trusts, each known by its place, its text and the places of its grants.
 
 use super::line::TrustLine;
 use super::{ApprovalError, Approvals};
 use crate::audit::Kind;
 use crate::ledger::Durable;
 use crate::open::OpenError;
-use crate::policy_source;
-use crate::text::sha256;
+use crate::places::{PlaceError, resolve};
+use crate::project_policy::{ProjectGrantError, ProjectPolicy};
 use std::path::Path;
 
 impl Approvals {
-    /// Trusts a content by its hash. The path is for people.
+    /// Trusts an identity ([`ProjectPolicy::identity`]). The path is for people, and to take the trust back by it.
     ///
     /// # Errors
     /// The ledger or the record cannot be written.
-    pub fn trust(&self, sha256: &str, path: &str) -> Result<(), ApprovalError> {
+    pub fn trust(&self, identity: &str, path: &str) -> Result<(), ApprovalError> {
         self.announced(Durable::Machine, |change, announcer| {
-            change.trust(sha256, path)?;
-            Ok(announcer.announce(Kind::Trusted, &TrustLine { sha256, path, trusted: true })?)
+            change.trust(identity, path)?;
+            Ok(announcer.announce(Kind::Trusted, &TrustLine { sha256: identity, path, trusted: true })?)
         })
     }
 
-    /// Trusts a policy as it is now. Answers its hash.
+    /// Trusts a project's policy as it was read, with the places that its grants lead to. Returns its identity.
     ///
     /// # Errors
-    /// It is no policy, or the ledger or the record cannot be written.
-    pub fn trust_policy(&self, text: &str, path: &Path) -> Result<String, OpenError> {
-        policy_source::parse(text, path)?;
-        let sha256 = sha256(text);
-        self.trust(&sha256, &path.to_string_lossy())?;
-        Ok(sha256)
+    /// A grant leads out of the project, or the ledger or the record cannot be written.
+    pub fn trust_policy(&self, policy: &ProjectPolicy) -> Result<String, OpenError> {
+        if let Some((grant, fault)) = policy.fault() {
+            return Err(ProjectGrantError::Untrustworthy {
+                policy: policy.path.clone(),
+                plugin: grant.plugin.clone(),
+                key: grant.key.clone(),
+                path: grant.written.clone(),
+                fault: fault.clone(),
+            }
+            .into());
+        }
+        let identity = policy.identity();
+        self.trust(&identity, &policy.place().to_string_lossy())?;
+        Ok(identity)
     }
 
-    /// Takes the trust in a content back; false where there was none.
+    /// Whether a person trusts a project's policy as it is now.
+    pub(crate) fn trusts(&self, policy: &ProjectPolicy) -> Result<bool, ApprovalError> {
+        Ok(policy.fault().is_none() && self.is_trusted(&policy.identity())?)
+    }
+
+    /// Takes the trust in an identity back; false where there was none.
     ///
     /// # Errors
     /// The ledger or the record cannot be written.
-    pub fn distrust(&self, sha256: &str) -> Result<bool, ApprovalError> {
+    pub fn distrust(&self, identity: &str) -> Result<bool, ApprovalError> {
         self.change(Durable::Machine, |change| {
-            let was_trusted = change.distrust(sha256)?;
+            let was_trusted = change.distrust(identity)?;
             if was_trusted {
-                change.post(Kind::Trusted.as_str(), &TrustLine { sha256, path: "", trusted: false })?;
+                change.post(Kind::Trusted.as_str(), &TrustLine { sha256: identity, path: "", trusted: false })?;
             }
             Ok(was_trusted)
         })
     }
 
-    /// Whether a content is trusted.
+    /// Takes back the trust in every policy that lay at a path, whatever its text and places were; false where there
+    /// was none. The file need not exist any more.
+    ///
+    /// # Errors
+    /// The path cannot be resolved, or the ledger or the record cannot be written.
+    pub fn distrust_policy(&self, path: &Path) -> Result<bool, OpenError> {
+        let folder = resolve(path.parent().unwrap_or(path));
+        let folder = folder.map_err(|source| PlaceError::Io { what: "the policy", path: path.to_owned(), source })?;
+        let place = folder.join(path.file_name().unwrap_or_default());
+        let place = place.to_string_lossy();
+        Ok(self.change(Durable::Machine, |change| {
+            let was_trusted = change.distrust_path(&place)?;
+            if was_trusted {
+                change.post(Kind::Trusted.as_str(), &TrustLine { sha256: "", path: &place, trusted: false })?;
+            }
+            Ok(was_trusted)
+        })?)
+    }
+
+    /// Whether an identity is trusted.
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub fn is_trusted(&self, sha256: &str) -> Result<bool, ApprovalError> {
-        self.shared.ledger.look(|change| Ok(change.is_trusted(sha256)?))
+    pub fn is_trusted(&self, identity: &str) -> Result<bool, ApprovalError> {
+        self.shared.ledger.look(|change| Ok(change.is_trusted(identity)?))
     }
 }

@@ -5,13 +5,16 @@ use crate::audit::AuditError;
 use crate::catalog::{Catalog, Plugin};
 use crate::open::OpenError;
 use crate::places;
+use crate::project_policy::{GrantPlace, ProjectGrantError};
 use cap_std::fs::Dir;
 use portcullis_policy::{
-    Binding, ClockResolution, DependencyKey, HttpBinding, PluginName, Pointer, Policy, ServiceBinding, StoreBinding,
+    Binding, ClockResolution, DependencyKey, HttpBinding, Layer, PluginName, Pointer, Policy, ServiceBinding,
+    StoreBinding,
 };
-use portcullis_sandbox::{Client, Directory, Network, PluginSecrets};
+use portcullis_sandbox::{Client, Directory, Network, PathBase, PluginSecrets};
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What one plugin is given.
@@ -113,7 +116,11 @@ impl Opening<'_> {
         let policy = self.policy;
         let mut keys = BTreeMap::new();
         for (key, binding) in policy.bindings(plugin) {
-            let place = Place { plugin, key, base: self.bases.of(policy.binding_layer(plugin, key)) };
+            let layer = policy.binding_layer(plugin, key);
+            let place = Place { plugin, key, base: self.bases.of(layer) };
+            if layer == Some(Layer::Project) {
+                place.check_trusted(&self.bases.project_grants)?;
+            }
             let grant = match binding {
                 Binding::Directory(binding) => Grant::Directory(place.directory(binding, self)?),
                 Binding::Http(binding) => Grant::Client(place.client(binding, self.network)?),
@@ -132,32 +139,48 @@ impl Opening<'_> {
 struct Place<'a> {
     plugin: &'a PluginName,
     key: &'a DependencyKey,
-    base: &'a std::path::Path,
+    base: &'a PathBase,
 }
 
 impl Place<'_> {
+    /// Refuses a grant of a project that leads elsewhere than when a person trusted it.
+    fn check_trusted(&self, trusted: &[GrantPlace]) -> Result<(), OpenError> {
+        for trusted in trusted.iter().filter(|trusted| trusted.plugin == *self.plugin && trusted.key == *self.key) {
+            let now = places::resolve(&self.base.join(&trusted.written)).map_err(AuditError::Io)?;
+            if now != trusted.resolved {
+                let (plugin, key, path) = (self.plugin.clone(), self.key.clone(), trusted.written.clone());
+                return Err(ProjectGrantError::Moved { plugin, key, path, now }.into());
+            }
+        }
+        Ok(())
+    }
+
     fn directory(
         &self,
         binding: &portcullis_policy::DirectoryBinding,
         opening: &Opening<'_>,
     ) -> Result<BoundDirectory, OpenError> {
         let path = self.base.join(&binding.path);
-        let directory = Directory::open(&path, binding.access).map_err(|error| OpenError::Grant {
-            plugin: self.plugin.clone(),
-            key: self.key.clone(),
-            error,
-        })?;
+        let opened = Directory::open_from(self.base, Path::new(&binding.path), binding.access);
+        let directory =
+            opened.map_err(|error| OpenError::Grant { plugin: self.plugin.clone(), key: self.key.clone(), error })?;
         if let Some(what) = opening.own.covered_by(&directory, opening.plugins).map_err(AuditError::Io)? {
             let (plugin, key, path) = (self.plugin.clone(), self.key.clone(), binding.path.clone());
             return Err(OpenError::Covers { plugin, key, path, what });
         }
-        let place = places::canonical(&path).map_err(AuditError::Io)?;
+        let place = places::resolve(&path).map_err(AuditError::Io)?;
+        // What was opened is what is named: a link may have been turned in between.
+        if !directory.is_at(&place).map_err(AuditError::Io)? {
+            let (plugin, key, path) = (self.plugin.clone(), self.key.clone(), binding.path.clone());
+            return Err(ProjectGrantError::Moved { plugin, key, path, now: place }.into());
+        }
+        let place = place.to_string_lossy().into_owned();
         let directory = directory.masked(binding.masks());
         Ok(BoundDirectory { directory, place, narrow: binding.narrow.clone() })
     }
 
     fn client(&self, binding: &HttpBinding, network: &Network) -> Result<Client, OpenError> {
-        Client::new(network, Arc::new(binding.clone()), self.base.to_owned()).map_err(|error| OpenError::Client {
+        Client::new(network, Arc::new(binding.clone()), self.base.clone()).map_err(|error| OpenError::Client {
             plugin: self.plugin.clone(),
             key: self.key.clone(),
             error,

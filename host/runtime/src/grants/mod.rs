@@ -8,10 +8,11 @@ use crate::catalog::{Catalog, Plugin};
 use crate::inject::Injection;
 use crate::open::OpenError;
 use crate::places::{PolicyFile, State};
+use crate::project_policy::GrantPlace;
 use crate::rule_gaps::known;
 use cap_std::fs::Dir;
 use portcullis_policy::{Binding, DependencyKey, KnownTool, Layer, PluginName, Pointer, Policy};
-use portcullis_sandbox::{DependencyKind, Directory};
+use portcullis_sandbox::{DependencyKind, Directory, PathBase};
 use std::path::{Path, PathBuf};
 
 /// Refuses a policy that names a key, tool or argument that its plugin does not have: what is misspelt would silently
@@ -115,10 +116,12 @@ impl Own<'_> {
 
 /// Where each layer is from, and where its relative paths start.
 pub(crate) struct Bases {
-    pub(crate) user: PathBuf,
+    pub(crate) user: PathBase,
     pub(crate) user_file: PathBuf,
-    pub(crate) project: PathBuf,
+    pub(crate) project: PathBase,
     pub(crate) project_file: PathBuf,
+    /// Where the grants of the project's policy led when it was found to be trusted.
+    pub(crate) project_grants: Vec<GrantPlace>,
 }
 
 impl Bases {
@@ -129,7 +132,7 @@ impl Bases {
         }
     }
 
-    fn of(&self, layer: Option<Layer>) -> &Path {
+    fn of(&self, layer: Option<Layer>) -> &PathBase {
         match layer {
             Some(Layer::Project) => &self.project,
             Some(Layer::BuiltIn | Layer::User) | None => &self.user,

@@ -1,4 +1,5 @@
-//! Files that a person trusts. What is trusted is the content: a changed file is another file.
+//! Policies that a person trusts. Each is an identity: a hash over the place, the text and the places of the grants.
+//! The column is called `sha256`. A row of an earlier version holds the hash of a text alone, which is no identity.
 
 use super::{Change, LedgerError, now};
 use rusqlite::{OptionalExtension, params};
@@ -7,7 +8,7 @@ use rusqlite::{OptionalExtension, params};
 const TABLE: &str = "trusted";
 
 impl Change<'_> {
-    /// Trusts a content. The path is only for people.
+    /// Trusts an identity. The path is for people, and for [`Change::distrust_path`].
     pub(crate) fn trust(&self, sha256: &str, path: &str) -> Result<(), LedgerError> {
         self.sealed.set(true);
         let at = now();
@@ -18,13 +19,18 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Takes the trust in a content back; false where there was none.
+    /// Takes the trust in an identity back; false where there was none.
     pub(crate) fn distrust(&self, sha256: &str) -> Result<bool, LedgerError> {
         self.sealed.set(true);
         Ok(self.transaction.execute("DELETE FROM trusted WHERE sha256 = ?1", [sha256])? > 0)
     }
 
-    /// Whether a content is trusted.
+    /// Takes back the trust in everything at a path; false where there was none.
+    pub(crate) fn distrust_path(&self, path: &str) -> Result<bool, LedgerError> {
+        Ok(self.transaction.execute("DELETE FROM trusted WHERE path = ?1", [path])? > 0)
+    }
+
+    /// Whether an identity is trusted.
     pub(crate) fn is_trusted(&self, sha256: &str) -> Result<bool, LedgerError> {
         let select = "SELECT path, trusted_at, seal FROM trusted WHERE sha256 = ?1";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));

@@ -1,9 +1,12 @@
 //! Going on from an open directory: to another one below it, or to see what a name stands for. Nothing that is opened
 //! here can be read or written.
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2};
+use super::{Directory, Identity};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
 /// How directories on the way are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +16,18 @@ pub(crate) enum Lookup {
     Cached,
     /// Wherever they are stored. Blocks.
     Stored,
+}
+
+impl Directory {
+    /// Whether this is the directory at a path that was resolved, so that no link is in it.
+    ///
+    /// # Errors
+    /// What the system says of the path or of one of the directories.
+    pub fn is_at(&self, path: &Path) -> io::Result<bool> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let there = openat(CWD, path, flags, Mode::empty())?;
+        Ok(Identity::of(there)? == Identity::of(&*self.dir.dir)?)
+    }
 }
 
 /// Opens a directory below another one to go through it, by a path without a link in it.

@@ -5,11 +5,11 @@ use super::error::{Refusal, Unreachable};
 use super::network::{Network, NetworkError};
 use super::secret::Vault;
 use super::{headers, tls};
+use crate::base::PathBase;
 use http::HeaderMap;
 use portcullis_policy::{Destination, Host, HttpBinding, Scheme, SecretSlot, Unnamed};
 use rustls::ClientConfig;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// An HTTP client that a plugin is granted. Clones share its budget of requests in a minute and its secret.
@@ -35,9 +35,10 @@ impl Client {
     ///
     /// # Errors
     /// The certificates to trust cannot be read.
-    pub fn new(network: &Network, binding: Arc<HttpBinding>, base: PathBuf) -> Result<Self, NetworkError> {
+    pub fn new(network: &Network, binding: Arc<HttpBinding>, base: impl Into<PathBase>) -> Result<Self, NetworkError> {
+        let base = base.into();
         let from_file = |path: &String| {
-            tls::from_file(&base.join(path)).map_err(|error| NetworkError(format!("the roots in {path}: {error}")))
+            tls::from_file(&base, path).map_err(|error| NetworkError(format!("the roots in {path}: {error}")))
         };
         let tls = binding.roots.as_ref().map(from_file).transpose()?;
         let opened = || Arc::clone(network.opened_secrets());

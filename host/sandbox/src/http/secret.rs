@@ -6,13 +6,13 @@
 use super::command;
 use super::redact::Redactor;
 use super::watch::OpenedSecrets;
+use crate::base::PathBase;
 use data_encoding::BASE64;
 use portcullis_policy::{Destination, SecretBinding, SecretSlot, SecretSource};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
@@ -115,7 +115,7 @@ pub(super) fn basic(user: &str, secret: &Secret) -> Zeroizing<String> {
 /// Where a client has its secret from. Shared by its clones, so that the secret is read once.
 pub(super) struct Vault {
     binding: SecretBinding,
-    base: PathBuf,
+    base: PathBase,
     /// Every secret that the host has opened: what the plugins say is searched for all of them.
     opened: Arc<OpenedSecrets>,
     charge: OnceCell<Arc<Charge>>,
@@ -123,7 +123,7 @@ pub(super) struct Vault {
 }
 
 impl Vault {
-    pub(super) fn new(binding: SecretBinding, base: PathBuf, opened: Arc<OpenedSecrets>) -> Self {
+    pub(super) fn new(binding: SecretBinding, base: PathBase, opened: Arc<OpenedSecrets>) -> Self {
         Self { binding, base, opened, charge: OnceCell::new(), failed: Mutex::default() }
     }
 
@@ -173,9 +173,9 @@ impl Vault {
     async fn read(&self) -> Result<Arc<Charge>, SecretError> {
         let bytes = match &self.binding.from {
             SecretSource::Env(name) => from_environment(name)?,
-            SecretSource::File(path) => from_file(self.base.join(path)).await?,
+            SecretSource::File(path) => from_file(self.base.clone(), path.clone()).await?,
             SecretSource::Command(words) => {
-                without_line_end(command::output(words, &self.base, SOURCE_BYTES_MAX).await?)
+                without_line_end(command::output(words, self.base.path(), SOURCE_BYTES_MAX).await?)
             }
         };
         let (slot, opened) = (self.slot().clone(), Arc::clone(&self.opened));
@@ -191,15 +191,15 @@ fn from_environment(name: &str) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     Ok(Zeroizing::new(value.into_encoded_bytes()))
 }
 
-async fn from_file(path: PathBuf) -> Result<Zeroizing<Vec<u8>>, SecretError> {
-    let read = tokio::task::spawn_blocking(move || read_file(&path));
+async fn from_file(base: PathBase, path: String) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+    let read = tokio::task::spawn_blocking(move || read_file(&base, &path));
     read.await.unwrap_or(Err(SecretError::File))
 }
 
-fn read_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+fn read_file(base: &PathBase, path: &str) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     // Without waiting: to open a pipe would wait for its other end.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).map_err(|_| SecretError::File)?);
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(base.open(path, flags).map_err(|_| SecretError::File)?);
     if !file.metadata().map_err(|_| SecretError::File)?.is_file() {
         return Err(SecretError::Irregular);
     }
@@ -220,6 +220,7 @@ fn without_line_end(mut bytes: Zeroizing<Vec<u8>>) -> Zeroizing<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     fn header() -> SecretSlot {
         SecretSlot::Header { name: "authorization".to_owned(), value: "Bearer {}".to_owned() }
@@ -264,8 +265,8 @@ mod tests {
     #[tokio::test]
     async fn a_file_that_is_not_a_regular_one_is_refused_at_once() {
         for path in ["/dev/zero", "/dev", "/proc/self/fd"] {
-            assert_eq!(from_file(path.into()).await, Err(SecretError::Irregular), "{path}");
+            assert_eq!(from_file(PathBuf::new().into(), path.to_owned()).await, Err(SecretError::Irregular), "{path}");
         }
-        assert_eq!(from_file("/nowhere/at/all".into()).await, Err(SecretError::File));
+        assert_eq!(from_file(PathBuf::new().into(), "/nowhere/at/all".to_owned()).await, Err(SecretError::File));
     }
 }

@@ -44,11 +44,17 @@ fn granted(grant: &Grant, binding: &Binding, tool: &Tool) -> String {
     match (grant, binding) {
         (Grant::Directory(bound), Binding::Directory(binding)) => {
             let access = narrow::permitted(bound, tool).access().to_string();
-            let parts = [binding.path.clone(), access].into_iter().chain(binding.describe_masks());
+            let parts =
+                [written_and_resolved(&binding.path, &bound.place), access].into_iter().chain(binding.describe_masks());
             parts.collect::<Vec<_>>().join(", ")
         }
         _ => binding.describe(),
     }
+}
+
+/// A path as the policy has it, with the place that it leads to.
+fn written_and_resolved(written: &str, place: &str) -> String {
+    if written == place { written.to_owned() } else { format!("{written} ({place})") }
 }
 
 /// To what the arguments narrow a grant.

@@ -1,0 +1,350 @@
+//! The policy that a project brings: its text, where it lies, and the places that its grants lead to. A person trusts
+//! all three together, so that neither a copy of the text elsewhere nor a link that was added later is trusted too.
+
+use crate::open::OpenError;
+use crate::places::{PlaceError, PolicyFile, resolve};
+use crate::policy_source;
+use crate::text::sha256;
+use portcullis_policy::{Binding, DependencyKey, HttpBinding, PluginName, Policy, SecretSource};
+use portcullis_sandbox::PathBase;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What begins every identity, so that it is never the plain hash of a text, which earlier versions trusted.
+const IDENTITY_DOMAIN: &[u8] = b"portcullis project policy, version 2";
+
+/// A policy file of a project, read once.
+pub struct ProjectPolicy {
+    pub(crate) file: PolicyFile,
+    /// As it was named.
+    pub(crate) path: PathBuf,
+    place: PathBuf,
+    grants: Vec<GrantPlace>,
+}
+
+/// A place that a grant of a project's policy leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantPlace {
+    /// The plugin.
+    pub plugin: PluginName,
+    /// The dependency key.
+    pub key: DependencyKey,
+    /// What is there.
+    pub kind: GrantPlaceKind,
+    /// The path in the policy.
+    pub written: String,
+    /// The path without links. Where something does not exist yet, the rest is as it is written.
+    pub resolved: PathBuf,
+    /// Why a policy with this grant cannot be trusted.
+    pub fault: Option<GrantPlaceFault>,
+}
+
+/// Why a place cannot be trusted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GrantPlaceFault {
+    /// It is written as a relative path and leads out of the project.
+    #[error("it leads out of the project; write an absolute path for a place outside of it")]
+    Escapes,
+    /// It cannot be resolved.
+    #[error("it cannot be resolved: {0}")]
+    Unresolvable(String),
+}
+
+/// What is at the place that a grant leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrantPlaceKind {
+    /// A directory that a plugin gets.
+    Directory,
+    /// A file that the host reads a secret from.
+    Secret,
+    /// A program that the host starts to read a secret.
+    Program,
+    /// A file with the certificates to trust.
+    Roots,
+}
+
+/// Why a grant of a project's policy is not opened, or its policy not trusted.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectGrantError {
+    /// It leads elsewhere than when a person looked.
+    #[error(
+        "the grant {plugin}.{key} ({path}) leads to {} now, which is not the place that was trusted: look at it, and \
+         run `portcullis trust` for the policy again", now.display()
+    )]
+    Moved {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The path in the policy.
+        path: String,
+        /// Where it leads now.
+        now: PathBuf,
+    },
+    /// A policy with it cannot be trusted.
+    #[error("the policy {} cannot be trusted: the grant {plugin}.{key} ({path}): {fault}", policy.display())]
+    Untrustworthy {
+        /// The policy.
+        policy: PathBuf,
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The path in the policy.
+        path: String,
+        /// Why.
+        fault: GrantPlaceFault,
+    },
+}
+
+impl GrantPlaceKind {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Directory => "directory",
+            Self::Secret => "secret file",
+            Self::Program => "secret program",
+            Self::Roots => "certificates",
+        }
+    }
+}
+
+impl ProjectPolicy {
+    /// Reads a project's policy and resolves the places of its grants; `None` where there is no file.
+    ///
+    /// # Errors
+    /// The file cannot be read or is not a policy.
+    pub fn read(path: &Path) -> Result<Option<Self>, OpenError> {
+        let Some(file) = PolicyFile::read(path)? else { return Ok(None) };
+        let policy = policy_source::parse(&file.text, path)?;
+        let failed = |source| PlaceError::Io { what: "the policy", path: path.to_owned(), source };
+        let root = resolve(&file.directory).map_err(failed)?;
+        // The place of the file itself and not of what it is a link to: its grants start from here.
+        let place = root.join(path.file_name().unwrap_or_default());
+        let grants = grant_places(&policy, &root);
+        Ok(Some(Self { file, path: path.to_owned(), place, grants }))
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.file.text
+    }
+
+    /// The SHA-256 of the text.
+    pub fn sha256(&self) -> String {
+        sha256(&self.file.text)
+    }
+
+    /// Where the file lies, without links in the way to it.
+    pub fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// Where its grants lead.
+    pub fn grants(&self) -> &[GrantPlace] {
+        &self.grants
+    }
+
+    /// Where its relative paths start, and what they must not leave.
+    pub(crate) fn base(&self) -> Result<PathBase, PlaceError> {
+        let failed = |source| PlaceError::Io { what: "the policy", path: self.path.clone(), source };
+        let handle = self.file.handle.try_clone().map_err(failed)?;
+        Ok(PathBase::confined(self.file.directory.clone(), handle.into_std_file().into()))
+    }
+
+    /// The first grant that keeps the policy from being trusted.
+    pub fn fault(&self) -> Option<(&GrantPlace, &GrantPlaceFault)> {
+        self.grants.iter().find_map(|grant| Some((grant, grant.fault.as_ref()?)))
+    }
+
+    /// What a person trusts: a hash over the place, the text and the places of the grants.
+    pub fn identity(&self) -> String {
+        let mut bytes = Vec::new();
+        let mut field = |field: &[u8]| {
+            // With its length, so that no two lists of fields have the same bytes.
+            bytes.extend_from_slice(&(field.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(field);
+        };
+        field(IDENTITY_DOMAIN);
+        field(self.place.as_os_str().as_bytes());
+        field(self.file.text.as_bytes());
+        for grant in &self.grants {
+            field(grant.plugin.as_str().as_bytes());
+            field(grant.key.as_str().as_bytes());
+            field(grant.kind.as_str().as_bytes());
+            field(grant.resolved.as_os_str().as_bytes());
+        }
+        sha256(bytes)
+    }
+}
+
+/// Every place that the bindings of a policy lead to, in the order of their keys.
+fn grant_places(policy: &Policy, root: &Path) -> Vec<GrantPlace> {
+    let mut places = Vec::new();
+    for plugin in policy.plugins() {
+        for (key, binding) in policy.bindings(plugin) {
+            for (kind, written) in paths(binding) {
+                let (resolved, fault) = judge(root, written);
+                let (plugin, key) = (plugin.clone(), key.clone());
+                places.push(GrantPlace { plugin, key, kind, written: written.to_owned(), resolved, fault });
+            }
+        }
+    }
+    places
+}
+
+/// Where a written path leads, and whether it may.
+fn judge(root: &Path, written: &str) -> (PathBuf, Option<GrantPlaceFault>) {
+    match resolve(&root.join(written)) {
+        Ok(resolved) => {
+            let escapes = Path::new(written).is_relative() && !resolved.starts_with(root);
+            (resolved, escapes.then_some(GrantPlaceFault::Escapes))
+        }
+        Err(error) => (root.join(written), Some(GrantPlaceFault::Unresolvable(error.to_string()))),
+    }
+}
+
+/// The paths in a binding.
+fn paths(binding: &Binding) -> Vec<(GrantPlaceKind, &str)> {
+    match binding {
+        Binding::Directory(directory) => vec![(GrantPlaceKind::Directory, &directory.path)],
+        Binding::Http(http) => paths_of_client(http),
+        Binding::Store(_) | Binding::Service(_) => Vec::new(),
+    }
+}
+
+fn paths_of_client(http: &HttpBinding) -> Vec<(GrantPlaceKind, &str)> {
+    let mut paths: Vec<(GrantPlaceKind, &str)> = Vec::new();
+    paths.extend(http.roots.as_deref().map(|roots| (GrantPlaceKind::Roots, roots)));
+    match http.secret.as_ref().map(|secret| &secret.from) {
+        Some(SecretSource::File(file)) => paths.push((GrantPlaceKind::Secret, file)),
+        Some(SecretSource::Command(words)) => {
+            // A name without a slash is looked for in PATH, which is the user's.
+            let program = words.first().filter(|program| program.contains('/'));
+            paths.extend(program.map(|program| (GrantPlaceKind::Program, program.as_str())));
+        }
+        Some(SecretSource::Env(_)) | None => {}
+    }
+    paths
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test makes the project and changes it")]
+mod tests {
+    use super::*;
+    use crate::{Compiler, Host, open_approvals};
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    /// A project with these directories, beside a directory `out`.
+    struct Desk(PathBuf);
+
+    impl Desk {
+        fn new(name: &str) -> Self {
+            let root = std::env::temp_dir().join(format!("portcullis-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&root);
+            for folder in ["plugins", "project/sub", "project/other", "copy/sub", "out/sub"] {
+                fs::create_dir_all(root.join(folder)).unwrap();
+            }
+            Self(root.canonicalize().unwrap())
+        }
+
+        fn path(&self, path: &str) -> PathBuf {
+            self.0.join(path)
+        }
+
+        fn write(&self, project: &str, grant: &str) {
+            let text = format!(
+                "[plugin.files]\ndirectory.workspace = {{ path = \"{grant}\", access = \"read-only\" }}\n\
+                 [[rule]]\ntool = \"files.*\"\ndecision = \"allow\"\n"
+            );
+            fs::write(self.path(project).join("portcullis.toml"), text).unwrap();
+        }
+
+        fn read(&self, project: &str) -> ProjectPolicy {
+            ProjectPolicy::read(&self.path(project).join("portcullis.toml")).unwrap().unwrap()
+        }
+
+        fn trust(&self, project: &str) -> Result<String, OpenError> {
+            open_approvals(&self.path("state")).unwrap().trust_policy(&self.read(project))
+        }
+
+        /// Whether a host that opens in the project trusts its policy.
+        async fn trusts(&self, project: &str) -> bool {
+            let builder = Host::builder(self.path("plugins"), self.path("state"), Compiler::InProcess).calls(1);
+            let host = builder.project_policy(self.path(project).join("portcullis.toml")).open().await.unwrap();
+            host.untrusted_policy().is_none()
+        }
+
+        /// Puts a link in the place of `sub`.
+        fn link(&self, to: &Path) {
+            let sub = self.path("project/sub");
+            if fs::symlink_metadata(&sub).unwrap().is_dir() {
+                fs::remove_dir(&sub).unwrap();
+            } else {
+                fs::remove_file(&sub).unwrap();
+            }
+            symlink(to, sub).unwrap();
+        }
+    }
+
+    impl Drop for Desk {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[tokio::test]
+    async fn trust_is_bound_to_the_place_the_text_and_the_places_of_grants() {
+        let desk = Desk::new("trust-bound");
+        desk.write("project", "sub");
+        desk.write("copy", "sub");
+        assert!(!desk.trusts("project").await);
+        desk.trust("project").unwrap();
+        assert!(desk.trusts("project").await);
+        assert!(!desk.trusts("copy").await, "the same text elsewhere");
+        desk.link(Path::new("other"));
+        assert!(!desk.trusts("project").await, "another place inside of the project");
+        desk.trust("project").unwrap();
+        assert!(desk.trusts("project").await);
+        let approvals = open_approvals(&desk.path("state")).unwrap();
+        assert!(approvals.distrust_policy(&desk.path("project/portcullis.toml")).unwrap());
+        assert!(!approvals.distrust_policy(&desk.path("project/portcullis.toml")).unwrap());
+        // What earlier versions trusted: the hash of the text.
+        approvals.trust(&desk.read("project").sha256(), "portcullis.toml").unwrap();
+        drop(approvals);
+        assert!(!desk.trusts("project").await);
+    }
+
+    #[tokio::test]
+    async fn a_policy_whose_relative_grant_leads_out_is_never_trusted() {
+        let desk = Desk::new("trust-out");
+        desk.write("project", "sub");
+        desk.trust("project").unwrap();
+        for target in [desk.path("out"), PathBuf::from("../out"), desk.path("out/nothing"), PathBuf::from("..")] {
+            desk.link(&target);
+            assert!(!desk.trusts("project").await, "{}", target.display());
+            let refused = desk.trust("project").unwrap_err();
+            assert!(matches!(refused, OpenError::ProjectGrant(ProjectGrantError::Untrustworthy { .. })), "{refused}");
+        }
+        desk.write("project", "../out");
+        assert!(desk.trust("project").is_err());
+        // By an absolute path, the place is the one that a person saw.
+        desk.write("project", desk.path("out").to_str().unwrap());
+        desk.trust("project").unwrap();
+        assert!(desk.trusts("project").await);
+        assert_eq!(desk.read("project").grants()[0].resolved, desk.path("out"));
+    }
+
+    #[tokio::test]
+    async fn a_missing_place_may_be_made_as_a_directory_and_not_as_a_link() {
+        let desk = Desk::new("trust-late");
+        desk.write("project", "late/deep");
+        desk.trust("project").unwrap();
+        fs::create_dir_all(desk.path("project/late/deep")).unwrap();
+        assert!(desk.trusts("project").await);
+        fs::remove_dir_all(desk.path("project/late")).unwrap();
+        symlink("other", desk.path("project/late")).unwrap();
+        assert!(!desk.trusts("project").await);
+    }
+}
