@@ -12,9 +12,6 @@ use std::sync::Arc;
 /// The header that names a session of the handshake era.
 const SESSION_HEADER: &str = "mcp-session-id";
 
-/// The session of clients that have none: outputs that one request keeps are there for the next one of the principal.
-const STATELESS_SESSION: &str = "http";
-
 /// Who calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
@@ -31,8 +28,9 @@ impl Caller {
         let identity = parts.and_then(|parts| parts.extensions.get::<Identity>());
         let principal = identity.map_or(&server.inner().options.principal, |identity| &identity.principal).clone();
         let session = match (&server.inner().session, parts) {
-            (Session::Said(session), _) | (Session::Process(session), None) => Arc::clone(session),
-            (Session::Process(_), Some(parts)) => of_http(parts),
+            (Session::Said(session), _) => Arc::clone(session),
+            (Session::Process(id), None) => Arc::from(format!("stdio-{id}")),
+            (Session::Process(id), Some(parts)) => of_http(id, &principal, parts),
         };
         Self { principal, session }
     }
@@ -48,18 +46,19 @@ impl Caller {
 pub(crate) enum Session {
     /// The operator's.
     Said(Arc<str>),
-    /// That of this process, where it is one client's.
+    /// One for each client, made of a random id of this process.
     Process(Arc<str>),
 }
 
-/// The id of a session is as good as a password to it: what the record holds is a part of its digest.
-fn of_http(parts: &http::request::Parts) -> Arc<str> {
-    match parts.headers.get(SESSION_HEADER) {
-        Some(id) => {
-            let digest = Sha256::digest(id.as_bytes());
-            let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-            Arc::from(format!("http-{digits}"))
-        }
-        None => Arc::from(STATELESS_SESSION),
-    }
+/// Returns the session of a request over HTTP. A request without a session belongs to the one that its principal has
+/// with this process: outputs that it keeps are there for the principal's next request, and for nobody else's.
+fn of_http(process: &str, principal: &Principal, parts: &http::request::Parts) -> Arc<str> {
+    // The id of a session is as good as a password to it, so the audit log gets a part of its digest.
+    let digest = match parts.headers.get(SESSION_HEADER) {
+        Some(id) => Sha256::digest(id.as_bytes()),
+        // A principal has no NUL in it, so that no two pairs are hashed as one text.
+        None => Sha256::digest(format!("{process}\0{principal}").as_bytes()),
+    };
+    let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    Arc::from(format!("http-{digits}"))
 }

@@ -32,7 +32,7 @@ impl Server {
     pub fn new(host: Host, options: ServerOptions) -> Result<Self, ServerError> {
         let session = match &options.session {
             Some(session) => Session::Said(Arc::from(session.as_str())),
-            None => Session::Process(Arc::from(format!("stdio-{}", random_id()?))),
+            None => Session::Process(Arc::from(random_id()?)),
         };
         let listings = Listings::new(&host, options.tool_names, options.list_tools)?;
         let (approvals, tasks) = (approval::Waiting::default(), Tasks::default());

@@ -101,7 +101,7 @@ pub(crate) struct HttpArguments {
     /// Take calls without a token, from every user and container of this machine
     #[arg(long, conflicts_with_all = ["stdio", "oauth_issuer"])]
     pub(crate) no_auth: bool,
-    /// Take tokens of this authorization server, each for the principal mcp.SUBJECT
+    /// Take tokens of this authorization server, each for the principal oauth.ISSUER.SUBJECT
     #[arg(long, value_name = "URL", conflicts_with = "stdio", requires_all = ["oauth_audience", "oauth_keys"])]
     pub(crate) oauth_issuer: Option<String>,
     /// The address of this server as tokens and clients know it

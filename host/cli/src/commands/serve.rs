@@ -94,7 +94,7 @@ async fn over_http(
 ) -> anyhow::Result<()> {
     let Served { server, address, arguments, operator } = served;
     let host = following.host;
-    let told = access::of(arguments, operator, context)?;
+    let told = access::of(arguments, operator, &host.policy(), context)?;
     let changes = FileWatch::new(told.file.clone());
     let mut options = HttpOptions::new(address, told.access);
     options.reach = if arguments.allow_remote { Reach::Remote } else { Reach::Loopback };
@@ -128,7 +128,7 @@ async fn over_http(
 /// Serves a host at an address of this machine, to whoever has the token of the state directory.
 pub(super) async fn at(host: &Host, address: SocketAddr, context: &Context) -> anyhow::Result<Running> {
     let options = ServerOptions::default();
-    let told = access::of(&HttpArguments::default(), &options.principal, context)?;
+    let told = access::of(&HttpArguments::default(), &options.principal, &host.policy(), context)?;
     let running = http::serve(Server::new(host.clone(), options)?, HttpOptions::new(address, told.access)).await?;
     context.terminal.note(format_args!("serving {} at {}", contents(host), running.url()));
     context.terminal.note(context.terminal.note_style().paint(told.look, told.line));

@@ -18,8 +18,11 @@ impl LiveAccess {
         Arc::clone(&self.0.borrow())
     }
 
-    /// Holds every later request to another access.
-    pub(crate) fn replace(&self, access: Access) {
-        self.0.send_replace(Arc::new(access));
+    /// Holds every later request to another access, and ends the streams of tokens that it does not have.
+    pub(crate) fn replace(&self, mut access: Access) {
+        self.0.send_modify(|current| {
+            access.take_over(current);
+            *current = Arc::new(access);
+        });
     }
 }

@@ -15,6 +15,7 @@ mod principal;
 mod refusal;
 mod running;
 mod sessions;
+mod token_life;
 mod tokens;
 mod usage;
 

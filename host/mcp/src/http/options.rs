@@ -88,6 +88,19 @@ pub enum Access {
     Everyone,
 }
 
+impl Access {
+    /// Takes the place of another access, as when the operator's file has changed. Streams end if they were opened with a
+    /// token that no longer counts.
+    pub(crate) fn take_over(&mut self, old: &Self) {
+        match (self, old) {
+            (Self::Tokens(new), Self::Tokens(old)) => new.take_over(old),
+            (Self::OAuth(_) | Self::Everyone, Self::Tokens(old)) => old.withdraw(),
+            (Self::Tokens(_) | Self::OAuth(_) | Self::Everyone, Self::OAuth(old)) => old.withdraw(),
+            (Self::Tokens(_) | Self::OAuth(_) | Self::Everyone, Self::Everyone) => {}
+        }
+    }
+}
+
 /// How much the server takes. The defaults are the constants of this module.
 #[derive(Clone, Copy, Debug)]
 pub struct HttpLimits {

@@ -1,23 +1,37 @@
-//! The principal of a client that says who it is, in the grammar of principals.
+//! The principal of a client, in the grammar of principals. Its first part names the source that vouches for it.
+//!
+//! A name of the token file and a subject of an authorization server are two principals, even if they are spelled alike.
+//! So are subjects of two servers. Everything that is kept for a principal (approvals, stores, outputs) is kept apart.
 
 use portcullis::policy::{PRINCIPAL_NAME_BYTES, Principal};
 use sha2::{Digest, Sha256};
 
-/// What every such principal begins with: nobody whom the operator names is one by accident.
-const PREFIX: &str = "mcp.";
+/// The prefix of principals from the operator's token file. The operator names no other principal so by accident.
+const TOKEN_PREFIX: &str = "mcp.";
+/// The prefix of principals from an authorization server. An abbreviation of the issuer follows.
+const ISSUER_PREFIX: &str = "oauth.";
+/// Bytes of the issuer's digest in a principal. The operator chooses the issuer, so nobody searches for a collision.
+const ISSUER_DIGEST_BYTES: usize = 6;
+/// Bytes of a long subject's digest in a principal. A client may choose its subject: 128 bits resist a search.
+const SUBJECT_DIGEST_BYTES: usize = 16;
 
-/// The principal of a name in the operator's token file.
+/// Returns the principal of a name in the operator's token file.
 pub(crate) fn of_name(name: &str) -> Option<Principal> {
     let sound = !name.is_empty() && !name.contains('/');
-    format!("{PREFIX}{name}").parse().ok().filter(|_| sound)
+    format!("{TOKEN_PREFIX}{name}").parse().ok().filter(|_| sound)
 }
 
-/// The principal of a subject of an authorization server: two subjects never have one principal.
+/// Returns what the principals of an authorization server begin with.
+pub(crate) fn issuer_prefix(issuer: &str) -> String {
+    format!("{ISSUER_PREFIX}{}.", digest(issuer, ISSUER_DIGEST_BYTES))
+}
+
+/// Returns the principal of a subject of an authorization server. Two subjects never have one principal.
 ///
-/// Bytes outside the grammar, and `_`, become `_` and two hexadecimal digits. A text that is too long then becomes `__`
-/// and a digest of the subject, which no other text becomes.
-pub(crate) fn of_subject(subject: &str) -> Option<Principal> {
-    let mut name = String::from(PREFIX);
+/// Bytes outside the grammar, and `_`, become `_` and two hexadecimal digits. If the text is then too long, it is `__`
+/// and a digest of the subject. No other subject is written so.
+pub(crate) fn of_subject(issuer_prefix: &str, subject: &str) -> Option<Principal> {
+    let mut name = String::from(issuer_prefix);
     for byte in subject.bytes() {
         if byte.is_ascii_alphanumeric() || b".@-".contains(&byte) {
             name.push(char::from(byte));
@@ -25,16 +39,14 @@ pub(crate) fn of_subject(subject: &str) -> Option<Principal> {
             name.push_str(&format!("_{byte:02X}"));
         }
         if name.len() > PRINCIPAL_NAME_BYTES {
-            return digest(subject).parse().ok();
+            return format!("{issuer_prefix}__{}", digest(subject, SUBJECT_DIGEST_BYTES)).parse().ok();
         }
     }
     name.parse().ok().filter(|_| !subject.is_empty())
 }
 
-fn digest(subject: &str) -> String {
-    let digits =
-        Sha256::digest(subject.as_bytes()).iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>();
-    format!("{PREFIX}__{digits}")
+fn digest(text: &str, bytes: usize) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -42,29 +54,54 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
+    const ISSUER: &str = "https://login.example.org";
+
+    fn subject(text: &str) -> Option<Principal> {
+        of_subject(&issuer_prefix(ISSUER), text)
+    }
+
     #[test]
     fn a_subject_becomes_one_name_and_no_two_become_the_same() {
-        let long = "x".repeat(61);
-        let longer = "x".repeat(62);
+        let prefix = issuer_prefix(ISSUER);
+        let fits = PRINCIPAL_NAME_BYTES - prefix.len();
+        let (long, longer) = ("x".repeat(fits + 1), "x".repeat(fits + 2));
         let rows = [
-            ("alice", "mcp.alice"),
-            ("alice@example.org", "mcp.alice@example.org"),
-            ("auth0|1", "mcp.auth0_7C1"),
-            ("a/b", "mcp.a_2Fb"),
-            ("a_2Fb", "mcp.a_5F2Fb"),
-            ("..", "mcp..."),
-            ("\u{e9}\n", "mcp._C3_A9_0A"),
+            ("alice", "alice"),
+            ("alice@example.org", "alice@example.org"),
+            ("auth0|1", "auth0_7C1"),
+            ("a/b", "a_2Fb"),
+            ("a_2Fb", "a_5F2Fb"),
+            ("..", ".."),
+            ("\u{e9}\n", "_C3_A9_0A"),
         ];
         let mut seen = BTreeSet::new();
-        for (subject, principal) in rows {
-            assert_eq!(of_subject(subject).unwrap().as_str(), principal);
-            assert!(seen.insert(of_subject(subject)));
+        for (text, name) in rows {
+            assert_eq!(subject(text).unwrap().as_str(), format!("{prefix}{name}"));
+            assert!(seen.insert(subject(text)));
         }
-        for subject in [&long, &longer, &of_subject(&long).unwrap().as_str()["mcp.".len()..].to_owned()] {
-            let principal = of_subject(subject).unwrap();
-            assert!(!principal.as_str().contains('/') && seen.insert(Some(principal)), "{subject}");
+        for text in [&long, &longer, &subject(&long).unwrap().as_str()[prefix.len()..].to_owned()] {
+            let principal = subject(text).unwrap();
+            assert!(!principal.as_str().contains('/') && seen.insert(Some(principal)), "{text}");
         }
-        assert_eq!(of_subject(""), None);
+        assert_eq!(subject(&"x".repeat(fits)).unwrap().as_str().len(), PRINCIPAL_NAME_BYTES);
+        assert_eq!(subject(""), None);
+    }
+
+    #[test]
+    fn two_sources_never_name_one_principal() {
+        let issuers =
+            [ISSUER, "https://login.example.org/", "https://login.example.org/tenant", "https://other.example"];
+        let names = ["alice", "mcp.alice", "local", &"x".repeat(200)];
+        let mut seen = BTreeSet::new();
+        for name in names {
+            for issuer in issuers {
+                assert!(seen.insert(of_subject(&issuer_prefix(issuer), name).unwrap()), "{issuer} {name}");
+            }
+        }
+        for name in ["alice", "mcp.alice", "local", "oauth.0.alice"] {
+            assert!(seen.insert(of_name(name).unwrap()), "{name}");
+        }
+        assert!(seen.insert(Principal::default()));
     }
 
     #[test]

@@ -4,12 +4,14 @@
 
 use super::error::SettingError;
 use super::principal;
+use super::token_life::TokenLife;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use portcullis::policy::Principal;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use subtle::{Choice, ConstantTimeEq};
+use tokio_util::sync::CancellationToken;
 
 /// The fewest bytes of a token. One that a machine made has more than 128 bits in them.
 pub const TOKEN_BYTES_MIN: usize = 32;
@@ -24,6 +26,8 @@ pub struct Tokens(Vec<Token>);
 struct Token {
     digest: [u8; 32],
     principal: Principal,
+    /// Cancelled when the operator withdraws the token. Streams that it opened wait for that.
+    withdrawn: CancellationToken,
 }
 
 impl Tokens {
@@ -58,17 +62,34 @@ impl Tokens {
         Some(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// Whose token it is. Every token is looked at, whichever fits.
-    pub(crate) fn principal(&self, presented: &str) -> Option<&Principal> {
+    /// Takes the place of the tokens before a change of the file. A token that is no longer there, or that is now another
+    /// principal's, is withdrawn: the streams that it opened end.
+    pub(crate) fn take_over(&mut self, old: &Self) {
+        for token in &old.0 {
+            let kept = |new: &&mut Token| new.digest == token.digest && new.principal == token.principal;
+            match self.0.iter_mut().find(kept) {
+                Some(kept) => kept.withdrawn = token.withdrawn.clone(),
+                None => token.withdrawn.cancel(),
+            }
+        }
+    }
+
+    /// Withdraws every token.
+    pub(crate) fn withdraw(&self) {
+        self.0.iter().for_each(|token| token.withdrawn.cancel());
+    }
+
+    /// Returns the principal of a token, and what ends the token. Every token is compared, whichever fits.
+    pub(crate) fn find(&self, presented: &str) -> Option<(Principal, TokenLife)> {
         let digest: [u8; 32] = Sha256::digest(presented.as_bytes()).into();
         let mut found = None;
         for token in &self.0 {
             let same: Choice = token.digest.ct_eq(&digest);
             if bool::from(same) {
-                found = Some(&token.principal);
+                found = Some(token);
             }
         }
-        found
+        found.map(|token| (token.principal.clone(), TokenLife { until: None, withdrawn: token.withdrawn.clone() }))
     }
 }
 
@@ -88,7 +109,8 @@ fn read(line: &str, operator: &Principal) -> Option<Token> {
         Some(name) => principal::of_name(name)?,
         None => operator.clone(),
     };
-    is_token(token).then(|| Token { digest: Sha256::digest(token.as_bytes()).into(), principal })
+    let (digest, withdrawn) = (Sha256::digest(token.as_bytes()).into(), CancellationToken::new());
+    is_token(token).then_some(Token { digest, principal, withdrawn })
 }
 
 /// Whether a text can be a token that somebody made for this: long enough, and of the alphabet of RFC 6750.
@@ -110,11 +132,25 @@ mod tests {
     #[test]
     fn a_token_belongs_to_the_operator_or_to_its_name() {
         let tokens = parse(&format!("# comment\n\n{LONG}\nci: {LONG}0\n")).unwrap();
-        assert_eq!(tokens.principal(LONG), Some(&Principal::default()));
-        assert_eq!(tokens.principal(&format!("{LONG}0")).unwrap().as_str(), "mcp.ci");
+        assert_eq!(tokens.find(LONG).unwrap().0, Principal::default());
+        assert_eq!(tokens.find(&format!("{LONG}0")).unwrap().0.as_str(), "mcp.ci");
         for wrong in ["", "0", &LONG[1..], &format!("{LONG}1"), &LONG.to_uppercase()] {
-            assert_eq!(tokens.principal(wrong), None, "{wrong:?}");
+            assert!(tokens.find(wrong).is_none(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn a_token_that_is_taken_out_of_the_file_or_given_to_another_is_withdrawn() {
+        let old = parse(&format!("{LONG}\na:{LONG}a\nb:{LONG}b\nc:{LONG}c")).unwrap();
+        let ends: Vec<CancellationToken> = old.0.iter().map(|token| token.withdrawn.clone()).collect();
+        let mut new = parse(&format!("c:{LONG}c\nd:{LONG}b\n{LONG}")).unwrap();
+        new.take_over(&old);
+        let withdrawn: Vec<bool> = ends.iter().map(CancellationToken::is_cancelled).collect();
+        assert_eq!(withdrawn, [false, true, true, false]);
+        let mut newest = parse(&format!("d:{LONG}b")).unwrap();
+        newest.take_over(&new);
+        assert!(ends.iter().all(CancellationToken::is_cancelled), "a token that was kept can still be withdrawn");
+        assert!(!newest.0[0].withdrawn.is_cancelled());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Tokens of an authorization server: whose, for whom, until when, and signed by what.
 
-use crate::ask::{Answer, Ask};
-use crate::service::{GOOD, Service, TOKEN};
+use crate::ask::{Answer, Ask, PATIENCE};
+use crate::service::{GOOD, LEGACY, Service, TOKEN, legacy_call};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use portcullis_mcp::http::{Access, OAuth};
@@ -114,8 +114,12 @@ async fn a_token_of_the_issuer_for_this_server_lets_its_subject_call() {
     running.stop().await;
     drop(host);
     let record = std::fs::read_to_string(site.state().join("audit.jsonl")).unwrap_or_else(|_| all(&site.state()));
-    assert!(record.contains("mcp.alice_7C1"), "{record}");
+    assert!(record.contains(&format!("\"{}alice_7C1\"", prefix(&issuer))), "{record}");
     assert!(!record.contains(&edwards));
+}
+
+fn prefix(issuer: &Issuer) -> String {
+    OAuth::new(ISSUER, AUDIENCE, issuer.key_set().as_bytes()).unwrap().principal_prefix().to_owned()
 }
 
 fn all(directory: &std::path::Path) -> String {
@@ -184,6 +188,35 @@ async fn every_other_token_is_none() {
     }
     challenges(&service.send(&service.call(GOOD).without("Authorization")).await.is(401), None);
     service.send(&with(&service, &good)).await.is(200);
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_the_token_that_opened_it() {
+    let issuer = Issuer::new();
+    let service = Service::with(|options| options.access = issuer.access()).await;
+    let session = service.session(&issuer.token(&json!({}))).await;
+    // Five seconds are left of it, with the leeway of thirty.
+    let short = format!("Bearer {}", issuer.token(&json!({ "exp": now() - 25 })));
+    let listen = service.ask("GET").with("MCP-Protocol-Version", LEGACY).with("Mcp-Session-Id", &session);
+    let (answer, stream) = listen.clone().having("Authorization", &short).open(service.address()).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    read_rest(stream).await;
+    service.send(&listen.having("Authorization", &short)).await.is(401);
+    // The session goes on with another token of the subject.
+    let call = service.of_session(&session, &legacy_call(1, GOOD));
+    let long = format!("Bearer {}", issuer.token(&json!({})));
+    service.send(&call.having("Authorization", &long)).await.is(200);
+}
+
+/// Reads a stream up to its end, which has to come.
+async fn read_rest(mut stream: tokio::net::TcpStream) -> String {
+    use tokio::io::AsyncReadExt as _;
+    let mut text = Vec::new();
+    let read = async {
+        while !text.ends_with(b"0\r\n\r\n") && stream.read_buf(&mut text).await.unwrap() > 0 {}
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    tokio::time::timeout(PATIENCE, read).await.unwrap()
 }
 
 #[tokio::test]

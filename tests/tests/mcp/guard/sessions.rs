@@ -1,7 +1,8 @@
 //! Sessions of the handshake era: whose they are, how many there are, and how long they last.
 
 use crate::service::{GOOD, MODERN, OTHER_TOKEN, SLEEP, Service, TOKEN, legacy_call, modern};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 #[tokio::test]
@@ -39,6 +40,38 @@ async fn the_version_without_sessions_knows_none() {
     let answer = service.send(&list).await.is(200);
     assert!(answer.header("Mcp-Session-Id").is_none());
     assert!(answer.last()["result"]["tools"].is_array());
+}
+
+#[tokio::test]
+async fn clients_without_sessions_share_none_with_another_principal_or_with_an_earlier_server() {
+    let mut sessions = BTreeSet::new();
+    for _server in 0..2 {
+        let service = Service::open().await;
+        for token in [TOKEN, TOKEN, OTHER_TOKEN] {
+            let call = service.call(GOOD).having("Authorization", &format!("Bearer {token}"));
+            service.send(&call).await.is(200);
+        }
+        let Service { host, running, site } = service;
+        running.stop().await;
+        drop(host);
+        let log = std::fs::read_to_string(site.state().join("audit.jsonl")).unwrap();
+        let entries = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        sessions.extend(entries.filter_map(|entry| find(&entry, "session")));
+    }
+    assert_eq!(sessions.len(), 4, "{sessions:?}");
+    assert!(sessions.iter().all(|session| session.starts_with("http-") && session.len() > 32), "{sessions:?}");
+}
+
+/// The first text of that name in a document.
+fn find(document: &Value, name: &str) -> Option<String> {
+    match document {
+        Value::Object(members) => {
+            let own = members.get(name).and_then(Value::as_str).map(str::to_owned);
+            own.or_else(|| members.values().find_map(|value| find(value, name)))
+        }
+        Value::Array(items) => items.iter().find_map(|value| find(value, name)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use crate::commands::Context;
 use crate::environment;
 use crate::style::Look;
 use anyhow::{Context as _, ensure};
-use portcullis::policy::Principal;
+use portcullis::policy::{Policy, Principal};
 use portcullis::text::OneLine;
 use portcullis_mcp::http::{Access, OAuth, Tokens};
 use std::io::Read;
@@ -33,7 +33,12 @@ pub(super) struct Told {
 ///
 /// # Errors
 /// A file cannot be read, or does not hold what it should.
-pub(super) fn of(arguments: &HttpArguments, operator: &Principal, context: &Context) -> anyhow::Result<Told> {
+pub(super) fn of(
+    arguments: &HttpArguments,
+    operator: &Principal,
+    policy: &Policy,
+    context: &Context,
+) -> anyhow::Result<Told> {
     if arguments.no_auth {
         let line = "anybody who can connect may call, every user and container of this machine included".to_owned();
         return Ok(Told { access: Access::Everyone, file: None, line, look: Look::Doubtful });
@@ -44,7 +49,10 @@ pub(super) fn of(arguments: &HttpArguments, operator: &Principal, context: &Cont
         let text = read(keys, Secrecy::Public, context)?;
         let oauth = OAuth::new(issuer, audience, text.as_bytes()).with_context(|| keys.display().to_string())?;
         warn_of_keys(&oauth, keys, context);
-        let line = format!("clients need a token of {} for {}", OneLine(issuer), OneLine(audience));
+        warn_of_rules(&oauth, policy, context);
+        let (issuer, audience, prefix) = (OneLine(issuer), OneLine(audience), oauth.principal_prefix());
+        let line =
+            format!("clients need a token of {issuer} for {audience}; a subject is the principal {prefix}SUBJECT");
         return Ok(Told { access: Access::OAuth(Box::new(oauth)), file: Some(keys.clone()), line, look: Look::Quiet });
     }
     let (path, text) = match &arguments.token_file {
@@ -65,6 +73,17 @@ fn warn_of_keys(oauth: &OAuth, path: &Path, context: &Context) {
     let (style, shown) = (context.terminal.note_style(), path.display().to_string());
     for notice in oauth.key_notices() {
         let note = format!("{}: {}", OneLine(&shown), OneLine(&notice.to_string()));
+        context.terminal.note(style.paint(Look::Doubtful, note));
+    }
+}
+
+/// Warns of rules that name principals of a token file. They say nothing about the subjects of an issuer.
+fn warn_of_rules(oauth: &OAuth, policy: &Policy, context: &Context) {
+    let named = policy.rules().iter().filter_map(|rule| rule.subject_text()).any(|text| text.contains("mcp."));
+    if named {
+        let (style, prefix) = (context.terminal.note_style(), oauth.principal_prefix());
+        let note =
+            format!("rules for `mcp.` principals do not cover subjects of the issuer: name them `{prefix}SUBJECT`");
         context.terminal.note(style.paint(Look::Doubtful, note));
     }
 }

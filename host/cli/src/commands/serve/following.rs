@@ -83,7 +83,7 @@ impl<'a> Following<'a> {
     fn reload_access(&self) {
         let Some(FollowedAccess { running, arguments, operator, file, .. }) = &self.access else { return };
         let shown = file.display().to_string();
-        match block_in_place(|| access::of(arguments, operator, self.context)) {
+        match block_in_place(|| access::of(arguments, operator, &self.host.policy(), self.context)) {
             Ok(told) => {
                 running.replace_access(told.access);
                 self.note(Look::Quiet, &format!("{} was read again", OneLine(&shown)));

@@ -4,6 +4,7 @@ use crate::http::access::LiveAccess;
 use crate::http::oauth::{OAuth, Verdict};
 use crate::http::options::Access;
 use crate::http::refusal::Refusal;
+use crate::http::token_life::TokenLife;
 use crate::identity::Identity;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -26,12 +27,12 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// On whose behalf a request is made.
-    fn principal(&self, headers: &HeaderMap) -> Result<Principal, Refusal> {
+    /// On whose behalf a request is made, and how long its token counts.
+    fn identify(&self, headers: &HeaderMap) -> Result<(Principal, TokenLife), Refusal> {
         match &*self.access.now() {
-            Access::Everyone => Ok(self.operator.clone()),
+            Access::Everyone => Ok((self.operator.clone(), TokenLife::default())),
             Access::Tokens(tokens) => match bearer(headers) {
-                Some(token) => tokens.principal(token).cloned().ok_or_else(|| unauthorized(CHALLENGE_WRONG)),
+                Some(token) => tokens.find(token).ok_or_else(|| unauthorized(CHALLENGE_WRONG)),
                 None => Err(unauthorized(CHALLENGE)),
             },
             Access::OAuth(oauth) => of_server(oauth, bearer(headers)),
@@ -39,9 +40,9 @@ impl Guard {
     }
 }
 
-fn of_server(oauth: &OAuth, token: Option<&str>) -> Result<Principal, Refusal> {
+fn of_server(oauth: &OAuth, token: Option<&str>) -> Result<(Principal, TokenLife), Refusal> {
     match token.map(|token| oauth.verify(token)) {
-        Some(Verdict::Granted(principal)) => Ok(principal),
+        Some(Verdict::Granted(principal, life)) => Ok((principal, life)),
         Some(Verdict::NoScope) => {
             let message = "Forbidden: the token does not have the scope that this takes";
             Err(Refusal::new(StatusCode::FORBIDDEN, message).challenging(oauth.challenge(Some("insufficient_scope"))))
@@ -66,13 +67,13 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Lets requests through of which it is known on whose behalf they are made, and says so to what comes after. The token
-/// itself stays here.
+/// itself stays here, and ends the streams that it opened.
 pub(crate) async fn authorized(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
-    match guard.principal(request.headers()) {
-        Ok(principal) => {
+    match guard.identify(request.headers()) {
+        Ok((principal, life)) => {
             request.headers_mut().remove(AUTHORIZATION);
             request.extensions_mut().insert(Identity { principal });
-            next.run(request).await
+            life.end(next.run(request).await)
         }
         Err(refusal) => refusal.into_response(),
     }

@@ -9,11 +9,13 @@ pub(super) use metadata::{METADATA_PATH, ResourceMetadata};
 
 use super::error::SettingError;
 use super::principal;
+use super::token_life::TokenLife;
 use http::HeaderValue;
 use metadata::Resource;
 use portcullis::policy::Principal;
 use portcullis_tokens::{Keys, Verifier};
 use std::time::{SystemTime, UNIX_EPOCH};
+use tokio_util::sync::CancellationToken;
 
 /// The scope that a token needs. There is one, because listing tools and calling them show and do the same things.
 pub const SCOPE: &str = "tools:call";
@@ -22,14 +24,17 @@ pub const SCOPE: &str = "tools:call";
 #[derive(Debug)]
 pub struct OAuth {
     verifier: Verifier,
+    principal_prefix: String,
+    /// Cancelled when other keys take the place of these.
+    replaced: CancellationToken,
     resource: Resource,
 }
 
 /// What a token is worth.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Verdict {
-    /// It lets its subject call.
-    Granted(Principal),
+    /// It lets its subject call, as long as it lives.
+    Granted(Principal, TokenLife),
     /// It is a good one, and not for this.
     NoScope,
     /// It is none, or not for this server, or not now.
@@ -47,7 +52,18 @@ impl OAuth {
         if !metadata::is_address(issuer) {
             return Err(SettingError::Issuer);
         }
-        Ok(Self { verifier: Verifier::new(issuer, audience, Keys::parse(key_set)?), resource })
+        let verifier = Verifier::new(issuer, audience, Keys::parse(key_set)?);
+        Ok(Self {
+            verifier,
+            principal_prefix: principal::issuer_prefix(issuer),
+            resource,
+            replaced: CancellationToken::new(),
+        })
+    }
+
+    /// Returns what the principals of this issuer begin with. The subject follows.
+    pub fn principal_prefix(&self) -> &str {
+        &self.principal_prefix
     }
 
     /// Returns the keys that are not used, and those that should not be public. The operator should see them.
@@ -59,8 +75,16 @@ impl OAuth {
     pub(super) fn verify(&self, token: &str) -> Verdict {
         let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return Verdict::Invalid };
         let Ok(claims) = self.verifier.verify(token, now) else { return Verdict::Invalid };
-        let Some(principal) = principal::of_subject(&claims.subject) else { return Verdict::Invalid };
-        if claims.has_scope(SCOPE) { Verdict::Granted(principal) } else { Verdict::NoScope }
+        let Some(principal) = principal::of_subject(&self.principal_prefix, &claims.subject) else {
+            return Verdict::Invalid;
+        };
+        let life = TokenLife { until: Some(claims.accepted_until), withdrawn: self.replaced.clone() };
+        if claims.has_scope(SCOPE) { Verdict::Granted(principal, life) } else { Verdict::NoScope }
+    }
+
+    /// Ends the streams of every token: a key may have been withdrawn. A client with a good token begins a new one.
+    pub(super) fn withdraw(&self) {
+        self.replaced.cancel();
     }
 
     /// How to get a token, and where one was shown what is wrong with it.

@@ -1,0 +1,122 @@
+//! How long the token of a request counts, and how the streams that it opened end with it.
+
+use axum::body::{Body, Bytes};
+use axum::response::Response;
+use http::header::CONTENT_TYPE;
+use http_body::Frame;
+use std::future::{Future, pending};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+/// Longest time until the clock is read again: somebody may set it, and a machine may sleep.
+const CLOCK_READ_INTERVAL: Duration = Duration::from_secs(30);
+
+/// What ends a token.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TokenLife {
+    /// When it expires, counted from the Unix epoch.
+    pub(crate) until: Option<Duration>,
+    /// Cancelled when the operator withdraws it.
+    pub(crate) withdrawn: CancellationToken,
+}
+
+impl TokenLife {
+    /// Has a stream of events end when the token does. Any other answer is complete when it begins.
+    pub(crate) fn end(self, response: Response) -> Response {
+        let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if !content_type.is_some_and(|value| value.starts_with("text/event-stream")) {
+            return response;
+        }
+        response.map(|body| Body::new(EndingBody { body, over: Box::pin(self.over()) }))
+    }
+
+    /// Waits until the token no longer counts.
+    async fn over(self) {
+        tokio::select! {
+            () = self.withdrawn.cancelled() => {}
+            () = expired(self.until) => {}
+        }
+    }
+}
+
+async fn expired(until: Option<Duration>) {
+    let Some(end) = until else { return pending().await };
+    while let Some(left) = time_left(end) {
+        sleep(left.min(CLOCK_READ_INTERVAL)).await;
+    }
+}
+
+/// The time until `end`; none if it has come, or if the clock cannot be read.
+fn time_left(end: Duration) -> Option<Duration> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    end.checked_sub(now).filter(|left| !left.is_zero())
+}
+
+/// A body that ends early when something is over.
+struct EndingBody {
+    body: Body,
+    over: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl http_body::Body for EndingBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.over.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+    use http_body_util::BodyExt as _;
+
+    /// A stream of events on which nothing ever comes.
+    fn quiet_stream() -> Response {
+        struct Quiet;
+        impl http_body::Body for Quiet {
+            type Data = Bytes;
+            type Error = axum::Error;
+
+            fn poll_frame(
+                self: Pin<&mut Self>,
+                _context: &mut Context<'_>,
+            ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+                Poll::Pending
+            }
+        }
+        let mut response = Response::new(Body::new(Quiet));
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        response
+    }
+
+    #[tokio::test]
+    async fn a_stream_ends_when_its_token_is_withdrawn() {
+        let withdrawn = CancellationToken::new();
+        let stream = TokenLife { until: None, withdrawn: withdrawn.clone() }.end(quiet_stream()).into_body().collect();
+        let ending = tokio::spawn(stream);
+        withdrawn.cancel();
+        assert!(ending.await.unwrap().unwrap().to_bytes().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_stream_ends_when_its_token_expires() {
+        let soon = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + Duration::from_millis(20);
+        for end in [Duration::ZERO, soon] {
+            let stream =
+                TokenLife { until: Some(end), ..TokenLife::default() }.end(quiet_stream()).into_body().collect();
+            assert!(stream.await.unwrap().to_bytes().is_empty());
+        }
+    }
+}
