@@ -99,6 +99,22 @@ async fn an_issue_is_created_only_with_a_token() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn two_clients_that_count_lose_no_increment() {
+    let site = Site::new();
+    site.plugin("memory", &shipped_plugin("memory"));
+    let policy = allow_all("") + "[plugin.memory]\nstore.notes = {}\n";
+    let (one, two) = (site.open(&policy).await, site.open(&policy).await);
+    let count = async |host: &Host, client: &str| {
+        for _ in 0..200 {
+            let request = Request::new("memory.increment", json!({ "key": "visits" }).to_string()).session(client);
+            assert_eq!(host.call(request).await.code, Code::Completed);
+        }
+    };
+    tokio::join!(count(&one, "one"), count(&two, "two"));
+    assert_eq!(text(&call(&one, "memory.get", json!({ "key": "visits" })).await), "400");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn notes_outlive_a_session_and_a_list_does_not() {
     let site = Site::new();
     site.plugin("memory", &shipped_plugin("memory"));

@@ -11,6 +11,7 @@ use portcullis_policy::{DependencyKey, PluginName, StoreBinding, StoreScope};
 use portcullis_sandbox::{BoxFuture, Store, StoreFault, StorePage};
 use rusqlite::ErrorCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How long a session's store is kept after its last use. A conversation that nobody went on with for a month is over.
@@ -48,10 +49,12 @@ impl Stores {
     ) -> Arc<dyn Store> {
         let sharing = match binding.scope {
             StoreScope::Plugin => Sharing::Plugin,
+            StoreScope::Principal => Sharing::Principal(principal.to_owned()),
             StoreScope::Session => Sharing::Session { session: session.to_owned(), principal: principal.to_owned() },
         };
         let name = StoreName { plugin: plugin.to_string(), key: key.to_string(), sharing };
-        Arc::new(Granted { ledger: Arc::clone(&self.0), name: Arc::new(name), binding: *binding })
+        let (ledger, name, use_noted) = (Arc::clone(&self.0), Arc::new(name), Arc::default());
+        Arc::new(Granted { ledger, name, binding: *binding, use_noted })
     }
 }
 
@@ -60,6 +63,8 @@ struct Granted {
     ledger: Arc<Ledger>,
     name: Arc<StoreName>,
     binding: StoreBinding,
+    /// Whether this call has noted its use: a call that reads much writes once for that.
+    use_noted: Arc<AtomicBool>,
 }
 
 impl Granted {
@@ -72,15 +77,15 @@ impl Granted {
         Box::pin(blocking(move || ledger.change(Durable::Process, |change| work(change, &name))))
     }
 
-    /// Looks into the store where it holds up nobody, and notes now and then that somebody did.
+    /// Looks into the store where it holds up nobody, and notes that somebody did.
     fn look<'a, T: Send + 'static>(
         &self,
         work: impl FnOnce(&crate::ledger::Change<'_>, &StoreName) -> Result<Found<T>, LedgerError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, StoreFault>> {
-        let (ledger, name) = (Arc::clone(&self.ledger), Arc::clone(&self.name));
+        let (ledger, name, use_noted) = (Arc::clone(&self.ledger), Arc::clone(&self.name), Arc::clone(&self.use_noted));
         let looked = blocking(move || {
             let found = ledger.look(|change| work(change, &name))?;
-            if found.note_use {
+            if found.note_use && !use_noted.swap(true, Ordering::Relaxed) {
                 ledger.change(Durable::Process, |change| change.note_use_of_store(&name, now()))?;
             }
             Ok(found.value)
@@ -92,8 +97,17 @@ impl Granted {
         match unstored {
             Unstored::Keys => StoreFault::Quota(format!("it may have {} keys", self.binding.keys)),
             Unstored::Bytes => StoreFault::Quota(format!("it may have {} bytes in all", self.binding.bytes)),
+            Unstored::Value => StoreFault::Quota(format!("a value may have {} bytes", self.binding.value_bytes)),
+            Unstored::Stores => StoreFault::Quota("there are as many stores of principals as there may be".to_owned()),
+            Unstored::NotANumber => StoreFault::NotANumber("the value is not a whole number".to_owned()),
+            Unstored::Overflow => StoreFault::NotANumber("the sum is larger than 64 bits hold".to_owned()),
             Unstored::Ledger(error) => unavailable(error),
         }
+    }
+
+    fn quota(&self) -> Quota {
+        let bytes = i64::try_from(self.binding.bytes).unwrap_or(i64::MAX);
+        Quota { keys: i64::from(self.binding.keys), bytes }
     }
 }
 
@@ -108,13 +122,22 @@ impl Store for Granted {
 
     fn set(&self, key: String, value: Vec<u8>) -> BoxFuture<'_, Result<(), StoreFault>> {
         if value.len() as u64 > self.binding.value_bytes {
-            let most = format!("a value may have {} bytes", self.binding.value_bytes);
-            return Box::pin(async { Err(StoreFault::Quota(most)) });
+            let fault = self.fault(&Unstored::Value);
+            return Box::pin(async { Err(fault) });
         }
-        let quota =
-            Quota { keys: i64::from(self.binding.keys), bytes: i64::try_from(self.binding.bytes).unwrap_or(i64::MAX) };
+        let quota = self.quota();
         let set = self.change(move |change, name| change.store(name, key.as_bytes(), &value, quota, now()));
         Box::pin(async move { set.await.map_err(|unstored| self.fault(&unstored)) })
+    }
+
+    fn increment(&self, key: String, delta: u64) -> BoxFuture<'_, Result<u64, StoreFault>> {
+        let (quota, value_bytes) = (self.quota(), self.binding.value_bytes);
+        let incremented = self.change(move |change, name| {
+            let sum = change.increment(name, key.as_bytes(), delta, quota, now())?;
+            // An error takes the change back.
+            if sum.to_string().len() as u64 > value_bytes { Err(Unstored::Value) } else { Ok(sum) }
+        });
+        Box::pin(async move { incremented.await.map_err(|unstored| self.fault(&unstored)) })
     }
 
     fn delete(&self, key: String) -> BoxFuture<'_, Result<(), StoreFault>> {

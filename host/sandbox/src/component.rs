@@ -68,8 +68,12 @@ static SERVED: [(&str, Version); 29] = [
 ];
 
 /// Served as well, in exactly these versions: before 1.0 and without a release, no two are compatible.
-const SERVED_DRAFTS: [&str; 3] =
-    ["wasi:keyvalue/store@0.2.0-draft", "wasi:config/store@0.2.0-rc.1", "wasi:logging/logging@0.1.0-draft"];
+const SERVED_DRAFTS: [&str; 4] = [
+    "wasi:keyvalue/store@0.2.0-draft",
+    "wasi:keyvalue/atomics@0.2.0-draft",
+    "wasi:config/store@0.2.0-rc.1",
+    "wasi:logging/logging@0.1.0-draft",
+];
 
 const WASI: Version = Version::new(0, 2, 12);
 

@@ -236,6 +236,7 @@ fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
     http::add_to_linker(l)?;
     refuse_sockets(l)?;
     wasi::keyvalue::store::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
+    wasi::keyvalue::atomics::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
     wasi::config::store::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
     wasi::logging::logging::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
     contract::add_to_linker(l)?;

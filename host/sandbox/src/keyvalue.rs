@@ -1,9 +1,10 @@
-//! `wasi:keyvalue/store`: the stores of a call, by key. Where they are kept is the runtime's business.
+//! `wasi:keyvalue/store` and `wasi:keyvalue/atomics`: the stores of a call, by key. Where they are kept is the
+//! runtime's business.
 
 use crate::BoxFuture;
 use crate::handles::Unavailable;
 use crate::state::State;
-use crate::wasi::keyvalue::store;
+use crate::wasi::keyvalue::{atomics, store};
 use std::sync::Arc;
 use wasmtime::component::Resource;
 
@@ -18,12 +19,18 @@ pub const STORE_OPERATIONS_MAX: u32 = 10_000;
 /// passes through. Far more than the quota of one store, and little to a disk.
 pub const STORE_WRITTEN_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// The longest number that an increment writes, in bytes: the digits of `u64::MAX`.
+const NUMBER_BYTES_MAX: usize = 20;
+
 /// Why a store does not do what it is asked. The text is for the guest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreFault {
     /// There would be more in it than the grant allows.
     #[error("the store is full: {0}")]
     Quota(String),
+    /// A value that should be incremented is not a number, or would become too large a number.
+    #[error("it cannot be incremented: {0}")]
+    NotANumber(String),
     /// It cannot be reached.
     #[error("the store cannot be used: {0}")]
     Unavailable(String),
@@ -43,6 +50,12 @@ pub trait Store: Send + Sync {
 
     /// Sets the value of a key.
     fn set(&self, key: String, value: Vec<u8>) -> BoxFuture<'_, Result<(), StoreFault>>;
+
+    /// Adds to the decimal number under a key, and returns the sum. A key that is not there counts as 0. No other
+    /// change of the key comes between the read and the write. A store that does not offer this refuses.
+    fn increment(&self, _key: String, _delta: u64) -> BoxFuture<'_, Result<u64, StoreFault>> {
+        Box::pin(async { Err(StoreFault::Unavailable("it has no atomic increment".to_owned())) })
+    }
 
     /// Takes a key away, where it is there.
     fn delete(&self, key: String) -> BoxFuture<'_, Result<(), StoreFault>>;
@@ -175,6 +188,21 @@ impl store::HostBucket for State {
     async fn drop(&mut self, bucket: Resource<Bucket>) -> wasmtime::Result<()> {
         self.table.delete(bucket)?;
         Ok(())
+    }
+}
+
+impl atomics::Host for State {
+    async fn increment(
+        &mut self,
+        bucket: Resource<Bucket>,
+        key: String,
+        delta: u64,
+    ) -> wasmtime::Result<Result<u64, store::Error>> {
+        let store = self.bucket(&bucket)?;
+        Ok(match self.stores.spend_on(&key, key.len() + NUMBER_BYTES_MAX) {
+            Ok(()) => store.increment(key, delta).await.map_err(Into::into),
+            Err(refused) => Err(refused.into()),
+        })
     }
 }
 

@@ -8,6 +8,7 @@ mod generated {
             package portcullis:host;
             world stores {
                 import wasi:keyvalue/store@0.2.0-draft;
+                import wasi:keyvalue/atomics@0.2.0-draft;
                 import wasi:config/store@0.2.0-rc.1;
                 import wasi:logging/logging@0.1.0-draft;
             }
@@ -19,6 +20,7 @@ mod generated {
         ],
         imports: {
             "wasi:keyvalue/store": async | trappable,
+            "wasi:keyvalue/atomics": async | trappable,
             default: trappable,
         },
         with: { "wasi:keyvalue/store.bucket": crate::keyvalue::Bucket },

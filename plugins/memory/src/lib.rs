@@ -4,6 +4,7 @@
 
 mod delete;
 mod get;
+mod increment;
 mod list;
 mod set;
 
@@ -15,6 +16,6 @@ use portcullis_sdk::prelude::*;
 plugin! {
     name: "memory",
     description: "Keeps short notes under keys, from one call to the next.",
-    tools: [set::set, get::get, delete::delete, list::list],
+    tools: [set::set, get::get, increment::increment, delete::delete, list::list],
     dependencies: [store "notes": "the notes themselves"],
 }

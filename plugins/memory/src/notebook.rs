@@ -37,6 +37,11 @@ impl Notebook {
         Ok(existed)
     }
 
+    /// Adds to a note that is a number, and returns the sum. No other call comes in between.
+    pub(crate) fn increment(&self, key: &str, by: u64) -> Result<u64, Failure> {
+        self.store.increment(check(key)?, by)
+    }
+
     /// False: there was no such note.
     pub(crate) fn delete(&self, key: &str) -> Result<bool, Failure> {
         let existed = self.store.exists(check(key)?)?;

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use crate::Failure;
 use crate::host;
 
-/// A store. It keeps what is put into it from one call to the next; the policy says how much, and for whom: the plugin
-/// or one session of it. Keys are opaque, of 512 bytes at the most.
+/// A store. It keeps what is put into it from one call to the next; the policy says how much, and for whom: the plugin,
+/// one principal or one session. Keys are opaque, of 512 bytes at the most.
 #[derive(Debug)]
 pub struct Store {
     bucket: host::Bucket,
@@ -33,6 +33,16 @@ impl Store {
     /// store cannot be used.
     pub fn set(&self, key: &str, value: impl AsRef<[u8]>) -> Result<(), Failure> {
         self.bucket.set(key, value.as_ref())
+    }
+
+    /// Adds to the decimal number under a key, and returns the sum. A key that is not there counts as 0. No other call
+    /// changes the key between the read and the write, so that no addition is lost.
+    ///
+    /// # Errors
+    /// `Failed`: the value is not a whole number, the sum does not fit into 64 bits, or there would be more in the
+    /// store than the policy allows. `Unavailable`: the store cannot be used.
+    pub fn increment(&self, key: &str, delta: u64) -> Result<u64, Failure> {
+        self.bucket.increment(key, delta)
     }
 
     /// Takes a key away. One that is not there is no error.

@@ -1,6 +1,7 @@
 //! How much is kept, by how many processes, and what is left of one that was killed.
 
 use crate::desk::{NOBODY, all_lines, bytes_of, call, files, lines, open, policy, reference, site};
+use portcullis::policy::Principal;
 use portcullis::{Compiler, Host, OutputError, Reader, Request};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -51,6 +52,26 @@ async fn the_oldest_make_room_and_a_session_first_for_itself() {
     let reply = lines(&host, 20_000).await;
     assert!(reply.message.contains("no room"), "{}", reply.message);
     assert!(before.iter().all(|file| files(&site).contains(file)) || reply.reference.is_some());
+}
+
+#[tokio::test]
+async fn a_principal_that_keeps_much_makes_room_and_takes_no_output_of_another() {
+    let site = site().await;
+    // Room for ten outputs of 100 KiB.
+    let host = site.builder(&policy()).outputs_bytes(1_000 << 10).open().await.unwrap();
+    let (quiet, loud): (Principal, Principal) = ("quiet".parse().unwrap(), "loud".parse().unwrap());
+    let keep = async |principal: &Principal, session: &str| {
+        let arguments = json!({ "count": 1600, "bytes": 64 }).to_string();
+        reference(
+            &host.call(Request::new("scribe.lines", arguments).session(session).principal(principal.clone())).await,
+        )
+    };
+    // Both principals are in one session, as with `serve --session`.
+    let first = keep(&quiet, "s").await;
+    for session in ["s", "s", "s", "s", "s", "s"].into_iter().map(str::to_owned).chain((0..20).map(|n| n.to_string())) {
+        keep(&loud, &session).await;
+    }
+    assert!(host.outputs().get(Reader { session: "s", principal: &quiet }, &first).is_ok());
 }
 
 #[tokio::test]

@@ -113,3 +113,20 @@ async fn a_cursor_says_nothing_of_other_stores() {
     assert!(one[1]["ok"]["cursor"].is_u64());
     assert_eq!(one[1]["ok"]["cursor"], two[1]["ok"]["cursor"]);
 }
+
+#[tokio::test]
+async fn a_store_of_a_principal_is_of_every_session_of_it_and_of_no_other_principal() {
+    let site = site().await;
+    let host = open(&site, "[plugin.state-one]\nstore.notes = { scope = \"principal\" }\n").await;
+    for principal in ["alice", "mcp.alice", "oauth.0123456789ab.alice", "alice/agent", "bob"] {
+        let steps = json!([get("x"), set("x", principal)]);
+        assert_eq!(take_as(&host, ONE, "one", principal, steps).await, [ok(Value::Null), ok(Value::Null)]);
+    }
+    for principal in ["alice", "mcp.alice", "oauth.0123456789ab.alice", "alice/agent", "bob"] {
+        assert_eq!(take_as(&host, ONE, "two", principal, json!([get("x")])).await, [ok(principal)]);
+    }
+    // The plugin's own store is another one.
+    drop(host);
+    let host = open(&site, "[plugin.state-one]\nstore.notes = {}\n").await;
+    assert_eq!(take_as(&host, ONE, "one", "alice", json!([list()])).await, [all(&[])]);
+}

@@ -139,6 +139,69 @@ async fn so_many_sessions_keep_a_store_and_the_one_unused_for_longest_makes_room
     assert_eq!(take_as(&host, ONE, "newest", "p", json!([of_session("get")])).await, [ok("mine")]);
 }
 
+/// Begins empty stores of sessions of a principal, used so many days ago.
+fn begin_sessions(site: &Site, principal: &str, stores: usize, days: i64) {
+    let mut ledger = ledger(site);
+    let transaction = ledger.transaction().unwrap();
+    for number in 0..stores {
+        let insert = "INSERT INTO store (plugin, key, scope, session, principal, entries, bytes, next, used_at) \
+                      VALUES ('state-one', 'session', 'session', ?1, ?2, 0, 0, 1, ?3)";
+        let used = now() - days * DAY_MILLISECONDS;
+        transaction.execute(insert, (format!("s{number}"), principal, used)).unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
+fn sessions_of(site: &Site, principal: &str) -> i64 {
+    let count = "SELECT count(*) FROM store WHERE scope = 'session' AND principal = ?1";
+    ledger(site).query_row(count, [principal], |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn a_flood_of_sessions_deletes_no_store_of_another_principal() {
+    let site = site().await;
+    let host = open(&site, NOTES).await;
+    take_as(&host, ONE, "quiet", "q", json!([of_session("set")])).await;
+    age(&site, 20);
+    begin_sessions(&site, "p", 1024, 1);
+    for session in ["a", "b"] {
+        take_as(&host, ONE, session, "p", json!([of_session("set")])).await;
+    }
+    // A sub-agent uses up the share of its root.
+    take_as(&host, ONE, "c", "p/agent", json!([of_session("set")])).await;
+    assert_eq!((sessions_of(&site, "p"), sessions_of(&site, "p/agent")), (1023, 1));
+    assert_eq!(take_as(&host, ONE, "quiet", "q", json!([of_session("get")])).await, [ok("mine")]);
+}
+
+#[tokio::test]
+async fn when_all_principals_have_too_many_sessions_the_one_with_the_most_makes_room() {
+    let site = site().await;
+    let host = open(&site, NOTES).await;
+    take_as(&host, ONE, "quiet", "q", json!([of_session("set")])).await;
+    age(&site, 20);
+    for (principal, stores) in [("p1", 1024), ("p2", 1023), ("p3", 1024), ("p4", 1024)] {
+        begin_sessions(&site, principal, stores, if principal == "p3" { 2 } else { 1 });
+    }
+    take_as(&host, ONE, "new", "r", json!([of_session("set")])).await;
+    let left = ["q", "p1", "p2", "p3", "p4", "r"].map(|principal| sessions_of(&site, principal));
+    assert_eq!(left, [1, 1024, 1023, 1023, 1024, 1]);
+    assert_eq!(take_as(&host, ONE, "quiet", "q", json!([of_session("get")])).await, [ok("mine")]);
+}
+
+#[tokio::test]
+async fn a_read_counts_as_a_use_when_a_session_has_to_make_room() {
+    let site = site().await;
+    let host = open(&site, NOTES).await;
+    for session in ["read", "left"] {
+        take_as(&host, ONE, session, "p", json!([of_session("set")])).await;
+    }
+    begin_sessions(&site, "p", 1022, 0);
+    take_as(&host, ONE, "read", "p", json!([of_session("get")])).await;
+    take_as(&host, ONE, "new", "p", json!([of_session("set")])).await;
+    assert_eq!(take_as(&host, ONE, "read", "p", json!([of_session("get")])).await, [ok("mine")]);
+    assert_eq!(take_as(&host, ONE, "left", "p", json!([of_session("get")])).await, [ok(Value::Null)]);
+}
+
 #[tokio::test]
 async fn a_ledger_from_before_there_were_stores_gets_them() {
     let site = site().await;

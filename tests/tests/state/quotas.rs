@@ -143,3 +143,37 @@ async fn a_call_sends_its_stores_so_many_bytes() {
     let expected = json!({"error": "a call may send its stores 67108864 bytes", "times": 15});
     assert_eq!(take(&host, json!([rewrite, set("y", "")])).await, [expected, ok(NOTHING)]);
 }
+
+#[tokio::test]
+async fn an_increment_is_held_to_the_quotas_and_changes_nothing_when_it_fails() {
+    let site = site().await;
+    let host = open(&site, &notes("keys = 2, value-bytes = 3, bytes = 8")).await;
+    let add = |key: &str, number: u64| json!({"op": "increment", "store": "notes", "key": key, "number": number});
+    let steps = json!([
+        add("n", 998),
+        add("n", 1),
+        add("n", 1),
+        get("n"),
+        add("m", 1),
+        add("o", 1),
+        set("m", "07"),
+        add("m", 1),
+        get("m"),
+        add("", 1),
+    ]);
+    let found = take(&host, steps).await;
+    let number = refused("it cannot be incremented: the value is not a whole number");
+    let expected = [
+        ok(json!(998)),
+        ok(json!(999)),
+        refused("the store is full: a value may have 3 bytes"),
+        ok("999"),
+        ok(json!(1)),
+        refused("the store is full: it may have 2 keys"),
+        ok(NOTHING),
+        number,
+        ok("07"),
+        refused("a key has 1 to 512 bytes"),
+    ];
+    assert_eq!(found, expected);
+}

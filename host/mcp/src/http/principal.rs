@@ -1,7 +1,8 @@
 //! The principal of a client, in the grammar of principals. Its first part names the source that vouches for it.
 //!
-//! A name of the token file and a subject of an authorization server are two principals, even if they are spelled alike.
-//! So are subjects of two servers. Everything that is kept for a principal (approvals, stores, outputs) is kept apart.
+//! A name of the token file and a subject of an authorization server are two principals, even if they are spelled
+//! alike. So are subjects of two servers. Everything that is kept for a principal (approvals, stores, outputs) is kept
+//! apart.
 
 use portcullis::policy::{PRINCIPAL_NAME_BYTES, Principal};
 use sha2::{Digest, Sha256};

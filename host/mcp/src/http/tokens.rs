@@ -62,8 +62,8 @@ impl Tokens {
         Some(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// Takes the place of the tokens before a change of the file. A token that is no longer there, or that is now another
-    /// principal's, is withdrawn: the streams that it opened end.
+    /// Takes the place of the tokens before a change of the file. A token that is no longer there, or that is now
+    /// another principal's, is withdrawn: the streams that it opened end.
     pub(crate) fn take_over(&mut self, old: &Self) {
         for token in &old.0 {
             let kept = |new: &&mut Token| new.digest == token.digest && new.principal == token.principal;

@@ -108,6 +108,7 @@ fn of_secret(secret: &SecretBinding) -> String {
 fn of_store(store: &StoreBinding) -> Vec<String> {
     let scope = match store.scope {
         StoreScope::Plugin => "a store of the plugin",
+        StoreScope::Principal => "a store for each principal",
         StoreScope::Session => "a store for each session",
     };
     [scope.to_owned()].into_iter().chain(store.changed()).collect()

@@ -37,18 +37,21 @@ pub enum StoreScope {
     /// All calls of the plugin.
     #[default]
     Plugin,
+    /// The calls of one principal, in every session.
+    Principal,
     /// The calls of one session of one principal.
     Session,
 }
 
 impl StoreScope {
-    /// Both, in the order in which they are shown.
-    pub(crate) const ALL: [Self; 2] = [Self::Plugin, Self::Session];
+    /// Every scope, the widest first.
+    pub(crate) const ALL: [Self; 3] = [Self::Plugin, Self::Principal, Self::Session];
 
     /// The word that policies use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plugin => "plugin",
+            Self::Principal => "principal",
             Self::Session => "session",
         }
     }

@@ -1,5 +1,6 @@
 //! Kept outputs: what there is, whose it is, and how much room it takes. Where the bytes lie is not known here.
 
+use super::store::ROOT_OF_PRINCIPAL;
 use super::{Change, LedgerError, owner};
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::BTreeSet;
@@ -71,9 +72,9 @@ impl Change<'_> {
         self.apply(insert, params![id, session, principal, call, tool, now, owner])
     }
 
-    /// Makes room for so many bytes of an output, and forgets the oldest others for it: those of its session first,
-    /// where that has too much, and never one that is written to. Returns which; nothing where there is no room, and
-    /// nothing is then to be changed.
+    /// Makes room for so many bytes of an output, and forgets others for it: the oldest of its session, where that
+    /// has too much, then the oldest of the principal that has the most. None is forgotten while it is written to.
+    /// Returns which; nothing where there is no room, and nothing is then to be changed.
     pub(crate) fn claim_output(
         &self,
         id: &str,
@@ -87,7 +88,8 @@ impl Change<'_> {
                 taken.bytes.saturating_add(bytes) > bytes_max || (!session && taken.outputs >= room.outputs)
             };
             while is_over(&taken) {
-                let Some((oldest, freed)) = self.oldest(id, session)? else { return Ok(None) };
+                let oldest = if session { self.oldest_of_session(id)? } else { self.oldest_of_most(id, room)? };
+                let Some((oldest, freed)) = oldest else { return Ok(None) };
                 self.forget_output(&oldest)?;
                 forgotten.push(oldest);
                 taken = Taken { bytes: taken.bytes - freed, outputs: taken.outputs - 1 };
@@ -167,13 +169,29 @@ impl Change<'_> {
         Ok(self.transaction.prepare_cached(&select)?.query_row([id], read)?)
     }
 
-    fn oldest(&self, id: &str, session: bool) -> Result<Option<(String, i64)>, LedgerError> {
+    /// The oldest output of the session of the one that asks.
+    fn oldest_of_session(&self, id: &str) -> Result<Option<(String, i64)>, LedgerError> {
         let select = format!(
             "SELECT id, bytes FROM output WHERE id <> ?1 AND owner IS NULL AND {} ORDER BY kept_at, rowid LIMIT 1",
-            of(session)
+            of(true)
         );
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         Ok(self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?)
+    }
+
+    /// The oldest output of the principal that has the largest share of the room, its sub-agents included. So a
+    /// principal that keeps much makes room for itself, and takes none of the others.
+    fn oldest_of_most(&self, id: &str, room: OutputRoom) -> Result<Option<(String, i64)>, LedgerError> {
+        let select = format!(
+            "SELECT id, bytes FROM output WHERE id <> ?1 AND owner IS NULL AND {ROOT_OF_PRINCIPAL} = \
+             (SELECT root FROM (SELECT {ROOT_OF_PRINCIPAL} AS root, bytes, owner, id FROM output) \
+              GROUP BY root HAVING sum(owner IS NULL AND id <> ?1) > 0 \
+              ORDER BY sum(bytes) * 1.0 / ?2 + count(*) * 1.0 / ?3 DESC LIMIT 1) \
+             ORDER BY kept_at, rowid LIMIT 1"
+        );
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let values = params![id, room.bytes.max(1), room.outputs.max(1)];
+        Ok(self.transaction.prepare_cached(&select)?.query_row(values, read).optional()?)
     }
 
     fn apply(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), LedgerError> {
@@ -182,9 +200,9 @@ impl Change<'_> {
     }
 }
 
-/// The outputs of the session of the one that asks, or all.
+/// The outputs of the session, and of the principal, of the one that asks; or all.
 fn of(session: bool) -> &'static str {
-    if session { "session = (SELECT session FROM output WHERE id = ?1)" } else { "true" }
+    if session { "(session, principal) = (SELECT session, principal FROM output WHERE id = ?1)" } else { "true" }
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<OutputRow> {

@@ -6,7 +6,8 @@ CREATE TABLE store (
     -- The plugin's name and the key of its manifest.
     plugin TEXT NOT NULL,
     key TEXT NOT NULL,
-    -- Who shares it. The session and the principal are empty where all calls of the plugin do.
+    -- Who shares it. The session and the principal are empty where all calls of the plugin do; the session alone is
+    -- empty where all calls of one principal do.
     scope TEXT NOT NULL CHECK (scope IN ('plugin', 'session')),
     session TEXT NOT NULL,
     principal TEXT NOT NULL,

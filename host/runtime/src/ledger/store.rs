@@ -10,12 +10,22 @@ pub(crate) const PAGE_KEYS_MAX: usize = 1000;
 /// The most bytes of the keys of one page. A page has one key at the least, whatever its length.
 pub(crate) const PAGE_KEY_BYTES_MAX: usize = 64 * 1024;
 
-/// The most stores of sessions that one key of one plugin has. Sessions are made by callers without end; when there is
-/// one more, the one that was unused for longest is emptied.
-const SESSION_STORES_MAX: i64 = 1024;
+/// Maximum session stores of one principal, its sub-agents included, for one key of one plugin. Callers make sessions
+/// without end. One more deletes the principal's own store that was unused for longest.
+const SESSION_STORES_PER_PRINCIPAL_MAX: i64 = 1024;
 
-/// How old the noted time of the last use may be before a read notes it anew: a store that is only read is written to
-/// once a day.
+/// Maximum session stores of all principals for one key of one plugin. One more deletes a store of the principal that
+/// has the most. So one principal cannot take the stores of the others.
+const SESSION_STORES_MAX: i64 = 4096;
+
+/// Maximum stores of principals for one key of one plugin. They are kept for good, so one more is refused.
+const PRINCIPAL_STORES_MAX: i64 = 1024;
+
+/// The root of the column `principal`: what a sub-agent keeps counts for the principal that it acts for.
+pub(super) const ROOT_OF_PRINCIPAL: &str = "substr(principal || '/', 1, instr(principal || '/', '/') - 1)";
+
+/// How old the noted time of the last use may be before a read notes it again, for stores that are never deleted for
+/// it.
 const USE_NOTED_EVERY: Duration = Duration::from_hours(24);
 
 /// A store, by its one name. Nothing of it comes from a guest.
@@ -31,6 +41,8 @@ pub(crate) struct StoreName {
 pub(crate) enum Sharing {
     /// All calls of the plugin.
     Plugin,
+    /// The calls of one principal.
+    Principal(String),
     /// The calls of one session of one principal.
     Session { session: String, principal: String },
 }
@@ -52,6 +64,18 @@ pub(crate) enum Unstored {
     /// There would be more bytes than the quota says.
     #[error("too many bytes")]
     Bytes,
+    /// The sum would be longer than a value may be.
+    #[error("too long a value")]
+    Value,
+    /// There would be more stores of principals than [`PRINCIPAL_STORES_MAX`].
+    #[error("too many stores")]
+    Stores,
+    /// The value to increment is not a decimal number.
+    #[error("not a number")]
+    NotANumber,
+    /// The sum is larger than 64 bits hold.
+    #[error("too large a number")]
+    Overflow,
     /// The ledger.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
@@ -77,17 +101,25 @@ struct Begun {
 }
 
 impl StoreName {
+    /// The scope, the session and the principal of its row. The scope is how long the store is kept: a session's until
+    /// nobody uses it, and any other for good.
     fn shared(&self) -> (&'static str, &str, &str) {
         match &self.sharing {
             Sharing::Plugin => ("plugin", "", ""),
+            Sharing::Principal(principal) => ("plugin", "", principal),
             Sharing::Session { session, principal } => ("session", session, principal),
         }
     }
 }
 
 impl Begun {
-    fn found<T>(&self, value: T, now: i64) -> Found<T> {
-        Found { value, note_use: now.saturating_sub(self.used_at) > milliseconds(USE_NOTED_EVERY) }
+    /// A read is a use. It decides which store of a session is deleted for another, so it is noted to the millisecond.
+    fn found<T>(&self, name: &StoreName, value: T, now: i64) -> Found<T> {
+        let every = match name.sharing {
+            Sharing::Session { .. } => 0,
+            Sharing::Plugin | Sharing::Principal(_) => milliseconds(USE_NOTED_EVERY),
+        };
+        Found { value, note_use: now.saturating_sub(self.used_at) > every }
     }
 }
 
@@ -103,13 +135,13 @@ impl Change<'_> {
         let Some(store) = self.begun(name)? else { return Ok(Found::nothing(None)) };
         let select = "SELECT value FROM entry WHERE store = ?1 AND key = ?2";
         let value = self.transaction.prepare_cached(select)?.query_row(params![store.id, key], |row| row.get(0));
-        Ok(store.found(value.optional()?, now))
+        Ok(store.found(name, value.optional()?, now))
     }
 
     /// Whether a key is there.
     pub(crate) fn is_stored(&self, name: &StoreName, key: &[u8], now: i64) -> Result<Found<bool>, LedgerError> {
         let Some(store) = self.begun(name)? else { return Ok(Found::nothing(false)) };
-        Ok(store.found(self.value_bytes(&store, key)?.is_some(), now))
+        Ok(store.found(name, self.value_bytes(&store, key)?.is_some(), now))
     }
 
     /// Sets the value of a key. A store that is over its quota, since the policy was tightened, can still shrink.
@@ -142,6 +174,25 @@ impl Change<'_> {
         Ok(self.amount(&Begun { entries, bytes, next: store.next + 1, used_at: now, ..store })?)
     }
 
+    /// Adds to the decimal number under a key, in this transaction, and returns the sum. A key that is not there counts
+    /// as 0.
+    pub(crate) fn increment(
+        &self,
+        name: &StoreName,
+        key: &[u8],
+        delta: u64,
+        quota: Quota,
+        now: i64,
+    ) -> Result<u64, Unstored> {
+        let old = match self.stored(name, key, now)?.value {
+            Some(value) => decimal(&value).ok_or(Unstored::NotANumber)?,
+            None => 0,
+        };
+        let sum = old.checked_add(delta).ok_or(Unstored::Overflow)?;
+        self.store(name, key, sum.to_string().as_bytes(), quota, now)?;
+        Ok(sum)
+    }
+
     /// Takes a key away, where it is there.
     pub(crate) fn unstore(&self, name: &StoreName, key: &[u8], now: i64) -> Result<(), LedgerError> {
         let Some(store) = self.begun(name)? else { return Ok(()) };
@@ -164,12 +215,12 @@ impl Change<'_> {
             let key: Vec<u8> = row.get(1)?;
             bytes += key.len();
             if !keys.is_empty() && (keys.len() == PAGE_KEYS_MAX || bytes > PAGE_KEY_BYTES_MAX) {
-                return Ok(store.found((keys, Some(last)), now));
+                return Ok(store.found(name, (keys, Some(last)), now));
             }
             last = row.get(0)?;
             keys.push(key);
         }
-        Ok(store.found((keys, None), now))
+        Ok(store.found(name, (keys, None), now))
     }
 
     /// Notes that a store was used.
@@ -205,18 +256,52 @@ impl Change<'_> {
         Ok(select.query_row(params![name.plugin, name.key, scope, session, principal], read).optional()?)
     }
 
-    fn begin_store(&self, name: &StoreName, now: i64) -> Result<Begun, LedgerError> {
+    fn begin_store(&self, name: &StoreName, now: i64) -> Result<Begun, Unstored> {
         let (scope, session, principal) = name.shared();
-        if matches!(name.sharing, Sharing::Session { .. }) {
-            let delete = "DELETE FROM store WHERE id IN (SELECT id FROM store \
-                          WHERE plugin = ?1 AND key = ?2 AND scope = 'session' \
-                          ORDER BY used_at DESC, id DESC LIMIT -1 OFFSET ?3)";
-            self.run(delete, params![name.plugin, name.key, SESSION_STORES_MAX - 1])?;
+        match &name.sharing {
+            Sharing::Session { principal, .. } => self.make_room_for_session(name, principal)?,
+            Sharing::Principal(_) => self.check_room_for_principal(name)?,
+            Sharing::Plugin => {}
         }
         let insert = "INSERT INTO store (plugin, key, scope, session, principal, entries, bytes, next, used_at) \
                       VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 1, ?6)";
         self.run(insert, params![name.plugin, name.key, scope, session, principal, now])?;
         Ok(Begun { id: self.transaction.last_insert_rowid(), entries: 0, bytes: 0, next: 1, used_at: now })
+    }
+
+    /// Deletes the session stores that are in the way of one more: the principal's own if it has too many, and
+    /// otherwise one of the principal that has the most.
+    fn make_room_for_session(&self, name: &StoreName, principal: &str) -> Result<(), LedgerError> {
+        let root = principal.split('/').next().unwrap_or(principal);
+        let own = format!(
+            "DELETE FROM store WHERE id IN (SELECT id FROM store \
+             WHERE plugin = ?1 AND key = ?2 AND scope = 'session' AND {ROOT_OF_PRINCIPAL} = ?3 \
+             ORDER BY used_at DESC, id DESC LIMIT -1 OFFSET ?4)"
+        );
+        self.run(&own, params![name.plugin, name.key, root, SESSION_STORES_PER_PRINCIPAL_MAX - 1])?;
+        let count = "SELECT count(*) FROM store WHERE plugin = ?1 AND key = ?2 AND scope = 'session'";
+        if self.count(count, name)? < SESSION_STORES_MAX {
+            return Ok(());
+        }
+        let of_most = format!(
+            "DELETE FROM store WHERE id = (SELECT id FROM store \
+             WHERE plugin = ?1 AND key = ?2 AND scope = 'session' AND {ROOT_OF_PRINCIPAL} = \
+             (SELECT {ROOT_OF_PRINCIPAL} FROM store WHERE plugin = ?1 AND key = ?2 AND scope = 'session' \
+              GROUP BY {ROOT_OF_PRINCIPAL} ORDER BY count(*) DESC, min(used_at) LIMIT 1) \
+             ORDER BY used_at, id LIMIT 1)"
+        );
+        self.run(&of_most, params![name.plugin, name.key])
+    }
+
+    fn check_room_for_principal(&self, name: &StoreName) -> Result<(), Unstored> {
+        let count =
+            "SELECT count(*) FROM store WHERE plugin = ?1 AND key = ?2 AND scope = 'plugin' AND principal <> ''";
+        if self.count(count, name)? < PRINCIPAL_STORES_MAX { Ok(()) } else { Err(Unstored::Stores) }
+    }
+
+    /// Counts stores for the key of a store's plugin.
+    fn count(&self, select: &str, name: &StoreName) -> Result<i64, LedgerError> {
+        Ok(self.transaction.prepare_cached(select)?.query_row(params![name.plugin, name.key], |row| row.get(0))?)
     }
 
     /// The length of the value of a key, where the key is there.
@@ -234,6 +319,12 @@ impl Change<'_> {
         self.transaction.prepare_cached(sql)?.execute(values)?;
         Ok(())
     }
+}
+
+/// Reads a decimal number without sign, space or leading zeros, as [`Change::increment`] writes it.
+fn decimal(value: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(value).ok()?;
+    text.parse().ok().filter(|number: &u64| number.to_string() == text)
 }
 
 fn length(bytes: &[u8]) -> i64 {

@@ -20,6 +20,22 @@ fn a_note_is_kept_until_it_is_replaced() {
 }
 
 #[test]
+fn a_number_is_incremented_and_nothing_else_is() {
+    let notebook = Notebook::with(&[("name", "Ada"), ("limit", "18446744073709551615")]);
+    let counted = notebook.call("increment", json!({ "key": "visits" })).unwrap();
+    assert_eq!((counted.text.as_str(), counted.title.as_str()), ("`visits` is now 1.", "Counted visits"));
+    assert_eq!(counted.metadata, json!({ "key": "visits", "value": 1 }));
+    assert_eq!(notebook.call("increment", json!({ "key": "visits", "by": 41 })).unwrap().text, "`visits` is now 42.");
+    assert_eq!(notebook.call("get", json!({ "key": "visits" })).unwrap().text, "42");
+    for key in ["name", "limit"] {
+        let failure = notebook.call("increment", json!({ "key": key })).unwrap_err();
+        assert!(failure.text().starts_with("it cannot be incremented: "), "{failure:?}");
+    }
+    assert_eq!(notebook.call("get", json!({ "key": "name" })).unwrap().text, "Ada");
+    assert!(notebook.call("increment", json!({ "key": " " })).is_err());
+}
+
+#[test]
 fn a_note_that_is_deleted_is_gone() {
     let notebook = Notebook::with(&[("one", "1"), ("two", "2")]);
     assert_eq!(notebook.call("delete", json!({ "key": "one" })).unwrap().text, "Deleted `one`.");

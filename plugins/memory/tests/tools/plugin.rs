@@ -12,6 +12,7 @@ fn arguments(tool: &str) -> Value {
     match tool {
         "set" => json!({ "key": "b", "value": "2" }),
         "get" | "delete" => json!({ "key": "a" }),
+        "increment" => json!({ "key": "count" }),
         "list" => json!({}),
         tool => panic!("no arguments for `{tool}`"),
     }

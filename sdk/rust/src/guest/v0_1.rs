@@ -32,6 +32,23 @@ pub mod bindings {
     });
 }
 
+/// What `wit-bindgen` makes of the atomic operations on stores, which the world of a plugin does not name.
+#[expect(missing_docs, reason = "generated")]
+pub mod atomics {
+    wit_bindgen::generate!({
+        inline: "
+            package portcullis:sdk-atomics;
+            world atomic-stores {
+                import wasi:keyvalue/atomics@0.2.0-draft;
+            }
+        ",
+        path: "wit",
+        world: "portcullis:sdk-atomics/atomic-stores",
+        with: { "wasi:keyvalue/store@0.2.0-draft": crate::guest::v0_1::bindings::wasi::keyvalue::store },
+        generate_all,
+    });
+}
+
 /// What `wit-bindgen` makes of the export that only some plugins have.
 #[expect(missing_docs, reason = "generated")]
 pub mod reviewing {

@@ -57,6 +57,18 @@ impl Bucket {
         Ok(())
     }
 
+    pub(crate) fn increment(&self, key: &str, delta: u64) -> Result<u64, Failure> {
+        let not_a_number = || Failure::failed("it cannot be incremented: the value is not a whole number");
+        let old = match self.get(key)? {
+            Some(value) => String::from_utf8(value).ok().and_then(|text| text.parse().ok()).ok_or_else(not_a_number)?,
+            None => 0,
+        };
+        let too_large = || Failure::failed("it cannot be incremented: the sum is larger than 64 bits hold");
+        let sum = u64::checked_add(old, delta).ok_or_else(too_large)?;
+        self.set(key, sum.to_string().as_bytes())?;
+        Ok(sum)
+    }
+
     pub(crate) fn delete(&self, key: &str) -> Result<(), Failure> {
         check(key)?;
         self.values.values.borrow_mut().remove(key);

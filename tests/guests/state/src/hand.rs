@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use portcullis_sdk::guest::v0_1::atomics::wasi::keyvalue::atomics;
 use portcullis_sdk::guest::v0_1::bindings::wasi::clocks::{monotonic_clock, wall_clock};
 use portcullis_sdk::guest::v0_1::bindings::wasi::config::store as config;
 use portcullis_sdk::guest::v0_1::bindings::wasi::keyvalue::store::{self, Bucket};
@@ -55,7 +56,7 @@ impl Hand {
     fn once(&mut self, step: &Step, key: &str) -> Result<Value, String> {
         let number = step.number.unwrap_or(0);
         match step.op.as_str() {
-            "open" | "get" | "set" | "delete" | "exists" | "list" => self.stored(step, key).map_err(name),
+            "open" | "get" | "set" | "delete" | "exists" | "list" | "increment" => self.stored(step, key).map_err(name),
             "config" => config::get(key).map(Value::from).map_err(|error| format!("{error:?}")),
             "config-all" => config::get_all().map(|pairs| json!(pairs)).map_err(|error| format!("{error:?}")),
             "log" => {
@@ -88,6 +89,7 @@ impl Hand {
         Ok(match step.op.as_str() {
             "get" => json!(bucket.get(key)?.map(|value| shown(&value))),
             "set" => json!(bucket.set(key, &step.text.repeat(step.copies as usize).into_bytes())?),
+            "increment" => json!(atomics::increment(bucket, key, step.number.unwrap_or(1))?),
             "delete" => json!(bucket.delete(key)?),
             "exists" => json!(bucket.exists(key)?),
             "list" => {

@@ -6,8 +6,8 @@ use portcullis_sdk::prelude::*;
 #[arguments]
 #[cfg_attr(not(target_arch = "wasm32"), expect(dead_code, reason = "only a guest takes steps"))]
 pub(crate) struct Step {
-    /// `open`, `get`, `set`, `delete`, `exists` or `list`; `config` or `config-all`; `log` or `print`; `clocks`,
-    /// `sleep` or `wait-until`; `random`, `insecure` or `insecure-seed`.
+    /// `open`, `get`, `set`, `increment`, `delete`, `exists` or `list`; `config` or `config-all`; `log` or `print`;
+    /// `clocks`, `sleep` or `wait-until`; `random`, `insecure` or `insecure-seed`.
     pub(crate) op: String,
     /// The key of a store.
     #[serde(default)]
@@ -24,7 +24,7 @@ pub(crate) struct Step {
     /// How often to do it; it ends at the first error.
     #[serde(default = "once")]
     pub(crate) times: u32,
-    /// Where a listing goes on, nanoseconds, or a number of bytes.
+    /// Where a listing goes on, what is added, nanoseconds, or a number of bytes.
     #[serde(default)]
     pub(crate) number: Option<u64>,
 }

@@ -209,7 +209,7 @@ async fn a_stream_ends_with_the_token_that_opened_it() {
 }
 
 /// Reads a stream up to its end, which has to come.
-async fn read_rest(mut stream: tokio::net::TcpStream) -> String {
+pub(crate) async fn read_rest(mut stream: tokio::net::TcpStream) -> String {
     use tokio::io::AsyncReadExt as _;
     let mut text = Vec::new();
     let read = async {

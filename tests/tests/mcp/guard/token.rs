@@ -1,7 +1,9 @@
 //! The token: without it nothing, and of it nothing anywhere.
 
-use crate::service::{GOOD, OTHER_TOKEN, Service, TOKEN};
-use portcullis_mcp::http::Access;
+use crate::oauth::read_rest;
+use crate::service::{GOOD, LEGACY, OTHER_TOKEN, Service, TOKEN};
+use portcullis::policy::Principal;
+use portcullis_mcp::http::{Access, Tokens};
 use std::fs;
 use std::path::Path;
 
@@ -65,4 +67,19 @@ fn read_all(directory: &Path, texts: &mut Vec<Vec<u8>>) {
             texts.push(fs::read(&path).unwrap());
         }
     }
+}
+
+#[tokio::test]
+async fn a_stream_ends_when_its_token_is_taken_out_of_the_file() {
+    let service = Service::open().await;
+    let session = service.session(OTHER_TOKEN).await;
+    let listen = service.ask("GET").with("MCP-Protocol-Version", LEGACY).with("Mcp-Session-Id", &session);
+    let listen = listen.having("Authorization", &format!("Bearer {OTHER_TOKEN}"));
+    let (answer, stream) = listen.open(service.address()).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let left = Tokens::parse(TOKEN, &Principal::default()).unwrap();
+    service.running.replace_access(Access::Tokens(left));
+    read_rest(stream).await;
+    service.send(&listen).await.is(401);
+    service.send(&service.call(GOOD)).await.is(200);
 }

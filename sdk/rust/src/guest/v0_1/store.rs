@@ -1,10 +1,13 @@
-//! Stores: `wasi:keyvalue/store`.
+//! Stores: `wasi:keyvalue/store` and `wasi:keyvalue/atomics`.
 
+use super::atomics::wasi::keyvalue::atomics;
 use super::bindings::wasi::keyvalue::store;
 use crate::Failure;
 
 /// How a host begins what it says of a store that would hold too much. The interface has no code for it.
 const FULL: &str = "the store is full";
+/// How a host begins what it says of a value that is no number.
+const NOT_A_NUMBER: &str = "it cannot be incremented";
 
 /// The handle behind a store.
 #[derive(Debug)]
@@ -29,6 +32,10 @@ impl Bucket {
         self.handle.set(key, value).map_err(|error| failure(&self.key, error))
     }
 
+    pub(crate) fn increment(&self, key: &str, delta: u64) -> Result<u64, Failure> {
+        atomics::increment(&self.handle, key, delta).map_err(|error| failure(&self.key, error))
+    }
+
     pub(crate) fn delete(&self, key: &str) -> Result<(), Failure> {
         self.handle.delete(key).map_err(|error| failure(&self.key, error))
     }
@@ -47,7 +54,7 @@ fn failure(key: &str, error: store::Error) -> Failure {
     match error {
         store::Error::NoSuchStore => Failure::failed(format!("the manifest asks for no store `{key}`")),
         store::Error::AccessDenied => Failure::denied(format!("the policy grants no store `{key}` to this tool")),
-        store::Error::Other(text) if text.starts_with(FULL) => Failure::Failed(text),
+        store::Error::Other(text) if text.starts_with(FULL) || text.starts_with(NOT_A_NUMBER) => Failure::Failed(text),
         store::Error::Other(text) => Failure::Unavailable(text),
     }
 }
