@@ -63,6 +63,7 @@ fn hint(error: &OpenError) -> Option<&'static str> {
         | OpenError::Approvals(_)
         | OpenError::Outputs(_)
         | OpenError::Load(_)
+        | OpenError::Secret { .. }
         | OpenError::Unreserved { .. }
         | OpenError::Calls(_) => None,
     }

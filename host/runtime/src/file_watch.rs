@@ -30,6 +30,18 @@ impl FileWatch {
         Self { paths, known }
     }
 
+    /// Waits for changes of these files from now on. Of those that it watches already, no change is missed.
+    pub fn follow(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        let paths: Vec<PathBuf> = paths.into_iter().collect();
+        if paths == self.paths {
+            return;
+        }
+        let known = |path: &PathBuf| self.paths.iter().position(|known| known == path);
+        let known = paths.iter().map(|path| known(path).map_or_else(|| places::stamp(path), |at| self.known[at]));
+        self.known = known.collect();
+        self.paths = paths;
+    }
+
     /// Waits until one of the files is another, or is there, or is gone.
     pub async fn changed(&mut self) {
         let (mut last, mut looks) = (self.known.clone(), 0);

@@ -150,6 +150,16 @@ pub enum OpenError {
     /// The plugin directory cannot be listed, or a refusal not be recorded.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// The file of a secret was changed while the host runs, and what it holds now cannot be used.
+    #[error("the secret of the grant {plugin}.{key}: {why}")]
+    Secret {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// Why.
+        why: String,
+    },
     /// A policy of a running host needs more than was reserved when the host opened.
     #[error(
         "the policy raises limits.{limit} above what the running host has reserved: restart the host, or lower the limit"

@@ -4,11 +4,14 @@
 
 use crate::grants::{Bases, Opening, Own};
 use crate::open::OpenError;
-use crate::places::{PolicyFile, State};
+use crate::places::{self, FileStamp, PolicyFile, State};
 use crate::policy_source::Read;
 use cap_std::fs::Dir;
-use portcullis_policy::{ClockResolution, Leniency, Limits, PluginName, Policy};
-use portcullis_sandbox::Network;
+use portcullis_policy::{
+    Binding, ClockResolution, DependencyKey, HttpBinding, Leniency, Limits, PluginName, Policy, SecretSlot,
+    SecretSource,
+};
+use portcullis_sandbox::{Network, PathBase, check_secret_file};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -24,8 +27,29 @@ pub(crate) struct PolicyInForce {
     pub(crate) files: Vec<PolicyFile>,
     /// The project's policy, where nobody has trusted it.
     pub(crate) untrusted: Option<PathBuf>,
+    /// The files of its secrets, as they were when it was read. Another secret takes new clients.
+    pub(crate) secrets: Vec<SecretFile>,
     /// What its clients share. The addresses that are kept out of reach are those of every policy of the host.
     pub(crate) network: Network,
+}
+
+/// A file that a secret is read from.
+pub(crate) struct SecretFile {
+    plugin: PluginName,
+    key: DependencyKey,
+    base: PathBase,
+    /// The path in the policy.
+    written: String,
+    pub(crate) path: PathBuf,
+    slot: SecretSlot,
+    stamp: Option<FileStamp>,
+}
+
+impl PartialEq for SecretFile {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.plugin, &self.key, &self.path, &self.slot, &self.stamp)
+            == (&other.plugin, &other.key, &other.path, &other.slot, &other.stamp)
+    }
 }
 
 /// Which policy a host decides by, and why it is not the one in the files.
@@ -44,8 +68,8 @@ pub(crate) struct Reserved(Limits);
 impl PolicyInForce {
     /// A policy that was read, with the network that it names.
     pub(crate) fn new(read: Read, network: Network) -> Self {
-        let Read { policy, sha256, bases, files, untrusted } = read;
-        Self { policy: Arc::new(policy), sha256, bases, files, untrusted, network }
+        let Read { policy, sha256, bases, files, untrusted, secrets } = read;
+        Self { policy: Arc::new(policy), sha256, bases, files, untrusted, secrets, network }
     }
 
     /// Everything that opening its grants needs.
@@ -56,8 +80,20 @@ impl PolicyInForce {
 
     /// Whether a policy that was read now is this one, and the grants of a trusted project lead where they did.
     pub(crate) fn is(&self, read: &Read) -> bool {
+        self.has_text_of(read) && self.secrets == read.secrets
+    }
+
+    /// Whether a policy that was read now says the same, whatever its secrets are.
+    pub(crate) fn has_text_of(&self, read: &Read) -> bool {
         let same_places = self.untrusted.is_some() || self.bases.project_grants == read.bases.project_grants;
         self.sha256 == read.sha256 && self.untrusted == read.untrusted && same_places
+    }
+
+    /// Checks the secrets whose files are not what they were. A file that was not there before is checked by the call
+    /// that needs it, as when a host opens.
+    pub(crate) fn check_secrets(&self, read: &Read) -> Result<(), OpenError> {
+        let known = |new: &&SecretFile| self.secrets.iter().any(|old| old.path == new.path && old.stamp != new.stamp);
+        read.secrets.iter().filter(known).try_for_each(SecretFile::check)
     }
 
     /// The parts in which another policy differs, in the words of the audit log.
@@ -75,6 +111,7 @@ impl PolicyInForce {
             ("approvals", one.approvals() != two.approvals()),
             ("record", one.record() != two.record()),
             ("network", one.name_servers() != two.name_servers()),
+            ("secrets", self.secrets != other.secrets),
             ("trust", self.untrusted != other.untrusted),
         ];
         parts.into_iter().filter(|(_, differs)| *differs).map(|(part, _)| part).collect()
@@ -92,7 +129,41 @@ impl PolicyInForce {
         };
         let network = Network::new(&[]).expect("a network needs nothing");
         let (policy, sha256) = (Arc::new(Policy::deny_all()), String::new());
-        Arc::new(Self { policy, sha256, bases, files: Vec::new(), untrusted: None, network })
+        Arc::new(Self { policy, sha256, bases, files: Vec::new(), untrusted: None, secrets: Vec::new(), network })
+    }
+}
+
+impl SecretFile {
+    /// The secrets that a policy reads from files, as they are now.
+    pub(crate) fn of(policy: &Policy, bases: &Bases) -> Vec<Self> {
+        let mut secrets = Vec::new();
+        for plugin in policy.plugins() {
+            for (key, binding) in policy.bindings(plugin) {
+                let Binding::Http(http) = binding else { continue };
+                let HttpBinding { secret: Some(secret), .. } = &**http else { continue };
+                let SecretSource::File(written) = &secret.from else { continue };
+                let base = bases.of(policy.binding_layer(plugin, key)).clone();
+                let path = base.join(written);
+                secrets.push(Self {
+                    plugin: plugin.clone(),
+                    key: key.clone(),
+                    base,
+                    written: written.clone(),
+                    stamp: places::stamp(&path),
+                    path,
+                    slot: secret.slot.clone(),
+                });
+            }
+        }
+        secrets
+    }
+
+    fn check(&self) -> Result<(), OpenError> {
+        check_secret_file(&self.base, &self.written, &self.slot).map_err(|why| OpenError::Secret {
+            plugin: self.plugin.clone(),
+            key: self.key.clone(),
+            why,
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use crate::approvals::Approvals;
 use crate::grants::Bases;
 use crate::open::OpenError;
 use crate::places::PolicyFile;
+use crate::policy_in_force::SecretFile;
 use crate::project_policy::ProjectPolicy;
 use crate::standard;
 use crate::text::sha256;
@@ -34,6 +35,8 @@ pub(crate) struct Read {
     pub(crate) files: Vec<PolicyFile>,
     /// The project's policy, where there is one that nobody has trusted.
     pub(crate) untrusted: Option<PathBuf>,
+    /// The files of its secrets.
+    pub(crate) secrets: Vec<SecretFile>,
 }
 
 /// One layer's text, and where it is from.
@@ -92,16 +95,19 @@ impl PolicySources {
         let policy = Policy::layered(&layers)
             .map_err(|refused| OpenError::Policy { path: path_of(refused.layer), error: Box::new(refused.error) })?;
         let user_base = user.as_ref().map_or_else(|| PathBuf::from("."), |user| user.base.clone());
+        let bases = Bases {
+            user: user_base.into(),
+            user_file: path_of(Layer::User),
+            project: project_base,
+            project_grants,
+            project_file: path_of(Layer::Project),
+        };
+        let secrets = SecretFile::of(&policy, &bases);
         Ok(Read {
             policy,
             sha256: digest(&texts),
-            bases: Bases {
-                user: user_base.into(),
-                user_file: path_of(Layer::User),
-                project: project_base,
-                project_grants,
-                project_file: path_of(Layer::Project),
-            },
+            bases,
+            secrets,
             untrusted: project.filter(|_| trust == Trust::Untrusted).map(|project| project.path),
             files,
         })

@@ -11,7 +11,7 @@ use crate::host::Inner;
 use crate::reload::{self, ReloadError};
 use serde::Serialize;
 use signal::Signal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -38,7 +38,7 @@ pub struct Watch([JoinHandle<()>; 2]);
 impl Watch {
     pub(crate) fn begin(host: &Arc<Inner>) -> Self {
         // The files are known before the first look of the other task, so that no change falls in between.
-        let files = FileWatch::new(host.sources.files().map(Path::to_owned));
+        let files = FileWatch::new(files(host));
         Self([tokio::spawn(watch(Arc::downgrade(host))), tokio::spawn(watch_policy(Arc::downgrade(host), files))])
     }
 }
@@ -49,12 +49,20 @@ impl Drop for Watch {
     }
 }
 
-/// Looks again each time a file of the policy has changed.
-async fn watch_policy(host: Weak<Inner>, mut files: FileWatch) {
+/// The files of the policy, and of the secrets that it names.
+fn files(host: &Inner) -> Vec<PathBuf> {
+    let policy = host.policy();
+    let secrets = policy.secrets.iter().map(|secret| secret.path.clone());
+    host.sources.files().map(Path::to_owned).chain(secrets).collect()
+}
+
+/// Looks again each time a file of the policy or of a secret has changed.
+async fn watch_policy(host: Weak<Inner>, mut watched: FileWatch) {
     loop {
-        files.changed().await;
+        watched.changed().await;
         while let Some(host) = host.upgrade() {
             if reload::reload(&host).await.is_ok() {
+                watched.follow(files(&host));
                 break;
             }
             drop(host);

@@ -166,6 +166,31 @@ async fn x05_a_line_feed_at_the_end_is_not_of_the_secret() {
     assert!(server.texts()[0].contains(&format!("Bearer {SECRET}\r\n")));
 }
 
+/// A secret is turned over while the host runs. A file that cannot be used leaves the one of before.
+#[tokio::test]
+async fn a_secret_whose_file_changes_is_read_again_and_a_broken_file_is_not() {
+    let server = Server::plain(Behaviour::ok());
+    let grant = Grant::to(&["good.test"], &server).set("secret", BEARER);
+    let lab = Plan::new().await.file("token", SECRET).grant("api", grant).open().await;
+    lab.dns.point("good.test", &["127.0.0.1"]);
+    let next = "another-secret-of-0123456789";
+    let put = |text: &str| {
+        std::fs::write(lab.site.path("token.new"), text).unwrap();
+        std::fs::rename(lab.site.path("token.new"), lab.site.path("token")).unwrap();
+    };
+    answered(&lab.one(to("good.test", &server, "/")).await, 200);
+    put(next);
+    assert!(lab.host.reload().await.unwrap().policy.is_some());
+    answered(&lab.one(to("good.test", &server, "/")).await, 200);
+    put("short");
+    let fault = lab.host.reload().await.unwrap().policy_fault.unwrap();
+    assert!(fault.contains("too short") && !fault.contains("token"), "{fault}");
+    answered(&lab.one(to("good.test", &server, "/")).await, 200);
+    let texts = server.texts();
+    assert!(texts[0].contains(&format!("Bearer {SECRET}\r\n")), "{texts:?}");
+    assert!(texts[1..3].iter().all(|text| text.contains(&format!("Bearer {next}\r\n"))), "{texts:?}");
+}
+
 /// A secret that is not there sends nothing, and says nothing of where it was looked for.
 #[tokio::test]
 async fn x05_a_missing_secret_sends_nothing() {

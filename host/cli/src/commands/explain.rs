@@ -62,6 +62,7 @@ fn is_of_policy(error: &OpenError) -> bool {
         | OpenError::Client { .. }
         | OpenError::DeadNarrow { .. }
         | OpenError::UnknownService { .. }
+        | OpenError::Secret { .. }
         | OpenError::Unreserved { .. }
         | OpenError::Place(PlaceError::Policy { .. } | PlaceError::Io { what: "the policy", .. }) => true,
         OpenError::Place(_)

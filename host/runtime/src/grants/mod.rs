@@ -132,7 +132,7 @@ impl Bases {
         }
     }
 
-    fn of(&self, layer: Option<Layer>) -> &PathBase {
+    pub(crate) fn of(&self, layer: Option<Layer>) -> &PathBase {
         match layer {
             Some(Layer::Project) => &self.project,
             Some(Layer::BuiltIn | Layer::User) | None => &self.user,

@@ -44,6 +44,10 @@ pub(super) async fn changed(host: &Arc<Inner>) -> Result<Option<Arc<PolicyInForc
             return Ok(None);
         }
         host.reserved.check(&read.policy)?;
+        if before.has_text_of(&read) {
+            // A policy does not wait for a secret: with another one, the call that needs the secret fails.
+            before.check_secrets(&read)?;
+        }
         let network = before.network.with_name_servers(read.policy.name_servers());
         Ok(Some(Arc::new(PolicyInForce::new(read, network))))
     })

@@ -38,6 +38,7 @@ pub use client::Client;
 pub use error::Unreachable;
 pub use network::{Network, NetworkError};
 pub(crate) use outgoing::OutgoingRedactor;
+pub use secret::check_secret_file;
 pub(crate) use wasi::{HttpContext, add_to_linker};
 pub use watch::PluginSecrets;
 

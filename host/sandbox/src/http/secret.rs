@@ -185,6 +185,15 @@ impl Vault {
     }
 }
 
+/// Checks that the secret in a file can be sent in its slot. Keeps nothing of it.
+///
+/// # Errors
+/// What is wrong, in words that say nothing of what was read.
+pub fn check_secret_file(base: &PathBase, path: &str, slot: &SecretSlot) -> Result<(), String> {
+    let checked = read_file(base, path).and_then(|bytes| Secret::new(&bytes, slot));
+    checked.map(drop).map_err(|error| error.to_string())
+}
+
 #[expect(clippy::disallowed_methods, reason = "the policy names the variable that a secret is in")]
 fn from_environment(name: &str) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     let value = std::env::var_os(name).filter(|value| !value.is_empty()).ok_or(SecretError::Unset)?;
