@@ -164,7 +164,7 @@ fn every_other_malformed_key_is_refused_with_a_remedy_of_its_own() {
     let line = |line: &str| format!("[plugin.web]\n{line}\n");
     let rows = [
         (line("directory.a = { path = 'x', narrow = 'path' }"), "write a slash and the name"),
-        (line("store.a = { scope = 'all' }"), "write one of `plugin`, `session`"),
+        (line("store.a = { scope = 'all' }"), "write one of `plugin`, `principal`, `session`"),
         (line("store.a = { keys = 100001 }"), "write 100000 or less"),
         (line("store.a = { value-bytes = '17 MiB' }"), "write \"16 MiB\" or less"),
         (line("store.a = { bytes = '2 GiB' }"), "write \"1 GiB\" or less"),
