@@ -92,6 +92,16 @@ enum Next {
     Wait(Waiting),
 }
 
+/// What came of putting a question down.
+enum Put {
+    /// It waits for an answer.
+    Down(Attendance),
+    /// Another call like it has asked in the meantime.
+    Joined(Joined),
+    /// Too many wait already.
+    Full,
+}
+
 impl Approvals {
     /// Asks. `waits` hears of it when the call has to wait, and `stopped` ends when nobody wants to know any more, with
     /// what came of it instead.
@@ -135,7 +145,8 @@ impl Approvals {
             Recall::Yes => return Ok(Next::Asked(Asked::Yes(None))),
             Recall::Nothing { changed } => case.question.changed = changed,
         }
-        if let Some(next) = self.joined(channel, &mut case)? {
+        let joined = self.join(channel, &case)?;
+        if let Some(next) = self.joined(joined, &mut case)? {
             return Ok(next);
         }
         if let Some(note) = self.shared.refusals.again(&case.question) {
@@ -154,25 +165,37 @@ impl Approvals {
             (Channel::Approver(_) | Channel::Elsewhere, _) => false,
         };
         let row = self.row(&case, nobody)?;
+        let owner = self.owner()?;
         let put = self.announced(Durable::Machine, |change, announcer| {
+            match self.join_open((change, announcer), channel, &case, owner.id())? {
+                Joined::Nothing => {}
+                joined @ (Joined::Spent { .. } | Joined::Rejected { .. } | Joined::Open { .. }) => {
+                    return Ok(Put::Joined(joined));
+                }
+            }
             let (all, session) = change.open_questions_count(&row.session, &row.principal)?;
             if all >= QUESTIONS_MAX || session >= SESSION_QUESTIONS_MAX {
-                return Ok(None);
+                return Ok(Put::Full);
             }
             change.ask(&row)?;
             announcer.announce(Kind::Asked, &asked_line(&case))?;
-            Ok(Some(Attendance::begin(self, &row.id)))
+            Ok(Put::Down(Attendance::begin(self, &row.id)))
         })?;
-        let Some(attendance) = put else {
-            return self.unasked(&case, "too many questions already wait for a person".to_owned());
+        let attendance = match put {
+            Put::Down(attendance) => attendance,
+            Put::Joined(joined) => {
+                let next = self.joined(joined, &mut case)?;
+                return next.ok_or(ApprovalError::Unknown);
+            }
+            Put::Full => return self.unasked(&case, "too many questions already wait for a person".to_owned()),
         };
         let waiting = Waiting::new(self, case, attendance, true);
         Ok(if nobody { Next::Leave(waiting) } else { Next::Wait(waiting) })
     }
 
     /// Goes on with an earlier question about the same call, where there is one.
-    fn joined(&self, channel: &Channel, case: &mut Case) -> Result<Option<Next>, ApprovalError> {
-        Ok(match self.join(channel, case)? {
+    fn joined(&self, joined: Joined, case: &mut Case) -> Result<Option<Next>, ApprovalError> {
+        Ok(match joined {
             Joined::Nothing => None,
             Joined::Spent { id } => {
                 self.shared.refusals.forget(&case.question);

@@ -96,13 +96,32 @@ impl Approvals {
         }
         let owner = self.owner()?;
         self.announced(Durable::Machine, |change, announcer| {
-            for row in change.open_questions_bound_to([call, repeat])? {
-                if let Some(joined) = self.join_row((change, announcer), channel, case, row, owner.id())? {
-                    return Ok(joined);
-                }
-            }
-            Ok(Joined::Nothing)
+            self.join_open((change, announcer), channel, case, owner.id())
         })
+    }
+
+    /// Joins the first open request for the same call, within the transaction that puts a request down where there is
+    /// none. So two calls that ask at the same moment never make two requests.
+    ///
+    /// # Errors
+    /// The ledger cannot be read or written.
+    pub(super) fn join_open(
+        &self,
+        (change, announcer): (&Change<'_>, &Announcer<'_>),
+        channel: &Channel,
+        case: &Case,
+        owner: &str,
+    ) -> Result<Joined, ApprovalError> {
+        if case.subject == Subject::Resource {
+            return Ok(Joined::Nothing);
+        }
+        let [call, repeat] = &case.bindings();
+        for row in change.open_questions_bound_to([call, repeat])? {
+            if let Some(joined) = self.join_row((change, announcer), channel, case, row, owner)? {
+                return Ok(joined);
+            }
+        }
+        Ok(Joined::Nothing)
     }
 
     fn join_row(
