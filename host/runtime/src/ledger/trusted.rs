@@ -27,6 +27,7 @@ impl Change<'_> {
 
     /// Takes back the trust in everything at a path; false where there was none.
     pub(crate) fn distrust_path(&self, path: &str) -> Result<bool, LedgerError> {
+        self.sealed.set(true);
         Ok(self.transaction.execute("DELETE FROM trusted WHERE path = ?1", [path])? > 0)
     }
 
