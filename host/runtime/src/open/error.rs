@@ -1,0 +1,160 @@
+//! Everything that can be wrong when a host is opened, or when its policy changes while it runs.
+
+use super::CALLS_MAX;
+use crate::approvals::ApprovalError;
+use crate::audit::AuditError;
+use crate::catalog::LoadError;
+use crate::ledger::LedgerError;
+use crate::outputs::OutputError;
+use crate::places::PlaceError;
+use crate::project_policy::ProjectGrantError;
+use portcullis_policy::{DeadRule, DependencyKey, PluginName, PolicyError};
+use portcullis_sandbox::{DirectoryError, EngineError, NetworkError};
+use std::path::PathBuf;
+
+/// Why a host cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// One of its own places.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// The policy file is named and not there.
+    #[error("there is no policy at {}", .0.display())]
+    NoPolicy(PathBuf),
+    /// The policy.
+    #[error("{}: {error}", path.display())]
+    Policy {
+        /// Where it is from.
+        path: PathBuf,
+        /// What is wrong.
+        error: Box<PolicyError>,
+    },
+    /// A rule that no call can match.
+    #[error("{}: {dead}; {}", path.display(), .dead.remedy())]
+    DeadRule {
+        /// Where it is from.
+        path: PathBuf,
+        /// Which, and why.
+        dead: Box<DeadRule>,
+    },
+    /// The policy binds what the plugin does not ask for.
+    #[error("the policy binds `{key}` of the plugin `{plugin}`, which asks for {asks}: correct the key")]
+    UnknownKey {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// What it does ask for.
+        asks: String,
+    },
+    /// A grant cannot be opened.
+    #[error("the grant {plugin}.{key}: {error}")]
+    Grant {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// Why.
+        error: DirectoryError,
+    },
+    /// A grant would reach what decides over plugins.
+    #[error(
+        "the grant {plugin}.{key} ({path}) covers {what}: a plugin could change its own rights there. Grant another \
+         directory, or move {what} out of it (--plugins, --policy, --state)"
+    )]
+    Covers {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The path in the policy.
+        path: String,
+        /// What it covers.
+        what: &'static str,
+    },
+    /// A grant of a project's policy does not lead where a person trusted it to.
+    #[error(transparent)]
+    ProjectGrant(#[from] ProjectGrantError),
+    /// A client cannot be made.
+    #[error("the grant {plugin}.{key}: {error}")]
+    Client {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// Why.
+        error: NetworkError,
+    },
+    /// A grant is narrowed by what is no argument.
+    #[error(
+        "the grant {plugin}.{key} is narrowed by {narrow}, and no tool of the plugin takes such an argument: correct \
+         it, or remove `narrow`"
+    )]
+    DeadNarrow {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The pointer.
+        narrow: String,
+    },
+    /// A key is bound to a service that the application does not have.
+    #[error(
+        "the policy binds {plugin}.{key} to the service `{service}`, and the application has {has}: correct the name"
+    )]
+    UnknownService {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The name in the policy.
+        service: String,
+        /// What there is.
+        has: String,
+    },
+    /// The name servers cannot be used.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// The engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The record.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    /// The ledger of approvals.
+    #[error(transparent)]
+    Approvals(#[from] ApprovalError),
+    /// The kept outputs.
+    #[error(transparent)]
+    Outputs(#[from] OutputError),
+    /// The plugin directory cannot be listed, or a refusal not be recorded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The file of a secret was changed while the host runs, and what it holds now cannot be used.
+    #[error("the secret of the grant {plugin}.{key}: {why}")]
+    Secret {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// Why.
+        why: String,
+    },
+    /// A policy of a running host needs more than was reserved when the host opened.
+    #[error(
+        "the policy raises limits.{limit} above what the running host has reserved: restart the host, or lower the limit"
+    )]
+    Unreserved {
+        /// The limit, as the policy spells it.
+        limit: &'static str,
+    },
+    /// Too many or too few calls at one time.
+    #[error("{0} calls at one time: choose 1 to {CALLS_MAX}")]
+    Calls(u32),
+}
+
+impl From<LedgerError> for OpenError {
+    fn from(error: LedgerError) -> Self {
+        Self::Approvals(error.into())
+    }
+}
