@@ -85,7 +85,7 @@ impl Manifest {
         self.needs(DependencyKind::Directory, key, optional)
     }
 
-    /// The same with a dependency of any kind more.
+    /// Returns the same with a dependency of any kind more.
     #[must_use]
     pub fn needs(mut self, kind: DependencyKind, key: &str, optional: bool) -> Self {
         self.dependencies.push(Dependency { kind, key: key.to_owned(), optional, reason: "to be tested".to_owned() });

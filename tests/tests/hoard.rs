@@ -118,7 +118,7 @@ fn without_the_budget_the_host_would_hold_more_than_its_footprint() {
     in_children(measured, &CONTROLS.map(str::to_owned));
 }
 
-/// The rows of the table: a function, and its guests or a word.
+/// Returns the rows of the table: a function, and its guests or a word.
 fn table() -> BTreeMap<&'static str, Vec<&'static str>> {
     let rows = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     rows.map(|row| {
@@ -128,14 +128,14 @@ fn table() -> BTreeMap<&'static str, Vec<&'static str>> {
     .collect()
 }
 
-/// The guests of `tests/guests/hoard`, by name.
+/// Returns the guests of `tests/guests/hoard`, by name.
 fn guests() -> BTreeMap<String, PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("guests/hoard");
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     paths.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path)).collect()
 }
 
-/// Every function that the host serves, and whether its answer holds a new object.
+/// Returns every function that the host serves, and whether its answer holds a new object.
 fn functions() -> Vec<(String, bool)> {
     let contracts = Contract::ALL.map(|contract| wit(contract).0);
     let mut functions = Vec::new();
@@ -160,7 +160,7 @@ fn makes_object(resolve: &Resolve, function: &Function) -> bool {
     function.result.is_some_and(|result| holds_object(resolve, result))
 }
 
-/// Whether a value of this type holds an object that the guest then owns. Errors do not count.
+/// Returns whether a value of this type holds an object that the guest then owns. Errors do not count.
 fn holds_object(resolve: &Resolve, ty: Type) -> bool {
     let Type::Id(id) = ty else { return false };
     match &resolve.types[id].kind {
@@ -175,7 +175,7 @@ fn holds_object(resolve: &Resolve, ty: Type) -> bool {
     }
 }
 
-/// A host with a guest that has a directory, a store and a client.
+/// Returns a host with a guest that has a directory, a store and a client.
 async fn open(name: &str, limits: &str) -> (Host, Site) {
     let site = Site::new();
     let folder = site.directory("work");
@@ -249,7 +249,7 @@ async fn peak(host: &Host, name: &str) -> (u64, Reply) {
     (status("VmHWM:").saturating_sub(before), reply)
 }
 
-/// A number of `/proc/self/status`, in bytes.
+/// Returns a number of `/proc/self/status`, in bytes.
 fn status(field: &str) -> u64 {
     let text = fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap();

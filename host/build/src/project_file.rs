@@ -1,7 +1,7 @@
-//! Opens and reads the files that a project brings: one way for all of them.
+//! Opens and reads the files that a project brings, all in the same way.
 //!
-//! The project may be somebody else's. A file of it may be a pipe that nobody writes to, a device, or a link to a file
-//! without end, and none of them may stop this program or fill its memory.
+//! The project may be from another person. A file of it may be a pipe without a writer, a device, or a link to an
+//! endless file. Such a file must not hang this program or fill its memory.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
@@ -18,7 +18,7 @@ pub const SOURCE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// The longest module that a toolchain makes, in bytes: an interpreter with debug information takes some 200 MiB.
 pub const MODULE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// Opens a regular file to read it, through links, without waiting for anything.
+/// Opens a regular file to read it. Follows links and does not block.
 ///
 /// # Errors
 /// It is not a regular file, or the system refuses.
@@ -59,7 +59,7 @@ pub fn read_below(folder: &Path, path: &Path, bytes_max: u64) -> io::Result<Vec<
     read_bounded(file, bytes_max)
 }
 
-/// Copies a file of at most `bytes_max` bytes to a place where there is none.
+/// Copies a file of at most `bytes_max` bytes to a path that does not exist yet.
 ///
 /// # Errors
 /// Those of [`read`], or the copy cannot be written.
@@ -72,7 +72,7 @@ pub fn copy(from: &Path, to: &Path, bytes_max: u64) -> io::Result<()> {
     target.set_permissions(file.metadata()?.permissions())
 }
 
-/// Creates a file in the place of whatever is there. A link there is removed and not followed.
+/// Creates a file, and replaces what exists at the path. A link there is removed and not followed.
 ///
 /// # Errors
 /// The system refuses.
@@ -86,7 +86,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 
 fn read_bounded(file: File, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // One byte more, so that a longer file is refused and not cut.
+    // Read one byte more, so that a longer file is refused and not cut.
     let read = file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
     if u64::try_from(read).unwrap_or(u64::MAX) > bytes_max { Err(too_long(bytes_max)) } else { Ok(bytes) }
 }

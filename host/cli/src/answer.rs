@@ -53,7 +53,7 @@ fn for_longer(word: &str, offers: usize, unseen: Unseen) -> Ruling {
     }
 }
 
-/// A yes counts only where all of the question was shown.
+/// Returns a yes counts only where all of the question was shown.
 fn seen(yes: Answer, unseen: Unseen) -> Ruling {
     match unseen {
         Unseen::Nothing => Ruling::Answer(yes),

@@ -104,7 +104,7 @@ fn of_user(name: &str, usual: &str) -> Option<PathBuf> {
     path(name).filter(absolute).or_else(home).map(|directory| directory.join("portcullis"))
 }
 
-/// An option with an absolute path, as a shell reads it. None for a path that no command line can hold as text.
+/// Returns an option with an absolute path, as a shell reads it. None for a path that no command line can hold as text.
 fn place_option(option: &str, path: &Path) -> Option<String> {
     let path = std::path::absolute(path).ok()?;
     Some(format!("{option} {}", shell_word(path.to_str()?)))

@@ -54,7 +54,7 @@ pub(crate) struct Shown {
     pub(crate) unseen: Unseen,
 }
 
-/// A question laid out for a terminal: whole where that fits on its screen, and otherwise cut to one screen.
+/// Returns a question laid out for a terminal: whole where that fits on its screen, and otherwise cut to one screen.
 pub(crate) fn laid_out(question: &Question, extent: Extent, terminal: Terminal) -> Shown {
     let (style, width) = (terminal.note_style(), terminal.note_width());
     let whole = shown(question, Extent::Whole, style, width);

@@ -1,8 +1,9 @@
-//! JSON read strictly and written in one form: what is validated, decided on, approved, hashed and run is one text.
+//! Parses JSON strictly and writes it in one canonical form. The host validates, decides, approves, hashes and runs the
+//! same text.
 //!
-//! RFC 8259 leaves open what a duplicate key or a number past 2^53 means; every reader that answers differently is a
-//! way around the one that decided. Here both are errors, and the form is: keys sorted, no space, whole numbers
-//! without a point or an exponent.
+//! RFC 8259 does not define a duplicate key or a number past 2^53. A reader with another interpretation would bypass
+//! the decision. Here both are errors. The canonical form has sorted keys, no white space, and whole numbers without a
+//! point or an exponent.
 
 mod memory;
 
@@ -12,30 +13,30 @@ use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// How deep a document may nest. Half of what the parser itself stops at, and far more than any tool needs.
+/// Maximum nesting of a document. The parser itself stops at twice this depth, and no tool needs as much.
 pub const JSON_DEPTH_MAX: usize = 64;
 
-/// Whole numbers below this are the same as a float and as an integer; at 2^53 a float may stand for its neighbour.
+/// Whole numbers below this are the same as a float and as an integer. At 2^53 a float may represent its neighbour.
 const EXACT_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// Why a text is not a document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
-    /// It is no JSON, repeats a key, or nests too deep.
+    /// It is not JSON, repeats a key, or nests too deep.
     #[error("{0}")]
     Syntax(String),
     /// It has too many values for its length.
     #[error("it has so many values that reading it would take more memory than the host gives a text of {0} bytes")]
     Memory(usize),
-    /// A number that would become another.
+    /// A number that would be rounded.
     #[error("the number {0} is too large to be represented exactly; pass it as a string")]
     Inexact(String),
 }
 
-/// Reads one document, strictly: a key that comes twice, or a number that would be rounded, is an error.
+/// Parses one document. A duplicate key, or a number that would be rounded, is an error.
 ///
 /// # Errors
-/// It is no document.
+/// The text is not a document.
 pub fn parse(text: &str) -> Result<Value, JsonError> {
     check_numbers(text)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -49,13 +50,13 @@ pub fn parse(text: &str) -> Result<Value, JsonError> {
     Ok(value)
 }
 
-/// Writes a document in its one form.
+/// Writes a document in the canonical form.
 pub fn canonical(value: &Map<String, Value>) -> String {
-    // A map of strings cannot fail to be written; were it to, the empty object is what a tool refuses first.
+    // Serializing a map with string keys cannot fail. If it did, every tool refuses the empty object first.
     serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned())
 }
 
-/// How many values a document holds, and how deep they nest. A scalar has depth 0.
+/// Returns the number of values in a document, and their depth. A scalar has depth 0.
 pub fn extent(value: &Value) -> (usize, usize) {
     let children: &mut dyn Iterator<Item = &Value> = match value {
         Value::Array(items) => &mut items.iter(),
@@ -65,7 +66,7 @@ pub fn extent(value: &Value) -> (usize, usize) {
     children.map(extent).fold((1, 1), |(values, depth), (more, below)| (values + more, depth.max(below + 1)))
 }
 
-/// Refuses integers that a 64-bit integer cannot hold: the parser would round them to a float without a word.
+/// Refuses integers that do not fit 64 bits. The parser would silently round them to a float.
 fn check_numbers(text: &str) -> Result<(), JsonError> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -106,14 +107,14 @@ fn check_number(token: &str) -> Result<(), JsonError> {
     Ok(())
 }
 
-/// Builds a value and refuses what `serde_json::Value` would pass over.
+/// A deserializer of values that refuses what `serde_json::Value` would accept silently.
 #[derive(Clone, Copy)]
 struct Strict<'m> {
     depth: usize,
     memory: &'m DocumentMemory,
 }
 
-/// An error that nobody reads: the memory says itself that it is spent.
+/// Returns a placeholder error. [`DocumentMemory`] records the real cause.
 fn spent<E: Error>() -> E {
     E::custom("too many values")
 }

@@ -4,7 +4,7 @@
 //! a [`Policy`]. Where no rule speaks the answer is no, and a text that is not exactly understood is no policy. This
 //! crate must not know a file system, a network, a clock, or the engine that runs what it allows.
 
-// How JSON is read, before anything is decided on it.
+// Strict parsing of JSON.
 pub mod json;
 
 // The words of policy.
@@ -40,7 +40,7 @@ mod explain;
 // What a person's answer covers.
 mod pattern;
 
-// What a rule leaves within reach.
+// Rules that do not protect the path they name.
 mod rule_gap;
 
 // With what a call runs.

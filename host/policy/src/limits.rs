@@ -54,8 +54,8 @@ pub const RESOURCES: usize = 4096;
 /// The same ceiling as handles, for the same reason.
 pub const CEILING_RESOURCES: usize = 100_000;
 
-/// What the host keeps for one call beside the guest's own memory: half of that memory. A listing of a directory at
-/// its limit is about 3 MiB, and a connection 1.5 MiB, of which a call has eight at once.
+/// Memory that the host holds for one call in addition to the guest's memory: half of that memory. The listing of a
+/// directory at its limit is about 3 MiB. A connection takes 1.5 MiB, and a call can have eight at one time.
 pub const HOST_MEMORY_BYTES: usize = 32 * MIB;
 /// The same ceiling as linear memory, for the same reason.
 pub const HOST_MEMORY_CEILING_BYTES: usize = 1024 * MIB;
@@ -75,10 +75,10 @@ pub const ARGUMENTS_BYTES: usize = MIB;
 /// Parsing, hashing and showing the arguments are linear in it and run before any sandbox is there.
 pub const ARGUMENTS_CEILING_BYTES: usize = 16 * MIB;
 
-/// How many bytes of memory a byte of JSON may take once it is read. A long list of small objects takes about 30; a
-/// list of objects with one short member takes up to 100.
+/// Maximum bytes of memory for each byte of JSON. A long list of small objects takes about 30. A list of objects with
+/// one short member takes up to 100.
 pub const JSON_MEMORY_FACTOR: usize = 32;
-/// A shorter text may take what one of this length may, in bytes, which is 32 MiB: any text of 256 KiB fits.
+/// A shorter text may use the memory of a text of this length, which is 32 MiB: any text of 256 KiB fits.
 pub const JSON_SMALL_TEXT_BYTES: usize = MIB;
 
 /// More than this fills the context of a model; a longer output is spilled instead.
@@ -138,7 +138,7 @@ pub struct Limits {
     pub handles: usize,
     /// Entries of the host's own resource table that one call may hold at the same time.
     pub resources: usize,
-    /// Memory that the host may hold for one call outside of the guest's own memory, in bytes.
+    /// Memory that the host may hold for one call outside the guest's own memory, in bytes.
     pub host_memory_bytes: usize,
     /// Random bytes that one request may ask for.
     pub random_bytes: usize,

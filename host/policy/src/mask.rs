@@ -1,15 +1,15 @@
-//! Masks: which places below a granted directory do not exist for a guest, and which it cannot change.
+//! Masks: places below a granted directory that do not exist for a guest, or that it cannot change.
 //!
-//! A mask covers every place that its pattern matches, and all that is below it. Names are compared as widely as a
-//! narrowing rule compares texts, since a mask only takes rights away. Whoever walks from the directory to a place
-//! takes one step for each name, and learns what holds there. It must not know a file system.
+//! A mask covers every place that its pattern matches, and everything below it. Names are compared as widely as a
+//! narrowing rule compares texts, because a mask only removes rights. Code that walks from the directory to a place
+//! takes one step for each name, and gets the masks that apply there. This file must not know a file system.
 
 use std::fmt;
 
 use crate::glob::{Glob, GlobError, NextName, Position};
 use crate::plain::plain_form;
 
-/// Maximum masks of each kind for one directory. A person has to read them, and every name of a path is tried on each.
+/// Maximum masks of each kind for one directory. A person reads them, and every name of a path is matched against each.
 pub const MASKS_MAX: usize = 64;
 
 /// A pattern of places below a directory.
@@ -19,10 +19,10 @@ pub struct Mask {
     glob: Glob,
 }
 
-/// Why a text is no mask.
+/// Why a text is not a mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MaskError {
-    /// It is no pattern.
+    /// It is not a pattern.
     #[error(transparent)]
     Glob(#[from] GlobError),
     /// It covers the directory itself.
@@ -34,7 +34,7 @@ pub enum MaskError {
 }
 
 impl MaskError {
-    /// What to write instead.
+    /// Returns what to write instead.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Glob(error) => error.remedy(),
@@ -45,14 +45,14 @@ impl MaskError {
 }
 
 impl Mask {
-    /// Reads a mask.
+    /// Parses a mask.
     ///
     /// # Errors
     ///
-    /// When it is no pattern, or one that could not mean what its author thinks.
+    /// The text is not a pattern, or covers the whole directory, or has a `..` segment.
     pub fn new(text: &str) -> Result<Self, MaskError> {
         let written = Glob::of_place(text)?;
-        // A class such as `[Z-é]` may be no range in its plain form; it is then tried as it was written.
+        // A class such as `[Z-é]` may not be a range in its plain form. The mask is then used as it was written.
         let glob = Glob::of_place(&plain_form(text)).unwrap_or(written);
         if glob.has_segment("..") {
             return Err(MaskError::Dots);
@@ -63,19 +63,19 @@ impl Mask {
         Ok(Self { text: text.into(), glob })
     }
 
-    /// Whether both masks cover the same places, however they are spelt.
+    /// Returns whether both masks cover the same places, regardless of their spelling.
     pub(crate) fn is_equivalent(&self, other: &Self) -> bool {
         self.glob.is_equivalent(&other.glob)
     }
 
-    /// The directory in which everything is that the mask covers, as far as its pattern spells it out.
+    /// Returns the longest literal prefix of the pattern. Everything that the mask covers is in this directory.
     pub(crate) fn literal_directory(&self) -> &str {
         let special = |name: &str| name.contains(['*', '?', '[', ']', '{', '}', '\\']);
         let spelt: usize = self.text.split('/').take_while(|name| !special(name)).map(|name| name.len() + 1).sum();
         self.text.get(..spelt.saturating_sub(1)).unwrap_or(&self.text)
     }
 
-    /// The mask as it was written.
+    /// Returns the mask as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -92,24 +92,24 @@ impl fmt::Display for Mask {
 pub struct Masks {
     hidden: Vec<Mask>,
     read_only: Vec<Mask>,
-    /// What a place far below the directory is on the way to, where no name on the way is spelt out.
+    /// The progress of a place deep below the directory if only wildcards match the names on the way.
     far_hidden: Progress,
     far_read_only: Progress,
 }
 
-/// What the masks of a directory say of one place below it.
+/// The progress of a directory's masks at one place below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaskTrail {
     hidden: Progress,
     read_only: Progress,
 }
 
-/// How far the masks of one kind have matched.
+/// The progress of the masks of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Progress {
     /// One of them covers the place.
     Covered,
-    /// Each by its number, in order: what may still be matched below the place.
+    /// The masks that may still match below the place: each number with its position, in order.
     Open(Vec<(usize, Position)>),
 }
 
@@ -120,28 +120,28 @@ impl Default for Progress {
 }
 
 impl Masks {
-    /// Masks that hide, and masks that protect from change.
+    /// Makes masks that hide and masks that protect from change.
     pub fn new(hidden: Vec<Mask>, read_only: Vec<Mask>) -> Self {
         let (far_hidden, far_read_only) = (Progress::far(&hidden), Progress::far(&read_only));
         Self { hidden, read_only, far_hidden, far_read_only }
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no masks.
     pub fn is_empty(&self) -> bool {
         self.hidden.is_empty() && self.read_only.is_empty()
     }
 
-    /// Whether any of them hides something.
+    /// Returns whether any mask hides a place.
     pub fn hide_something(&self) -> bool {
         !self.hidden.is_empty()
     }
 
-    /// What holds for the directory itself.
+    /// Returns the trail of the directory itself.
     pub fn start(&self) -> MaskTrail {
         MaskTrail { hidden: Progress::start(&self.hidden), read_only: Progress::start(&self.read_only) }
     }
 
-    /// What holds for the place with this name in the directory of `trail`. The name is neither `.` nor `..`.
+    /// Returns the trail of the place with this name in the directory of `trail`. The name is neither `.` nor `..`.
     pub fn step(&self, trail: &MaskTrail, name: &str) -> MaskTrail {
         with_spellings(name, |name| MaskTrail {
             hidden: trail.hidden.step(&self.hidden, name),
@@ -149,38 +149,38 @@ impl Masks {
         })
     }
 
-    /// What holds for the place at the end of a plain relative path.
+    /// Returns the trail of the place at the end of a plain relative path.
     pub fn walk(&self, path: &str) -> MaskTrail {
         path.split('/').filter(|name| !name.is_empty()).fold(self.start(), |trail, name| self.step(&trail, name))
     }
 
-    /// Whether a name in the directory of `trail` is spelt out on the way to a masked place, as `.git` is on the way to
-    /// `.git/hooks`. A file or a link there would stand in for the directory that the mask speaks of.
+    /// Returns whether a mask spells out this name on the way to a masked place, as `.git` in `.git/hooks`. A file or
+    /// link with this name would replace the directory that the mask names.
     pub fn name_on_the_way(&self, trail: &MaskTrail, name: &str) -> bool {
         let (named, unnamed) = (self.step(trail, name), NextName::Unspelt);
         !named.hidden.is_within(&trail.hidden.step(&self.hidden, unnamed))
             || !named.read_only.is_within(&trail.read_only.step(&self.read_only, unnamed))
     }
 
-    /// Whether more is masked below the place of `trail` than below any other: what it leads to under its own name
-    /// could then be reached under another, or the other way round.
+    /// Returns whether more is masked below this place than below an unnamed one. Moving or linking the place could
+    /// then lift a mask, or create one.
     pub fn tell_apart(&self, trail: &MaskTrail) -> bool {
         !trail.hidden.is_within(&self.far_hidden) || !trail.read_only.is_within(&self.far_read_only)
     }
 }
 
 impl MaskTrail {
-    /// Whether the place does not exist for a guest.
+    /// Returns whether the place does not exist for a guest.
     pub fn is_hidden(&self) -> bool {
         self.hidden == Progress::Covered
     }
 
-    /// Whether a guest cannot change the place.
+    /// Returns whether a guest cannot change the place.
     pub fn is_read_only(&self) -> bool {
         self.read_only == Progress::Covered
     }
 
-    /// Whether no mask can cover anything at the place or below it.
+    /// Returns whether no mask can cover anything at the place or below it.
     pub fn is_clear(&self) -> bool {
         self.hidden == Progress::default() && self.read_only == Progress::default()
     }
@@ -215,13 +215,13 @@ impl Progress {
         Self::new(covers, next)
     }
 
-    /// Below more directories than any pattern has segments.
+    /// Returns the progress below more directories than any pattern has segments.
     fn far(masks: &[Mask]) -> Self {
         let mut far = Self::start(masks);
         loop {
             let next = far.step(masks, NextName::Unspelt);
             let (Self::Open(known), Self::Open(open)) = (&far, &next) else { return next };
-            // Positions only move on, or stay at `**`: this ends after as many steps as the longest pattern.
+            // Positions only advance or stay at `**`, so this ends after as many steps as the longest pattern.
             if known == open {
                 return next;
             }
@@ -238,7 +238,8 @@ impl Progress {
     }
 }
 
-/// Hands on a name in every spelling under which a file system may find it: some drop dots and spaces at its end.
+/// Calls `then` with every spelling under which a file system may find the name. Some remove dots and spaces at its
+/// end.
 fn with_spellings<T>(name: &str, then: impl FnOnce(NextName<'_>) -> T) -> T {
     let plain = plain_form(name);
     let cut = plain.trim_end_matches(['.', ' ']);

@@ -1,21 +1,21 @@
-//! What a `when` table means: which arguments a rule speaks of.
+//! What a `when` table means: which arguments a rule matches.
 //!
-//! A rule is read in one of two ways, and neither fails open.
+//! A rule is matched in one of two ways, and neither fails open.
 //!
-//! **Exactly**, where the rule would widen what may run: an `allow`, or an `ask` that would lift a `deny`. Only the raw
-//! value counts. A text with a `.` or `..` segment, a backslash or a control character never matches, nor does one of
-//! more than [`MATCHED_TEXT_BYTES`]; an array matches if it is not empty and all of its elements match; a number
-//! matches only in its own representation, and within bounds only if it can be compared exactly; what is missing does
-//! not match. An array is held to the same length as a text, all of its elements together.
+//! **Exactly**, if the rule would widen what may run: an `allow`, or an `ask` that would lift a `deny`. Only the raw
+//! value counts. A text with a `.` or `..` segment, a backslash or a control character never matches, and neither does
+//! one of more than [`MATCHED_TEXT_BYTES`]. An array matches if it is not empty and all of its elements match. All
+//! elements together have the same maximum length as a text. A number matches only in its own representation, and
+//! within bounds only if it can be compared exactly. A missing value does not match.
 //!
-//! **Widely**, where the rule would narrow it: a `deny`, or an `ask` in the way of an `allow`. A text matches if its
-//! raw form or its normalized path form does, without regard to case, to how accents are composed, and to characters
-//! that have no width. A text that climbs above its root through `..`, that holds a NUL, or that is too long to look
-//! at, matches every pattern. An array matches if any of its elements does. A value of another type than the rule
-//! expects (an object, null, a nested array, a number where a text is expected) matches, since the rule cannot tell.
-//! So does a number too large to compare. Only what is missing does not match.
+//! **Widely**, if the rule would narrow it: a `deny`, or an `ask` that stops an `allow`. A text matches if its raw form
+//! or its normalized path form does, without regard to case, to how accents are composed, and to zero-width characters.
+//! A text that climbs above its root through `..`, that has a NUL, or that is too long to compare, matches every
+//! pattern. An array matches if any of its elements does. A value of another type than the rule expects (an object,
+//! null, a nested array, a number in place of a text) matches, because the rule cannot tell. So does a number too large
+//! to compare. Only a missing value does not match.
 //!
-//! Whatever matches exactly also matches widely. This file must not know decisions or tools.
+//! A value that matches exactly also matches widely. This file must not know decisions or tools.
 
 use std::fmt;
 
@@ -87,7 +87,7 @@ impl When {
         })
     }
 
-    /// The patterns of texts in the arguments with these names, without those that match the directory itself.
+    /// Returns the patterns of texts in the arguments with these names, without those that match the directory itself.
     pub(crate) fn patterns_of<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = String> + 'a {
         let named = |entry: &&Entry| entry.key.argument().is_some_and(|argument| names.contains(&argument));
         self.entries.iter().filter(named).flat_map(|entry| &entry.accepted).filter_map(|accepted| match accepted {

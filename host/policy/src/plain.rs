@@ -1,15 +1,15 @@
 //! The plain form of a text: one spelling for all texts that a person reads, or a file system opens, as the same name.
 //!
-//! A file system may fold case, compose accents and ignore characters that have no width. A narrowing rule and a mask
-//! compare plain forms, so that no such spelling slips past them. Nothing that widens may use this file.
+//! A file system may fold case, compose accents and ignore zero-width characters. A narrowing rule and a mask compare
+//! plain forms, so that no such spelling bypasses them. Code that widens rights must not use this file.
 
 use std::borrow::Cow;
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use icu_properties::{CodePointSetData, props::DefaultIgnorableCodePoint};
 
-/// Returns the text decomposed, without characters that nobody sees, without regard to case, and composed again. An
-/// ASCII text is returned as it is: whoever compares it folds its case.
+/// Returns the text without invisible characters, with its case folded, and with its accents composed. An ASCII text is
+/// returned unchanged, because its callers fold the case of ASCII.
 pub(crate) fn plain_form(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -23,8 +23,8 @@ pub(crate) fn plain_form(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Folds the case of one character, also where that takes several: `ß` becomes `ss`. By way of the upper case, since
-/// `ſ` meets `s` only there.
+/// Folds the case of one character, which can give several: `ß` becomes `ss`. It goes through the upper case, because
+/// only there `ſ` and `s` are the same.
 fn fold(character: char) -> impl Iterator<Item = char> {
     character.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
 }

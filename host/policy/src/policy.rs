@@ -86,14 +86,14 @@ impl Policy {
         Self::layered(&Layers { user: Some(text), ..Layers::default() }).map_err(|refused| refused.error)
     }
 
-    /// Reads and combines the layers of a policy. Their rules are weighed together. The default is the strictest one
-    /// that a trusted text writes, or deny if none does; an untrusted project can only make it stricter. A trusted
+    /// Parses and combines the layers of a policy. Their rules are weighed together. The default is the strictest one
+    /// that a trusted text sets, or deny if none does. An untrusted project can only make it stricter. A trusted
     /// project adds bindings and overrides limits.
     ///
     /// # Errors
     ///
-    /// As for [`Policy::parse`], in whichever text it is, trusted or not; and where two layers bind the same key, have
-    /// the same setting for a plugin, or have more than [`POLICY_RULES`] together.
+    /// The errors of [`Policy::parse`], in any of the texts. Also: two layers bind the same key, have the same setting
+    /// for a plugin, or have more than [`POLICY_RULES`] together.
     pub fn layered(layers: &Layers<'_>) -> Result<Self, LayerError> {
         combine(layers)
     }

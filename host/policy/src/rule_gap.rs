@@ -1,5 +1,5 @@
-//! Rules on a path that a tool gets around without a word: it is called with a directory above the path, or without the
-//! argument, and goes down from there. The rule sees the call and not the files; a mask is in the handle and sees them.
+//! Finds rules on a path that a tool bypasses: the tool is called with a directory above the path, or without the
+//! argument, and recurses from there. The rule sees only the call. A mask is part of the handle and sees the files.
 //!
 //! It must not know how plugins are loaded.
 
@@ -16,7 +16,7 @@ use crate::permission::Permission;
 use crate::policy::Policy;
 use crate::rule::Rule;
 
-/// A rule on a path that does not hold for tools which look through a tree.
+/// A rule on a path that does not stop tools that search a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleGap {
     /// Which rule it is.
@@ -34,7 +34,7 @@ pub struct RuleGap {
 }
 
 impl RuleGap {
-    /// The line to add to the binding.
+    /// Returns the line to add to the binding.
     pub fn remedy(&self) -> String {
         let kind = if self.read_only { "read-only" } else { "hidden" };
         let masks: Vec<String> =
@@ -60,8 +60,8 @@ impl fmt::Display for RuleGap {
 }
 
 impl Policy {
-    /// The rules that stop a call for its path, and leave the path within reach of the same tools through `binding`.
-    /// `tools` are those of the plugin that the binding's handle reaches. A rule that is built in is not judged.
+    /// Returns the rules that stop a call because of its path but leave the path within reach of the same tools through
+    /// `binding`. `tools` are the plugin's tools that can reach the handle of the binding. Built-in rules are ignored.
     pub fn rule_gaps(
         &self,
         (plugin, key): (&PluginName, &DependencyKey),
@@ -88,7 +88,7 @@ impl Policy {
     }
 }
 
-/// The tools whose calls the rule is to stop.
+/// Returns the tools whose calls the rule stops.
 fn covered<'t, 'a>(rule: &Rule, tools: &'t [KnownTool<'a>]) -> Vec<&'t KnownTool<'a>> {
     match rule.decision {
         Decision::Allow => Vec::new(),
@@ -98,7 +98,7 @@ fn covered<'t, 'a>(rule: &Rule, tools: &'t [KnownTool<'a>]) -> Vec<&'t KnownTool
     }
 }
 
-/// Whether the rule is about changes alone: who may read the path is another rule's matter.
+/// Returns whether the rule concerns only changes. Another rule decides who may read the path.
 fn is_about_writing(rule: &Rule, covered: &[&KnownTool<'_>]) -> bool {
     match rule.permission {
         Some(permission) => permission == Permission::Write,
@@ -106,8 +106,8 @@ fn is_about_writing(rule: &Rule, covered: &[&KnownTool<'_>]) -> bool {
     }
 }
 
-/// The rule's patterns for an argument that names a place, as masks. A pattern that matches `.` stops a call that names
-/// the directory, and one of another file system says nothing of the directory.
+/// Returns the rule's path patterns as masks. A pattern that matches `.` stops a call that names the directory, and a
+/// pattern of another file system does not concern the directory.
 fn masks_of(rule: &Rule) -> Vec<Mask> {
     let places = rule.when.iter().flat_map(|when| when.patterns_of(&RESOURCES));
     places.filter_map(|pattern| Mask::new(&pattern).ok()).collect()

@@ -46,7 +46,7 @@ pub(crate) struct TextPattern {
     kind: Kind,
     text: Box<str>,
     written: GlobPair,
-    /// The same patterns in their plain form, where that one differs.
+    /// The same patterns in their plain form, if it differs.
     plain: Option<Box<GlobPair>>,
 }
 
@@ -99,7 +99,7 @@ impl TextPattern {
 
     fn of(kind: Kind, text: &str, raw: &str, normalized: &str) -> Result<Self, GlobError> {
         let written = GlobPair::new(raw, normalized)?;
-        // A class such as `[Z-é]` may be no range any more; it is then tried as it was written.
+        // A class such as `[Z-é]` may not be a range in its plain form. The pattern is then used as it was written.
         let plain = if raw.is_ascii() { None } else { GlobPair::new(&plain_form(raw), &plain_form(normalized)).ok() };
         Ok(Self { kind, text: text.into(), written, plain: plain.map(Box::new) })
     }
@@ -109,7 +109,7 @@ impl TextPattern {
         &self.text
     }
 
-    /// The pattern of the places below a directory that the text names; nothing where it names another file system.
+    /// Returns the text as a pattern of places below a directory, or none if it names another file system.
     pub(crate) fn place(&self) -> Option<String> {
         let text = self.text.strip_prefix("./").unwrap_or(&self.text);
         let is_below = !text.starts_with(['/', '\\', '~']);
@@ -191,7 +191,7 @@ pub(crate) enum Spellings<'a> {
     /// The text is too long, climbs above its root, or holds a NUL, at which a tool in C stops reading and others go
     /// on: every pattern matches.
     Unreadable,
-    /// The text as it is written, and in its plain form where that one differs.
+    /// The text as it is written, and in its plain form if that differs.
     Readable { written: Spelling<'a>, plain: Option<Spelling<'a>> },
 }
 
@@ -221,7 +221,7 @@ impl<'a> Spellings<'a> {
 }
 
 impl<'a> Spelling<'a> {
-    /// Nothing where the text climbs above its root.
+    /// Returns none if the text climbs above its root.
     fn borrowed(raw: &'a str) -> Option<Self> {
         let inside = |separators| match normalize(raw, separators) {
             Normalized::Inside(path) => Some(path),

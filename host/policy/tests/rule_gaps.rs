@@ -1,10 +1,10 @@
-//! Rules on a path that tools get around, and the masks to use instead.
+//! Rules on a path that tools bypass, and the masks to use instead.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
 use portcullis_policy::{Binding, KnownTool, Permission, Permissions, Policy, ToolName};
 
-/// The masks that are suggested under a binding with these keys for one rule, which names these tools.
+/// Returns the suggested masks for a binding with these keys and one rule. The rule names these tools.
 fn remedies(keys: &str, rule: &str) -> Vec<String> {
     let text = format!("[plugin.files]\ndirectory.workspace = {{ path = 'w'{keys} }}\n[[rule]]\n{rule}\n");
     let policy = Policy::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));

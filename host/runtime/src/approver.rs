@@ -98,8 +98,8 @@ pub trait Approver: Send + Sync + 'static {
     /// another channel answers first the future is dropped.
     fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a>;
 
-    /// Whether it puts this question to the caller itself. Such a call waits for `limits.approval-time`, and does not
-    /// leave its question behind after [`crate::Request::approval_wait`].
+    /// Returns whether it puts this question to the caller itself. Such a call waits for `limits.approval-time`, and
+    /// does not leave its question behind after [`crate::Request::approval_wait`].
     fn asks_caller(&self, _: &Question) -> bool {
         false
     }

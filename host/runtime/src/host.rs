@@ -186,17 +186,17 @@ impl Host {
         &self.0.outputs
     }
 
-    /// The policy in force now.
+    /// Returns the policy in force now.
     pub fn policy(&self) -> Arc<Policy> {
         Arc::clone(&self.0.policy().policy)
     }
 
-    /// Which policy is in force, and why the one in its files is not. The receiver learns of each change.
+    /// Returns which policy is in force, and why the one in its files is not. The receiver learns of each change.
     pub fn policy_status(&self) -> watch::Receiver<PolicyStatus> {
         self.0.policy_status.subscribe()
     }
 
-    /// What looks wrong in the policy, given the plugins that are installed now. None of it stops a call.
+    /// Returns what looks wrong in the policy, given the plugins that are installed now. None of it stops a call.
     pub fn policy_warnings(&self) -> Vec<PolicyWarning> {
         let catalog = self.0.catalog();
         policy_warning::warnings(&catalog.policy.policy, &catalog)
@@ -214,7 +214,7 @@ impl Host {
         plugin.tools().map(|tool| (tool.name().to_string(), lines(tool))).collect()
     }
 
-    /// The directories that a plugin is granted, each with the place that it leads to, for people.
+    /// Returns the directories that a plugin is granted, each with the place that it leads to, for people.
     pub fn places(&self, plugin: &Plugin) -> Vec<(DependencyKey, String)> {
         let place = |key: &DependencyKey| Some((key.clone(), plugin.grants.directory(key)?.place.clone()));
         plugin.dependencies.keys().filter_map(place).collect()
@@ -225,15 +225,15 @@ impl Host {
         call::missing_keys(plugin, tool).map(|(key, _)| key.to_string()).collect()
     }
 
-    /// The key of a directory that the policy grants read-only, where it keeps a tool from writing, which it cannot do
-    /// without: an approver is not asked about such a call, because no answer would help.
+    /// Returns the key of a directory that the policy grants read-only, where it keeps a tool from writing, which it
+    /// cannot do without: an approver is not asked about such a call, because no answer would help.
     pub fn read_only_grant(&self, plugin: &Plugin, tool: &Tool) -> Option<String> {
         let writes = tool.required().contains(Permission::Write);
         call::read_only_key(plugin, tool).filter(|_| writes).map(ToString::to_string)
     }
 
-    /// The rules on a path that tools get around, as the policy and the plugins are now, each with the masks to use
-    /// instead. Such a rule stops the calls that name the path, and no other.
+    /// Returns the rules on a path that tools get around, as the policy and the plugins are now, each with the masks to
+    /// use instead. Such a rule stops the calls that name the path, and no other.
     pub fn rule_gaps(&self) -> Vec<RuleGap> {
         let catalog = self.0.catalog();
         rule_gaps(&catalog.policy.policy, &catalog)
@@ -297,7 +297,7 @@ impl Inner {
         self.channel.clone().unwrap_or(Channel::Nobody(policy.approvals().unattended))
     }
 
-    /// The policy that a call which begins now is decided by.
+    /// Returns the policy that a call which begins now is decided by.
     pub(crate) fn policy(&self) -> Arc<PolicyInForce> {
         Arc::clone(&self.catalog.borrow().policy)
     }

@@ -97,7 +97,7 @@ pub(crate) struct FileStamp {
     changed: (i64, u64),
 }
 
-/// The state of the file under a path, links followed; `None` where there is none.
+/// Returns the state of the file under a path, links followed; `None` where there is none.
 pub(crate) fn stamp(path: &Path) -> Option<FileStamp> {
     let stat = rustix::fs::stat(path).ok()?;
     Some(FileStamp {

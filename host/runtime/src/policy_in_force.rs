@@ -66,7 +66,7 @@ pub struct PolicyStatus {
 pub(crate) struct Reserved(Limits);
 
 impl PolicyInForce {
-    /// A policy that was read, with the network that it names.
+    /// Returns a policy that was read, with the network that it names.
     pub(crate) fn new(read: Read, network: Network) -> Self {
         let Read { policy, sha256, bases, files, untrusted, secrets } = read;
         Self { policy: Arc::new(policy), sha256, bases, files, untrusted, secrets, network }
@@ -78,12 +78,12 @@ impl PolicyInForce {
         Opening { policy: &self.policy, bases: &self.bases, own, plugins, network: &self.network }
     }
 
-    /// Whether a policy that was read now is this one, and the grants of a trusted project lead where they did.
+    /// Returns whether a policy that was read now is this one, and the grants of a trusted project lead where they did.
     pub(crate) fn is(&self, read: &Read) -> bool {
         self.has_text_of(read) && self.secrets == read.secrets
     }
 
-    /// Whether a policy that was read now says the same, whatever its secrets are.
+    /// Returns whether a policy that was read now says the same, whatever its secrets are.
     pub(crate) fn has_text_of(&self, read: &Read) -> bool {
         let same_places = self.untrusted.is_some() || self.bases.project_grants == read.bases.project_grants;
         self.sha256 == read.sha256 && self.untrusted == read.untrusted && same_places
@@ -96,7 +96,7 @@ impl PolicyInForce {
         read.secrets.iter().filter(known).try_for_each(SecretFile::check)
     }
 
-    /// The parts in which another policy differs, in the words of the audit log.
+    /// Returns the parts in which another policy differs, in the words of the audit log.
     pub(crate) fn differences(&self, other: &Self) -> Vec<&'static str> {
         let (one, two) = (&*self.policy, &*other.policy);
         let plugins = || one.plugins().chain(two.plugins());
@@ -134,7 +134,7 @@ impl PolicyInForce {
 }
 
 impl SecretFile {
-    /// The secrets that a policy reads from files, as they are now.
+    /// Returns the secrets that a policy reads from files, as they are now.
     pub(crate) fn of(policy: &Policy, bases: &Bases) -> Vec<Self> {
         let mut secrets = Vec::new();
         for plugin in policy.plugins() {
@@ -209,7 +209,7 @@ impl Reserved {
     }
 }
 
-/// What a policy says of a plugin beside its grants and its limits.
+/// Returns what a policy says of a plugin beside its grants and its limits.
 fn settings<'a>(
     policy: &'a Policy,
     plugin: &PluginName,

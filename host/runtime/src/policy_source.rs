@@ -47,7 +47,7 @@ struct Text {
 }
 
 impl PolicySources {
-    /// The files that the policy is read from, present or not.
+    /// Returns the files that the policy is read from, present or not.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let user = match &self.user {
             Some(UserPolicy::File { path, .. }) => Some(path),

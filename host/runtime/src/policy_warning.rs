@@ -47,7 +47,7 @@ pub(crate) fn warnings(policy: &Policy, catalog: &Catalog) -> Vec<PolicyWarning>
         .collect()
 }
 
-/// The plugins that are loaded, and those whose file was refused: their grants wait for them.
+/// Returns the plugins that are loaded, and those whose file was refused: their grants wait for them.
 fn installed(catalog: &Catalog) -> Vec<PluginName> {
     let refused = catalog.refused().iter().filter_map(|refused| refused.file.strip_suffix(".wasm"));
     let refused = refused.filter_map(|name| PluginName::new(name).ok());
@@ -61,7 +61,7 @@ fn similar(written: &PluginName, installed: &[PluginName]) -> Option<PluginName>
     nearest.map(|(_, name)| name.clone())
 }
 
-/// The Levenshtein distance of two names, which are ASCII and at most 64 bytes long.
+/// Returns the Levenshtein distance of two names, which are ASCII and at most 64 bytes long.
 fn edits(one: &str, other: &str) -> usize {
     let mut previous: Vec<usize> = (0..=other.len()).collect();
     for (row, a) in one.bytes().enumerate() {

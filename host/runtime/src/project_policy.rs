@@ -98,7 +98,7 @@ pub enum ProjectGrantError {
 }
 
 impl GrantPlaceKind {
-    /// The word for it.
+    /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Directory => "directory",
@@ -125,39 +125,39 @@ impl ProjectPolicy {
         Ok(Some(Self { file, path: path.to_owned(), place, grants }))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         &self.file.text
     }
 
-    /// The SHA-256 of the text.
+    /// Returns the SHA-256 of the text.
     pub fn sha256(&self) -> String {
         sha256(&self.file.text)
     }
 
-    /// Where the file lies, without links in the way to it.
+    /// Returns where the file lies, without links in the way to it.
     pub fn place(&self) -> &Path {
         &self.place
     }
 
-    /// Where its grants lead.
+    /// Returns where its grants lead.
     pub fn grants(&self) -> &[GrantPlace] {
         &self.grants
     }
 
-    /// Where its relative paths start, and what they must not leave.
+    /// Returns where its relative paths start, and what they must not leave.
     pub(crate) fn base(&self) -> Result<PathBase, PlaceError> {
         let failed = |source| PlaceError::Io { what: "the policy", path: self.path.clone(), source };
         let handle = self.file.handle.try_clone().map_err(failed)?;
         Ok(PathBase::confined(self.file.directory.clone(), handle.into_std_file().into()))
     }
 
-    /// The first grant that keeps the policy from being trusted.
+    /// Returns the first grant that keeps the policy from being trusted.
     pub fn fault(&self) -> Option<(&GrantPlace, &GrantPlaceFault)> {
         self.grants.iter().find_map(|grant| Some((grant, grant.fault.as_ref()?)))
     }
 
-    /// What a person trusts: a hash over the place, the text and the places of the grants.
+    /// Returns what a person trusts: a hash over the place, the text and the places of the grants.
     pub fn identity(&self) -> String {
         let mut bytes = Vec::new();
         let mut field = |field: &[u8]| {
@@ -178,7 +178,7 @@ impl ProjectPolicy {
     }
 }
 
-/// Every place that the bindings of a policy lead to, in the order of their keys.
+/// Returns every place that the bindings of a policy lead to, in the order of their keys.
 fn grant_places(policy: &Policy, root: &Path) -> Vec<GrantPlace> {
     let mut places = Vec::new();
     for plugin in policy.plugins() {
@@ -193,7 +193,7 @@ fn grant_places(policy: &Policy, root: &Path) -> Vec<GrantPlace> {
     places
 }
 
-/// Where a written path leads, and whether it may.
+/// Returns where a written path leads, and whether it may.
 fn judge(root: &Path, written: &str) -> (PathBuf, Option<GrantPlaceFault>) {
     match resolve(&root.join(written)) {
         Ok(resolved) => {
@@ -204,7 +204,7 @@ fn judge(root: &Path, written: &str) -> (PathBuf, Option<GrantPlaceFault>) {
     }
 }
 
-/// The paths in a binding.
+/// Returns the paths in a binding.
 fn paths(binding: &Binding) -> Vec<(GrantPlaceKind, &str)> {
     match binding {
         Binding::Directory(directory) => vec![(GrantPlaceKind::Directory, &directory.path)],
@@ -269,7 +269,7 @@ mod tests {
             open_approvals(&self.path("state")).unwrap().trust_policy(&self.read(project))
         }
 
-        /// Whether a host that opens in the project trusts its policy.
+        /// Returns whether a host that opens in the project trusts its policy.
         async fn trusts(&self, project: &str) -> bool {
             let builder = Host::builder(self.path("plugins"), self.path("state"), Compiler::InProcess).calls(1);
             let host = builder.project_policy(self.path(project).join("portcullis.toml")).open().await.unwrap();

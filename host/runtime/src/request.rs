@@ -162,9 +162,9 @@ impl Request {
         self
     }
 
-    /// The longest that the caller waits for an approver. After that the call ends with [`Code::ApprovalPending`]. Its
-    /// question stays open for `pending-time`, and the same call made again after the approval runs. Without this, a
-    /// call waits for `limits.approval-time`.
+    /// Returns the longest that the caller waits for an approver. After that the call ends with
+    /// [`Code::ApprovalPending`]. Its question stays open for `pending-time`, and the same call made again after the
+    /// approval runs. Without this, a call waits for `limits.approval-time`.
     #[must_use]
     pub fn approval_wait(mut self, longest: Duration) -> Self {
         self.approval_wait = Some(longest);

@@ -24,7 +24,7 @@ fn directory<'a>(
     }
 }
 
-/// A tool as the policy judges its rules by.
+/// Returns a tool as the policy judges its rules by.
 pub(crate) fn known(tool: &Tool) -> KnownTool<'_> {
     KnownTool {
         name: tool.name(),

@@ -78,7 +78,8 @@ pub fn count_blanks(text: &str) -> Cow<'_, str> {
     Cow::Owned(counted)
 }
 
-/// Whether a character takes room and shows nothing: white space on one line, and the Braille pattern without dots.
+/// Returns whether a character takes room and shows nothing: white space on one line, and the Braille pattern without
+/// dots.
 fn is_blank(character: char) -> bool {
     (character.is_whitespace() && character != '\n') || character == '\u{2800}'
 }

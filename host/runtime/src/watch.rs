@@ -49,7 +49,7 @@ impl Drop for Watch {
     }
 }
 
-/// The files of the policy, and of the secrets that it names.
+/// Returns the files of the policy, and of the secrets that it names.
 fn files(host: &Inner) -> Vec<PathBuf> {
     let policy = host.policy();
     let secrets = policy.secrets.iter().map(|secret| secret.path.clone());

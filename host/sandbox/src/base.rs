@@ -17,19 +17,19 @@ pub struct PathBase {
 }
 
 impl PathBase {
-    /// A base for paths that a project wrote: a relative one must stay inside of `root`, which is the open directory
-    /// at `path`. A link on the way may lead elsewhere inside of it, and nowhere else. An absolute path is not held to
-    /// it.
+    /// Returns a base for paths that a project wrote: a relative one must stay inside of `root`, which is the open
+    /// directory at `path`. A link on the way may lead elsewhere inside of it, and nowhere else. An absolute path is
+    /// not held to it.
     pub fn confined(path: PathBuf, root: OwnedFd) -> Self {
         Self { path, root: Some(Arc::new(File::from(root))) }
     }
 
-    /// The directory that relative paths start from.
+    /// Returns the directory that relative paths start from.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The path by which people know what a binding names. Nothing is opened by it.
+    /// Returns the path by which people know what a binding names. Nothing is opened by it.
     pub fn join(&self, path: impl AsRef<Path>) -> PathBuf {
         self.path.join(path)
     }
@@ -56,7 +56,7 @@ impl PathBase {
 }
 
 impl From<PathBuf> for PathBase {
-    /// A base for paths that the user wrote: they may lead anywhere.
+    /// Returns a base for paths that the user wrote: they may lead anywhere.
     fn from(path: PathBuf) -> Self {
         Self { path, root: None }
     }

@@ -183,7 +183,8 @@ fn footprint(config: &EngineConfig) -> Footprint {
     }
 }
 
-/// The JSON documents of a call that are there at once: its arguments, and what it sends to a service or gets from one.
+/// Returns the JSON documents of a call that are there at once: its arguments, and what it sends to a service or gets
+/// from one.
 fn documents_bytes(largest: &Limits) -> usize {
     let document = |text: usize| text.max(JSON_SMALL_TEXT_BYTES).saturating_mul(JSON_MEMORY_FACTOR);
     document(largest.arguments_bytes).saturating_add(document(largest.arguments_bytes.max(largest.output_bytes)))

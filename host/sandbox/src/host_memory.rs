@@ -90,7 +90,7 @@ impl Drop for Charge {
 
 /// An object whose size a guest decides.
 pub(crate) trait Weighed {
-    /// The bytes that the host holds for it beside its fixed size.
+    /// Returns the bytes that the host holds for it beside its fixed size.
     fn weight(&self) -> usize;
 }
 

@@ -208,7 +208,7 @@ fn complete(result: Result<Returned, Stop>, output: &mut OutputContext) -> (Resu
     (result.and_then(|returned| finished.map(|()| returned).map_err(full)), streamed)
 }
 
-/// A run without the host's secrets in what it says, and with what it did over the network.
+/// Returns a run without the host's secrets in what it says, and with what it did over the network.
 fn redacted(ran: Ran<Returned>, call: &Call) -> Ran<Returned> {
     let ran = ran.map(|returned| match returned {
         Returned::Executed(answer) => Returned::Executed(call.redact_answer(answer)),

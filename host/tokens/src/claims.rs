@@ -5,7 +5,7 @@ use crate::members::{WrongMember, number, one_or_more, required, text};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
-/// How far the clocks of two machines may be apart.
+/// Maximum difference between the clocks of two machines.
 pub const CLOCK_LEEWAY: Duration = Duration::from_secs(30);
 /// Maximum bytes of a subject. It is a name.
 pub const SUBJECT_BYTES_MAX: usize = 1024;
@@ -28,7 +28,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// Whether the token was issued with a scope.
+    /// Returns whether the token was issued with a scope.
     pub fn has_scope(&self, name: &str) -> bool {
         self.scopes.iter().any(|scope| scope == name)
     }
@@ -72,7 +72,7 @@ fn accepted_until(payload: &Map<String, Value>, now: Duration) -> Result<Duratio
     Ok(end)
 }
 
-/// The scopes, from `scope` (RFC 9068) and from `scp`, as some servers call it.
+/// Returns the scopes, from `scope` (RFC 9068) and from `scp`, as some servers call it.
 fn scopes(payload: &Map<String, Value>) -> Result<Vec<String>, TokenError> {
     let mut listed = one_or_more(payload, "scp")?.unwrap_or_default();
     listed.extend(text(payload, "scope")?);

@@ -17,7 +17,8 @@ use serde_json::{Map, Value};
 
 /// The smallest RSA modulus, in bits: RFC 7518, section 3.3.
 const MODULUS_BITS_MIN: usize = 2048;
-/// The largest RSA modulus, in bits. Verifying with a larger one takes milliseconds, for whoever sends a token.
+/// The largest RSA modulus, in bits. Verifying with a larger one takes milliseconds, which any sender of a token could
+/// cause.
 const MODULUS_BITS_MAX: usize = 8192;
 /// The longest RSA exponent, in bits: what ring verifies with.
 const EXPONENT_BITS_MAX: usize = 33;
@@ -56,7 +57,7 @@ impl Key {
         Ok(Self { id, only, material })
     }
 
-    /// Whether this key made a signature with an algorithm.
+    /// Returns whether this key made a signature with an algorithm.
     pub(crate) fn verify(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         if self.only.is_some_and(|only| only != algorithm) {
             return false;
@@ -74,7 +75,7 @@ impl Key {
     }
 }
 
-/// Whether a key has members that only its owner may know. A value of any type counts.
+/// Returns whether a key has members that only its owner may know. A value of any type counts.
 pub(crate) fn is_private(members: &Map<String, Value>) -> bool {
     PRIVATE_MEMBERS.iter().any(|name| members.contains_key(*name))
 }
@@ -140,7 +141,7 @@ fn point(
         return Err(KeyProblem::Point);
     }
     let point = [&[4][..], &x, &y].concat();
-    // ring checks a point where it is used. A key agreement tells a wrong point apart from a wrong signature.
+    // ring checks a point only when it is used. A key agreement distinguishes a wrong point from a wrong signature.
     let private = EphemeralPrivateKey::generate(curve, &SystemRandom::new()).map_err(|_| KeyProblem::Point)?;
     let public = agreement::UnparsedPublicKey::new(curve, &point);
     agree_ephemeral(private, &public, |_| ()).map_err(|_| KeyProblem::Point)?;
@@ -156,7 +157,7 @@ fn unsigned(bytes: Vec<u8>) -> Vec<u8> {
     bytes.into_iter().skip_while(|byte| *byte == 0).collect()
 }
 
-/// The bits of a number without leading zero bytes.
+/// Returns the bits of a number without leading zero bytes.
 fn bits(number: &[u8]) -> usize {
     number.first().map_or(0, |first| number.len() * 8 - first.leading_zeros() as usize)
 }

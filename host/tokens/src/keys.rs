@@ -25,11 +25,11 @@ pub struct KeyNotice {
     pub position: usize,
     /// The `kid` of the key, if it has one.
     pub name: Option<String>,
-    /// What about it.
+    /// The finding.
     pub about: KeyFinding,
 }
 
-/// What is noticed about a key.
+/// A finding about a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFinding {
     /// The key is not used.
@@ -61,7 +61,7 @@ impl Keys {
         &self.notices
     }
 
-    /// Whether a key of the set made a signature: the key with that name, or any key if the token names none.
+    /// Returns whether a key of the set made a signature: the key with that name, or any key if the token names none.
     pub(crate) fn verify(&self, name: Option<&str>, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         let named = |key: &&Key| name.is_none_or(|name| key.id.as_deref() == Some(name));
         self.usable.iter().filter(named).any(|key| key.verify(algorithm, message, signature))

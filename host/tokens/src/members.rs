@@ -17,7 +17,7 @@ pub(crate) fn parse_object(bytes: &[u8]) -> Option<Map<String, Value>> {
     }
 }
 
-/// Returns a string member, if it is there.
+/// Returns a string member, or none if it is absent.
 pub(crate) fn text<'a>(members: &'a Map<String, Value>, name: &'static str) -> Result<Option<&'a str>, WrongMember> {
     match members.get(name) {
         None => Ok(None),
@@ -26,12 +26,12 @@ pub(crate) fn text<'a>(members: &'a Map<String, Value>, name: &'static str) -> R
     }
 }
 
-/// Returns a string member that must be there.
+/// Returns a string member, or an error if it is absent.
 pub(crate) fn required<'a>(members: &'a Map<String, Value>, name: &'static str) -> Result<&'a str, WrongMember> {
     text(members, name)?.ok_or(WrongMember(name))
 }
 
-/// Returns a finite number, if it is there.
+/// Returns a finite number, or none if it is absent.
 pub(crate) fn number(members: &Map<String, Value>, name: &'static str) -> Result<Option<f64>, WrongMember> {
     match members.get(name) {
         None => Ok(None),

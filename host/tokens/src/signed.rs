@@ -19,8 +19,7 @@ const TYPES: [&str; 3] = ["at+jwt", "application/at+jwt", "jwt"];
 const NOT_SUPPORTED: [&str; 4] = ["crit", "b64", "enc", "zip"];
 
 impl Keys {
-    /// Returns the payload of a token that one of the keys signed. Nothing else of the token is to be believed: keys
-    /// and addresses in its header are not looked at.
+    /// Returns the payload of a token that one of the keys signed. Keys and addresses in its header are not used.
     ///
     /// # Errors
     /// The token is malformed, asks for something that is not supported, or has no valid signature.

@@ -19,7 +19,7 @@ fn curve() -> Value {
     json!({ "kty": "EC", "crv": "P-256", "x": x, "y": y })
 }
 
-/// A key with members changed, or taken out where they are null.
+/// Returns a key with members changed, or taken out where they are null.
 fn with(mut key: Value, changes: Value) -> Value {
     let Value::Object(changes) = changes else { panic!("{changes}") };
     for (name, value) in changes {

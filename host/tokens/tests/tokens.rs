@@ -14,13 +14,13 @@ fn encode(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The private key of RFC 8037, appendix A.1.
+/// Returns the private key of RFC 8037, appendix A.1.
 fn signer() -> Ed25519KeyPair {
     let seed = URL_SAFE_NO_PAD.decode("nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A").unwrap();
     Ed25519KeyPair::from_seed_unchecked(&seed).unwrap()
 }
 
-/// A token with a valid signature, whatever its header and its payload say.
+/// Returns a token with a valid signature, whatever its header and its payload say.
 fn sign(header: &[u8], payload: &[u8]) -> String {
     let message = format!("{}.{}", encode(header), encode(payload));
     let signature = signer().sign(message.as_bytes());

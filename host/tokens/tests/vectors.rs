@@ -24,13 +24,13 @@ fn verifier() -> Verifier {
     Verifier::new(ISSUER, AUDIENCE, keys())
 }
 
-/// A payload that is accepted, with more claims after it.
+/// Returns a payload that is accepted, with more claims after it.
 fn payload(more: &str) -> String {
     let good = r#""sub":"s","exp":1000,"scope":"openid tools:call""#;
     format!(r#"{{"iss":"{ISSUER}","aud":"{AUDIENCE}",{good}{more}}}"#)
 }
 
-/// The bytes of a text, in which a marker stands for bytes that are not UTF-8.
+/// Returns the bytes of a text, with a marker replaced by bytes that are not UTF-8.
 fn raw(text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     while let Some(at) = bytes.windows(5).position(|window| window == b"\x01BAD\x01") {

@@ -60,7 +60,7 @@ fn sign(signer: &Ed25519KeyPair, header: &[u8], payload: &[u8]) -> String {
     format!("{message}.{signature}")
 }
 
-/// What another reader makes of an accepted text: it is UTF-8, and an object.
+/// Returns what another reader makes of an accepted text: it is UTF-8, and an object.
 fn read(bytes: &[u8]) -> Value {
     let Ok(text) = std::str::from_utf8(bytes) else { panic!("{bytes:?} is not UTF-8") };
     match serde_json::from_str(text) {

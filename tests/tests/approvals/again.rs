@@ -9,19 +9,19 @@ async fn elsewhere(desk: &Desk) -> Host {
     open(desk.site.builder(&policy(ASK)).answered_elsewhere()).await
 }
 
-/// A call whose caller waits for no approver.
+/// Returns a call whose caller waits for no approver.
 fn impatient(number: usize) -> Request {
     mark(number).approval_wait(Duration::ZERO)
 }
 
-/// The request that a call has left behind.
+/// Returns the request that a call has left behind.
 #[track_caller]
 fn left(reply: &Reply) -> String {
     assert_eq!(reply.code, Code::ApprovalPending, "{}", reply.message);
     reply.approval_request.clone().unwrap()
 }
 
-/// How many calls have asked so far.
+/// Returns how many calls have asked so far.
 fn asked(desk: &Desk) -> usize {
     desk.record().iter().filter(|line| line["kind"] == "asked").count()
 }

@@ -33,7 +33,7 @@ fn allow_commits(desk: &Desk, table: &str) {
     }
 }
 
-/// The entries of one kind in the audit log, oldest first.
+/// Returns the entries of one kind in the audit log, oldest first.
 fn entries(desk: &Desk, kind: &str) -> Vec<Value> {
     let mut record = desk.record();
     record.retain(|line| line["kind"] == kind);

@@ -35,7 +35,7 @@ impl Desk {
         }
     }
 
-    /// What `audit verify` finds, without opening the ledger as a host does.
+    /// Returns what `audit verify` finds, without opening the ledger as a host does.
     fn verified(&self) -> Option<Fault> {
         open_audit(&self.site.state()).unwrap().verify().unwrap().fault
     }

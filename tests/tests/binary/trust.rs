@@ -85,7 +85,7 @@ const READ: [&str; 3] = ["call", "files.read", r#"{"path":"key"}"#];
 
 const TRUST: [&str; 3] = ["trust", "portcullis.toml", "--yes"];
 
-/// A desk with one directory inside of the project, one outside of it, and a file in each.
+/// Returns a desk with one directory inside of the project, one outside of it, and a file in each.
 fn desk_with_places(policy: &str) -> (Desk, tempfile::TempDir) {
     let desk = Desk::new(policy);
     let outside = tempfile::tempdir().unwrap();

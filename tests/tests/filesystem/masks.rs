@@ -49,7 +49,7 @@ async fn lab(keys: &str) -> Lab {
     lab
 }
 
-/// Every function of the interface that takes a path, on this one.
+/// Returns every function of the interface that takes a path, on this one.
 fn every_function(path: &str) -> Vec<Value> {
     let mut steps = Vec::new();
     for flags in [

@@ -39,7 +39,7 @@ enum Ending {
     Pause,
 }
 
-/// A server that says the path of a request, from its hexadecimal form, in chunks of so many bytes.
+/// Returns a server that says the path of a request, from its hexadecimal form, in chunks of so many bytes.
 fn parrot(piece: usize, ending: Ending) -> Server {
     Server::plain(Behaviour::answer(move |request| {
         let path = String::from_utf8_lossy(request).split(' ').nth(1).unwrap_or_default()[1..].to_owned();
@@ -67,12 +67,12 @@ async fn lab(server: &Server) -> Lab {
     lab
 }
 
-/// What a guest can tell of an answer: how much came, what it was, and how it ended.
+/// Returns what a guest can tell of an answer: how much came, what it was, and how it ended.
 fn observed(result: &Value) -> Value {
     json!([result["bytes"], result["error"], result["at"], result["status"], result["headers"]])
 }
 
-/// What the guest sees after each of the guesses, all of one length.
+/// Returns what the guest sees after each of the guesses, all of one length.
 async fn search(lab: &Lab, server: &Server, guesses: &[String], more: &Value) -> Vec<Value> {
     let errand = |guess: &String| {
         let path = format!("/{}", hex(guess));
@@ -81,7 +81,8 @@ async fn search(lab: &Lab, server: &Server, guesses: &[String], more: &Value) ->
     lab.send(guesses.iter().map(errand).collect()).await.iter().map(observed).collect()
 }
 
-/// The guesses at one position: the right letters and then each letter that is tried, after `before` other bytes.
+/// Returns the guesses at one position: the right letters and then each letter that is tried, after `before` other
+/// bytes.
 fn guesses(spelled: &str, position: usize, before: usize) -> Vec<String> {
     let known: String = spelled.chars().take(position).collect();
     let right = spelled.chars().nth(position).unwrap();

@@ -12,12 +12,12 @@ const SECRET: &str = "Tok-8C1f0A5e9d7B4326";
 /// What stands where a secret stood.
 const REDACTED: &str = "[redacted by Portcullis]";
 
-/// A secret that is sent to `good.test`.
+/// Returns a secret that is sent to `good.test`.
 fn secret(from: &str) -> String {
     format!("{{ host = \"good.test\", header = \"x-key\", value = \"{{}}\", from = {from} }}")
 }
 
-/// A server that says the secret in its body and in its headers, whoever asks.
+/// Returns a server that says the secret in its body and in its headers, whoever asks.
 fn repeating() -> Server {
     Server::plain(Behaviour::answer(|_| {
         let location = format!("/?t={SECRET}");
@@ -27,7 +27,7 @@ fn repeating() -> Server {
     }))
 }
 
-/// A plugin that reaches two hosts, and sends a secret to one of them; its twin reaches both and has no secret.
+/// Returns a plugin that reaches two hosts, and sends a secret to one of them; its twin reaches both and has no secret.
 async fn lab(server: &Server, from: &str) -> Lab {
     let plain = Grant::to(&["good.test", "other.test"], server);
     let plan = Plan::new().await.file("token", SECRET).grant("other", plain.clone());

@@ -20,7 +20,7 @@ pub(crate) fn write(site: &Site, text: &str) {
     fs::rename(site.path("policy.toml.new"), site.path("policy.toml")).unwrap();
 }
 
-/// A host whose policy is a file.
+/// Returns a host whose policy is a file.
 pub(crate) async fn open(site: &Site, text: &str) -> Host {
     write(site, text);
     let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(4);
@@ -32,7 +32,7 @@ async fn until(status: &mut Receiver<PolicyStatus>, what: &str, is: impl Fn(&Pol
     drop(reached.unwrap_or_else(|_| panic!("it has not come: {what}")).unwrap());
 }
 
-/// The entries of a kind in the audit log.
+/// Returns the entries of a kind in the audit log.
 fn entries(host: &Host, kind: &str) -> Vec<Value> {
     let mut entries = Vec::new();
     let read = host.audit().read(|entry| {

@@ -14,8 +14,8 @@ use anyhow::Result;
 use crate::language::Language;
 use crate::project::Project;
 
-/// Builds a project's component into `out`, the first file of a folder that is this build's alone and goes with it.
-/// What else is made on the way can lie beside it.
+/// Builds a project's component into `out`. The folder of `out` belongs to this build alone and is deleted with it, so
+/// intermediate files can be written there.
 pub(crate) fn build(project: &Project, out: &Path) -> Result<()> {
     match project.language {
         Language::Rust => rust::build(project, out),

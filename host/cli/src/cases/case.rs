@@ -218,7 +218,7 @@ impl Case {
     }
 }
 
-/// Whether each part of a path is the name of a file or folder. The text is checked, not a parsed path: of
+/// Returns whether each part of a path is the name of a file or folder. The text is checked, not a parsed path: of
 /// `workspace//etc/passwd` a parser makes something harmless, and what is cut off at the first `/` is absolute.
 fn is_plain(path: &str) -> bool {
     path.split('/').all(|name| !matches!(name, "" | "." | "..")) && !path.contains('\0')

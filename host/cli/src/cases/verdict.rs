@@ -247,7 +247,7 @@ fn of_file(path: &str, expected: Option<&str>, directories: &BTreeMap<Dependency
     }
 }
 
-/// Whether there is nothing at a path, or something that is not a regular file.
+/// Returns whether there is nothing at a path, or something that is not a regular file.
 fn is_no_file(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput)
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())

@@ -45,7 +45,7 @@ impl Interrupts {
         Ok(Self { hangup: Some(signal(SignalKind::hangup())?), ..Self::without_hangup()? })
     }
 
-    /// The same for a server, to which SIGHUP says that its files have changed.
+    /// Returns the same for a server, to which SIGHUP says that its files have changed.
     pub(super) fn without_hangup() -> io::Result<Self> {
         let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         Ok(Self { interrupt, terminate, hangup: None })

@@ -49,7 +49,7 @@ fn tell_in_force(error: &anyhow::Error, context: &Context) {
     context.terminal.note(context.terminal.note_style().paint(Look::Doubtful, note));
 }
 
-/// Whether the policy is what keeps a host from opening.
+/// Returns whether the policy is what keeps a host from opening.
 fn is_of_policy(error: &OpenError) -> bool {
     match error {
         OpenError::NoPolicy(_)
@@ -82,7 +82,7 @@ struct NamedPolicy {
     time: String,
 }
 
-/// The policy that the last entry names; none where there is no entry of one.
+/// Returns the policy that the last entry names; none where there is no entry of one.
 fn last_named(context: &Context) -> Option<NamedPolicy> {
     let mut last = None;
     let audit = portcullis::open_audit(context.environment.state().ok()?).ok()?;

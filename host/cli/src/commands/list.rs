@@ -121,7 +121,7 @@ fn places_document(host: &Host, plugin: &Plugin) -> BTreeMap<String, String> {
     host.places(plugin).into_iter().map(|(key, place)| (key.to_string(), place)).collect()
 }
 
-/// Where the directories lead that plugins are granted.
+/// Returns where the directories lead that plugins are granted.
 fn places(host: &Host, catalog: &Catalog) -> Table {
     let mut table = Table::default();
     for plugin in catalog.plugins() {

@@ -34,7 +34,7 @@ pub(super) const ALWAYS: &str = "always";
 /// The field for what the model should know.
 pub(super) const NOTE: &str = "note";
 
-/// Whether the form shows all of the question: a form has no way to show the rest of what it cuts.
+/// Returns whether the form shows all of the question: a form has no way to show the rest of what it cuts.
 pub(super) fn fits(question: &Question) -> bool {
     let mut bytes = OneLine(&question.arguments).to_string().len();
     if let Subject::Resource { resource, reason, .. } = &question.subject {

@@ -138,7 +138,7 @@ impl Attendance {
     }
 }
 
-/// Whether the policy denies an approval request that no client may answer.
+/// Returns whether the policy denies an approval request that no client may answer.
 fn denies_unattended(server: &Server) -> bool {
     match server.inner().host.policy().approvals().unattended {
         Unattended::Deny => true,
@@ -146,7 +146,7 @@ fn denies_unattended(server: &Server) -> bool {
     }
 }
 
-/// The answer to an approval request that nobody attends to.
+/// Returns the answer to an approval request that nobody attends to.
 fn unattended() -> Answer {
     Answer::No { note: Some("nobody is there to approve it".to_owned()) }
 }

@@ -13,7 +13,7 @@ impl LiveAccess {
         Self(watch::Sender::new(Arc::new(access)))
     }
 
-    /// The access for a request that comes now.
+    /// Returns the access for a request that comes now.
     pub(crate) fn now(&self) -> Arc<Access> {
         Arc::clone(&self.0.borrow())
     }

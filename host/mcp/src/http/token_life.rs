@@ -49,7 +49,7 @@ async fn expired(until: Option<Duration>) {
     }
 }
 
-/// The time until `end`; none if it has come, or if the clock cannot be read.
+/// Returns the time until `end`; none if it has come, or if the clock cannot be read.
 fn time_left(end: Duration) -> Option<Duration> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     end.checked_sub(now).filter(|left| !left.is_zero())
@@ -82,7 +82,7 @@ mod tests {
     use http::HeaderValue;
     use http_body_util::BodyExt as _;
 
-    /// A stream of events on which nothing ever comes.
+    /// Returns a stream of events on which nothing ever comes.
     fn quiet_stream() -> Response {
         struct Quiet;
         impl http_body::Body for Quiet {

@@ -1,30 +1,30 @@
-//! What a guest cannot change in a read-write directory unless the policy says so: files that other programs run or
-//! obey when a person next works there.
+//! The default masks: files in a read-write directory that a guest cannot change unless the policy lifts the mask.
+//! Other programs run or obey these files when a person next works in the directory.
 
 use std::fmt;
 
 use crate::mask::Mask;
 
-/// A default mask, named as a policy lifts it.
+/// A default mask. Its name is the one that a policy uses to lift it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefaultMask {
     /// Programs that git runs.
     GitHooks,
-    /// Settings of git, which name programs to run, and the files that lead git to other settings.
+    /// Settings of git, which name programs to run, and the files that point git to other settings.
     GitConfig,
     /// Workflows that a forge runs with its secrets.
     GitHub,
     /// A policy of this host.
     Policy,
-    /// Variables of programs, often with secrets.
+    /// Environment variables of programs, often with secrets.
     Environment,
     /// Tasks and settings that editors run.
     Editors,
     /// Servers, hooks and permissions of coding agents.
     Agents,
-    /// Keys that open this machine to others.
+    /// Keys that give access to this machine.
     Ssh,
-    /// What shells run as they start.
+    /// Scripts that shells run at start-up.
     Shells,
 }
 
@@ -42,7 +42,7 @@ impl DefaultMask {
         Self::Shells,
     ];
 
-    /// The name by which a policy lifts it.
+    /// Returns the name by which a policy lifts it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::GitHooks => ".git/hooks",
@@ -57,7 +57,7 @@ impl DefaultMask {
         }
     }
 
-    /// The pattern of its places, at every depth.
+    /// Returns the pattern of its places, at every depth.
     pub fn pattern(self) -> &'static str {
         match self {
             Self::GitHooks => "**/.git/{hooks,modules/**/hooks}",
@@ -76,7 +76,7 @@ impl DefaultMask {
         }
     }
 
-    /// A pattern that is built in is a mask, as a test shows.
+    /// Returns the mask of the built-in pattern. A test shows that every pattern is valid.
     pub(super) fn masks(self) -> Option<Mask> {
         Mask::new(self.pattern()).ok()
     }

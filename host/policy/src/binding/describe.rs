@@ -33,7 +33,7 @@ fn of_directory(directory: &DirectoryBinding) -> Vec<String> {
 }
 
 impl DirectoryBinding {
-    /// The masks that the policy sets and lifts, for people, one part for each kind.
+    /// Describes the masks that the policy sets and lifts, with one text for each kind.
     pub fn describe_masks(&self) -> Vec<String> {
         let masks = |masks: &[Mask]| masks.iter().map(|mask| plain(mask.as_str())).collect::<Vec<_>>().join(" ");
         let mut parts = Vec::new();

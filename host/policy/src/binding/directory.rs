@@ -19,20 +19,21 @@ pub struct DirectoryBinding {
     pub hidden: Vec<Mask>,
     /// Places that a guest cannot change, besides those of [`DefaultMask`].
     pub read_only: Vec<Mask>,
-    /// Default masks that do not hold.
+    /// Default masks that the policy lifts.
     pub writable: Vec<DefaultMask>,
 }
 
 impl DirectoryBinding {
-    /// All masks that hold: those of the policy, and for a directory that can be changed the default ones that the
-    /// policy does not lift.
+    /// Returns all masks that apply: those of the policy, and in a writable directory the default masks that the policy
+    /// does not lift.
     pub fn masks(&self) -> Masks {
         let defaults = DefaultMask::ALL.into_iter().filter(|mask| self.default_holds(*mask));
         let read_only = self.read_only.iter().cloned().chain(defaults.flat_map(DefaultMask::masks));
         Masks::new(self.hidden.clone(), read_only.collect())
     }
 
-    /// Whether a mask that holds covers at least what this one does: hides it, or, where that is enough, protects it.
+    /// Returns whether a mask that applies covers at least what this one covers. It must hide the place, or, if
+    /// `read_only`, at least protect it.
     pub(crate) fn has_mask(&self, mask: &Mask, read_only: bool) -> bool {
         let protecting = self.read_only.iter().filter(|_| read_only);
         let is_same = self.hidden.iter().chain(protecting).any(|held| held.is_equivalent(mask));

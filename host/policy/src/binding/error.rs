@@ -18,7 +18,7 @@ pub enum BindingError {
     /// Too many masks.
     #[error("these are more than {MASKS_MAX} masks of one kind")]
     Masks,
-    /// A default mask is lifted where none holds.
+    /// A default mask is lifted in a directory that has none.
     #[error("no default mask holds in a directory that is read-only")]
     WritableReadOnly,
     /// The method is no upper-case word, or one that no binding sends.

@@ -34,8 +34,8 @@ const RESERVED_HEADERS: [&str; 13] = [
     "upgrade",
 ];
 
-/// Headers that a guest sets only where the policy lists them: its own credentials, and those by which servers and
-/// proxies take another host, path or client address than the one that the request has.
+/// Headers that a guest can set only if the policy lists them: its own credentials, and headers from which servers and
+/// proxies take another host, path or client address than those of the request.
 const LISTED_HEADERS: [&str; 10] = [
     "authorization",
     "forwarded",
@@ -49,7 +49,7 @@ const LISTED_HEADERS: [&str; 10] = [
     "x-real-ip",
 ];
 
-/// The beginnings of the names of such headers.
+/// Prefixes of the names of such headers.
 const LISTED_HEADER_PREFIXES: [&str; 5] = ["x-envoy-", "x-forwarded-", "x-original-", "x-override-", "x-rewrite-"];
 
 /// An HTTP client.
@@ -67,8 +67,8 @@ pub struct HttpBinding {
     pub methods: Vec<String>,
     /// Path prefixes, each ending at a segment; empty for all paths.
     pub paths: Vec<String>,
-    /// The headers a guest may set, in lower case. `None` for every one that the host does not keep for itself and that
-    /// need not be listed.
+    /// The headers a guest may set, in lower case. `None` permits every header that the host does not keep for itself
+    /// and that need not be listed.
     pub headers: Option<Vec<String>>,
     /// Addresses that are not global and may be connected to all the same.
     pub addresses: Vec<AddressRange>,
@@ -176,8 +176,8 @@ impl HttpBinding {
         named || self.addresses.iter().any(|range| range.contains(address)) || (is_global(address) && !in_clear)
     }
 
-    /// Whether a connection for `host` may go to any address at all. What only a look-up can tell is left open, so this
-    /// can be asked before anything is looked up.
+    /// Returns whether the policy permits any address of `host`. It answers without a DNS lookup, and returns true if
+    /// only a lookup can tell.
     pub fn may_permit(&self, host: &Host) -> bool {
         match host {
             Host::Address(address) => self.permits(host, *address),
@@ -186,7 +186,7 @@ impl HttpBinding {
                     .into_iter()
                     .any(|address| self.permits(host, address))
             }
-            // With a secret that travels in the clear, only the listed addresses are left.
+            // A secret over an unencrypted connection may go only to the listed addresses.
             Host::Name(_) => !self.sends_secret_in_clear() || !self.addresses.is_empty(),
         }
     }
@@ -195,8 +195,8 @@ impl HttpBinding {
         self.secret.is_some() && self.schemes.contains(&Scheme::Http)
     }
 
-    /// Whether a guest may set a header. It never may set one that the host keeps for itself, nor that of the secret.
-    /// Each counts in every spelling that a server may take for it.
+    /// Returns whether a guest may set a header. A guest can never set a header that the host keeps for itself, or the
+    /// header of the secret, in any spelling that a server may read as that header.
     pub fn allows_header(&self, name: &str) -> bool {
         let of_secret = self.secret.as_ref().and_then(|secret| secret.slot.header());
         let listed = match &self.headers {
@@ -207,18 +207,18 @@ impl HttpBinding {
     }
 }
 
-/// Whether a header is one that the host alone sets: it decides where a request goes or ends.
+/// Returns whether only the host sets this header, because it decides where a request goes or ends.
 pub fn is_reserved_header(name: &str) -> bool {
     RESERVED_HEADERS.iter().any(|header| is_same_header(header, name))
 }
 
-/// Whether two names are one header for the most lenient servers. They read a header as the name of a variable:
-/// without case, and with one character for all that such a name cannot hold (RFC 3875 section 4.1.18).
+/// Returns whether the most lenient servers read two names as the same header. They turn a header into the name of a
+/// variable: without case, and with one character for all that such a name cannot contain (RFC 3875 section 4.1.18).
 pub fn is_same_header(one: &str, other: &str) -> bool {
     one.bytes().map(folded).eq(other.bytes().map(folded))
 }
 
-/// Whether a guest may set a header only where the policy lists it.
+/// Returns whether a guest may set a header only if the policy lists it.
 fn must_be_listed(name: &str) -> bool {
     let begins = |prefix: &&str| name.get(..prefix.len()).is_some_and(|begin| is_same_header(prefix, begin));
     LISTED_HEADERS.iter().any(|header| is_same_header(header, name)) || LISTED_HEADER_PREFIXES.iter().any(begins)
@@ -228,7 +228,7 @@ fn folded(byte: u8) -> u8 {
     if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b'-' }
 }
 
-/// Whether a name stands for the machine itself. RFC 6761 section 6.3.
+/// Returns whether a name resolves to the machine itself (RFC 6761 section 6.3).
 fn is_loopback_name(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }

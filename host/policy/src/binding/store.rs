@@ -44,7 +44,7 @@ pub enum StoreScope {
 }
 
 impl StoreScope {
-    /// Every scope, the widest first.
+    /// Every scope, widest first.
     pub(crate) const ALL: [Self; 3] = [Self::Plugin, Self::Principal, Self::Session];
 
     /// The word that policies use.

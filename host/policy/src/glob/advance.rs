@@ -1,11 +1,12 @@
-//! A pattern that is followed name by name, by whoever walks through a tree instead of matching a whole text.
+//! Matches a pattern name by name, for code that walks through a tree instead of matching a whole text.
 //!
 //! It must not know what the names are, or what a match means.
 
 use super::segment::Segment;
 use super::{Case, Glob, GlobError, segment, syntax};
 
-/// How far one choice of a pattern has matched. A pattern has at most [`super::EXPANDED_TOKENS`] segments.
+/// A position in one alternative of a pattern: how many segments have matched. A pattern has at most
+/// [`super::EXPANDED_TOKENS`] segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position {
     choice: usize,
@@ -22,8 +23,8 @@ pub(crate) enum NextName<'a> {
 }
 
 impl Glob {
-    /// Reads a pattern for places in a tree. It matches from the root of the tree on, or in every directory if it has
-    /// no slash but one at its end. Segments that are empty or `.` are left out.
+    /// Parses a pattern for places in a tree. It starts at the root of the tree. A pattern without a slash, except one
+    /// at its end, matches in every directory. Segments that are empty or `.` are ignored.
     pub(crate) fn of_place(text: &str) -> Result<Self, GlobError> {
         let mut choices = Vec::new();
         for tokens in syntax::read(text)? {
@@ -38,7 +39,7 @@ impl Glob {
         Ok(Self { text: text.into(), choices })
     }
 
-    /// Adds the positions before the first name to `reached`. Returns whether the whole pattern matches no name at all.
+    /// Adds the positions before the first name to `reached`. Returns whether the pattern matches the root itself.
     pub(crate) fn start(&self, reached: &mut impl FnMut(Position)) -> bool {
         let mut is_matched = false;
         for choice in 0..self.choices.len() {
@@ -47,12 +48,12 @@ impl Glob {
         is_matched
     }
 
-    /// Adds the positions after one more name to `reached`. Returns whether the whole pattern matches then.
+    /// Adds the positions after one more name to `reached`. Returns whether the whole pattern has matched.
     pub(crate) fn advance(&self, from: Position, name: NextName<'_>, reached: &mut impl FnMut(Position)) -> bool {
         let next = Position { segment: from.segment + 1, ..from };
         match (self.choices.get(from.choice).and_then(|choice| choice.get(from.segment)), name) {
             (None, _) => false,
-            // The positions behind it were reached together with it, and go on by themselves.
+            // The later positions were reached together with this one, and advance by themselves.
             (Some(Segment::Deep), _) => {
                 reached(from);
                 self.reach_behind(from, reached)
@@ -65,7 +66,7 @@ impl Glob {
         }
     }
 
-    /// Reaches a position, and those behind it that need no name. Returns whether nothing of the pattern is left.
+    /// Adds a position, and the later ones that need no name. Returns whether the end of the pattern was reached.
     fn reach(&self, at: Position, reached: &mut impl FnMut(Position)) -> bool {
         let Some(choice) = self.choices.get(at.choice) else { return false };
         if at.segment >= choice.len() {

@@ -1,45 +1,45 @@
-//! How much memory a document may take once it is read. A list of `{"":0}` takes a hundred bytes for each byte of text.
+//! Limits the memory of a parsed document. A list of `{"":0}` takes a hundred bytes for each byte of text.
 
 use crate::limits::{JSON_MEMORY_FACTOR, JSON_SMALL_TEXT_BYTES};
 use serde_json::Value;
 use std::cell::Cell;
 
-/// An allocation beside its bytes: the allocator's header and rounding.
+/// Overhead of one allocation: the allocator's header and rounding.
 const ALLOCATION_BYTES: usize = 24;
 
-/// The items that the first allocation of a list has room for. It grows by doubling.
+/// Items in the first allocation of a list. The list grows by doubling.
 const ITEMS_FIRST: usize = 4;
 
-/// A node of the tree that an object is, which has room for eleven members.
+/// A B-tree node of an object, which has room for eleven members.
 const NODE_BYTES: usize = 11 * (size_of::<String>() + size_of::<Value>()) + ALLOCATION_BYTES;
 
-/// A member of an object past the first node: nodes are half full at worst.
+/// A member of an object past the first node. In the worst case, nodes are half full.
 const MEMBER_BYTES: usize = NODE_BYTES / 5;
 
-/// What is left of a document's memory while it is read. Counting goes before allocating.
+/// The remaining memory of a document that is being parsed. It is charged before each allocation.
 pub(super) struct DocumentMemory {
     left: Cell<usize>,
     is_spent: Cell<bool>,
 }
 
 impl DocumentMemory {
-    /// For a text of this many bytes.
+    /// Makes the memory for a text of this many bytes.
     pub(super) fn of(text_bytes: usize) -> Self {
         let bytes = text_bytes.max(JSON_SMALL_TEXT_BYTES).saturating_mul(JSON_MEMORY_FACTOR);
         Self { left: Cell::new(bytes), is_spent: Cell::new(false) }
     }
 
-    /// Whether the document was refused because of its memory.
+    /// Returns whether the document was refused because of its memory.
     pub(super) fn is_spent(&self) -> bool {
         self.is_spent.get()
     }
 
-    /// Takes the bytes of a string.
+    /// Charges the bytes of a string.
     pub(super) fn take_text(&self, text: &str) -> bool {
         self.take(if text.is_empty() { 0 } else { text.len() + ALLOCATION_BYTES })
     }
 
-    /// Takes one more item of a list.
+    /// Charges one more item of a list.
     pub(super) fn take_item(&self, index: usize) -> bool {
         let more_items = match index {
             0 => ITEMS_FIRST,
@@ -49,7 +49,7 @@ impl DocumentMemory {
         self.take(more_items * size_of::<Value>() + ALLOCATION_BYTES)
     }
 
-    /// Takes one more member of an object, with its key.
+    /// Charges one more member of an object, with its key.
     pub(super) fn take_member(&self, index: usize, key: &str) -> bool {
         let node = match index {
             0 => NODE_BYTES,
@@ -72,7 +72,7 @@ impl DocumentMemory {
 mod tests {
     use crate::json::{JsonError, parse};
 
-    /// A list of one item again and again, of about so many bytes.
+    /// Returns a list that repeats one item, of about this many bytes.
     fn list(item: &str, bytes: usize) -> String {
         format!("[{}]", vec![item; bytes / (item.len() + 1)].join(","))
     }

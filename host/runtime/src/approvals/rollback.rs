@@ -91,7 +91,7 @@ impl Approvals {
         })
     }
 
-    /// What became of the ledger, where this process found that it was rolled back.
+    /// Returns what became of the ledger, where this process found that it was rolled back.
     pub fn rolled_back(&self) -> Option<&RolledBack> {
         self.shared.rolled_back.get()
     }

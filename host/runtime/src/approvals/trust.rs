@@ -41,7 +41,7 @@ impl Approvals {
         Ok(identity)
     }
 
-    /// Whether a person trusts a project's policy as it is now.
+    /// Returns whether a person trusts a project's policy as it is now.
     pub(crate) fn trusts(&self, policy: &ProjectPolicy) -> Result<bool, ApprovalError> {
         Ok(policy.fault().is_none() && self.is_trusted(&policy.identity())?)
     }
@@ -79,7 +79,7 @@ impl Approvals {
         })?)
     }
 
-    /// Whether an identity is trusted.
+    /// Returns whether an identity is trusted.
     ///
     /// # Errors
     /// The ledger cannot be read.

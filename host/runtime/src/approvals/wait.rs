@@ -49,7 +49,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// A question that was just put down, or that was open already.
+    /// Returns a question that was just put down, or that was open already.
     pub(super) fn new(approvals: &Approvals, case: Case, attendance: Attendance, owned: bool) -> Self {
         let why = "the caller no longer waits for the answer";
         Self { approvals: approvals.clone(), case, attendance: Some(attendance), owned, settled: false, why }
@@ -250,7 +250,7 @@ async fn asked(
     (answer, attention)
 }
 
-/// The question with what its call would change now: it may have waited for its turn.
+/// Returns the question with what its call would change now: it may have waited for its turn.
 async fn as_it_is_now(approvals: &Approvals, question: &Question) -> Question {
     let (approvals, mut question) = (approvals.clone(), question.clone());
     let id = question.id.clone();

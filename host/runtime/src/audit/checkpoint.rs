@@ -35,7 +35,7 @@ pub(crate) enum LedgerMark {
 }
 
 impl LedgerMark {
-    /// Whether a generation is news.
+    /// Returns whether a generation is news.
     pub(super) fn is_older_than(self, generation: u64) -> bool {
         match self {
             Self::Unknown => true,

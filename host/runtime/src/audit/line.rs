@@ -53,7 +53,7 @@ impl Kind {
         Self::Repair,
     ];
 
-    /// The kind of a word.
+    /// Returns the kind of a word.
     pub(crate) fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }

@@ -19,13 +19,13 @@ struct Part {
 }
 
 impl Lines {
-    /// The lines from one byte to another, as far as there are any.
+    /// Returns the lines from one byte to another, as far as there are any.
     pub(super) fn between(log: &File, from: u64, to: u64) -> io::Result<Self> {
         let part = Part { file: log.try_clone()?, at: from, end: to };
         Ok(Self { reader: BufReader::new(part), line: Vec::new() })
     }
 
-    /// The next line with its line break; without one where the part ends in its middle, or it is too long.
+    /// Returns the next line with its line break; without one where the part ends in its middle, or it is too long.
     pub(super) fn next(&mut self) -> io::Result<Option<&[u8]>> {
         self.line.clear();
         let read = self.reader.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut self.line)?;

@@ -139,7 +139,7 @@ impl AuditLog {
         })
     }
 
-    /// What the log knows of the ledger.
+    /// Returns what the log knows of the ledger.
     ///
     /// # Errors
     /// The head cannot be read, or is not one of this host.
@@ -157,7 +157,7 @@ impl AuditLog {
         Self { ledger: Some(ledger), ..self }
     }
 
-    /// The generation of the ledger beside this log; nothing where nobody wants to compare them.
+    /// Returns the generation of the ledger beside this log; nothing where nobody wants to compare them.
     pub(super) fn ledger(&self) -> io::Result<Option<Option<u64>>> {
         self.ledger.as_ref().map(|look_up| look_up()).transpose()
     }
@@ -201,7 +201,7 @@ impl Files {
         Ok(())
     }
 
-    /// The checkpoint.
+    /// Returns the checkpoint.
     pub(super) fn checkpoint(&self, chain: &Chain) -> Result<Checkpoint, AuditError> {
         let found = HeadFile::read(&self.head, chain)?.ok_or(AuditError::Head)?;
         Ok(found.checkpoint.unwrap_or(Checkpoint::UPGRADED))
@@ -212,7 +212,7 @@ impl Files {
         Ok(checkpoint.write(&self.head, chain)?)
     }
 
-    /// The end of the record, where the next line goes.
+    /// Returns the end of the record, where the next line goes.
     pub(super) fn end(&mut self, chain: &Chain) -> Result<Head, AuditError> {
         let metadata = self.log.metadata()?;
         if metadata.nlink() == 0 {

@@ -157,7 +157,7 @@ impl AuditLog {
 }
 
 impl LogScan {
-    /// The newest generation of the ledger that a line names; zero where none does.
+    /// Returns the newest generation of the ledger that a line names; zero where none does.
     pub(crate) fn ledger(&self) -> u64 {
         self.scan.ledger
     }
@@ -203,7 +203,7 @@ impl Scan {
         }
     }
 
-    /// The unfinished calls of processes that have ended.
+    /// Returns the unfinished calls of processes that have ended.
     fn dead(&self, is_alive: impl Fn(&str) -> bool) -> Vec<UnfinishedCall> {
         let owners: HashSet<&str> = self.unfinished.values().map(|call| call.owner.as_str()).collect();
         let dead: HashSet<&str> = owners.into_iter().filter(|owner| !is_alive(owner)).collect();

@@ -84,7 +84,7 @@ impl ValidCall {
         self.policy.policy.limits(&self.plugin.name)
     }
 
-    /// What the policy says of the call, recorded. A deny ends it.
+    /// Returns what the policy says of the call, recorded. A deny ends it.
     pub(super) fn decide(&self, host: &Inner, request: &Request, record: &CallRecord) -> Result<Verdict, Rejection> {
         let bytes_max = self.limits().arguments_bytes;
         if self.canonical.len() > bytes_max {

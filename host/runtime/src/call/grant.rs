@@ -158,7 +158,7 @@ pub(crate) fn check_answerable(call: &ValidCall) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// The clients of a call as they are after an approval. Fails where the call cannot get one of its handles.
+/// Returns the clients of a call as they are after an approval. Fails where the call cannot get one of its handles.
 fn clients(call: &ValidCall) -> Result<Vec<(&DependencyKey, Client)>, Rejection> {
     check_keys(&call.plugin, &call.tool)?;
     let mut clients = Vec::new();
@@ -180,7 +180,7 @@ pub(super) fn check_writable(plugin: &Plugin, tool: &Tool, needed: Permissions) 
     }
 }
 
-/// The key of a read-only directory, if the tool has one and nothing that it could write to.
+/// Returns the key of a read-only directory, if the tool has one and nothing that it could write to.
 pub(crate) fn read_only_key<'a>(plugin: &'a Plugin, tool: &Tool) -> Option<&'a DependencyKey> {
     if reach(plugin, tool).writes {
         return None;
@@ -199,7 +199,7 @@ fn given<'a>(plugin: &'a Plugin, tool: &Tool, key: &DependencyKey, kind: Depende
     if reaches(kind, tool) { plugin.grants.get(key) } else { None }
 }
 
-/// Whether a tool's permissions reach directories at all.
+/// Returns whether a tool's permissions reach directories at all.
 pub(crate) fn reaches_directories(tool: &Tool) -> bool {
     reaches(DependencyKind::Directory, tool)
 }

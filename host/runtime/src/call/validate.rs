@@ -52,8 +52,8 @@ impl ParsedCall {
     }
 }
 
-/// Whether a call could come to a tool at all: one without a schema is not called, unless the policy lets those of its
-/// plugin be.
+/// Returns whether a call could come to a tool at all: one without a schema is not called, unless the policy lets those
+/// of its plugin be.
 pub(crate) fn is_callable(policy: &Policy, tool: &Tool) -> bool {
     !tool.schema.is_absent() || policy.unvalidated(&tool.name.plugin) == Leniency::Ask
 }

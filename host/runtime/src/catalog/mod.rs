@@ -59,7 +59,7 @@ pub struct RefusedPlugin {
 }
 
 impl Catalog {
-    /// The host's own tools alone, under a policy.
+    /// Returns the host's own tools alone, under a policy.
     pub(crate) fn under(policy: &Arc<PolicyInForce>) -> Self {
         let plugins = standard::plugins().iter().map(|plugin| (plugin.name.clone(), Arc::clone(plugin))).collect();
         Self { plugins, refused: Vec::new(), picker: Picker::default(), policy: Arc::clone(policy) }

@@ -97,7 +97,8 @@ impl Plugin {
         })
     }
 
-    /// The same plugin without its grants, to be bound under another policy: its tools as it describes them itself.
+    /// Returns the same plugin without its grants, to be bound under another policy: its tools as it describes them
+    /// itself.
     pub(crate) fn unbound(&self) -> Self {
         Self {
             name: self.name.clone(),

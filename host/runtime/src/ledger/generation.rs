@@ -24,7 +24,7 @@ pub(crate) struct Forgotten {
 }
 
 impl Change<'_> {
-    /// The generation. A row that is not sealed by this host is older than every other.
+    /// Returns the generation. A row that is not sealed by this host is older than every other.
     pub(crate) fn generation(&self) -> Result<u64, LedgerError> {
         read(&self.transaction, self.seal)
     }
@@ -77,7 +77,7 @@ pub(crate) struct LedgerPeek {
 }
 
 impl LedgerPeek {
-    /// The ledger of a state directory, which need not exist.
+    /// Returns the ledger of a state directory, which need not exist.
     ///
     /// # Errors
     /// The directory cannot be used.

@@ -29,12 +29,13 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Whether the outbox holds anything.
+    /// Returns whether the outbox holds anything.
     pub(crate) fn has_posted(&self) -> Result<bool, LedgerError> {
         Ok(self.transaction.prepare_cached("SELECT 1 FROM outbox LIMIT 1")?.exists([])?)
     }
 
-    /// The oldest entries of the outbox. An entry without a valid seal was not posted by this host; it is removed.
+    /// Returns the oldest entries of the outbox. An entry without a valid seal was not posted by this host; it is
+    /// removed.
     pub(crate) fn posted(&self) -> Result<Vec<OutboxRow>, LedgerError> {
         let select = "SELECT position, kind, body, seal FROM outbox ORDER BY position LIMIT ?1";
         let mut select = self.transaction.prepare_cached(select)?;

@@ -169,7 +169,7 @@ impl Change<'_> {
         Ok(self.transaction.prepare_cached(&select)?.query_row([id], read)?)
     }
 
-    /// The oldest output of the session of the one that asks.
+    /// Returns the oldest output of the session of the one that asks.
     fn oldest_of_session(&self, id: &str) -> Result<Option<(String, i64)>, LedgerError> {
         let select = format!(
             "SELECT id, bytes FROM output WHERE id <> ?1 AND owner IS NULL AND {} ORDER BY kept_at, rowid LIMIT 1",
@@ -179,7 +179,7 @@ impl Change<'_> {
         Ok(self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?)
     }
 
-    /// The oldest output of the principal that has the largest share of the room, its sub-agents included. So a
+    /// Returns the oldest output of the principal that has the largest share of the room, its sub-agents included. So a
     /// principal that keeps much makes room for itself, and takes none of the others.
     fn oldest_of_most(&self, id: &str, room: OutputRoom) -> Result<Option<(String, i64)>, LedgerError> {
         let select = format!(
@@ -200,7 +200,7 @@ impl Change<'_> {
     }
 }
 
-/// The outputs of the session, and of the principal, of the one that asks; or all.
+/// Returns the outputs of the session, and of the principal, of the one that asks; or all.
 fn of(session: bool) -> &'static str {
     if session { "(session, principal) = (SELECT session, principal FROM output WHERE id = ?1)" } else { "true" }
 }

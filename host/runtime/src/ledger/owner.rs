@@ -56,7 +56,7 @@ impl super::Ledger {
         Owner::new(&self.owners)
     }
 
-    /// Whether the process of this name still runs.
+    /// Returns whether the process of this name still runs.
     pub(crate) fn is_alive(&self, owner: &str) -> bool {
         is_alive(&self.owners, owner)
     }

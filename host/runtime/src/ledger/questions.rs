@@ -129,7 +129,7 @@ impl Change<'_> {
         Ok((rows, faults))
     }
 
-    /// Whether a call has not begun and can still be approved.
+    /// Returns whether a call has not begun and can still be approved.
     pub(crate) fn is_call_open(&self, call: &str) -> Result<bool, LedgerError> {
         let select = "SELECT 1 FROM question \
                       WHERE status IN ('pending', 'approved') AND subject IN ('call', 'repeat') AND call = ?1";

@@ -101,8 +101,8 @@ struct Begun {
 }
 
 impl StoreName {
-    /// The scope, the session and the principal of its row. The scope is how long the store is kept: a session's until
-    /// nobody uses it, and any other for good.
+    /// Returns the scope, the session and the principal of its row. The scope is how long the store is kept: a
+    /// session's until nobody uses it, and any other for good.
     fn shared(&self) -> (&'static str, &str, &str) {
         match &self.sharing {
             Sharing::Plugin => ("plugin", "", ""),
@@ -113,7 +113,8 @@ impl StoreName {
 }
 
 impl Begun {
-    /// A read is a use. It decides which store of a session is deleted for another, so it is noted to the millisecond.
+    /// Returns a read is a use. It decides which store of a session is deleted for another, so it is noted to the
+    /// millisecond.
     fn found<T>(&self, name: &StoreName, value: T, now: i64) -> Found<T> {
         let every = match name.sharing {
             Sharing::Session { .. } => 0,

@@ -31,7 +31,7 @@ impl Change<'_> {
         Ok(self.transaction.execute("DELETE FROM trusted WHERE path = ?1", [path])? > 0)
     }
 
-    /// Whether an identity is trusted.
+    /// Returns whether an identity is trusted.
     pub(crate) fn is_trusted(&self, sha256: &str) -> Result<bool, LedgerError> {
         let select = "SELECT path, trusted_at, seal FROM trusted WHERE sha256 = ?1";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));

@@ -16,7 +16,8 @@ use std::io;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
-/// The directory to look at: the one that is held, or the one that was put in its place, where no plugin reaches it.
+/// Returns the directory to look at: the one that is held, or the one that was put in its place, where no plugin
+/// reaches it.
 pub(super) fn directory(host: &Inner) -> Result<Arc<Dir>, ReloadError> {
     let Some(another) = host.loader.plugins.another()? else { return Ok(host.loader.plugins.held()) };
     for plugin in host.catalog().plugins() {
@@ -34,7 +35,7 @@ pub(super) struct Found {
     pub(super) at: Result<(Stamp, Beside), FileError>,
 }
 
-/// The files of a directory; none of one that was removed.
+/// Returns the files of a directory; none of one that was removed.
 pub(super) async fn list(directory: &Arc<Dir>) -> io::Result<Vec<Found>> {
     let directory = Arc::clone(directory);
     let list = move || {
@@ -156,7 +157,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Whether these bytes, and the texts beside them, are those of the plugin that is loaded.
+    /// Returns whether these bytes, and the texts beside them, are those of the plugin that is loaded.
     fn serves(&self, file: &str, content: &PluginFile) -> bool {
         let plugin = file::plugin_name(file).ok().and_then(|name| self.before.plugins.get(&name));
         plugin.is_some_and(|plugin| (plugin.sha256, plugin.beside.sha256) == (content.sha256, content.beside.sha256))
@@ -214,7 +215,7 @@ impl<'a> Look<'a> {
         self.changes.push(Change { previous, beside, ..Change::new(what, file, sha256) });
     }
 
-    /// A record that cannot be written is no fault of the file.
+    /// Returns a record that cannot be written is no fault of the file.
     fn refuse(&mut self, file: String, sha256: Option<[u8; 32]>, error: LoadError) -> Result<(), ReloadError> {
         let error = match error {
             LoadError::Audit(error) => return Err(error.into()),

@@ -54,7 +54,7 @@ pub(super) async fn changed(host: &Arc<Inner>) -> Result<Option<Arc<PolicyInForc
     .await
 }
 
-/// A loaded plugin with what a policy grants it.
+/// Returns a loaded plugin with what a policy grants it.
 pub(super) fn bound(
     host: &Inner,
     policy: &PolicyInForce,

@@ -19,7 +19,7 @@ pub(crate) enum Lookup {
 }
 
 impl Directory {
-    /// Whether this is the directory at a path that was resolved, so that no link is in it.
+    /// Returns whether this is the directory at a path that was resolved, so that no link is in it.
     ///
     /// # Errors
     /// What the system says of the path or of one of the directories.

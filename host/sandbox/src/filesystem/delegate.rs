@@ -72,7 +72,7 @@ impl Guard<'_> {
     }
 }
 
-/// Whether an open follows a link at the end: one that makes a new file does not.
+/// Returns whether an open follows a link at the end: one that makes a new file does not.
 fn followed(flags: PathFlags, open: OpenFlags) -> PathFlags {
     if open.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE) { PathFlags::empty() } else { flags }
 }

@@ -39,7 +39,7 @@ impl Standing {
         self.trail.is_read_only()
     }
 
-    /// Whether something in the directory here may be hidden.
+    /// Returns whether something in the directory here may be hidden.
     pub(super) fn may_hide(&self) -> bool {
         self.masks.hide_something()
     }
@@ -76,7 +76,7 @@ impl Standing {
         if self.masks.tell_apart(&self.trail) { Err(ErrorCode::ReadOnly) } else { Ok(()) }
     }
 
-    /// Whether the same masks hold below both places; `None` is a place in a directory without masks.
+    /// Returns whether the same masks hold below both places; `None` is a place in a directory without masks.
     pub(super) fn is_same_below(one: Option<&Self>, other: Option<&Self>) -> bool {
         match (one, other) {
             (Some(one), Some(other)) if Arc::ptr_eq(&one.masks, &other.masks) => one.trail == other.trail,

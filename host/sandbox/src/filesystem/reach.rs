@@ -26,7 +26,7 @@ pub(super) enum Reach {
 }
 
 impl Reach {
-    /// What a directory leads to, by what its masks say of it.
+    /// Returns what a directory leads to, by what its masks say of it.
     pub(super) fn of(standing: Option<Standing>) -> Self {
         standing.map_or(Self::All, Self::Masked)
     }

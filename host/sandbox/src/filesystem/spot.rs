@@ -145,7 +145,7 @@ impl Guard<'_> {
     }
 }
 
-/// The spot at the end of a path in a narrowed directory; the reach is that of the way to the place.
+/// Returns the spot at the end of a path in a narrowed directory; the reach is that of the way to the place.
 async fn narrowed(
     mut directory: Dir,
     (way, standing): (Reach, Option<Standing>),
@@ -182,7 +182,7 @@ async fn narrowed(
     Ok(Spot { directory, path, flags, reach, standing }.spelt_for(of))
 }
 
-/// The spot at the end of a path in a directory with masks.
+/// Returns the spot at the end of a path in a directory with masks.
 async fn walked(mut directory: Dir, standing: Standing, flags: PathFlags, path: String, of: Use) -> FsResult<Spot> {
     let follow = flags.contains(PathFlags::SYMLINK_FOLLOW) && of != Use::Name;
     let walk = Walk { start: Arc::clone(&directory.dir), standing, path, of, follow };
@@ -199,7 +199,7 @@ async fn walked(mut directory: Dir, standing: Standing, flags: PathFlags, path: 
     Ok(Spot { directory, path: arrival.path, flags, reach, standing: Some(arrival.standing) })
 }
 
-/// Whether the kernel would have to look further than in its memory.
+/// Returns whether the kernel would have to look further than in its memory.
 fn is_undecided(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput)
 }

@@ -183,7 +183,7 @@ impl ResponseBody {
         piece
     }
 
-    /// What of the body is certain after a piece: all but a fixed number of bytes at its end.
+    /// Returns what of the body is certain after a piece: all but a fixed number of bytes at its end.
     fn redact(&mut self, piece: Bytes) -> Bytes {
         let call = self.reading.record.call();
         self.reading.redactor.look_for(call.incoming());

@@ -133,12 +133,12 @@ impl Call {
         }
     }
 
-    /// What looks for the plugin's secrets in what it receives.
+    /// Returns what looks for the plugin's secrets in what it receives.
     pub(super) fn incoming(&self) -> Option<Arc<Redactor>> {
         self.secrets.as_ref()?.incoming()
     }
 
-    /// What looks for every secret of the host in what the plugin says, to the model or to the log.
+    /// Returns what looks for every secret of the host in what the plugin says, to the model or to the log.
     pub(super) fn outgoing(&self) -> Option<Arc<Redactor>> {
         self.secrets.as_ref()?.outgoing()
     }
@@ -149,7 +149,7 @@ impl Call {
         }
     }
 
-    /// A text that goes out, without the host's secrets.
+    /// Returns a text that goes out, without the host's secrets.
     pub(super) fn redact_text(&self, text: String) -> String {
         self.redact(text, Redactor::text)
     }

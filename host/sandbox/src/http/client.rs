@@ -30,8 +30,8 @@ struct Shared {
 }
 
 impl Client {
-    /// A client for a binding. Relative paths of the binding start from `base`. The secret is read when a call of the
-    /// plugin first needs it or first receives anything.
+    /// Returns a client for a binding. Relative paths of the binding start from `base`. The secret is read when a call
+    /// of the plugin first needs it or first receives anything.
     ///
     /// # Errors
     /// The certificates to trust cannot be read.
@@ -77,12 +77,12 @@ impl Client {
         self.shared.vault.as_deref().filter(|vault| vault.is_for(destination))
     }
 
-    /// Where the secret is, whatever destination it belongs to.
+    /// Returns where the secret is, whatever destination it belongs to.
     pub(super) fn any_vault(&self) -> Option<&Arc<Vault>> {
         self.shared.vault.as_ref()
     }
 
-    /// The network it belongs to.
+    /// Returns the network it belongs to.
     pub(crate) fn network(&self) -> &Network {
         &self.shared.network
     }

@@ -141,7 +141,7 @@ mod tests {
             Self { sender, reader }
         }
 
-        /// The start of a script that opens the pipe.
+        /// Returns the start of a script that opens the pipe.
         fn opened(&self) -> String {
             let (process, descriptor) = (std::process::id(), self.sender.as_raw_fd());
             format!("exec 3>/proc/{process}/fd/{descriptor}; echo up >&3; ")

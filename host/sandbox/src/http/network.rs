@@ -41,8 +41,8 @@ impl Network {
         Ok(Self { shared: Arc::new(Shared { name_servers, tls, own, opened }) })
     }
 
-    /// The same network with other name servers. What is forbidden here is forbidden there, and what was opened here is
-    /// looked for there, now and later.
+    /// Returns the same network with other name servers. What is forbidden here is forbidden there, and what was opened
+    /// here is looked for there, now and later.
     #[must_use]
     pub fn with_name_servers(&self, name_servers: &[SocketAddr]) -> Self {
         let (own, opened) = (Arc::clone(&self.shared.own), Arc::clone(&self.shared.opened));

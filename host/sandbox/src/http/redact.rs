@@ -57,18 +57,18 @@ impl Redactor {
         Some(Self { automaton, names, spellings, begins, longest_bytes })
     }
 
-    /// Whether it looks for the same as another.
+    /// Returns whether it looks for the same as another.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.spellings == other.spellings
     }
 
-    /// How long all spellings are together, in bytes.
+    /// Returns how long all spellings are together, in bytes.
     pub(super) fn spelled_bytes(&self) -> usize {
         self.spellings.iter().map(|spelling| spelling.len()).sum()
     }
 
-    /// How many bytes at the end of a stream are held back until more arrive: always as many, so that nothing about a
-    /// secret follows from it, and enough that each spelling which begins before them is there as a whole.
+    /// Returns how many bytes at the end of a stream are held back until more arrive: always as many, so that nothing
+    /// about a secret follows from it, and enough that each spelling which begins before them is there as a whole.
     pub(super) fn hold_back_bytes(&self) -> usize {
         self.longest_bytes.max(HOLD_BACK_BYTES_MIN).next_power_of_two()
     }
@@ -94,8 +94,8 @@ impl Redactor {
         replace(&self.automaton, bytes, end, found)
     }
 
-    /// The first place in `bytes` where a spelling may begin whose rest was cut off. This is for what no guest sees:
-    /// it tells where a beginning of a secret is.
+    /// Returns the first place in `bytes` where a spelling may begin whose rest was cut off. This is for what no guest
+    /// sees: it tells where a beginning of a secret is.
     pub(super) fn cut_off(&self, bytes: &[u8]) -> usize {
         let first = bytes.len().saturating_sub(self.longest_bytes.saturating_sub(1));
         let begun = |rest: &[u8]| {
@@ -114,7 +114,7 @@ fn builder() -> AhoCorasickBuilder {
     builder
 }
 
-/// Whether a byte can be in the name of a header: RFC 9110 section 5.6.2.
+/// Returns whether a byte can be in the name of a header: RFC 9110 section 5.6.2.
 fn is_name_byte(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte)
 }
@@ -157,7 +157,7 @@ pub(super) mod tests {
         Arc::new(Redactor::new(&[SECRET]).unwrap())
     }
 
-    /// Each spelling that servers echo the secret in, by its name.
+    /// Returns each spelling that servers echo the secret in, by its name.
     pub(in crate::http) fn echoes() -> Vec<(&'static str, String)> {
         let bytes = SECRET.as_bytes();
         let padded = |prefix: &str| BASE64.encode(&[prefix.as_bytes(), bytes, b" and more"].concat());

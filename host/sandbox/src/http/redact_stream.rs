@@ -27,7 +27,7 @@ impl StreamRedactor {
         }
     }
 
-    /// What of the stream is certain after `bytes`. Counts into `found`.
+    /// Returns what of the stream is certain after `bytes`. Counts into `found`.
     pub(super) fn push<'a>(&mut self, bytes: &'a [u8], found: &mut u64) -> Cow<'a, [u8]> {
         let Some(redactor) = &self.redactor else { return Cow::Borrowed(bytes) };
         self.held.extend_from_slice(bytes);
@@ -41,7 +41,7 @@ impl StreamRedactor {
         Cow::Owned(redacted)
     }
 
-    /// The rest, once the stream has ended as it should.
+    /// Returns the rest, once the stream has ended as it should.
     pub(super) fn finish(&mut self, found: &mut u64) -> Vec<u8> {
         let held = std::mem::take(&mut self.held);
         match &self.redactor {
@@ -69,7 +69,8 @@ mod tests {
         stream
     }
 
-    /// What a guest sees of a stream that arrives in these pieces and then pauses: how much is there after each.
+    /// Returns what a guest sees of a stream that arrives in these pieces and then pauses: how much is there after
+    /// each.
     fn seen(redactor: &Arc<Redactor>, text: &[u8], piece: usize) -> Vec<usize> {
         let mut stream = stream(redactor);
         text.chunks(piece).map(|piece| stream.push(piece, &mut 0).len()).collect()

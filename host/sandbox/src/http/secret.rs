@@ -136,7 +136,7 @@ impl Vault {
         self.binding.is_for(destination)
     }
 
-    /// The secret; read now unless it was read before. From then on it is looked for. A failure is not kept.
+    /// Returns the secret; read now unless it was read before. From then on it is looked for. A failure is not kept.
     pub(super) async fn open(&self) -> Result<Arc<Charge>, SecretError> {
         let opened = self.charge.get_or_try_init(|| self.read()).await.map(Arc::clone);
         if opened.is_err() {
@@ -151,18 +151,18 @@ impl Vault {
         let _ = self.open().await;
     }
 
-    /// What looks for it, once it is opened.
+    /// Returns what looks for it, once it is opened.
     pub(super) fn redactor(&self) -> Option<&Arc<Redactor>> {
         self.charge.get().map(|charge| &charge.redactor)
     }
 
-    /// Whether it is still to be opened, and that did not fail just now.
+    /// Returns whether it is still to be opened, and that did not fail just now.
     pub(super) fn is_due(&self) -> bool {
         let failed = *self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         self.charge.get().is_none() && failed.is_none_or(|failed| failed.elapsed() >= RETRY_TIME)
     }
 
-    /// Whether a program prints it.
+    /// Returns whether a program prints it.
     pub(super) fn is_from_command(&self) -> bool {
         match self.binding.from {
             SecretSource::Command(_) => true,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use zeroize::Zeroizing;
 
-/// Every spelling of a value that is looked for.
+/// Returns every spelling of a value that is looked for.
 pub(super) fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
     let bytes = value.as_bytes();
     let mut texts = vec![
@@ -42,7 +42,7 @@ pub(super) fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
     texts.into_iter().map(String::into_bytes).collect()
 }
 
-/// The part of base64 that a value alone decides when it begins `offset` bytes into a group of three.
+/// Returns the part of base64 that a value alone decides when it begins `offset` bytes into a group of three.
 fn base64_core(bytes: &[u8], offset: usize, bare: &Encoding) -> String {
     let shifted = Zeroizing::new([&[0; 2][..offset], bytes].concat());
     let encoded = bare.encode(&shifted);

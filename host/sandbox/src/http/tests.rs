@@ -31,7 +31,7 @@ use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
 const CANARY: &str = "canary/secret+value";
 
-/// The HTTP side of a call with plenty of host memory.
+/// Returns the HTTP side of a call with plenty of host memory.
 fn hooks(client: Option<Client>, secrets: Option<Arc<PluginSecrets>>) -> Hooks {
     Hooks::new(client, secrets, HostMemory::new(&Limits::default()))
 }

@@ -59,17 +59,17 @@ impl HttpContext {
         self.hooks.call.refusal()
     }
 
-    /// A text that goes out, without the host's secrets.
+    /// Returns a text that goes out, without the host's secrets.
     pub(crate) fn redact(&self, text: String) -> String {
         self.hooks.call.redact_text(text)
     }
 
-    /// The network side of the call.
+    /// Returns the network side of the call.
     pub(crate) fn call(&self) -> Arc<Call> {
         Arc::clone(&self.hooks.call)
     }
 
-    /// What the call did with the network, when it has ended: from now on it is for the caller to tell.
+    /// Returns what the call did with the network, when it has ended: from now on it is for the caller to tell.
     pub(crate) fn take_call(&mut self) -> Arc<Call> {
         self.is_taken = true;
         self.call()
@@ -90,7 +90,7 @@ impl Drop for HttpContext {
 }
 
 impl Call {
-    /// A tool's answer without the host's secrets.
+    /// Returns a tool's answer without the host's secrets.
     pub(crate) fn redact_answer(&self, answer: Result<Success, Answered>) -> Result<Success, Answered> {
         if self.outgoing().is_none() {
             return answer;
@@ -119,7 +119,7 @@ impl Call {
             })
     }
 
-    /// A reviewer's opinion without the host's secrets.
+    /// Returns a reviewer's opinion without the host's secrets.
     pub(crate) fn redact_verdict(&self, verdict: Verdict) -> Verdict {
         match verdict {
             Verdict::Clear => Verdict::Clear,
@@ -142,7 +142,7 @@ impl Call {
         }
     }
 
-    /// What the guest printed without the host's secrets, nor the beginning of one where the log was cut.
+    /// Returns what the guest printed without the host's secrets, nor the beginning of one where the log was cut.
     pub(crate) fn redact_log(&self, mut log: Log) -> Log {
         if let Some(redactor) = self.outgoing().filter(|_| log.dropped_bytes > 0) {
             let end = redactor.cut_off(&log.bytes);

@@ -56,7 +56,7 @@ impl OpenedSecrets {
         Ok(redactor)
     }
 
-    /// What looks for all of them. `None` where there is none.
+    /// Returns what looks for all of them. `None` where there is none.
     fn whole(&self) -> Option<Arc<Redactor>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).whole.clone()
     }
@@ -89,13 +89,13 @@ struct OwnRedactor {
 }
 
 impl PluginSecrets {
-    /// The secrets of all clients that are bound to a plugin, whether or not a call of it gets them.
+    /// Returns the secrets of all clients that are bound to a plugin, whether or not a call of it gets them.
     pub fn new<'a>(network: &Network, clients: impl IntoIterator<Item = &'a Client>) -> Self {
         let vaults = clients.into_iter().filter_map(Client::any_vault).map(Arc::clone).collect();
         Self { vaults, opened: Arc::clone(network.opened_secrets()), own: Mutex::default() }
     }
 
-    /// What looks for the plugin's own secrets in what it receives.
+    /// Returns what looks for the plugin's own secrets in what it receives.
     pub(super) fn incoming(&self) -> Option<Arc<Redactor>> {
         match self.opened_count() {
             0 => None,
@@ -107,7 +107,7 @@ impl PluginSecrets {
         self.vaults.iter().filter(|vault| vault.redactor().is_some()).count()
     }
 
-    /// What looks for the `count` secrets that are opened. Built anew only where there are others than before.
+    /// Returns what looks for the `count` secrets that are opened. Built anew only where there are others than before.
     fn own(&self, count: usize) -> Option<Arc<Redactor>> {
         let mut own = lock(&self.own);
         if own.opened != count {
@@ -124,7 +124,7 @@ impl PluginSecrets {
         own.whole.clone()
     }
 
-    /// What looks for every secret of the host in what the plugin says.
+    /// Returns what looks for every secret of the host in what the plugin says.
     pub(super) fn outgoing(&self) -> Option<Arc<Redactor>> {
         self.opened.whole()
     }

@@ -116,7 +116,8 @@ fn not_offered(offers: &[String]) -> String {
     format!("the question does not offer this; it offers\n  1  exactly these arguments{}", offers.collect::<String>())
 }
 
-/// Whether a person approves the question, who has seen all of it or said `--yes`. Fails where nobody can be asked.
+/// Returns whether a person approves the question, who has seen all of it or said `--yes`. Fails where nobody can be
+/// asked.
 async fn is_approved(
     arguments: &ApproveArguments,
     asked: &Question,
