@@ -1,4 +1,4 @@
-//! Where the relative paths of a binding start, and whether they may lead out of there.
+//! The base of a binding's relative paths, and whether they may leave it.
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where the relative paths of a binding start. Clones share the handle.
+/// The directory that the relative paths of a binding start from. Clones share the handle.
 #[derive(Clone, Debug)]
 pub struct PathBase {
     path: PathBuf,
@@ -17,9 +17,8 @@ pub struct PathBase {
 }
 
 impl PathBase {
-    /// Returns a base for paths that a project wrote: a relative one must stay inside of `root`, which is the open
-    /// directory at `path`. A link on the way may lead elsewhere inside of it, and nowhere else. An absolute path is
-    /// not held to it.
+    /// Returns a base for the paths of a project's policy. A relative path must stay inside `root`, the open directory
+    /// at `path`, also through links. An absolute path may lead outside.
     pub fn confined(path: PathBuf, root: OwnedFd) -> Self {
         Self { path, root: Some(Arc::new(File::from(root))) }
     }
@@ -29,12 +28,12 @@ impl PathBase {
         &self.path
     }
 
-    /// Returns the path by which people know what a binding names. Nothing is opened by it.
+    /// Returns the path of a binding for display. It opens nothing.
     pub fn join(&self, path: impl AsRef<Path>) -> PathBuf {
         self.path.join(path)
     }
 
-    /// Opens what a path of a binding names.
+    /// Opens the path of a binding.
     pub(crate) fn open(&self, path: impl AsRef<Path>, flags: OFlags) -> io::Result<OwnedFd> {
         let (path, flags) = (path.as_ref(), flags | OFlags::CLOEXEC);
         let Some(root) = self.root.as_deref().filter(|_| path.is_relative()) else {
@@ -56,7 +55,7 @@ impl PathBase {
 }
 
 impl From<PathBuf> for PathBase {
-    /// Returns a base for paths that the user wrote: they may lead anywhere.
+    /// Returns a base for the paths of the user's policy. They may lead anywhere.
     fn from(path: PathBuf) -> Self {
         Self { path, root: None }
     }

@@ -186,8 +186,8 @@ impl Directory {
         Ok(Self { dir: Dir::new(File::from(directory), permissions, mode, false), narrowing: None, masks: None })
     }
 
-    /// Returns the same directory without the places that these masks hide, and without the right to change those that
-    /// they protect. They hold for every handle that is made of it later.
+    /// Returns the same directory with masks: it hides some places and protects others from change. The masks apply to
+    /// every handle that is made from the result.
     #[must_use]
     pub fn masked(self, masks: Masks) -> Self {
         Self { masks: (!masks.is_empty()).then(|| Arc::new(masks)), ..self }
@@ -253,11 +253,11 @@ impl Directory {
         Ok(Identity::with_ancestors(other)?.contains(&Identity::of(&*self.dir.dir)?))
     }
 
-    /// Returns the text of a file below the directory; nothing where there is no such file, or a mask hides it. No link
-    /// is followed, and nothing is waited for.
+    /// Returns the text of a file below the directory, or none if it does not exist or a mask hides it. Follows no link
+    /// and does not block.
     ///
     /// # Errors
-    /// It is no regular file, it is longer than `bytes_max`, it is not UTF-8, or the system says no.
+    /// It is not a regular file, it is longer than `bytes_max`, it is not UTF-8, or the system refuses.
     pub fn read_text(&self, path: &Path, bytes_max: u64) -> io::Result<Option<String>> {
         if self.hides(path) {
             return Ok(None);
@@ -289,7 +289,8 @@ impl Directory {
         &self.dir.dir
     }
 
-    /// Returns whether a mask hides a path. One that is not UTF-8, or that goes back, is hidden if there is any mask.
+    /// Returns whether a mask hides a path. If there is any mask, a path that is not UTF-8 or has `..` counts as
+    /// hidden.
     fn hides(&self, path: &Path) -> bool {
         let Some(masks) = &self.masks else { return false };
         let steps = path.to_str().and_then(|path| steps_of(path).ok());

@@ -183,8 +183,8 @@ fn footprint(config: &EngineConfig) -> Footprint {
     }
 }
 
-/// Returns the JSON documents of a call that are there at once: its arguments, and what it sends to a service or gets
-/// from one.
+/// Returns the bytes of a call's JSON documents that exist at the same time: its arguments, and one that it sends to a
+/// service or receives from one.
 fn documents_bytes(largest: &Limits) -> usize {
     let document = |text: usize| text.max(JSON_SMALL_TEXT_BYTES).saturating_mul(JSON_MEMORY_FACTOR);
     document(largest.arguments_bytes).saturating_add(document(largest.arguments_bytes.max(largest.output_bytes)))

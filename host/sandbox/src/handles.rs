@@ -51,8 +51,8 @@ impl Handles {
         self.surroundings = surroundings;
     }
 
-    /// The secrets that are looked for: all that are bound to the plugin, whether or not this call gets their clients.
-    /// Where they are not set, those of the call's own clients are looked for.
+    /// Sets the secrets to search for: all that are bound to the plugin, whether or not this call gets their clients.
+    /// By default, the secrets of the call's own clients are searched for.
     pub fn set_secrets(&mut self, secrets: Arc<PluginSecrets>) {
         self.secrets = Some(secrets);
     }

@@ -1,28 +1,29 @@
-//! The memory that the host holds for one call outside of the guest's own: one budget for every interface.
+//! The memory that the host holds for one call outside the guest's own memory: one budget for all interfaces.
 //!
-//! An object in the resource table is weighed after each host call that can change it; what lives elsewhere, such as
-//! a stream's buffer or a connection, owns a [`Charge`]. The fixed size of a table entry is not charged here:
-//! the limits on resources and handles bound it, and the footprint counts [`RESOURCE_BYTES`] and [`HANDLE_BYTES`].
+//! An object in the resource table is weighed after each host call that can change it. What is stored elsewhere, such
+//! as a stream's buffer or a connection, owns a [`Charge`]. The fixed size of a table entry is not charged here: the
+//! limits on resources and handles bound their number, and the footprint counts [`RESOURCE_BYTES`] and
+//! [`HANDLE_BYTES`].
 //!
-//! A weight is counted after the bytes are there. One host call brings at most the `transfer` limit, which the
-//! footprint counts on its own.
+//! A weight is counted after the bytes were allocated. One host call brings at most the `transfer` limit, which the
+//! footprint counts separately.
 
 use portcullis_policy::Limits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wasmtime::component::Resource;
 
-/// The most memory that one entry of the resource table takes by itself, in bytes. The largest is the body of an
+/// Maximum memory of one entry of the resource table without its weight, in bytes. The largest is the body of an
 /// outgoing HTTP request: its channel allocates a block of 32 slots.
 pub(crate) const RESOURCE_BYTES: usize = 2048;
 
-/// The most memory that the engine takes for one component handle, in bytes.
+/// Maximum memory of one component handle in the engine, in bytes.
 pub(crate) const HANDLE_BYTES: usize = 64;
 
-/// What an allocation costs beside its bytes: the allocator's header, rounding, and the counter of shared bytes.
+/// Overhead of one allocation: the allocator's header, rounding, and the counter of shared bytes.
 pub(crate) const ALLOCATION_BYTES: usize = 48;
 
-/// The call's budget of host memory is spent. The call ends.
+/// The call has exceeded its budget of host memory, and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the host may hold {0} bytes for this call")]
 pub(crate) struct HostMemoryFull(usize);
@@ -65,7 +66,7 @@ impl HostMemory {
     }
 }
 
-/// Bytes of a call's budget, given back when this is dropped.
+/// Bytes of a call's budget. Dropping this returns them.
 #[derive(Debug)]
 pub(crate) struct Charge {
     memory: HostMemory,
@@ -73,7 +74,7 @@ pub(crate) struct Charge {
 }
 
 impl Charge {
-    /// Charges what `bytes` is above the bytes so far.
+    /// Raises the charge to `bytes`, if it is lower.
     pub(crate) fn raise_to(&mut self, bytes: usize) -> Result<(), HostMemoryFull> {
         let more = bytes.saturating_sub(self.bytes);
         self.memory.take(more)?;
@@ -88,9 +89,9 @@ impl Drop for Charge {
     }
 }
 
-/// An object whose size a guest decides.
+/// An object whose size depends on the guest.
 pub(crate) trait Weighed {
-    /// Returns the bytes that the host holds for it beside its fixed size.
+    /// Returns the bytes that the host holds for the object, without its fixed size.
     fn weight(&self) -> usize;
 }
 
@@ -98,7 +99,7 @@ pub(crate) trait Weighed {
 #[derive(Debug)]
 pub(crate) struct Weights {
     memory: HostMemory,
-    /// Indices are dense, since the table uses them again.
+    /// Indices are dense, because the table reuses them.
     bytes: Vec<usize>,
 }
 
@@ -125,7 +126,7 @@ impl Weights {
         self.memory.charge(bytes).map(drop)
     }
 
-    /// Gives the weight of an entry back, by its index: the entry is gone.
+    /// Returns the weight of an entry to the budget, by its index. The entry is removed.
     pub(crate) fn remove(&mut self, index: u32) {
         if let Some(bytes) = self.bytes.get_mut(index as usize) {
             self.memory.give_back(std::mem::take(bytes));

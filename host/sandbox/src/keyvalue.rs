@@ -1,5 +1,5 @@
-//! `wasi:keyvalue/store` and `wasi:keyvalue/atomics`: the stores of a call, by key. Where they are kept is the
-//! runtime's business.
+//! `wasi:keyvalue/store` and `wasi:keyvalue/atomics`: the stores of a call, by key. The runtime decides where they are
+//! kept.
 
 use crate::BoxFuture;
 use crate::handles::Unavailable;
@@ -28,7 +28,7 @@ pub enum StoreFault {
     /// There would be more in it than the grant allows.
     #[error("the store is full: {0}")]
     Quota(String),
-    /// A value that should be incremented is not a number, or would become too large a number.
+    /// The value to increment is not a number, or the sum is too large.
     #[error("it cannot be incremented: {0}")]
     NotANumber(String),
     /// It cannot be reached.
@@ -51,8 +51,8 @@ pub trait Store: Send + Sync {
     /// Sets the value of a key.
     fn set(&self, key: String, value: Vec<u8>) -> BoxFuture<'_, Result<(), StoreFault>>;
 
-    /// Adds to the decimal number under a key, and returns the sum. A key that is not there counts as 0. No other
-    /// change of the key comes between the read and the write. A store that does not offer this refuses.
+    /// Adds to the decimal number under a key, and returns the sum. A missing key counts as 0. No other change of the
+    /// key happens between the read and the write. A store without this function refuses.
     fn increment(&self, _key: String, _delta: u64) -> BoxFuture<'_, Result<u64, StoreFault>> {
         Box::pin(async { Err(StoreFault::Unavailable("it has no atomic increment".to_owned())) })
     }

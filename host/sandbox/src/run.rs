@@ -208,12 +208,12 @@ fn complete(result: Result<Returned, Stop>, output: &mut OutputContext) -> (Resu
     (result.and_then(|returned| finished.map(|()| returned).map_err(full)), streamed)
 }
 
-/// Returns a run without the host's secrets in what it says, and with what it did over the network.
+/// Removes the host's secrets from the output of a run, and adds what it did over the network.
 fn redacted(ran: Ran<Returned>, call: &Call) -> Ran<Returned> {
     let ran = ran.map(|returned| match returned {
         Returned::Executed(answer) => Returned::Executed(call.redact_answer(answer)),
         Returned::Reviewed(verdict) => Returned::Reviewed(call.redact_verdict(verdict)),
-        // Made without a handle, and before there was any call.
+        // Descriptions are made without a handle, before any call.
         Returned::Described(_) => returned,
     });
     Ran { log: call.redact_log(ran.log), traffic: call.traffic(), ..ran }

@@ -19,7 +19,7 @@ pub(crate) struct State {
     pub(crate) meter: Meter,
     pub(crate) clock: Clock,
     pub(crate) table: ResourceTable,
-    /// The sizes of the table's entries, where a guest decides them.
+    /// The weights of the table entries whose size depends on the guest.
     pub(crate) weights: Weights,
     pub(crate) wasi: WasiCtx,
     pub(crate) filesystem: FilesystemContext,
@@ -77,7 +77,7 @@ impl State {
         }
     }
 
-    /// Charges what the host holds for an entry of the table as it is now. The error ends the guest.
+    /// Charges the current weight of a table entry. An error ends the guest.
     pub(crate) fn weigh<T: Weighed + 'static>(&mut self, entry: &Resource<T>) -> wasmtime::Result<()> {
         let bytes = self.table.get(entry)?.weight();
         Ok(self.weights.set(entry, bytes)?)

@@ -29,7 +29,7 @@ pub enum LimitKind {
     Handles,
     /// Host resources behind the handles.
     Resources,
-    /// Memory that the host holds for the call, outside of the guest's own.
+    /// Memory that the host holds for the call, outside the guest's own memory.
     HostMemory,
     /// Bytes of one request for randomness.
     Random,

@@ -1,5 +1,5 @@
-//! Going on from an open directory: to another one below it, or to see what a name stands for. Nothing that is opened
-//! here can be read or written.
+//! Looks up paths from an open directory: opens a directory below it, or finds what a name refers to. What is opened
+//! here cannot be read or written.
 
 use super::{Directory, Identity};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
@@ -8,21 +8,21 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-/// How directories on the way are looked up.
+/// How the directories of a path are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
-    /// In what the kernel has in memory: at once, with `EAGAIN` for what it does not have, and with `EINVAL` before
-    /// Linux 5.12.
+    /// Only in the kernel's cache, without blocking. Fails with `EAGAIN` if something is not cached, and with `EINVAL`
+    /// before Linux 5.12.
     Cached,
-    /// Wherever they are stored. Blocks.
+    /// In the file system. Blocks.
     Stored,
 }
 
 impl Directory {
-    /// Returns whether this is the directory at a path that was resolved, so that no link is in it.
+    /// Returns whether this is the directory at a resolved path, which has no link.
     ///
     /// # Errors
-    /// What the system says of the path or of one of the directories.
+    /// The system refuses the path or one of the directories.
     pub fn is_at(&self, path: &Path) -> io::Result<bool> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let there = openat(CWD, path, flags, Mode::empty())?;
@@ -30,18 +30,18 @@ impl Directory {
     }
 }
 
-/// Opens a directory below another one to go through it, by a path without a link in it.
+/// Opens a directory below another one for further lookups, by a path without links.
 pub(crate) fn way_point(directory: impl AsFd, path: &str, lookup: Lookup) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     open_without_links(directory, path, flags, lookup)
 }
 
-/// Finds what is at a path without a link in it or at its end. What is opened can be looked at, not read.
+/// Opens the object at a path without links, also at its end. The handle can be inspected, not read.
 pub(crate) fn find_no_link(directory: impl AsFd, path: &str, lookup: Lookup) -> Result<OwnedFd, Errno> {
     open_without_links(directory, path, OFlags::PATH | OFlags::CLOEXEC, lookup)
 }
 
-/// Finds what is at a name in a directory, also where it is a link. What is opened can be looked at, not read.
+/// Opens the object with a name in a directory, even if it is a link. The handle can be inspected, not read.
 pub(crate) fn find_name(directory: impl AsFd, name: &str) -> Result<OwnedFd, Errno> {
     openat(directory, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }

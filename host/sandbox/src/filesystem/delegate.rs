@@ -72,7 +72,7 @@ impl Guard<'_> {
     }
 }
 
-/// Returns whether an open follows a link at the end: one that makes a new file does not.
+/// Returns the path flags of an open. An open that creates a file exclusively does not follow a link at the end.
 fn followed(flags: PathFlags, open: OpenFlags) -> PathFlags {
     if open.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE) { PathFlags::empty() } else { flags }
 }
@@ -254,7 +254,7 @@ impl HostDescriptor for Guard<'_> {
     ) -> FsResult<Handle> {
         let makes_directory = open_flags.contains(OpenFlags::CREATE) && path.ends_with('/');
         let at = match self.spot(&handle, followed(path_flags, open_flags), path, Use::Open).await {
-            // As the kernel has it: an open makes files alone, whatever there is.
+            // Like the kernel: an open creates only files.
             Err(error) if makes_directory && matches!(error.downcast_ref(), Some(ErrorCode::NoEntry)) => {
                 return Err(ErrorCode::IsDirectory.into());
             }

@@ -1,6 +1,6 @@
-//! What answers `wasi:filesystem`: wasmtime's own implementation behind a guard that decides file types, quotas and
-//! sizes. The handles themselves keep a guest inside its directories; the guard keeps it from what a directory may
-//! contain, within the one place of a narrowed directory, and out of the places that its masks hide or protect.
+//! Implements `wasi:filesystem`: wasmtime's own implementation behind a guard that checks file types, quotas and sizes.
+//! The handles themselves keep a guest inside its directories. The guard refuses special files, keeps a guest within
+//! the one place of a narrowed directory, and out of the places that masks hide or protect.
 
 mod delegate;
 mod effects;
@@ -46,7 +46,7 @@ pub(crate) struct FilesystemContext {
     directory_entries_max: usize,
     memory: HostMemory,
     open: OpenFiles,
-    /// The listings of directories in which something may be hidden, by the number of their stream.
+    /// The listings of directories in which a mask may hide something, by the number of their stream.
     listings: Vec<(u32, Standing)>,
     done: Done,
     /// Who hears of what a call did that nobody waited for.

@@ -1,8 +1,8 @@
-//! Giving names in a directory with masks: a new directory, a link, another name for what has one.
+//! Creates names in a directory with masks: new directories, links and renames.
 //!
-//! A directory keeps its handles when it is moved, and what was below it is then below another name. So a directory
-//! moves only to where the same masks hold, and whether something is a directory must not change between the look at it
-//! and the move. Only these functions put a directory or a link under a name, and they run one at a time.
+//! The handles of a directory stay open when it is moved, and its content is then below another name. So a directory
+//! moves only to a place with the same masks. Whether the name is a directory must not change between that check and
+//! the move. Only these functions create a directory or a link, and they run one at a time.
 
 use super::Guard;
 use super::masked::Standing;
@@ -16,10 +16,10 @@ use wasmtime_wasi::p2::FsResult;
 use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, HostDescriptor, PathFlags};
 use wasmtime_wasi::runtime::spawn_blocking;
 
-/// Held while a name is given in any directory with masks. Every holder is in a thread that may block.
+/// Held while a name is created in any directory with masks. Every holder is in a thread that may block.
 static NAMING: Mutex<()> = Mutex::new(());
 
-/// A place at which a name is given.
+/// A place at which a name is created.
 struct NamedPlace {
     directory: Arc<File>,
     path: String,
@@ -34,7 +34,7 @@ impl NamedPlace {
     }
 }
 
-/// What a name is given to.
+/// What gets the name.
 enum Naming {
     Directory,
     Symlink(String),
@@ -67,7 +67,7 @@ impl Guard<'_> {
         give(self.named_place(at)?, Naming::Symlink(target)).await
     }
 
-    /// Gives a file another name.
+    /// Creates a hard link to a file.
     pub(super) async fn make_link(&mut self, old: &Placed, new: &Placed) -> FsResult<()> {
         if old.standing.is_none() && new.standing.is_none() {
             let (from, to) = (old.path.clone(), new.path.clone());
@@ -80,7 +80,7 @@ impl Guard<'_> {
         give(self.named_place(new)?, Naming::Link(self.named_place(old)?)).await
     }
 
-    /// Moves something to another name.
+    /// Renames a file or directory.
     pub(super) async fn rename(&mut self, old: &Placed, new: &Placed) -> FsResult<()> {
         if old.standing.is_none() && new.standing.is_none() {
             let (from, to) = (old.path.clone(), new.path.clone());

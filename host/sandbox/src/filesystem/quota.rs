@@ -40,8 +40,8 @@ impl Quota {
         if hole == 0 { Ok(()) } else { self.take_bytes(hole) }
     }
 
-    /// Puts a stream under the quota, and adds what goes through it to `written`. `charge` pays for what waits to be
-    /// written.
+    /// Charges a stream to the quota, and adds what goes through it to `written`. `charge` pays for the bytes that wait
+    /// to be written.
     pub(super) fn meter(&self, stream: DynOutputStream, written: &Arc<AtomicU64>, charge: Charge) -> DynOutputStream {
         Box::new(Metered { stream, bytes: Arc::clone(&self.bytes), written: Arc::clone(written), charge })
     }
@@ -56,7 +56,7 @@ struct Metered {
     stream: DynOutputStream,
     bytes: Arc<AtomicU64>,
     written: Arc<AtomicU64>,
-    /// The longest piece so far: the stream writes one at a time.
+    /// The longest piece so far. The stream writes one at a time.
     charge: Charge,
 }
 

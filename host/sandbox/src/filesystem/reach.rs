@@ -12,7 +12,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 pub(super) enum Reach {
     /// Everything in it.
     All,
-    /// Everything in it but what masks hide.
+    /// Everything in it, except what masks hide.
     Masked(Standing),
     /// One place: the handle stands this many steps on the way there.
     Way {
@@ -26,7 +26,7 @@ pub(super) enum Reach {
 }
 
 impl Reach {
-    /// Returns what a directory leads to, by what its masks say of it.
+    /// Returns the reach of a directory, by its masks.
     pub(super) fn of(standing: Option<Standing>) -> Self {
         standing.map_or(Self::All, Self::Masked)
     }

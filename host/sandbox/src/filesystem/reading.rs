@@ -1,24 +1,24 @@
-//! Input streams of files, charged for the bytes that were read from a file and that the guest has not taken.
+//! Input streams of files. They are charged for the bytes that were read from a file and that the guest has not taken.
 
 use crate::host_memory::{Charge, HostMemory, HostMemoryFull};
 use bytes::Bytes;
 use wasmtime_wasi::p2::{DynInputStream, InputStream, Pollable, StreamError, StreamResult};
 
-/// The most that wasmtime reads from a file at once, in bytes, whatever a guest asks for.
+/// Maximum bytes that wasmtime reads from a file at once, whatever a guest asks for.
 const READ_BYTES_MAX: usize = 64 * 1024;
 
-/// What wasmtime reads ahead for a guest that waits for a stream, in bytes.
+/// Bytes that wasmtime reads ahead for a guest that waits for a stream.
 const READ_AHEAD_BYTES: usize = 4096;
 
-/// Charges a stream as long as it is there.
+/// Wraps a stream so that it is charged until it is dropped.
 pub(super) fn charged(stream: DynInputStream, memory: &HostMemory) -> Result<DynInputStream, HostMemoryFull> {
-    // Waiting cannot fail, so what it may read is paid for from the beginning.
+    // Waiting for the stream cannot fail, so its read-ahead is charged from the beginning.
     Ok(Box::new(Charged { stream, charge: memory.charge(READ_AHEAD_BYTES)? }))
 }
 
 struct Charged {
     stream: DynInputStream,
-    /// The largest read so far: the stream holds one at a time.
+    /// The largest read so far. The stream holds one at a time.
     charge: Charge,
 }
 

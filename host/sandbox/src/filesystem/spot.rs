@@ -1,9 +1,9 @@
-//! Where a function of the interface acts: every path of a guest becomes a spot before anything is done with it.
+//! The place where a function of the interface acts. Every path of a guest becomes a spot first.
 //!
-//! In a directory that is not narrowed, that is the handle and the path as they came. In a narrowed one it is a handle
-//! of the directory around the last name, which is opened without following a link; what acts on the name then follows
-//! none either. So nothing that changes on the way in between leads anywhere else. In one with masks it is the same, at
-//! the end of a walk that goes through links itself.
+//! In an ordinary directory, a spot is the handle and the path of the guest. In a narrowed directory, it is the last
+//! name and a handle of its parent, which is opened without following a link. The operation on the name follows no link
+//! either, so a concurrent change cannot redirect it. In a directory with masks, it is the same at the end of a walk
+//! that follows links itself.
 
 use super::masked::Standing;
 use super::reach::{Ending, Reach, Station, Target, Use};
@@ -28,7 +28,7 @@ pub(super) struct Spot {
     pub(super) flags: PathFlags,
     /// What the directory leads to, once the path is opened as one.
     pub(super) reach: Reach,
-    /// What masks say of the place.
+    /// The masks that apply to the place.
     pub(super) standing: Option<Standing>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Placed {
     temporary: bool,
     pub(super) path: String,
     pub(super) flags: PathFlags,
-    /// What masks say of the place.
+    /// The masks that apply to the place.
     pub(super) standing: Option<Standing>,
 }
 
@@ -145,7 +145,8 @@ impl Guard<'_> {
     }
 }
 
-/// Returns the spot at the end of a path in a narrowed directory; the reach is that of the way to the place.
+/// Returns the spot at the end of a path in a narrowed directory. Its reach depends on where the path is relative to
+/// the granted place.
 async fn narrowed(
     mut directory: Dir,
     (way, standing): (Reach, Option<Standing>),
@@ -154,7 +155,7 @@ async fn narrowed(
     of: Use,
 ) -> FsResult<Spot> {
     let Reach::Way { narrowing, .. } = &way else { return Err(ErrorCode::NotPermitted.into()) };
-    // Below the place, the walk decides.
+    // Below the granted place, the walk decides.
     if let Some(standing) = standing.as_ref().filter(|_| target.station != Station::Below) {
         standing.check(of)?;
     }
@@ -165,7 +166,7 @@ async fn narrowed(
     let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
     let through = Arc::clone(narrowing);
     let (start, path) = match settle(&through, &target, of, follow, Lookup::Cached) {
-        // To wait in another thread costs more than all of this, and the directories of a call are mostly in memory.
+        // Waiting for another thread costs more than this lookup, and the directories of a call are mostly cached.
         Err(error) if is_undecided(&error) => {
             spawn_blocking(move || settle(&through, &target, of, follow, Lookup::Stored)).await?
         }
@@ -174,7 +175,7 @@ async fn narrowed(
     directory.dir = start;
     let (reach, flags) = match (station, standing.clone()) {
         (Station::Below, Some(standing)) => return walked(directory, standing, flags, path, of).await,
-        // Below the place, links lead wherever they do in a directory of its own.
+        // Below the granted place, links work as in an ordinary directory.
         (Station::Below, None) => (Reach::All, flags),
         (Station::Place, standing) => (Reach::of(standing), PathFlags::empty()),
         (Station::Way, _) => (way, PathFlags::empty()),
@@ -188,18 +189,18 @@ async fn walked(mut directory: Dir, standing: Standing, flags: PathFlags, path: 
     let walk = Walk { start: Arc::clone(&directory.dir), standing, path, of, follow };
     let arrival = match walk.at_once() {
         Ok(arrival) => arrival,
-        // Whatever is in the way, the walk names it.
+        // The blocking walk returns the real error.
         Err(_) => spawn_blocking(move || walk.walk()).await?,
     };
     arrival.standing.check(of)?;
     directory.dir = arrival.directory;
-    // A link at the end was followed. Who gives a name is told that a link is not.
+    // The walk already followed a link at the end. A function that creates a name must still see the link.
     let flags = if of == Use::Name { flags } else { PathFlags::empty() };
     let reach = Reach::Masked(arrival.standing.clone());
     Ok(Spot { directory, path: arrival.path, flags, reach, standing: Some(arrival.standing) })
 }
 
-/// Returns whether the kernel would have to look further than in its memory.
+/// Returns whether the kernel would have to look outside its cache.
 fn is_undecided(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput)
 }

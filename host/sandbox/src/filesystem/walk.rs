@@ -1,8 +1,8 @@
-//! A walk from a directory with masks to the place where a path leads, name by name and through links, so that what
-//! counts is where a guest arrives and not how it spelt the way.
+//! Walks from a directory with masks to the place that a path leads to, name by name and through links. So masks apply
+//! to the place, and not to the spelling of the path.
 //!
-//! The walk ends at a directory without a link on the way to it, and one name in it. Whoever acts on that name follows
-//! no link.
+//! The walk ends with a directory that was reached without an unresolved link, and one name in it. An operation on that
+//! name follows no link.
 
 use super::masked::Standing;
 use super::reach::Use;
@@ -13,22 +13,22 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// Maximum links on the way to one place, as Linux has it.
+/// Maximum links on the way to one place, as in Linux.
 const LINKS_MAX: usize = 40;
 
-/// Maximum names on the way to one place, with those that links bring: a path has at most 2048 of them.
+/// Maximum names on the way to one place, including those of link targets. A path has at most 2048 names.
 const NAMES_MAX: usize = 4096;
 
-/// Where a walk ends.
+/// The end of a walk.
 pub(super) struct Arrival {
     pub(super) directory: Arc<File>,
-    /// A name, or a dot for the directory itself. A slash behind it says that nothing is there, and that only a
-    /// directory may be given the name.
+    /// A name, or a dot for the directory itself. A trailing slash means that nothing exists there, and that only a
+    /// directory can get the name.
     pub(super) path: String,
     pub(super) standing: Standing,
 }
 
-/// A walk that is to be made.
+/// The start and the path of a walk.
 #[derive(Clone)]
 pub(super) struct Walk {
     pub(super) start: Arc<File>,
@@ -40,7 +40,8 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Walks where the kernel has everything in memory and there is no link on the way; an error says nothing else.
+    /// Walks without blocking, if the kernel has everything in its cache and there is no link on the way. On any error,
+    /// call [`Walk::walk`].
     pub(super) fn at_once(&self) -> io::Result<Arrival> {
         let names: Vec<&str> = self.path.split('/').collect();
         let is_plain = |name: &&str| !matches!(*name, "" | "." | "..");
@@ -68,14 +69,14 @@ impl Walk {
         Ok(Arrival { directory, path: (*name).to_owned(), standing: around.step(name) })
     }
 
-    /// Walks. Blocks.
+    /// Walks, and may block.
     pub(super) fn walk(&self) -> io::Result<Arrival> {
         if self.path.is_empty() {
             return Err(Errno::NOENT.into());
         }
         let mut progress = Progress {
             walk: self,
-            // The first stays: above it the guest has nothing.
+            // Never removed: the guest has no right above it.
             around: vec![(Arc::clone(&self.start), self.standing.clone())],
             ahead: Vec::new(),
             links: 0,
@@ -90,19 +91,19 @@ impl Walk {
     }
 }
 
-/// How far a walk has come.
+/// The state of a walk.
 struct Progress<'a> {
     walk: &'a Walk,
-    /// The directories from the start to here.
+    /// The directories from the start to the current one.
     around: Vec<(Arc<File>, Standing)>,
-    /// The names that are still ahead, the next one last.
+    /// The remaining names, the next one last.
     ahead: Vec<String>,
     links: usize,
     names: usize,
 }
 
 impl Progress<'_> {
-    /// Puts the names of a path before those that are ahead.
+    /// Inserts the names of a path before the remaining names.
     fn prepend(&mut self, path: &str) -> io::Result<()> {
         if path.starts_with('/') {
             return Err(Errno::PERM.into());
@@ -115,7 +116,7 @@ impl Progress<'_> {
         self.around.last().ok_or_else(|| Errno::PERM.into())
     }
 
-    /// Takes one step. Returns where the walk ends.
+    /// Takes one step. Returns the end of the walk once it is reached.
     fn step(&mut self) -> io::Result<Option<Arrival>> {
         self.names += 1;
         if self.names > NAMES_MAX {
@@ -136,7 +137,7 @@ impl Progress<'_> {
         }
     }
 
-    /// Goes on to a name: ends there, goes into the directory, or follows the link.
+    /// Processes a name: ends there, enters the directory, or follows the link.
     fn enter(&mut self, name: &str) -> io::Result<Option<Arrival>> {
         let (directory, around) = self.here()?.clone();
         let standing = around.step(name);
@@ -149,7 +150,7 @@ impl Progress<'_> {
             let path = if slash { format!("{name}/") } else { name.to_owned() };
             Ok(Some(Arrival { directory: Arc::clone(&directory), path, standing: standing.clone() }))
         };
-        // These two take a name with a slash for the name, and never follow a link.
+        // These two accept a trailing slash, and never follow a link.
         let takes_slash = matches!(of, Use::MakeDirectory | Use::RemoveDirectory);
         if is_last && (takes_slash || !slash && !self.walk.follow) {
             return end(false);
@@ -162,7 +163,7 @@ impl Progress<'_> {
         };
         let kind = Metadata::from_file(&found)?.file_type();
         match (kind.is_symlink(), kind.is_dir()) {
-            // A link is renamed under its own name alone.
+            // A link can be renamed only by a path without a trailing slash.
             (true, _) if slash && of == Use::Name => Err(Errno::NOTDIR.into()),
             (false, true) if slash && of == Use::Name => end(false),
             (true, _) => {
@@ -185,7 +186,7 @@ impl Progress<'_> {
             return Err(Errno::LOOP.into());
         }
         let target = rustix::fs::readlinkat(link, "", Vec::new())?;
-        // A name that is not UTF-8 is one that no mask can be held against.
+        // No mask can be compared with a name that is not UTF-8.
         let target = target.to_str().map_err(|_| io::Error::from(Errno::PERM))?;
         if target.is_empty() { Err(Errno::NOENT.into()) } else { self.prepend(target) }
     }

@@ -183,7 +183,7 @@ impl ResponseBody {
         piece
     }
 
-    /// Returns what of the body is certain after a piece: all but a fixed number of bytes at its end.
+    /// Returns the part of the body that can be passed on after a piece: all but a fixed number of bytes at the end.
     fn redact(&mut self, piece: Bytes) -> Bytes {
         let call = self.reading.record.call();
         self.reading.redactor.look_for(call.incoming());
@@ -196,7 +196,8 @@ impl ResponseBody {
         certain.unwrap_or(piece)
     }
 
-    /// As `redact`, with what was held back: the body has ended as it should. After a failure that is never seen.
+    /// Like `redact`, including what was held back, because the body ended normally. After a failure, those bytes are
+    /// never passed on.
     fn last(&mut self, piece: Bytes) -> Bytes {
         let certain = self.redact(piece);
         let mut found = 0;

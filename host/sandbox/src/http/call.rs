@@ -1,4 +1,4 @@
-//! What the requests of one call share: their record, their budget, and the secrets that are looked for.
+//! State that the requests of one call share: their log, their budget, and the secrets to search for.
 
 use super::client::Client;
 use super::error::{Failure, Refusal, bounded};
@@ -15,8 +15,8 @@ const EXCHANGES_MAX: usize = 32;
 /// How many connections a call may have at once: what a plugin that fetches side by side has use for.
 pub(super) const CONNECTIONS_MAX: usize = 8;
 
-/// The memory that a connection takes at most, in bytes: 256 KiB read ahead, 128 KiB of a request's body, 64 KiB of
-/// headers, the buffers of TLS and HTTP, and a step of decoding, which is 1 MiB at worst.
+/// Maximum memory of a connection, in bytes: 256 KiB read ahead, 128 KiB of a request's body, 64 KiB of headers, the
+/// buffers of TLS and HTTP, and one step of decoding, which is at most 1 MiB.
 const CONNECTION_BYTES: usize = 1536 * 1024;
 
 /// What is recorded of a request that the end of the call cut off.
@@ -26,7 +26,7 @@ const CUT_OFF: &str = "the call ended first";
 #[derive(Default)]
 pub(crate) struct Call {
     state: Mutex<State>,
-    /// `None` for a plugin that has no client and no host with secrets.
+    /// `None` if the plugin has no client and the host has no secrets.
     secrets: Option<Arc<PluginSecrets>>,
 }
 
@@ -126,19 +126,19 @@ impl Call {
         }
     }
 
-    /// Opens all secrets of the plugin, so that they are looked for in what is received from now on.
+    /// Opens all secrets of the plugin, so that the host searches what it receives from now on for them.
     pub(super) async fn open_secrets(&self) {
         if let Some(secrets) = &self.secrets {
             secrets.open_all().await;
         }
     }
 
-    /// Returns what looks for the plugin's secrets in what it receives.
+    /// Returns the redactor for what the plugin receives.
     pub(super) fn incoming(&self) -> Option<Arc<Redactor>> {
         self.secrets.as_ref()?.incoming()
     }
 
-    /// Returns what looks for every secret of the host in what the plugin says, to the model or to the log.
+    /// Returns the redactor for what the plugin returns or logs. It searches for every secret of the host.
     pub(super) fn outgoing(&self) -> Option<Arc<Redactor>> {
         self.secrets.as_ref()?.outgoing()
     }
@@ -149,7 +149,7 @@ impl Call {
         }
     }
 
-    /// Returns a text that goes out, without the host's secrets.
+    /// Removes the host's secrets from a text that leaves the host.
     pub(super) fn redact_text(&self, text: String) -> String {
         self.redact(text, Redactor::text)
     }
@@ -177,8 +177,8 @@ impl Call {
             if exchange.status.is_none() && exchange.error.is_none() {
                 exchange.error = Some(CUT_OFF.to_owned());
             }
-            // A guest can only write what it knows; this is for what it may have been told in another way. An error may
-            // quote a server, and a host's name is in lower case.
+            // A guest may have learned a secret in another way. An error may quote a server, and a host's name is in
+            // lower case.
             exchange.method = self.redact_text(std::mem::take(&mut exchange.method));
             exchange.error = exchange.error.take().map(|error| self.redact_text(error));
             let url = self.redact_text(std::mem::take(&mut exchange.url));

@@ -77,12 +77,12 @@ impl Client {
         self.shared.vault.as_deref().filter(|vault| vault.is_for(destination))
     }
 
-    /// Returns where the secret is, whatever destination it belongs to.
+    /// Returns the vault of the secret, for any destination.
     pub(super) fn any_vault(&self) -> Option<&Arc<Vault>> {
         self.shared.vault.as_ref()
     }
 
-    /// Returns the network it belongs to.
+    /// Returns the client's network.
     pub(crate) fn network(&self) -> &Network {
         &self.shared.network
     }
@@ -120,8 +120,8 @@ impl Client {
         if self.shared.network.is_forbidden(address) { Err(Refusal::OwnServer) } else { Ok(()) }
     }
 
-    /// Checks whether a narrowed client can connect to its destination at all, without looking anything up: no approval
-    /// lifts what this refuses.
+    /// Checks whether a narrowed client can connect to its destination at all, without a DNS lookup. No approval
+    /// overrides this refusal.
     ///
     /// # Errors
     /// The policy permits no address that the destination's host can have, or it is a server of this host.

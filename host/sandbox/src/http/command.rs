@@ -1,7 +1,7 @@
-//! Runs the program that prints a secret, and ends everything that it started.
+//! Runs the program that prints a secret, and kills everything that it started.
 //!
-//! The program leads a process group of its own. Whatever of that group is left when the program has ended, failed or
-//! taken too long is killed. A process that leaves the group, as a daemon does with `setsid`, is not.
+//! The program leads its own process group. When it has ended, failed or timed out, the host kills the rest of that
+//! group. It does not kill a process that leaves the group, as a daemon does with `setsid`.
 
 use super::secret::SecretError;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -13,12 +13,12 @@ use tokio::process::{Child, ChildStdout};
 use tokio::time::{sleep, timeout};
 use zeroize::Zeroizing;
 
-/// How long a program may take to print a secret: it may ask a keyring, but no person.
+/// Maximum time of a program that prints a secret. It may ask a keyring, but not a person.
 const COMMAND_TIME: Duration = Duration::from_secs(10);
-/// How long the host reads on after the program has ended, while a process that it started keeps the pipe open. What
-/// the program itself wrote is in the pipe by then; this is for the last stage of a pipeline.
+/// How long the host keeps reading after the program has ended, while a process that it started keeps the pipe open.
+/// The program's own output is in the pipe by then. The grace is for the last stage of a pipeline.
 const READ_GRACE: Duration = Duration::from_millis(200);
-/// How often the host looks whether the program has ended. A secret is read once, so that this costs little.
+/// How often the host checks whether the program has ended. A secret is read once, so this costs little.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Runs a program without a shell, in the directory `base`, and returns at most `bytes_max` bytes that it printed.
@@ -35,7 +35,8 @@ async fn within<T>(time: Duration, run: impl Future<Output = Result<T, SecretErr
 
 async fn run(words: &[String], base: &Path, bytes_max: usize) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     let mut child = start(words, base)?;
-    // Declared after the child, so that the group is killed before the child is dropped and its number is free.
+    // Declared after the child, so that the group is killed before the child is dropped and its process number can be
+    // reused.
     let group = Group::of(&child)?;
     let pipe = child.stdout.take().ok_or(SecretError::Command)?;
     let printed = read(pipe, &group, bytes_max).await?;
@@ -54,9 +55,9 @@ fn start(words: &[String], base: &Path) -> Result<Child, SecretError> {
     command.spawn().map_err(|_| SecretError::Command)
 }
 
-/// Reads until the pipe is closed, or until a grace after the program has ended.
+/// Reads until the pipe is closed, or until [`READ_GRACE`] after the program has ended.
 async fn read(mut pipe: ChildStdout, group: &Group, bytes_max: usize) -> Result<Zeroizing<Vec<u8>>, SecretError> {
-    // Room for all of it, so that no copy is left behind where the buffer was before it grew.
+    // Allocate the full capacity, because a growing buffer would leave a copy of the secret behind.
     let mut printed = Zeroizing::new(Vec::with_capacity(bytes_max + 1));
     let over = async {
         let ended = group.leader_ended().await;
@@ -82,7 +83,7 @@ async fn read(mut pipe: ChildStdout, group: &Group, bytes_max: usize) -> Result<
     }
 }
 
-/// The process group of a program whose exit status nobody has taken yet. Kills what is left of it when dropped.
+/// The process group of a program that was not reaped yet. Dropping this kills the rest of the group.
 struct Group {
     leader: Pid,
 }
@@ -109,7 +110,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // It fails where nothing of the group is left.
+        // This fails if the group is empty.
         let _ = kill_process_group(self.leader, Signal::KILL);
     }
 }

@@ -10,7 +10,7 @@ use std::io::Write;
 /// holds much more than a mebibyte.
 const STEP_BYTES: usize = 1024;
 
-/// The codings that an error names: those of the IANA registry. Another text may be anything, a secret included.
+/// Codings that an error may name: those of the IANA registry. Any other text could be a secret.
 const CODINGS_NAMED: [&str; 8] = ["br", "compress", "dcb", "dcz", "deflate", "exi", "pack200-gzip", "zstd"];
 
 /// How a body is encoded.

@@ -53,7 +53,7 @@ pub(super) enum Refusal {
     OwnServer,
 }
 
-/// Why a narrowed client will not connect, whoever approves its call.
+/// Why a narrowed client cannot connect, even with an approval.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Unreachable(#[from] Refusal);

@@ -92,7 +92,8 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
     if let Some(vault) = client.vault(&destination) {
         inject(vault, &mut head, &destination).await?;
     }
-    // Before anything is received: what this server repeats may have been sent to another one, in another call.
+    // Open the secrets before anything is received. This server may repeat a secret that another call sent to another
+    // server.
     record.call().open_secrets().await;
     let addresses = checked_addresses(&client, &destination).await?;
     let stream = connect::connect(&addresses, timing.end(timing.connect)).await?;

@@ -19,13 +19,13 @@ const KEPT: [&str; 8] = [
     // The framing of a message, which the host decides.
     "te",
     "trailer",
-    // With these some servers take another method than the one that was checked.
+    // With these headers, some servers use another method than the checked one.
     "x-http-method",
     "x-http-method-override",
     "x-method-override",
 ];
 
-/// The beginning of the names of headers that are for a proxy, which no request goes through.
+/// Prefix of headers for a proxy. No request goes through one.
 const KEPT_PREFIX: &str = "proxy-";
 
 /// How long the headers of a request may be together, in bytes: what servers take.
@@ -122,7 +122,7 @@ pub(super) fn complete(headers: &mut HeaderMap) {
     headers.remove(HOST);
 }
 
-/// Takes out of a response's headers what is no longer true after decoding and redacting, and the plugin's secrets.
+/// Removes the headers that are wrong after decoding and redacting, and the plugin's secrets, from a response.
 pub(super) fn clean(headers: &mut HeaderMap, decoded: bool, call: &Call) {
     if decoded {
         headers.remove(CONTENT_ENCODING);
@@ -142,10 +142,10 @@ pub(super) fn clean(headers: &mut HeaderMap, decoded: bool, call: &Call) {
     }
 }
 
-/// Copies the values out of the buffer of their connection, which would stay as long as any of them.
+/// Copies the values out of the connection's buffer, which would otherwise stay allocated as long as any of them.
 pub(super) fn detach(headers: &mut HeaderMap) {
     for value in headers.values_mut() {
-        // The bytes of a value are a value.
+        // The bytes of a valid value are valid.
         if let Ok(copy) = HeaderValue::from_bytes(value.as_bytes()) {
             *value = copy;
         }

@@ -1,11 +1,11 @@
 //! HTTP for guests: `wasi:http` and the clients of `dependencies`, answered by one client of our own.
 //!
-//! A request is read into a destination once (`portcullis_policy::Destination`); that one reading is decided on
-//! (`client`), resolved (`resolve`), connected to at an address that was checked (`connect`), encrypted (`tls`) and
-//! sent on a connection of its own (`exchange`). Connections, cookies and redirects are never shared or followed.
-//! Bodies stream under caps (`body`, `decode`); a secret is added at the last moment (`secret`, `command`) and searched
-//! for in what comes back and goes out (`redact`, `redact_stream`, `spellings`, `watch`). Whatever a call has open here
-//! ends with it (`tasks`).
+//! A request is parsed into a destination once (`portcullis_policy::Destination`). The host decides that destination
+//! (`client`), resolves it (`resolve`), connects to a checked address (`connect`), encrypts (`tls`) and sends the
+//! request on its own connection (`exchange`). Connections and cookies are never shared, and redirects are never
+//! followed. Bodies stream under limits (`body`, `decode`). A secret is added at the last moment (`secret`, `command`)
+//! and searched for in what comes back and goes out (`redact`, `redact_stream`, `spellings`, `watch`). When a call
+//! ends, everything that it opened here ends (`tasks`).
 
 mod body;
 mod budget;

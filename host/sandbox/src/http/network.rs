@@ -1,5 +1,5 @@
-//! What all clients of a host share: whom to ask for addresses, whom TLS trusts, what no guest may reach, and which
-//! secrets were opened.
+//! State that all clients of a host share: the name servers, the certificate authorities, the addresses that no guest
+//! may reach, and the opened secrets.
 
 use super::resolve::NameServers;
 use super::tls;
@@ -18,9 +18,9 @@ pub struct Network {
 struct Shared {
     name_servers: NameServers,
     tls: OnceLock<Option<Arc<ClientConfig>>>,
-    /// One list for all networks of a host, whatever their name servers.
+    /// Shared by all networks of a host, whatever their name servers.
     own: Arc<RwLock<Vec<SocketAddr>>>,
-    /// One list for all networks of a host: what an earlier policy opened may still be good.
+    /// Shared by all networks of a host, because a secret of an earlier policy may still be valid.
     opened: Arc<OpenedSecrets>,
 }
 
@@ -41,8 +41,7 @@ impl Network {
         Ok(Self { shared: Arc::new(Shared { name_servers, tls, own, opened }) })
     }
 
-    /// Returns the same network with other name servers. What is forbidden here is forbidden there, and what was opened
-    /// here is looked for there, now and later.
+    /// Returns the same network with other name servers. Both share the forbidden addresses and the opened secrets.
     #[must_use]
     pub fn with_name_servers(&self, name_servers: &[SocketAddr]) -> Self {
         let (own, opened) = (Arc::clone(&self.shared.own), Arc::clone(&self.shared.opened));

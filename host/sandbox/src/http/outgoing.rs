@@ -1,11 +1,11 @@
-//! What a guest writes piece by piece, without the secrets of its host.
+//! Removes the host's secrets from what a guest writes piece by piece.
 
 use super::call::Call;
 use super::redact_stream::StreamRedactor;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Takes secrets out of a text that is written while more of them may be opened.
+/// Removes secrets from a text that is written while further secrets may be opened.
 pub(crate) struct OutgoingRedactor {
     call: Arc<Call>,
     redactor: StreamRedactor,

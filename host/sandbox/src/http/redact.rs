@@ -1,9 +1,9 @@
-//! Finds secrets in what comes back or goes out, in the spellings that servers echo them in, and takes them out.
+//! Finds and removes secrets in what comes back or goes out, in the spellings that servers echo.
 //!
-//! Found: the value itself, reversed, in base64 (both alphabets, at each of the three offsets, padded or not), in
-//! hexadecimal, percent-encoded (only where needed or throughout, and as forms do), and escaped as in JSON or HTML.
-//! Not found: anything that a server which means to leak can think of, such as a value in pieces, encoded twice or
-//! encrypted. A server that means to leak already has the secret; this is for those that echo.
+//! It finds the value itself, reversed, in base64 (both alphabets, at each of the three offsets, padded or not), in
+//! hexadecimal, percent-encoded (only where needed or throughout, and as forms do), and escaped as in JSON or HTML. It
+//! does not find a value in pieces, encoded twice or encrypted. A server that wants to leak the secret already has it.
+//! This is for servers that echo.
 
 use super::spellings::spellings;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
@@ -14,16 +14,16 @@ use zeroize::Zeroizing;
 /// What stands where a secret stood.
 pub(super) const REPLACEMENT: &str = "[redacted by Portcullis]";
 
-/// The shortest hold-back of a stream, in bytes. Together with rounding up to a power of two it keeps a guest from
-/// reading the length of an ordinary secret from the number of bytes that it has to wait for.
+/// Minimum hold-back of a stream, in bytes. With rounding up to a power of two, it hides the length of an ordinary
+/// secret: a guest cannot derive it from the number of bytes that it waits for.
 const HOLD_BACK_BYTES_MIN: usize = 256;
 
-/// Looks for one secret or more in all their spellings.
+/// Searches for one or more secrets in all their spellings.
 pub(super) struct Redactor {
     automaton: AhoCorasick,
-    /// For names of headers and hosts, which arrive in lower case. `None` where no spelling can be in a name.
+    /// For names of headers and hosts, which arrive in lower case. `None` if no spelling can be in a name.
     names: Option<AhoCorasick>,
-    /// Sorted, each once.
+    /// Sorted, without duplicates.
     spellings: Vec<Zeroizing<Vec<u8>>>,
     /// Which bytes a spelling can begin with.
     begins: [bool; 256],
@@ -36,7 +36,7 @@ impl Redactor {
         Self::of(values.iter().flat_map(|value| spellings(value)).collect())
     }
 
-    /// Looks for all that any of `parts` looks for. `None` where that is too much.
+    /// Returns a redactor for the secrets of all `parts`. `None` if they are too many.
     pub(super) fn union(parts: &[Arc<Self>]) -> Option<Self> {
         Self::of(parts.iter().flat_map(|part| part.spellings.iter().map(|spelling| spelling.to_vec())).collect())
     }
@@ -57,18 +57,19 @@ impl Redactor {
         Some(Self { automaton, names, spellings, begins, longest_bytes })
     }
 
-    /// Returns whether it looks for the same as another.
+    /// Returns whether both redactors search for the same spellings.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.spellings == other.spellings
     }
 
-    /// Returns how long all spellings are together, in bytes.
+    /// Returns the length of all spellings together, in bytes.
     pub(super) fn spelled_bytes(&self) -> usize {
         self.spellings.iter().map(|spelling| spelling.len()).sum()
     }
 
-    /// Returns how many bytes at the end of a stream are held back until more arrive: always as many, so that nothing
-    /// about a secret follows from it, and enough that each spelling which begins before them is there as a whole.
+    /// Returns how many bytes at the end of a stream are held back until more arrive. The number does not depend on the
+    /// bytes, so it reveals nothing about a secret. It is large enough for every spelling that begins before the
+    /// held-back bytes to be complete.
     pub(super) fn hold_back_bytes(&self) -> usize {
         self.longest_bytes.max(HOLD_BACK_BYTES_MIN).next_power_of_two()
     }
@@ -83,7 +84,7 @@ impl Redactor {
         self.bytes(text.as_bytes()).map(as_text)
     }
 
-    /// As `text`, for a text in which case does not count.
+    /// Like `text`, for a case-insensitive text.
     pub(super) fn name(&self, name: &str) -> Option<(String, u64)> {
         replace_all(self.names.as_ref()?, name.as_bytes()).map(as_text)
     }
@@ -94,8 +95,8 @@ impl Redactor {
         replace(&self.automaton, bytes, end, found)
     }
 
-    /// Returns the first place in `bytes` where a spelling may begin whose rest was cut off. This is for what no guest
-    /// sees: it tells where a beginning of a secret is.
+    /// Returns the first position in `bytes` where a spelling may begin that is cut off. A guest must not see the
+    /// result, because it reveals whether the bytes are the beginning of a secret.
     pub(super) fn cut_off(&self, bytes: &[u8]) -> usize {
         let first = bytes.len().saturating_sub(self.longest_bytes.saturating_sub(1));
         let begun = |rest: &[u8]| {
@@ -109,7 +110,7 @@ impl Redactor {
 
 fn builder() -> AhoCorasickBuilder {
     let mut builder = AhoCorasick::builder();
-    // A table of all transitions would be large for a long secret.
+    // A full transition table would be large for a long secret.
     builder.match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::ContiguousNFA));
     builder
 }
@@ -127,7 +128,7 @@ fn replace_all(automaton: &AhoCorasick, bytes: &[u8]) -> Option<(Vec<u8>, u64)> 
 }
 
 fn as_text((redacted, found): (Vec<u8>, u64)) -> (String, u64) {
-    // Every spelling is text, so what is left between two of them is too.
+    // Every spelling is valid UTF-8, so the text between two of them is valid too.
     (String::from_utf8(redacted).unwrap_or_else(|_| REPLACEMENT.to_owned()), found)
 }
 
@@ -157,7 +158,7 @@ pub(super) mod tests {
         Arc::new(Redactor::new(&[SECRET]).unwrap())
     }
 
-    /// Returns each spelling that servers echo the secret in, by its name.
+    /// Returns the name and text of each spelling that servers echo.
     pub(in crate::http) fn echoes() -> Vec<(&'static str, String)> {
         let bytes = SECRET.as_bytes();
         let padded = |prefix: &str| BASE64.encode(&[prefix.as_bytes(), bytes, b" and more"].concat());

@@ -1,18 +1,19 @@
-//! Takes secrets out of a stream, without telling by what it holds back how much of a secret the stream has said.
+//! Removes secrets from a stream. The number of held-back bytes does not reveal how much of a secret the stream
+//! contained.
 //!
-//! A server that echoes guesses and pauses must not learn, through the guest that talks to it, whether a guess is the
-//! beginning of a secret. So the same number of bytes is held back whatever they are.
+//! A server may echo guesses and pause. Through the guest that talks to it, it must not learn whether a guess is the
+//! beginning of a secret. So the stream always holds back the same number of bytes.
 
 use super::redact::Redactor;
 use std::borrow::Cow;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// What part of the hold-back has to have arrived on top of it before anything is handed on. Each time all that is held
-/// is searched again: without this a server that drips single bytes would have all of it searched for each of them.
+/// Fraction of the hold-back that must arrive in addition before anything is passed on. All held bytes are searched
+/// again each time. Without this, a server that sends single bytes would cause a search for each of them.
 const BATCH_PART: usize = 16;
 
-/// A redactor for a stream. What it was given and has not handed on is dropped with it, as when the stream fails.
+/// A redactor for a stream. Bytes that it has not passed on are dropped with it, for example if the stream fails.
 #[derive(Default)]
 pub(super) struct StreamRedactor {
     redactor: Option<Arc<Redactor>>,
@@ -20,14 +21,14 @@ pub(super) struct StreamRedactor {
 }
 
 impl StreamRedactor {
-    /// Looks for these secrets from now on, also in what is held back. `None` leaves it at those before.
+    /// Searches for these secrets from now on, also in the held-back bytes. `None` keeps the current ones.
     pub(super) fn look_for(&mut self, redactor: Option<Arc<Redactor>>) {
         if redactor.is_some() {
             self.redactor = redactor;
         }
     }
 
-    /// Returns what of the stream is certain after `bytes`. Counts into `found`.
+    /// Returns the part of the stream that can be passed on after `bytes`. Adds the number of matches to `found`.
     pub(super) fn push<'a>(&mut self, bytes: &'a [u8], found: &mut u64) -> Cow<'a, [u8]> {
         let Some(redactor) = &self.redactor else { return Cow::Borrowed(bytes) };
         self.held.extend_from_slice(bytes);
@@ -41,7 +42,7 @@ impl StreamRedactor {
         Cow::Owned(redacted)
     }
 
-    /// Returns the rest, once the stream has ended as it should.
+    /// Returns the rest of a stream that ended normally.
     pub(super) fn finish(&mut self, found: &mut u64) -> Vec<u8> {
         let held = std::mem::take(&mut self.held);
         match &self.redactor {
@@ -56,7 +57,7 @@ mod tests {
     use super::super::redact::tests::{SECRET, echoes};
     use super::*;
 
-    /// Bytes that no spelling of the secret begins with or goes on with.
+    /// A byte that no spelling of the secret contains.
     const OTHER: u8 = b'\x01';
 
     fn redactor() -> Arc<Redactor> {
@@ -69,8 +70,7 @@ mod tests {
         stream
     }
 
-    /// Returns what a guest sees of a stream that arrives in these pieces and then pauses: how much is there after
-    /// each.
+    /// Returns how many bytes a guest has after each piece of a stream that then pauses.
     fn seen(redactor: &Arc<Redactor>, text: &[u8], piece: usize) -> Vec<usize> {
         let mut stream = stream(redactor);
         text.chunks(piece).map(|piece| stream.push(piece, &mut 0).len()).collect()
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// The search that recovers a secret from a redactor which holds back what may be its beginning.
+    /// The attack that recovers a secret from a redactor that holds back only possible beginnings of it.
     #[test]
     fn no_guess_at_a_beginning_changes_what_is_seen() {
         let redactor = redactor();

@@ -1,7 +1,7 @@
-//! The secret of a client: where it is read, what it may look like, and that nobody prints it.
+//! The secret of a client: its source, its form, and the guarantee that it is never printed.
 //!
-//! It is read before the plugin that it is bound to receives a first byte, and kept in the client from then on. Memory
-//! that we own is wiped when it is dropped; the copies within a request on its way, which hyper owns, are not.
+//! The host reads it before its plugin receives a first byte, and keeps it in the client. Memory that we own is wiped
+//! when it is dropped. Copies within a request, which hyper owns, are not wiped.
 
 use super::command;
 use super::redact::Redactor;
@@ -25,7 +25,7 @@ const SECRET_BYTES_MAX: usize = 8192;
 /// The most that is read of a file or a program, in bytes.
 const SOURCE_BYTES_MAX: usize = 64 * 1024;
 
-/// How long a secret that could not be read is not read again only to look for it. A request that needs it reads it at
+/// How long the host does not retry an unreadable secret just to search for it. A request that needs it retries at
 /// once. Without this, each call of a plugin would wait for a keyring that does not answer.
 const RETRY_TIME: Duration = Duration::from_secs(60);
 
@@ -116,7 +116,7 @@ pub(super) fn basic(user: &str, secret: &Secret) -> Zeroizing<String> {
 pub(super) struct Vault {
     binding: SecretBinding,
     base: PathBase,
-    /// Every secret that the host has opened: what the plugins say is searched for all of them.
+    /// Every secret that the host has opened. What plugins return is searched for all of them.
     opened: Arc<OpenedSecrets>,
     charge: OnceCell<Arc<Charge>>,
     failed: Mutex<Option<Instant>>,
@@ -136,7 +136,8 @@ impl Vault {
         self.binding.is_for(destination)
     }
 
-    /// Returns the secret; read now unless it was read before. From then on it is looked for. A failure is not kept.
+    /// Returns the secret, and reads it first if necessary. From then on the host searches for it. A failure is not
+    /// cached.
     pub(super) async fn open(&self) -> Result<Arc<Charge>, SecretError> {
         let opened = self.charge.get_or_try_init(|| self.read()).await.map(Arc::clone);
         if opened.is_err() {
@@ -145,24 +146,24 @@ impl Vault {
         opened
     }
 
-    /// Opens it only so that it is looked for.
+    /// Opens the secret only to search for it.
     pub(super) async fn look_up(self: Arc<Self>) {
-        // The failure is noted, and told to whoever needs the secret.
+        // The failure is stored for the requests that need the secret.
         let _ = self.open().await;
     }
 
-    /// Returns what looks for it, once it is opened.
+    /// Returns the redactor of the secret, once it is open.
     pub(super) fn redactor(&self) -> Option<&Arc<Redactor>> {
         self.charge.get().map(|charge| &charge.redactor)
     }
 
-    /// Returns whether it is still to be opened, and that did not fail just now.
+    /// Returns whether the secret is not open yet and opening it has not failed recently.
     pub(super) fn is_due(&self) -> bool {
         let failed = *self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         self.charge.get().is_none() && failed.is_none_or(|failed| failed.elapsed() >= RETRY_TIME)
     }
 
-    /// Returns whether a program prints it.
+    /// Returns whether a program prints the secret.
     pub(super) fn is_from_command(&self) -> bool {
         match self.binding.from {
             SecretSource::Command(_) => true,
@@ -179,16 +180,16 @@ impl Vault {
             }
         };
         let (slot, opened) = (self.slot().clone(), Arc::clone(&self.opened));
-        // The search for a long secret takes a while to build.
+        // Building the search for a long secret takes a while.
         let charge = move || Charge::new(Secret::new(&bytes, &slot)?, &slot, &opened).map(Arc::new);
         tokio::task::spawn_blocking(charge).await.unwrap_or(Err(SecretError::Internal))
     }
 }
 
-/// Checks that the secret in a file can be sent in its slot. Keeps nothing of it.
+/// Checks that the secret in a file can be sent in its slot. Keeps no copy of it.
 ///
 /// # Errors
-/// What is wrong, in words that say nothing of what was read.
+/// A description of the problem that does not quote the file.
 pub fn check_secret_file(base: &PathBase, path: &str, slot: &SecretSlot) -> Result<(), String> {
     let checked = read_file(base, path).and_then(|bytes| Secret::new(&bytes, slot));
     checked.map(drop).map_err(|error| error.to_string())

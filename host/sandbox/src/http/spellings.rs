@@ -1,4 +1,4 @@
-//! The spellings in which a secret is looked for: those that servers echo a text in.
+//! The spellings of a secret that the host searches for: those in which servers echo a text.
 
 use super::encoding::{Case, is_unreserved, percent};
 use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, Encoding, HEXLOWER, HEXUPPER};
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use zeroize::Zeroizing;
 
-/// Returns every spelling of a value that is looked for.
+/// Returns every spelling of a value to search for.
 pub(super) fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
     let bytes = value.as_bytes();
     let mut texts = vec![
@@ -26,12 +26,12 @@ pub(super) fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
     for case in [Case::Lower, Case::Upper] {
         texts.push(percent(bytes, case, is_unreserved));
         texts.push(percent(bytes, case, |_| false));
-        // What JavaScript keeps in a component of a URL, and what a form is sent as.
+        // `encodeURIComponent` of JavaScript, and form encoding.
         texts.push(percent(bytes, case, |byte| is_unreserved(byte) || b"!*'()".contains(&byte)));
         texts.push(percent(bytes, case, |byte| is_unreserved(byte) || byte == b' ').replace(' ', "+"));
         let form = |byte: u8| byte.is_ascii_alphanumeric() || b"*-._ ".contains(&byte);
         texts.push(percent(bytes, case, form).replace(' ', "+"));
-        // What some keep as parts of a path, and what JavaScript keeps in a whole URL.
+        // Path segments as some libraries encode them, and `encodeURI` of JavaScript.
         texts.push(percent(bytes, case, |byte| is_unreserved(byte) || byte == b'/'));
         texts.push(percent(bytes, case, |byte| is_unreserved(byte) || b";/?:@&=+$,#!*'()".contains(&byte)));
         for slash in ["/", "\\/"] {
@@ -42,11 +42,11 @@ pub(super) fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
     texts.into_iter().map(String::into_bytes).collect()
 }
 
-/// Returns the part of base64 that a value alone decides when it begins `offset` bytes into a group of three.
+/// Returns the base64 characters that depend on the value alone if it begins `offset` bytes into a group of three.
 fn base64_core(bytes: &[u8], offset: usize, bare: &Encoding) -> String {
     let shifted = Zeroizing::new([&[0; 2][..offset], bytes].concat());
     let encoded = bare.encode(&shifted);
-    // The digits of the bytes before, and the one that is shared with them.
+    // The characters of the preceding bytes, and the character shared with them.
     let begin = [0, 2, 3][offset];
     let end = shifted.len() * 8 / 6;
     encoded[begin..end].to_owned()
@@ -57,8 +57,8 @@ fn html(value: &str, apostrophe: &str, quote: &str) -> String {
     escaped.replace('\'', apostrophe).replace('"', quote)
 }
 
-/// As within a JSON string; `unicode` are characters that are written as `\u00..`, beside those outside ASCII in
-/// upper-case spelling, which is a common setting.
+/// Returns the value as in a JSON string. If `unicode` is not empty, its characters and all characters outside ASCII
+/// are written as `\u00..`, with hexadecimal digits in `case`.
 fn json(value: &str, slash: &str, unicode: &str, case: Case) -> String {
     let mut text = String::with_capacity(value.len());
     for character in value.chars() {

@@ -41,7 +41,7 @@ pub(super) fn from_file(base: &PathBase, path: &str) -> Result<Arc<ClientConfig>
 }
 
 fn read(base: &PathBase, path: &str) -> std::io::Result<Vec<u8>> {
-    // Without waiting: to open a pipe would wait for its other end.
+    // Non-blocking, because opening a pipe would wait for its other end.
     let file = File::from(base.open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?);
     if !file.metadata()?.is_file() {
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file"));

@@ -1,8 +1,8 @@
-//! Every function of `wasi:http/types`: wasmtime's own implementation, behind a guard that bounds the texts of a
+//! Every function of `wasi:http/types`: wasmtime's own implementation, behind a guard that limits the texts of a
 //! request and charges what the host keeps to the call's budget of host memory.
 //!
-//! A function that makes or changes an object weighs it afterwards; one that takes an object away gives its weight
-//! back first, since the table uses its index again at once.
+//! A function that creates or changes an object weighs it afterwards. A function that removes an object first returns
+//! its weight, because the table reuses its index at once.
 
 mod fields;
 mod incoming;
@@ -17,16 +17,16 @@ use wasmtime_wasi_http::p2::{HeaderError, HttpError};
 use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 pub(super) use weight::{BODY_CHUNK_BYTES_MAX, FIELDS_BYTES_MAX, HEAD_WEIGHT};
 
-/// The guard, as long as one host call lasts.
+/// The guard for the duration of one host call.
 struct Guard<'a>(&'a mut State);
 
 impl Guard<'_> {
-    /// Wasmtime's implementation.
+    /// Returns wasmtime's implementation.
     fn inner(&mut self) -> WasiHttpCtxView<'_> {
         self.0.http()
     }
 
-    /// Gives the weight of an object back that is about to go.
+    /// Returns the weight of an object that is about to be removed.
     fn forget<T>(&mut self, object: &Resource<T>) {
         self.0.weights.remove(object.rep());
     }

@@ -33,7 +33,7 @@ const OUTGOING_HANDLER: &str = "wasi:http/outgoing-handler@0.2.12";
 /// What reading and writing of a connection ends with: nothing, since the body of its response owns it.
 type Io = Box<dyn Future<Output = Result<(), Error>> + Send>;
 
-/// A call's use of the network, and the secrets that are looked for in all that it says.
+/// The HTTP state of a call: its use of the network, and the secrets to search for in everything that it returns.
 pub(crate) struct HttpContext {
     ctx: WasiHttpCtx,
     hooks: Hooks,
@@ -59,7 +59,7 @@ impl HttpContext {
         self.hooks.call.refusal()
     }
 
-    /// Returns a text that goes out, without the host's secrets.
+    /// Removes the host's secrets from a text that leaves the host.
     pub(crate) fn redact(&self, text: String) -> String {
         self.hooks.call.redact_text(text)
     }
@@ -69,7 +69,7 @@ impl HttpContext {
         Arc::clone(&self.hooks.call)
     }
 
-    /// Returns what the call did with the network, when it has ended: from now on it is for the caller to tell.
+    /// Takes the network side of a call that has ended, so that the caller can report it.
     pub(crate) fn take_call(&mut self) -> Arc<Call> {
         self.is_taken = true;
         self.call()
@@ -90,7 +90,7 @@ impl Drop for HttpContext {
 }
 
 impl Call {
-    /// Returns a tool's answer without the host's secrets.
+    /// Removes the host's secrets from a tool's output.
     pub(crate) fn redact_answer(&self, answer: Result<Success, Answered>) -> Result<Success, Answered> {
         if self.outgoing().is_none() {
             return answer;
@@ -119,7 +119,7 @@ impl Call {
             })
     }
 
-    /// Returns a reviewer's opinion without the host's secrets.
+    /// Removes the host's secrets from a reviewer's verdict.
     pub(crate) fn redact_verdict(&self, verdict: Verdict) -> Verdict {
         match verdict {
             Verdict::Clear => Verdict::Clear,
@@ -142,7 +142,7 @@ impl Call {
         }
     }
 
-    /// Returns what the guest printed without the host's secrets, nor the beginning of one where the log was cut.
+    /// Removes the host's secrets from what the guest printed, and the beginning of a secret where the log was cut.
     pub(crate) fn redact_log(&self, mut log: Log) -> Log {
         if let Some(redactor) = self.outgoing().filter(|_| log.dropped_bytes > 0) {
             let end = redactor.cut_off(&log.bytes);
@@ -165,11 +165,11 @@ pub(super) struct Hooks {
     /// What the guest says of its time.
     options: Option<RequestOptions>,
     pub(super) call: Arc<Call>,
-    /// What pays for connections.
+    /// The budget that connections are charged to.
     memory: HostMemory,
-    /// The last request found no room for its connection.
+    /// Set if the last request had no room for its connection.
     full: Option<HostMemoryFull>,
-    /// The last request was sent, and a response may come of it.
+    /// Whether the last request was sent, so that a response may arrive.
     is_sent: bool,
 }
 
@@ -346,7 +346,7 @@ impl State {
         }
         self.http.hooks.chosen = client;
         self.http.hooks.options = options;
-        // Wasmtime refuses some requests before it asks the hooks.
+        // Wasmtime refuses some requests before it calls the hooks.
         self.http.hooks.is_sent = false;
         let handled = self.http().handle(request, None);
         if let Some(full) = self.http.hooks.full {

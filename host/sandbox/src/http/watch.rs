@@ -1,5 +1,5 @@
-//! Which secrets the host looks for. What a plugin receives is searched for those that are bound to it. What it says is
-//! searched for every one that the host has opened.
+//! The secrets that the host searches for. What a plugin receives is searched for the secrets bound to it. What it
+//! returns or logs is searched for every secret that the host has opened.
 
 use super::client::Client;
 use super::network::Network;
@@ -7,16 +7,16 @@ use super::redact::Redactor;
 use super::secret::{SecretError, Vault};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-/// The maximum length of all spellings that a host looks for, in bytes: some 1500 ordinary tokens, or 7 secrets of the
+/// Maximum length of all spellings that a host searches for, in bytes: about 1500 ordinary tokens, or 7 secrets of the
 /// maximum length. The search needs 12 times as much memory.
 const SPELLED_BYTES_MAX: usize = 2 << 20;
 
-/// The secrets that the clients of one network have opened. A secret stays among them when its policy is gone, as long
-/// as there is room: it may still be good.
+/// The secrets that the clients of one network have opened. A secret stays in the list after its policy is gone, while
+/// there is room, because it may still be valid.
 #[derive(Default)]
 pub(super) struct OpenedSecrets {
     known: RwLock<KnownSecrets>,
-    /// Held while one is added, so that no reader waits while the search for all of them is built.
+    /// Held while a secret is added. Readers do not take it, so they do not wait while the search is built.
     adding: Mutex<()>,
 }
 
@@ -27,10 +27,10 @@ struct KnownSecrets {
 }
 
 impl OpenedSecrets {
-    /// Adds a secret, before it is used for the first time. Returns what looks for it.
+    /// Adds a secret before its first use. Returns its redactor.
     ///
     /// # Errors
-    /// There is no room for another one.
+    /// There is no room for another secret.
     pub(super) fn add(&self, redactor: Redactor) -> Result<Arc<Redactor>, SecretError> {
         self.add_within(redactor, SPELLED_BYTES_MAX)
     }
@@ -43,7 +43,7 @@ impl OpenedSecrets {
         }
         let spelled = |parts: &[Arc<Redactor>]| parts.iter().map(|part| part.spelled_bytes()).sum::<usize>();
         if spelled(&parts) + redactor.spelled_bytes() > bytes_max {
-            // Only this list and its copy hold a secret of a policy that is gone.
+            // Only this list and its copy still refer to a secret of a policy that is gone.
             parts.retain(|part| Arc::strong_count(part) > 2);
         }
         let redactor = Arc::new(redactor);
@@ -56,7 +56,7 @@ impl OpenedSecrets {
         Ok(redactor)
     }
 
-    /// Returns what looks for all of them. `None` where there is none.
+    /// Returns the redactor of all opened secrets, or `None` if there are none.
     fn whole(&self) -> Option<Arc<Redactor>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).whole.clone()
     }
@@ -73,7 +73,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The secrets that the calls of one plugin look for. All calls of the plugin share it.
+/// The secrets of one plugin. All calls of the plugin share it.
 #[derive(Default)]
 pub struct PluginSecrets {
     vaults: Vec<Arc<Vault>>,
@@ -81,7 +81,7 @@ pub struct PluginSecrets {
     own: Mutex<OwnRedactor>,
 }
 
-/// What looks for the plugin's own secrets, as far as they are opened.
+/// The redactors of the plugin's own secrets that are open.
 #[derive(Default)]
 struct OwnRedactor {
     opened: usize,
@@ -89,13 +89,13 @@ struct OwnRedactor {
 }
 
 impl PluginSecrets {
-    /// Returns the secrets of all clients that are bound to a plugin, whether or not a call of it gets them.
+    /// Collects the secrets of all clients that are bound to a plugin, whether or not a call gets them.
     pub fn new<'a>(network: &Network, clients: impl IntoIterator<Item = &'a Client>) -> Self {
         let vaults = clients.into_iter().filter_map(Client::any_vault).map(Arc::clone).collect();
         Self { vaults, opened: Arc::clone(network.opened_secrets()), own: Mutex::default() }
     }
 
-    /// Returns what looks for the plugin's own secrets in what it receives.
+    /// Returns the redactor for what the plugin receives.
     pub(super) fn incoming(&self) -> Option<Arc<Redactor>> {
         match self.opened_count() {
             0 => None,
@@ -107,7 +107,7 @@ impl PluginSecrets {
         self.vaults.iter().filter(|vault| vault.redactor().is_some()).count()
     }
 
-    /// Returns what looks for the `count` secrets that are opened. Built anew only where there are others than before.
+    /// Returns the redactor of the `count` open secrets. It is rebuilt only if their number changed.
     fn own(&self, count: usize) -> Option<Arc<Redactor>> {
         let mut own = lock(&self.own);
         if own.opened != count {
@@ -117,40 +117,40 @@ impl PluginSecrets {
                     parts.push(Arc::clone(redactor));
                 }
             }
-            // Those of the host are more, and never less.
+            // If there are too many, search for all secrets of the host, which include the plugin's.
             own.whole = union(&parts).or_else(|| self.opened.whole());
             own.opened = count;
         }
         own.whole.clone()
     }
 
-    /// Returns what looks for every secret of the host in what the plugin says.
+    /// Returns the redactor for what the plugin returns or logs. It searches for every secret of the host.
     pub(super) fn outgoing(&self) -> Option<Arc<Redactor>> {
         self.opened.whole()
     }
 
-    /// Opens those of the plugin's secrets that can be opened without running a program.
+    /// Opens the plugin's secrets that need no program.
     pub(crate) async fn open_at_hand(self: &Arc<Self>) {
         self.open(|vault| !vault.is_from_command()).await;
     }
 
-    /// Opens the plugin's secrets, before the first byte of a response can arrive. One that cannot be opened cannot be
-    /// looked for, and is not sent either.
+    /// Opens the plugin's secrets before the first byte of a response can arrive. A secret that cannot be opened cannot
+    /// be searched for, and is not sent either.
     pub(super) async fn open_all(self: &Arc<Self>) {
         self.open(|_| true).await;
     }
 
     async fn open(self: &Arc<Self>, wanted: impl Fn(&Vault) -> bool) {
         let due = self.vaults.iter().filter(|vault| vault.is_due() && wanted(vault));
-        // In tasks of their own: a caller that stops waiting must not have the next one begin anew.
+        // In separate tasks, so that a caller that stops waiting does not make the next one start again.
         let tasks: Vec<_> = due.map(|vault| tokio::spawn(Arc::clone(vault).look_up())).collect();
         for task in tasks {
-            // The result is in the vault, also when it is a failure.
+            // The vault stores the result, also a failure.
             let _ = task.await;
         }
         let count = self.opened_count();
         if count > 1 && lock(&self.own).opened != count {
-            // The search for several secrets takes a while to build.
+            // Building the search for several secrets takes a while.
             let this = Arc::clone(self);
             let _ = tokio::task::spawn_blocking(move || this.own(count)).await;
         }

@@ -1,7 +1,7 @@
-//! What comes back: `future-incoming-response`, `incoming-response`, `incoming-body` and `future-trailers`; and
-//! `incoming-request`, of which no guest has one.
+//! Responses: `future-incoming-response`, `incoming-response`, `incoming-body` and `future-trailers`. Also
+//! `incoming-request`, which no guest ever has.
 //!
-//! The bytes of a body lie in its connection, which is charged as long as it is open.
+//! The bytes of a body are stored in its connection, which is charged while it is open.
 
 use super::Guard;
 use wasmtime::component::Resource;

@@ -14,7 +14,7 @@ use wasmtime_wasi_http::p2::body::HostOutgoingBody;
 use wasmtime_wasi_http::p2::types::{HostOutgoingResponse, HostResponseOutparam};
 use wasmtime_wasi_http::p2::{HttpError, HttpResult};
 
-/// What is written to a body waits with the request, which is charged for it when the body is begun.
+/// The written bytes of a body wait with the request. The request is charged for them when the body is begun.
 impl HostBody for Guard<'_> {
     fn write(&mut self, body: Resource<HostOutgoingBody>) -> wasmtime::Result<Result<Resource<DynOutputStream>, ()>> {
         HostBody::write(&mut self.inner(), body)
@@ -75,7 +75,7 @@ impl HostResponse for Guard<'_> {
     }
 }
 
-/// No guest has one: the host calls no HTTP handler.
+/// No guest has one, because the host calls no HTTP handler.
 impl HostOutparam for Guard<'_> {
     fn drop(&mut self, outparam: Resource<HostResponseOutparam>) -> wasmtime::Result<()> {
         HostOutparam::drop(&mut self.inner(), outparam)

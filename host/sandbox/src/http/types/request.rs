@@ -1,4 +1,4 @@
-//! `outgoing-request` and `request-options`: what a guest asks for. Each text is as long as HTTP has use for at most.
+//! `outgoing-request` and `request-options`: what a guest sends. The length of each text is limited.
 
 use super::Guard;
 use wasmtime::component::Resource;
@@ -15,7 +15,8 @@ const METHOD_BYTES_MAX: usize = 64;
 /// The longest scheme, in bytes. Only `http` and `https` are sent.
 const SCHEME_BYTES_MAX: usize = 64;
 
-/// The longest authority, in bytes: a name of 253 bytes and a port. A user has room too, and is refused with a reason.
+/// The longest authority, in bytes: a name of 253 bytes and a port. An authority with a user fits too, so that it is
+/// refused with a reason.
 const AUTHORITY_BYTES_MAX: usize = 1024;
 
 /// The longest path with its query, in bytes: twice what RFC 9110 asks every server to take.
@@ -27,7 +28,7 @@ type Request = Resource<HostOutgoingRequest>;
 const REFUSED: wasmtime::Result<Result<(), ()>> = Ok(Err(()));
 
 impl Guard<'_> {
-    /// Weighs a request after a change, and hands the result of the change on.
+    /// Weighs a request after a change, and returns the result of the change.
     fn changed<T>(&mut self, request: u32, result: T) -> wasmtime::Result<T> {
         self.0.weigh(&Request::new_borrow(request))?;
         Ok(result)
@@ -114,7 +115,7 @@ impl HostRequest for Guard<'_> {
 
 type Options = Resource<RequestOptions>;
 
-/// Three durations each: a fixed size.
+/// Each has three durations, which is a fixed size.
 impl HostRequestOptions for Guard<'_> {
     fn new(&mut self) -> wasmtime::Result<Options> {
         HostRequestOptions::new(&mut self.inner())

@@ -1,4 +1,4 @@
-//! What the objects of `wasi:http/types` weigh: upper bounds of the memory that they hold.
+//! The weights of the objects of `wasi:http/types`: upper bounds of the memory that they hold.
 
 use crate::host_memory::{ALLOCATION_BYTES, Weighed};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -6,23 +6,23 @@ use wasmtime_wasi_http::FieldMap;
 use wasmtime_wasi_http::p2::bindings::http::types::{Method, Scheme};
 use wasmtime_wasi_http::p2::types::{HostIncomingResponse, HostOutgoingRequest, HostOutgoingResponse};
 
-/// The largest headers that a guest can make, in bytes as wasmtime counts them: names, values and 72 bytes for each.
-/// Twice the largest headers that are sent.
+/// The largest headers that a guest can create, in bytes as wasmtime counts them: names, values and 72 bytes for each.
+/// This is twice the largest headers that the host sends.
 pub(in crate::http) const FIELDS_BYTES_MAX: usize = 64 * 1024;
 
 /// The largest piece of a request's body that the host takes at once, in bytes.
 pub(in crate::http) const BODY_CHUNK_BYTES_MAX: usize = 64 * 1024;
 
-/// How many pieces of a body wait to be sent: one, and the slot that wasmtime adds.
+/// Pieces of a body that can wait to be sent: one, and the slot that wasmtime adds.
 const BODY_CHUNKS_MAX: usize = 2;
 
-/// The most memory that the trailers of a request may take, in bytes: some hundred short ones.
+/// Maximum memory of the trailers of a request, in bytes: about a hundred short ones.
 pub(super) const TRAILERS_WEIGHT_MAX: usize = 64 * 1024;
 
-/// A body that was begun and is not sent yet.
+/// Weight of a body that was begun and is not sent yet.
 const BODY_WEIGHT: usize = BODY_CHUNKS_MAX * BODY_CHUNK_BYTES_MAX + TRAILERS_WEIGHT_MAX;
 
-/// The head of a response that is on its way or was not taken: 64 KiB of headers, and what a map of 128 takes.
+/// Weight of the head of a response that was not taken yet: 64 KiB of headers, and the map of 128 entries.
 pub(in crate::http) const HEAD_WEIGHT: usize = 128 * 1024;
 
 /// An entry of a header map: hash, name, value and links, and its share of the index.
@@ -34,7 +34,7 @@ impl Weighed for FieldMap {
         let texts = |bytes: usize| bytes + ALLOCATION_BYTES;
         let names: usize = map.keys().map(|name| texts(name.as_str().len())).sum();
         let values: usize = map.values().map(|value| texts(value.len())).sum();
-        // A second value of a name lies in a list beside the map, which grows by doubling.
+        // Further values of a name are in a separate list, which grows by doubling.
         let more_values = map.len().saturating_sub(map.keys_len());
         (map.capacity() + 2 * more_values) * ENTRY_BYTES + names + values
     }
