@@ -39,7 +39,7 @@ pub struct Question {
     /// What is different from a call that was approved for longer, where there was one.
     pub changed: Option<String>,
     /// What the call would change in a file, as a unified difference, or why it cannot be computed. Lines that begin
-    /// with `@@` are the host's. [`crate::Approvals::question`] computes it from the file as it is at that moment.
+    /// with `@@` are the host's. [`crate::Approvals::question`] computes it from the current file.
     pub difference: Option<String>,
     /// What an answer for longer can cover beside exactly these arguments; [`Covers::Offer`] counts from 0.
     pub offers: Vec<String>,
@@ -98,8 +98,8 @@ pub trait Approver: Send + Sync + 'static {
     /// another channel answers first the future is dropped.
     fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a>;
 
-    /// Returns whether it puts this question to the caller itself. Such a call waits for `limits.approval-time`, and
-    /// does not leave its question behind after [`crate::Request::approval_wait`].
+    /// Returns whether the approver asks the caller itself. Such a call waits for `limits.approval-time`, and does not
+    /// leave its request behind after [`crate::Request::approval_wait`].
     fn asks_caller(&self, _: &Question) -> bool {
         false
     }

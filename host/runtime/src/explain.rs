@@ -23,14 +23,14 @@ pub struct Explained {
     /// Why a person is asked although the rules may allow the call: it wants to reach a host that no grant names, or
     /// its tool has no schema.
     pub asked: Option<String>,
-    /// Why the call is refused although the rules would allow it or ask about it: a key is not granted, its arguments
-    /// name something outside of the grant, or no answer could let it do what it declares.
+    /// Why the call is refused although the rules allow it or ask about it: a key is not granted, its arguments name
+    /// something outside the grant, or no answer could let it do what it declares.
     pub ungranted: Option<String>,
     /// The SHA-256 of the policy that decided.
     pub policy_sha256: String,
-    /// Why the policy in the files is not the one that decided, where it cannot be used.
+    /// Why the policy in the files could not be used, if another one decided.
     pub policy_fault: Option<String>,
-    /// The rules on a path that the tool gets around, with the masks to use instead, one sentence each.
+    /// The rules on a path that the tool bypasses, with the masks to use instead. Each is one sentence.
     pub rule_gaps: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl Explained {
     pub(crate) fn of(host: &Inner, call: &ValidCall, origin: &Origin) -> Self {
         let explanation = call.policy.policy.explain(&call.question(origin));
         let asked = unnamed_host(call).or_else(|| call.unchecked());
-        // A denied call gets no further, and an allowed one runs: only where an approver is asked, no answer may help.
+        // Only a call that needs approval is checked for this. A denied call stops here, and an allowed one runs.
         let asks = explanation.verdict.decision == Decision::Ask || asked.is_some();
         let checked = if asks { check_answerable(call) } else { check_grants(call) };
         Self {

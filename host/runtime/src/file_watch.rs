@@ -1,6 +1,5 @@
-//! Files that are looked at by the clock: the policy, tokens, keys. There are few of them, so a look takes
-//! microseconds. It sees what notifications of a directory do not tell of: a link that leads elsewhere, a file system
-//! of another machine, a directory under another name.
+//! Polls files for changes: the policy, tokens, keys. They are few, so a poll takes microseconds. Polling sees changes
+//! that directory notifications miss: a link with a new target, a network file system, a directory that was replaced.
 
 use crate::places::{self, FileStamp};
 use std::path::PathBuf;
@@ -8,14 +7,14 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-/// How often the files are looked at. A change is noticed at the second look that finds the same, so that nobody reads
-/// half of a file that is being written, and takes effect within a second.
+/// How often the files are polled. A change counts when two polls find the same, so that a half-written file is not
+/// read. It takes effect within a second.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Looks after which a file that is never quiet is read all the same.
+/// Polls after which a file that keeps changing is read all the same.
 const UNQUIET_LOOKS_MAX: u32 = 10;
 
-/// Waits for changes of some files.
+/// A watch on some files.
 #[derive(Debug)]
 pub struct FileWatch {
     paths: Vec<PathBuf>,
@@ -23,14 +22,14 @@ pub struct FileWatch {
 }
 
 impl FileWatch {
-    /// Waits for changes from now on. A file need not exist.
+    /// Starts to watch these files. A file need not exist.
     pub fn new(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let paths: Vec<PathBuf> = paths.into_iter().collect();
         let known = stamps(&paths);
         Self { paths, known }
     }
 
-    /// Waits for changes of these files from now on. Of those that it watches already, no change is missed.
+    /// Watches these files from now on. No change of a file that is watched already is missed.
     pub fn follow(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         let paths: Vec<PathBuf> = paths.into_iter().collect();
         if paths == self.paths {
@@ -42,7 +41,7 @@ impl FileWatch {
         self.paths = paths;
     }
 
-    /// Waits until one of the files is another, or is there, or is gone.
+    /// Waits until one of the files changed, appeared or was removed.
     pub async fn changed(&mut self) {
         let (mut last, mut looks) = (self.known.clone(), 0);
         loop {

@@ -40,11 +40,11 @@ pub(crate) struct Inner {
     pub(crate) catalog: watch::Sender<Arc<Catalog>>,
     /// The files that the catalog is from; whoever looks again holds this.
     pub(crate) seen: Mutex<Seen>,
-    /// Where the policy comes from, to be read again.
+    /// The files of the policy, for reading it again.
     pub(crate) sources: PolicySources,
-    /// Which policy is in force; it is the one in the catalog.
+    /// The policy in force, which is the one in the catalog.
     pub(crate) policy_status: watch::Sender<PolicyStatus>,
-    /// The limits that were reserved for when the host opened.
+    /// The limits that memory was reserved for when the host opened.
     pub(crate) reserved: Reserved,
     pub(crate) state: State,
     pub(crate) stores: Stores,
@@ -57,11 +57,11 @@ pub(crate) struct Inner {
     pub(crate) loader: Loader,
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) approvals: Approvals,
-    /// This process, as the record and the ledger name it.
+    /// This process, as the audit log and the ledger name it.
     pub(crate) owner: Arc<Owner>,
-    /// Who answers; without any, the policy says what becomes of an approval request.
+    /// Who answers approval requests. If `None`, the policy decides.
     pub(crate) channel: Option<Channel>,
-    /// Options of the command line, behind the id of an approval request, that lead a person to this host's state.
+    /// Command-line options that lead a person to this host's state. They follow the id of an approval request.
     pub(crate) approval_options: String,
     pub(crate) repetition: Repetition,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
@@ -112,7 +112,7 @@ impl Host {
         &self.0.approvals
     }
 
-    /// Returns the command by which a person approves a request, with the options that it needs.
+    /// Returns the command that approves a request, with the options that it needs.
     pub fn approval_command(&self, request: &str) -> String {
         self.0.approval_command(request)
     }
@@ -161,19 +161,18 @@ impl Host {
         self.0.catalog.subscribe()
     }
 
-    /// Looks at the plugin directory and at the policy again: files that are new, changed or gone change the catalog,
-    /// all at once. A file that cannot be loaded is in [`Catalog::refused`], and leaves the plugin that it was to
-    /// replace. A policy that cannot be used leaves the one in force ([`Host::policy_status`]). Calls that have begun
-    /// go on with what they found; those that wait for a person are decided again. Dropping the future leaves
-    /// everything as it was.
+    /// Reads the plugin directory and the policy again. New, changed and removed files change the catalog, all at once.
+    /// A file that cannot be loaded is in [`Catalog::refused`], and its old plugin stays. A policy that cannot be used
+    /// leaves the one in force ([`Host::policy_status`]). Running calls keep what they have. Calls that wait for an
+    /// approver are decided again. Dropping the future changes nothing.
     ///
     /// # Errors
-    /// The directory cannot be looked at, or the record not be written; the catalog is then what it was.
+    /// The directory cannot be read, or the audit log cannot be written. The catalog is then unchanged.
     pub async fn reload(&self) -> Result<Reloaded, ReloadError> {
         reload::reload(&self.0).await
     }
 
-    /// Looks again each time the plugin directory or the policy changes, until the guard is dropped.
+    /// Reloads each time the plugin directory or the policy changes, until the guard is dropped.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -191,12 +190,12 @@ impl Host {
         Arc::clone(&self.0.policy().policy)
     }
 
-    /// Returns which policy is in force, and why the one in its files is not. The receiver learns of each change.
+    /// Returns which policy is in force, and why the one in its files is not. The receiver gets each change.
     pub fn policy_status(&self) -> watch::Receiver<PolicyStatus> {
         self.0.policy_status.subscribe()
     }
 
-    /// Returns what looks wrong in the policy, given the plugins that are installed now. None of it stops a call.
+    /// Returns warnings about the policy, given the plugins that are installed now. A warning stops no call.
     pub fn policy_warnings(&self) -> Vec<PolicyWarning> {
         let catalog = self.0.catalog();
         policy_warning::warnings(&catalog.policy.policy, &catalog)
@@ -214,7 +213,7 @@ impl Host {
         plugin.tools().map(|tool| (tool.name().to_string(), lines(tool))).collect()
     }
 
-    /// Returns the directories that a plugin is granted, each with the place that it leads to, for people.
+    /// Returns the directories that a plugin is granted, each with the place that it leads to, for display.
     pub fn places(&self, plugin: &Plugin) -> Vec<(DependencyKey, String)> {
         let place = |key: &DependencyKey| Some((key.clone(), plugin.grants.directory(key)?.place.clone()));
         plugin.dependencies.keys().filter_map(place).collect()
@@ -225,15 +224,15 @@ impl Host {
         call::missing_keys(plugin, tool).map(|(key, _)| key.to_string()).collect()
     }
 
-    /// Returns the key of a directory that the policy grants read-only, where it keeps a tool from writing, which it
-    /// cannot do without: an approver is not asked about such a call, because no answer would help.
+    /// Returns the key of a directory whose read-only grant keeps a tool from a write that it needs. The host asks no
+    /// approver about such a call, because no answer would help.
     pub fn read_only_grant(&self, plugin: &Plugin, tool: &Tool) -> Option<String> {
         let writes = tool.required().contains(Permission::Write);
         call::read_only_key(plugin, tool).filter(|_| writes).map(ToString::to_string)
     }
 
-    /// Returns the rules on a path that tools get around, as the policy and the plugins are now, each with the masks to
-    /// use instead. Such a rule stops the calls that name the path, and no other.
+    /// Returns the rules on a path that tools bypass, for the current policy and plugins, each with the masks to use
+    /// instead. Such a rule stops only the calls that name the path.
     pub fn rule_gaps(&self) -> Vec<RuleGap> {
         let catalog = self.0.catalog();
         rule_gaps(&catalog.policy.policy, &catalog)
@@ -280,10 +279,10 @@ pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
     Ok(Approvals::new(ledger, audit)?)
 }
 
-/// Opens the record of a state directory alone, to read it, and to compare it with the ledger beside it.
+/// Opens only the audit log of a state directory, to read it and to compare it with the ledger there.
 ///
 /// # Errors
-/// The state directory or the record cannot be opened.
+/// The state directory or the audit log cannot be opened.
 pub fn open_audit(state: &Path) -> Result<AuditLog, OpenError> {
     let state = State::open(state)?;
     let ledger = LedgerPeek::of(&state).map_err(LedgerError::from)?;
@@ -292,12 +291,12 @@ pub fn open_audit(state: &Path) -> Result<AuditLog, OpenError> {
 }
 
 impl Inner {
-    /// Who answers the approval requests of calls that do not say it themselves.
+    /// Returns who answers the approval requests of calls that do not choose a channel themselves.
     pub(crate) fn channel(&self, policy: &Policy) -> Channel {
         self.channel.clone().unwrap_or(Channel::Nobody(policy.approvals().unattended))
     }
 
-    /// Returns the policy that a call which begins now is decided by.
+    /// Returns the policy that decides a call that begins now.
     pub(crate) fn policy(&self) -> Arc<PolicyInForce> {
         Arc::clone(&self.catalog.borrow().policy)
     }

@@ -1,4 +1,4 @@
-//! Opening a host: what it needs, in the order in which it is needed.
+//! Opens a host. The steps are in the order in which they are needed.
 
 mod error;
 
@@ -96,9 +96,9 @@ impl HostBuilder {
         Ok(self)
     }
 
-    /// Adds the policy that a project brought along, where it has one. Until a person has trusted exactly this file
-    /// with the places of its grants ([`crate::Approvals::trust_policy`]), it only narrows: its allows, grants and
-    /// wider limits count for nothing.
+    /// Adds a project's policy, if the project has one. It only narrows until the user trusts this file with the places
+    /// of its grants ([`crate::Approvals::trust_policy`]). Until then its allow rules, grants and wider limits have no
+    /// effect.
     #[must_use]
     pub fn project_policy(mut self, path: impl Into<PathBuf>) -> Self {
         self.policy.project = Some(path.into());
@@ -119,8 +119,8 @@ impl HostBuilder {
         self
     }
 
-    /// Options that `portcullis approvals approve` needs to find this host's state, plugins and policy, where they are
-    /// not its defaults. Messages that name the command append them.
+    /// Sets the options that `portcullis approvals approve` needs to find this host's state, plugins and policy, if
+    /// they are not the defaults. Messages that name the command append them.
     #[must_use]
     pub fn approval_options<'a>(mut self, options: impl IntoIterator<Item = &'a str>) -> Self {
         self.approval_options = options.into_iter().fold(String::new(), |line, option| line + " " + option);
@@ -239,7 +239,7 @@ impl HostBuilder {
     }
 }
 
-/// The state directory with all that is kept there.
+/// The state directory with its content.
 struct OpenState {
     state: State,
     audit: Arc<AuditLog>,
@@ -249,7 +249,7 @@ struct OpenState {
 }
 
 impl OpenState {
-    /// Opens it, and settles what dead processes left there.
+    /// Opens the state directory, and settles what dead processes left there.
     fn open(path: &Path) -> Result<Self, OpenError> {
         let state = State::open(path)?;
         let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);

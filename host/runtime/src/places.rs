@@ -88,7 +88,7 @@ impl State {
     }
 }
 
-/// What tells one state of a file from another.
+/// Metadata that changes when a file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileStamp {
     file: (u64, u64),
@@ -97,7 +97,7 @@ pub(crate) struct FileStamp {
     changed: (i64, u64),
 }
 
-/// Returns the state of the file under a path, links followed; `None` where there is none.
+/// Returns the stamp of the file at a path, links followed. `None` if it does not exist.
 pub(crate) fn stamp(path: &Path) -> Option<FileStamp> {
     let stat = rustix::fs::stat(path).ok()?;
     Some(FileStamp {
@@ -161,8 +161,8 @@ pub(crate) fn open_directory(path: &Path) -> io::Result<Dir> {
     Dir::open_ambient_dir(path, ambient_authority())
 }
 
-/// Returns the path without links. What does not exist yet is appended as it is written, so that creating it as a plain
-/// directory changes nothing.
+/// Returns the path without links. A part that does not exist yet is appended unchanged, so that creating it as a plain
+/// directory does not change the result.
 #[expect(clippy::disallowed_methods, reason = "a name to be compared with, not a way to a handle")]
 pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut missing = Vec::new();
@@ -176,7 +176,7 @@ pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        // A link to nothing resolves to something as soon as that exists, so it has no place that could be trusted.
+        // A dangling link would resolve once its target exists, so it has no place that can be trusted.
         if std::fs::symlink_metadata(existing).is_ok() {
             return Err(io::Error::new(
                 io::ErrorKind::NotFound,

@@ -1,6 +1,6 @@
-//! The policy that calls are decided by: one immutable snapshot, which a call takes together with the catalog.
+//! The policy that decides calls: one immutable snapshot, which a call takes together with the catalog.
 //!
-//! A reload makes another snapshot and never changes one, so that a call in flight keeps what it was decided by.
+//! A reload makes a new snapshot and never changes one, so a running call keeps the policy that decided it.
 
 use crate::grants::{Bases, Opening, Own};
 use crate::open::OpenError;
@@ -17,23 +17,23 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// One policy, with everything that its grants are made of.
+/// One policy, with everything that its grants need.
 pub(crate) struct PolicyInForce {
     pub(crate) policy: Arc<Policy>,
-    /// Of its text, as the audit log names it.
+    /// The SHA-256 of its text, as the audit log names it.
     pub(crate) sha256: String,
     pub(crate) bases: Bases,
-    /// The files it was read from: no grant may lie around them.
+    /// The files it was read from. No grant may contain them.
     pub(crate) files: Vec<PolicyFile>,
-    /// The project's policy, where nobody has trusted it.
+    /// The project's policy, if it is not trusted.
     pub(crate) untrusted: Option<PathBuf>,
-    /// The files of its secrets, as they were when it was read. Another secret takes new clients.
+    /// The files of its secrets, with their stamps from when the policy was read. A changed secret needs new clients.
     pub(crate) secrets: Vec<SecretFile>,
-    /// What its clients share. The addresses that are kept out of reach are those of every policy of the host.
+    /// The state that its clients share. All policies of the host share the forbidden addresses.
     pub(crate) network: Network,
 }
 
-/// A file that a secret is read from.
+/// A file that contains a secret.
 pub(crate) struct SecretFile {
     plugin: PluginName,
     key: DependencyKey,
@@ -52,51 +52,52 @@ impl PartialEq for SecretFile {
     }
 }
 
-/// Which policy a host decides by, and why it is not the one in the files.
+/// The policy in force, and why it is not the one in the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyStatus {
     /// The SHA-256 of the policy in force, as decisions of the audit log name it.
     pub sha256: String,
-    /// Why the files could not take its place, where they changed and cannot be used.
+    /// Why the policy in the files cannot be used, if they changed.
     pub fault: Option<String>,
 }
 
-/// The limits that the engine reserves memory for when a host opens. A later policy has to stay below them.
+/// The limits that the engine reserved memory for when the host opened. A later policy must stay below them.
 #[derive(Clone, Copy)]
 pub(crate) struct Reserved(Limits);
 
 impl PolicyInForce {
-    /// Returns a policy that was read, with the network that it names.
+    /// Makes a snapshot from a policy that was read and the network that it names.
     pub(crate) fn new(read: Read, network: Network) -> Self {
         let Read { policy, sha256, bases, files, untrusted, secrets } = read;
         Self { policy: Arc::new(policy), sha256, bases, files, untrusted, secrets, network }
     }
 
-    /// Everything that opening its grants needs.
+    /// Returns what is needed to open its grants.
     pub(crate) fn opening<'a>(&'a self, state: &'a State, plugins: &'a Dir) -> Opening<'a> {
         let own = Own { state, policies: &self.files };
         Opening { policy: &self.policy, bases: &self.bases, own, plugins, network: &self.network }
     }
 
-    /// Returns whether a policy that was read now is this one, and the grants of a trusted project lead where they did.
+    /// Returns whether the policy that was read is this one, with the same secrets and with the same places of a
+    /// trusted project's grants.
     pub(crate) fn is(&self, read: &Read) -> bool {
         self.has_text_of(read) && self.secrets == read.secrets
     }
 
-    /// Returns whether a policy that was read now says the same, whatever its secrets are.
+    /// Returns whether the policy that was read has the same text, trust and places. Its secrets may differ.
     pub(crate) fn has_text_of(&self, read: &Read) -> bool {
         let same_places = self.untrusted.is_some() || self.bases.project_grants == read.bases.project_grants;
         self.sha256 == read.sha256 && self.untrusted == read.untrusted && same_places
     }
 
-    /// Checks the secrets whose files are not what they were. A file that was not there before is checked by the call
-    /// that needs it, as when a host opens.
+    /// Checks the secrets whose files changed. A new file is checked by the call that needs it, as after opening a
+    /// host.
     pub(crate) fn check_secrets(&self, read: &Read) -> Result<(), OpenError> {
         let known = |new: &&SecretFile| self.secrets.iter().any(|old| old.path == new.path && old.stamp != new.stamp);
         read.secrets.iter().filter(known).try_for_each(SecretFile::check)
     }
 
-    /// Returns the parts in which another policy differs, in the words of the audit log.
+    /// Returns the parts in which two policies differ, in the words of the audit log.
     pub(crate) fn differences(&self, other: &Self) -> Vec<&'static str> {
         let (one, two) = (&*self.policy, &*other.policy);
         let plugins = || one.plugins().chain(two.plugins());
@@ -174,7 +175,7 @@ impl fmt::Debug for PolicyInForce {
 }
 
 impl Reserved {
-    /// For each limit the largest that any call of a policy can have.
+    /// Returns, for each limit, the largest value that a call under this policy can have.
     pub(crate) fn of(policy: &Policy) -> Self {
         let of_plugins = policy.plugins().map(|plugin| policy.limits(plugin));
         Self(of_plugins.fold(policy.default_limits(), |largest, limits| largest.max(&limits)))
@@ -185,7 +186,7 @@ impl Reserved {
     }
 
     /// Refuses a policy whose calls need more than was reserved: memory that the engine does not have, more than
-    /// [`crate::Host::footprint`] says, or arguments that the transports cut off.
+    /// [`crate::Host::footprint`] returns, or arguments that the transports cut off.
     pub(crate) fn check(&self, policy: &Policy) -> Result<(), OpenError> {
         let (now, wanted) = (&self.0, Self::of(policy).0);
         let grown = [
@@ -209,7 +210,7 @@ impl Reserved {
     }
 }
 
-/// Returns what a policy says of a plugin beside its grants and its limits.
+/// Returns a policy's settings of a plugin other than its grants and its limits.
 fn settings<'a>(
     policy: &'a Policy,
     plugin: &PluginName,

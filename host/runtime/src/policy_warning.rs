@@ -1,11 +1,11 @@
-//! What looks wrong in a policy but does not stop a host: the operator is told, and the host opens.
+//! Warnings: problems of a policy that do not stop a host. The operator sees them, and the host opens.
 
 use crate::catalog::Catalog;
 use portcullis_policy::{PluginName, Policy};
 use std::fmt;
 
-/// Edits between two names for each of which the written name must have this many bytes, so that a suggestion is a
-/// likely misspelling and not just any other plugin.
+/// A suggestion may differ from the written name by one edit for each of this many bytes. More edits would suggest
+/// unrelated plugins.
 const BYTES_PER_EDIT: usize = 3;
 
 /// Something in the policy that the operator should look at.
@@ -38,7 +38,7 @@ impl fmt::Display for PolicyWarning {
     }
 }
 
-/// Returns what looks wrong in a policy beside the plugins of a catalog.
+/// Returns the warnings for a policy with the plugins of a catalog.
 pub(crate) fn warnings(policy: &Policy, catalog: &Catalog) -> Vec<PolicyWarning> {
     let installed = installed(catalog);
     let unknown = policy.plugins().filter(|plugin| !installed.contains(plugin));
@@ -47,7 +47,7 @@ pub(crate) fn warnings(policy: &Policy, catalog: &Catalog) -> Vec<PolicyWarning>
         .collect()
 }
 
-/// Returns the plugins that are loaded, and those whose file was refused: their grants wait for them.
+/// Returns the loaded plugins, and those whose file was refused: their grants apply once they load.
 fn installed(catalog: &Catalog) -> Vec<PluginName> {
     let refused = catalog.refused().iter().filter_map(|refused| refused.file.strip_suffix(".wasm"));
     let refused = refused.filter_map(|name| PluginName::new(name).ok());

@@ -1,5 +1,5 @@
-//! The policy that a project brings: its text, where it lies, and the places that its grants lead to. A person trusts
-//! all three together, so that neither a copy of the text elsewhere nor a link that was added later is trusted too.
+//! The policy that a project brings: its text, its path, and the places that its grants lead to. The user trusts all
+//! three together, so trust does not extend to a copy of the text elsewhere or to a link that is added later.
 
 use crate::open::OpenError;
 use crate::places::{PlaceError, PolicyFile, resolve};
@@ -10,13 +10,13 @@ use portcullis_sandbox::PathBase;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What begins every identity, so that it is never the plain hash of a text, which earlier versions trusted.
+/// Prefix of every hashed identity, so that it never equals the plain hash of a text, which earlier versions trusted.
 const IDENTITY_DOMAIN: &[u8] = b"portcullis project policy, version 2";
 
 /// A policy file of a project, read once.
 pub struct ProjectPolicy {
     pub(crate) file: PolicyFile,
-    /// As it was named.
+    /// The path as it was named.
     pub(crate) path: PathBuf,
     place: PathBuf,
     grants: Vec<GrantPlace>,
@@ -29,11 +29,11 @@ pub struct GrantPlace {
     pub plugin: PluginName,
     /// The dependency key.
     pub key: DependencyKey,
-    /// What is there.
+    /// What the place is.
     pub kind: GrantPlaceKind,
     /// The path in the policy.
     pub written: String,
-    /// The path without links. Where something does not exist yet, the rest is as it is written.
+    /// The path without links. A part that does not exist yet stays as it is written.
     pub resolved: PathBuf,
     /// Why a policy with this grant cannot be trusted.
     pub fault: Option<GrantPlaceFault>,
@@ -66,7 +66,7 @@ pub enum GrantPlaceKind {
 /// Why a grant of a project's policy is not opened, or its policy not trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectGrantError {
-    /// It leads elsewhere than when a person looked.
+    /// It leads to another place than when the user trusted it.
     #[error(
         "the grant {plugin}.{key} ({path}) leads to {} now, which is not the place that was trusted: look at it, and \
          run `portcullis trust` for the policy again", now.display()
@@ -98,7 +98,7 @@ pub enum ProjectGrantError {
 }
 
 impl GrantPlaceKind {
-    /// Returns the word for it.
+    /// Returns the word for the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Directory => "directory",
@@ -110,7 +110,7 @@ impl GrantPlaceKind {
 }
 
 impl ProjectPolicy {
-    /// Reads a project's policy and resolves the places of its grants; `None` where there is no file.
+    /// Reads a project's policy and resolves the places of its grants. Returns `None` if there is no file.
     ///
     /// # Errors
     /// The file cannot be read or is not a policy.
@@ -119,7 +119,7 @@ impl ProjectPolicy {
         let policy = policy_source::parse(&file.text, path)?;
         let failed = |source| PlaceError::Io { what: "the policy", path: path.to_owned(), source };
         let root = resolve(&file.directory).map_err(failed)?;
-        // The place of the file itself and not of what it is a link to: its grants start from here.
+        // The place of the file itself, even if it is a link, because its grants start from its directory.
         let place = root.join(path.file_name().unwrap_or_default());
         let grants = grant_places(&policy, &root);
         Ok(Some(Self { file, path: path.to_owned(), place, grants }))
@@ -135,17 +135,17 @@ impl ProjectPolicy {
         sha256(&self.file.text)
     }
 
-    /// Returns where the file lies, without links in the way to it.
+    /// Returns the path of the file, with all directories resolved.
     pub fn place(&self) -> &Path {
         &self.place
     }
 
-    /// Returns where its grants lead.
+    /// Returns the places that its grants lead to.
     pub fn grants(&self) -> &[GrantPlace] {
         &self.grants
     }
 
-    /// Returns where its relative paths start, and what they must not leave.
+    /// Returns the base of its relative paths, which they must not leave.
     pub(crate) fn base(&self) -> Result<PathBase, PlaceError> {
         let failed = |source| PlaceError::Io { what: "the policy", path: self.path.clone(), source };
         let handle = self.file.handle.try_clone().map_err(failed)?;
@@ -157,11 +157,11 @@ impl ProjectPolicy {
         self.grants.iter().find_map(|grant| Some((grant, grant.fault.as_ref()?)))
     }
 
-    /// Returns what a person trusts: a hash over the place, the text and the places of the grants.
+    /// Returns the identity that the user trusts: a hash over the place, the text and the places of the grants.
     pub fn identity(&self) -> String {
         let mut bytes = Vec::new();
         let mut field = |field: &[u8]| {
-            // With its length, so that no two lists of fields have the same bytes.
+            // Prefix each field with its length, so that two different lists never have the same bytes.
             bytes.extend_from_slice(&(field.len() as u64).to_le_bytes());
             bytes.extend_from_slice(field);
         };
@@ -193,7 +193,7 @@ fn grant_places(policy: &Policy, root: &Path) -> Vec<GrantPlace> {
     places
 }
 
-/// Returns where a written path leads, and whether it may.
+/// Returns the place of a written path, and why it cannot be trusted.
 fn judge(root: &Path, written: &str) -> (PathBuf, Option<GrantPlaceFault>) {
     match resolve(&root.join(written)) {
         Ok(resolved) => {
@@ -219,7 +219,7 @@ fn paths_of_client(http: &HttpBinding) -> Vec<(GrantPlaceKind, &str)> {
     match http.secret.as_ref().map(|secret| &secret.from) {
         Some(SecretSource::File(file)) => paths.push((GrantPlaceKind::Secret, file)),
         Some(SecretSource::Command(words)) => {
-            // A name without a slash is looked for in PATH, which is the user's.
+            // A name without a slash is found through the user's PATH.
             let program = words.first().filter(|program| program.contains('/'));
             paths.extend(program.map(|program| (GrantPlaceKind::Program, program.as_str())));
         }
@@ -236,7 +236,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// A project with these directories, beside a directory `out`.
+    /// A project with these directories, next to a directory `out`.
     struct Desk(PathBuf);
 
     impl Desk {
@@ -276,7 +276,7 @@ mod tests {
             host.untrusted_policy().is_none()
         }
 
-        /// Puts a link in the place of `sub`.
+        /// Replaces `sub` with a link.
         fn link(&self, to: &Path) {
             let sub = self.path("project/sub");
             if fs::symlink_metadata(&sub).unwrap().is_dir() {
@@ -310,7 +310,7 @@ mod tests {
         let approvals = open_approvals(&desk.path("state")).unwrap();
         assert!(approvals.distrust_policy(&desk.path("project/portcullis.toml")).unwrap());
         assert!(!approvals.distrust_policy(&desk.path("project/portcullis.toml")).unwrap());
-        // What earlier versions trusted: the hash of the text.
+        // Earlier versions trusted the hash of the text.
         approvals.trust(&desk.read("project").sha256(), "portcullis.toml").unwrap();
         drop(approvals);
         assert!(!desk.trusts("project").await);
@@ -329,7 +329,7 @@ mod tests {
         }
         desk.write("project", "../out");
         assert!(desk.trust("project").is_err());
-        // By an absolute path, the place is the one that a person saw.
+        // With an absolute path, the place is the one that the user saw.
         desk.write("project", desk.path("out").to_str().unwrap());
         desk.trust("project").unwrap();
         assert!(desk.trusts("project").await);

@@ -1,6 +1,6 @@
-//! Looking at the plugin directory and the policy again while calls go on: what is new is loaded and gets its grants
-//! exactly as when the host opened, and then the whole catalog is another at once. What cannot be loaded leaves what
-//! was there; a policy that cannot be used leaves the one in force.
+//! Reloads the plugin directory and the policy while calls run. New plugins are loaded and get their grants exactly as
+//! when the host opens, and then the whole catalog is replaced at once. If a file cannot be loaded, the old plugin
+//! stays. If a policy cannot be used, the one in force stays.
 
 mod change;
 mod look;
@@ -31,10 +31,9 @@ pub struct Reloaded {
     pub refused: Vec<String>,
     /// Files that were refused and are gone, or are again what is loaded; untrusted text.
     pub cleared: Vec<String>,
-    /// The SHA-256 of the policy that is in force from now on, where it is another.
+    /// The SHA-256 of the new policy in force, if it changed.
     pub policy: Option<String>,
-    /// Why a policy that was changed does not take effect, where that is another reason than before. The policy of
-    /// before stays in force.
+    /// Why a changed policy does not take effect, if the reason is new. The previous policy stays in force.
     pub policy_fault: Option<String>,
 }
 
@@ -65,16 +64,16 @@ pub enum ReloadError {
     /// A change cannot be recorded.
     #[error(transparent)]
     Audit(#[from] AuditError),
-    /// The policy in force cannot be used for what changed.
+    /// The policy in force cannot be used with the changed plugins.
     #[error(transparent)]
     Policy(Box<OpenError>),
 }
 
-/// Why one look has no effect.
+/// Why a reload has no effect.
 enum LookError {
     /// The plugin directory, or the audit log.
     Reload(ReloadError),
-    /// The policy that was to take effect.
+    /// The new policy is at fault.
     Policy(OpenError),
 }
 
@@ -84,7 +83,7 @@ impl From<ReloadError> for LookError {
     }
 }
 
-/// Looks again. One at a time, and each begins with what the one before left.
+/// Reloads. Reloads run one at a time, and each starts from the result of the previous one.
 pub(crate) async fn reload(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
     let mut seen = host.seen.lock().await;
     let fault = match policy::changed(host).await {
@@ -96,7 +95,7 @@ pub(crate) async fn reload(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
             }
             Err(LookError::Policy(error)) => Some(error),
             Err(LookError::Reload(error)) => {
-                // A policy does not wait until the plugin directory can be looked at.
+                // A new policy takes effect even if the plugin directory cannot be read.
                 policy_alone(host, &seen, &policy).await?;
                 return Err(error);
             }
@@ -110,12 +109,12 @@ pub(crate) async fn reload(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
             Ok(Reloaded { policy_fault, ..reloaded })
         }
         Err(LookError::Reload(error)) => Err(error),
-        // Without another policy there is none that could be refused.
+        // Without a new policy, this error is about the one in force.
         Err(LookError::Policy(error)) => Err(ReloadError::Policy(Box::new(error))),
     }
 }
 
-/// One look at the files, under the policy in force or under one that takes its place.
+/// Reloads the files once, under the policy in force or under a new one.
 async fn look(
     host: &Arc<Inner>,
     seen: &Seen,
@@ -132,7 +131,7 @@ async fn look(
     Ok(look.take_effect()?)
 }
 
-/// Puts another policy in force for the plugins that are loaded, without a look at the files.
+/// Applies a new policy to the loaded plugins, without reading the files.
 async fn policy_alone(host: &Arc<Inner>, seen: &Seen, policy: &Arc<PolicyInForce>) -> Result<(), ReloadError> {
     let mut look = Look::new(host, host.loader.plugins.held(), seen, Some(policy));
     match look.bind_again().await {

@@ -215,7 +215,7 @@ pub struct Reply {
     pub reference: Option<Reference>,
     /// When another try may help, where the tool said so.
     pub retry_after: Option<Duration>,
-    /// The id of the approval request that the call waits for, where its code is [`Code::ApprovalPending`].
+    /// The id of the approval request that the call waits for, if its code is [`Code::ApprovalPending`].
     pub approval_request: Option<String>,
     /// What the call took.
     pub usage: CallUsage,

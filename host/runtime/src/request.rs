@@ -33,7 +33,7 @@ pub struct Request {
     pub(crate) overrides: Overrides,
     /// Who answers where the policy says ask, in place of the host's own channel.
     pub(crate) channel: Option<Channel>,
-    /// After how long a call that waits for an approver leaves its question behind.
+    /// How long a call waits for an approver before it leaves its request behind.
     pub(crate) approval_wait: Option<Duration>,
     /// Who hears of this call alone.
     pub(crate) ear: Option<Arc<Ear>>,
@@ -154,7 +154,7 @@ impl Request {
         self
     }
 
-    /// Nobody is there while this call is made, whoever else the host would ask: its approval request stays behind as
+    /// Declares that no approver is present for this call, whatever the host's channel is. Its approval request stays
     /// pending, or is denied at once.
     #[must_use]
     pub fn unattended(mut self, unattended: Unattended) -> Self {
@@ -162,9 +162,9 @@ impl Request {
         self
     }
 
-    /// Returns the longest that the caller waits for an approver. After that the call ends with
-    /// [`Code::ApprovalPending`]. Its question stays open for `pending-time`, and the same call made again after the
-    /// approval runs. Without this, a call waits for `limits.approval-time`.
+    /// Sets how long the caller waits for an approver. After that the call ends with [`Code::ApprovalPending`]. Its
+    /// request stays open for `pending-time`, and the same call made again after the approval runs. By default, a call
+    /// waits for `limits.approval-time`.
     #[must_use]
     pub fn approval_wait(mut self, longest: Duration) -> Self {
         self.approval_wait = Some(longest);

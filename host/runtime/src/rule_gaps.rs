@@ -1,4 +1,4 @@
-//! Rules on a path that tools get around, as the policy and the plugins are now.
+//! Finds rules on a path that tools bypass, for the current policy and plugins.
 
 use crate::call::reaches_directories;
 use crate::catalog::{Catalog, Plugin, Tool};
@@ -24,7 +24,7 @@ fn directory<'a>(
     }
 }
 
-/// Returns a tool as the policy judges its rules by.
+/// Returns a tool in the form that the policy checks its rules against.
 pub(crate) fn known(tool: &Tool) -> KnownTool<'_> {
     KnownTool {
         name: tool.name(),

@@ -63,7 +63,7 @@ struct Granted {
     ledger: Arc<Ledger>,
     name: Arc<StoreName>,
     binding: StoreBinding,
-    /// Whether this call has noted its use: a call that reads much writes once for that.
+    /// Whether this call has noted its use, so that a call with many reads writes only once.
     use_noted: Arc<AtomicBool>,
 }
 
@@ -77,7 +77,7 @@ impl Granted {
         Box::pin(blocking(move || ledger.change(Durable::Process, |change| work(change, &name))))
     }
 
-    /// Looks into the store where it holds up nobody, and notes that somebody did.
+    /// Reads the store without blocking writers, and then notes the use.
     fn look<'a, T: Send + 'static>(
         &self,
         work: impl FnOnce(&crate::ledger::Change<'_>, &StoreName) -> Result<Found<T>, LedgerError> + Send + 'static,
@@ -134,7 +134,7 @@ impl Store for Granted {
         let (quota, value_bytes) = (self.quota(), self.binding.value_bytes);
         let incremented = self.change(move |change, name| {
             let sum = change.increment(name, key.as_bytes(), delta, quota, now())?;
-            // An error takes the change back.
+            // An error rolls the change back.
             if sum.to_string().len() as u64 > value_bytes { Err(Unstored::Value) } else { Ok(sum) }
         });
         Box::pin(async move { incremented.await.map_err(|unstored| self.fault(&unstored)) })

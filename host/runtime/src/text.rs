@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
 
-/// Maximum blanks in a row that are shown as they are: less than half a row of a terminal. Code that is indented eight
-/// levels deep stays as it is.
+/// Maximum length of a run of blanks that is shown unchanged: less than half a row of a terminal. Code with eight
+/// levels of indentation stays unchanged.
 const BLANKS_MAX: usize = 32;
 
 /// Shows text on one line. Control characters, line breaks, and characters that are invisible or change the direction
@@ -55,8 +55,8 @@ pub fn is_deceptive(character: char) -> bool {
         | '\u{e0000}'..='\u{10ffff}')
 }
 
-/// Replaces each long run of blanks by its length, as in `[1500 blanks]`. Nothing can then be pushed off a screen by
-/// text that does not show.
+/// Replaces each long run of blanks with its length, as in `[1500 blanks]`, so that invisible text cannot push anything
+/// off a screen.
 pub fn count_blanks(text: &str) -> Cow<'_, str> {
     let (mut counted, mut copied, mut rest) = (String::new(), 0, text);
     while let Some(start) = rest.find(is_blank) {
@@ -78,7 +78,7 @@ pub fn count_blanks(text: &str) -> Cow<'_, str> {
     Cow::Owned(counted)
 }
 
-/// Returns whether a character takes room and shows nothing: white space on one line, and the Braille pattern without
+/// Returns whether a character takes room but shows nothing: white space within a line, and the Braille pattern without
 /// dots.
 fn is_blank(character: char) -> bool {
     (character.is_whitespace() && character != '\n') || character == '\u{2800}'

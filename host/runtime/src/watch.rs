@@ -1,7 +1,7 @@
-//! Watching the plugin directory and the policy: tasks that look again when something in them changes.
+//! Watches the plugin directory and the policy: tasks that reload when something in them changes.
 //!
-//! On Linux the system tells of changes, of the very directory that is held: no path is followed. Where it does not,
-//! and for what it does not tell of, such as another directory under the path, the task looks by the clock.
+//! On Linux the system reports changes of the open directory itself, and no path is followed. On other systems, and for
+//! changes that are not reported, such as a new directory at the same path, the task polls.
 
 mod signal;
 
@@ -37,7 +37,7 @@ pub struct Watch([JoinHandle<()>; 2]);
 
 impl Watch {
     pub(crate) fn begin(host: &Arc<Inner>) -> Self {
-        // The files are known before the first look of the other task, so that no change falls in between.
+        // The files are known before the other task's first reload, so that no change falls in between.
         let files = FileWatch::new(files(host));
         Self([tokio::spawn(watch(Arc::downgrade(host))), tokio::spawn(watch_policy(Arc::downgrade(host), files))])
     }
@@ -56,7 +56,7 @@ fn files(host: &Inner) -> Vec<PathBuf> {
     host.sources.files().map(Path::to_owned).chain(secrets).collect()
 }
 
-/// Looks again each time a file of the policy or of a secret has changed.
+/// Reloads each time a file of the policy or of a secret changes.
 async fn watch_policy(host: Weak<Inner>, mut watched: FileWatch) {
     loop {
         watched.changed().await;

@@ -1,4 +1,4 @@
-//! A person's answer takes effect in the ledger and in the record, in both or in neither.
+//! Applies an approver's answer to the ledger and the audit log, to both or to neither.
 
 use super::binding::Coverage;
 use super::line::AnswerLine;

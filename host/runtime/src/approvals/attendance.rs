@@ -1,14 +1,15 @@
-//! Which approval requests the calls of this process wait for. The last call that goes takes its request back.
+//! The approval requests that calls of this process wait for. When the last waiting call leaves, its request is
+//! withdrawn.
 
 use super::Approvals;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many calls of this process wait for each approval request, by its id.
+/// The number of calls of this process that wait for each approval request, by its id.
 #[derive(Default)]
 pub(super) struct Waiters(Mutex<HashMap<String, usize>>);
 
-/// One call that waits for an approval request. Dropped, it waits no longer.
+/// One call that waits for an approval request. Dropping this ends the wait.
 pub(super) struct Attendance {
     approvals: Approvals,
     id: String,
@@ -26,8 +27,8 @@ impl Waiters {
 }
 
 impl Attendance {
-    /// Begins to wait. Call this inside the transaction that found or wrote the request, so that no other call takes
-    /// the request back in between.
+    /// Starts to wait. Call this inside the transaction that found or wrote the request, so that no other call
+    /// withdraws the request in between.
     pub(super) fn begin(approvals: &Approvals, id: &str) -> Self {
         *approvals.shared.waiters.lock().entry(id.to_owned()).or_default() += 1;
         Self { approvals: approvals.clone(), id: id.to_owned() }

@@ -43,7 +43,7 @@ impl Approvals {
                 return Ok(Err(ApprovalError::Expired));
             }
             if row.status == Status::Approved && row.owner != owner.id() {
-                // The call runs here, and is lost with this process.
+                // The call runs in this process, and is lost if the process dies.
                 change.hand_over(&row, owner.id())?;
             }
             if let Err(conflict) = change.step(id, Step::Claim, None)? {

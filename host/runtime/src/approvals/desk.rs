@@ -113,10 +113,11 @@ impl Approvals {
         })
     }
 
-    /// One question, as it stands, with what its call would change now. [`Approvals::list`] does not compute that.
+    /// Returns one request in its current state, with what its call would change now. [`Approvals::list`] does not
+    /// compute that.
     ///
     /// # Errors
-    /// There is none of this id, or the ledger cannot be read.
+    /// No request has this id, or the ledger cannot be read.
     pub fn question(&self, id: &str) -> Result<OpenQuestion, ApprovalError> {
         let (mut open, body) = self.shared.ledger.look(|change| {
             let row = self.open_question(change, id)?;

@@ -3,7 +3,7 @@
 use super::rollback::RolledBack;
 use serde::Serialize;
 
-/// A ledger in which nothing counts any more.
+/// The entry of a ledger that was rolled back.
 #[derive(Serialize)]
 pub(super) struct RollbackLine {
     event: &'static str,

@@ -1,8 +1,8 @@
-//! A change of the ledger and its entry in the audit log take effect together.
+//! Makes a change of the ledger and its entry in the audit log take effect together.
 //!
-//! What gives something is announced: its entry is written before the commit, and taken back by another where the
-//! commit fails. What takes something away is posted: its entry is committed with the change and written afterwards,
-//! so that the log never says that something ended which still holds.
+//! A change that grants a right is announced: its entry is written before the commit, and an entry `undone` takes it
+//! back if the commit fails. A change that removes a right is posted: its entry is committed with the change and
+//! written afterwards. So the log never says that a right ended which still applies.
 
 use super::{ApprovalError, Approvals};
 use crate::audit::{Announced, AuditError, AuditLog, Kind};
@@ -13,15 +13,15 @@ use std::cell::RefCell;
 /// Why an announced change was not made.
 const NOT_KEPT: &str = "the ledger could not be written";
 
-/// Writes the entries of a change that gives something. Each change is made first and announced last, so that little
-/// can go wrong after the entry.
+/// Writes the entries of a change that grants a right. Announce last within a change, so that little can fail after the
+/// entry.
 pub(super) struct Announcer<'a> {
     audit: &'a AuditLog,
-    /// The places of the entries in the log.
+    /// The sequence numbers of the entries.
     entries: RefCell<Vec<u64>>,
 }
 
-/// An entry that another takes back.
+/// The body of an entry that takes another entry back.
 #[derive(Serialize)]
 struct UndoneLine<'a> {
     entry: u64,
@@ -29,7 +29,7 @@ struct UndoneLine<'a> {
 }
 
 impl Announcer<'_> {
-    /// Writes an entry of what is about to be committed.
+    /// Writes the entry of a change that is about to be committed.
     pub(super) fn announce(&self, kind: Kind, body: &impl Serialize) -> Result<(), AuditError> {
         let entry = self.audit.enter(kind, None::<&()>, body)?;
         self.entries.borrow_mut().push(entry);
@@ -38,7 +38,7 @@ impl Announcer<'_> {
 }
 
 impl Approvals {
-    /// Changes the ledger. What the change posted is in the audit log afterwards.
+    /// Changes the ledger. When this returns, the posted entries are in the audit log.
     pub(super) fn change<T>(
         &self,
         durable: Durable,
@@ -46,7 +46,7 @@ impl Approvals {
     ) -> Result<T, ApprovalError> {
         let (done, committed) = self.shared.ledger.commit(durable, work)?;
         if let Some(generation) = committed.generation.filter(|_| durable == Durable::Machine) {
-            // What is committed holds, whether or not it is noted: the note then follows with the next change.
+            // The committed change is valid even if this note fails. The next change notes the generation again.
             let _ = self.shared.audit.note_ledger(generation);
         }
         if committed.posted {
@@ -55,13 +55,13 @@ impl Approvals {
         Ok(done)
     }
 
-    /// Changes the ledger, where the change is announced.
+    /// Changes the ledger with a change that is announced.
     pub(super) fn announced<T>(
         &self,
         durable: Durable,
         work: impl FnOnce(&Change<'_>, &Announcer<'_>) -> Result<T, ApprovalError>,
     ) -> Result<T, ApprovalError> {
-        // The log keeps the order in which things happened.
+        // Flush first, so that the log has the order of the changes.
         if self.shared.ledger.look(|change| change.has_posted())? {
             self.flush().map_err(|error| match error {
                 ApprovalError::Unrecorded(error) => ApprovalError::Audit(error),
@@ -71,7 +71,7 @@ impl Approvals {
         let announcer = Announcer { audit: &self.shared.audit, entries: RefCell::default() };
         let done = self.change(durable, |change| work(change, &announcer));
         match &done {
-            // These two come after the commit, or before anything was announced.
+            // These happen after the commit, or before anything was announced.
             Ok(_) | Err(ApprovalError::Unrecorded(_)) => {}
             Err(_) => announcer.entries.take().into_iter().try_for_each(|entry| self.undo(entry))?,
         }
@@ -82,7 +82,8 @@ impl Approvals {
         self.shared.audit.append(Kind::Undone, None::<&()>, &UndoneLine { entry, why: NOT_KEPT })
     }
 
-    /// Writes what is in the outbox into the audit log. A kill between the two leaves an entry that is written again.
+    /// Writes the entries of the outbox into the audit log. If the process is killed in between, an entry is written
+    /// again.
     pub(super) fn flush(&self) -> Result<(), ApprovalError> {
         loop {
             let flushed = self.shared.ledger.change(Durable::Process, |change| {
@@ -91,7 +92,7 @@ impl Approvals {
                     let written =
                         Kind::of(&row.kind).map(|kind| self.shared.audit.append(kind, None::<&()>, &row.body));
                     if let Some(Err(error)) = written {
-                        // The entries before it were written, and are committed as such.
+                        // The earlier entries were written, and are committed as written.
                         return Ok(Err(ApprovalError::Unrecorded(error)));
                     }
                     change.unpost(row.position)?;
@@ -104,7 +105,7 @@ impl Approvals {
         }
     }
 
-    /// Takes back what was announced by a process that died before it had committed it.
+    /// Takes back the entries that a process announced before it died without a commit.
     pub(super) fn undo_announced(&self, announced: &[Announced]) -> Result<(), ApprovalError> {
         let is_pending = |change: &Change<'_>, announced: &Announced| -> Result<bool, LedgerError> {
             Ok(change.question(&announced.question)?.is_some_and(|row| row.status == Status::Pending))
@@ -113,7 +114,7 @@ impl Approvals {
             if !self.shared.ledger.look(|change| is_pending(change, announced))? {
                 continue;
             }
-            // A process that is about to commit holds the lock that this takes.
+            // This waits for the lock of a process that is about to commit.
             self.shared.ledger.change(Durable::Process, |change| {
                 if is_pending(change, announced)? {
                     self.undo(announced.entry)?;

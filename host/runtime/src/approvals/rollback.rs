@@ -1,5 +1,5 @@
-//! A ledger that is older than the audit log knows it, or gone: someone put an older copy back or removed it. Nothing
-//! in it counts, because what it lacks may be a revocation or a spent approval.
+//! Detects a ledger that is older than the audit log says, or missing: someone restored an older copy or removed it.
+//! Nothing in it counts, because it may lack a revocation or the spending of an approval.
 
 use super::line::RollbackLine;
 use super::{ApprovalError, Approvals};
@@ -7,18 +7,18 @@ use crate::audit::{Kind, LedgerMark};
 use crate::ledger::{Durable, FIRST_GENERATION, Forgotten};
 use std::fmt;
 
-/// What became of a ledger that was rolled back.
+/// What was revoked in a ledger that was rolled back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RolledBack {
-    /// Its generation.
+    /// The generation of the ledger.
     pub found: u64,
-    /// The generation that the audit log knows of; zero where the log is newer than the ledger.
+    /// The generation that the audit log expects. Zero if the log is newer than the ledger.
     pub expected: u64,
-    /// The remembered approvals that were revoked.
+    /// Number of revoked remembered approvals.
     pub approvals: usize,
-    /// The approval requests that were withdrawn.
+    /// Number of withdrawn approval requests.
     pub requests: usize,
-    /// The trusted files that were forgotten.
+    /// Number of files that are no longer trusted.
     pub trusted: usize,
 }
 
@@ -41,21 +41,21 @@ impl fmt::Display for RolledBack {
     }
 }
 
-/// Compares the ledger with the audit log. What the log knows is read before the ledger: a process commits to the
+/// Compares the ledger with the audit log. Read the log's mark before the ledger, because a process commits to the
 /// ledger first.
 pub(super) fn compare(mark: LedgerMark, evidence: u64, found: u64) -> Result<(), u64> {
     let expected = match mark {
         LedgerMark::Unknown => evidence,
         LedgerMark::Generation(generation) => generation.max(evidence),
     };
-    // A log that was begun anew beside a ledger knows nothing of what was revoked there.
+    // A new log next to a used ledger does not know what was revoked there.
     let is_unknown = mark == LedgerMark::Generation(0) && found > FIRST_GENERATION;
     if is_unknown || found < expected { Err(expected) } else { Ok(()) }
 }
 
 impl Approvals {
-    /// Finds out whether the ledger was rolled back, and sees to it that nothing in it counts then. `evidence` is the
-    /// newest generation that a line of the log names.
+    /// Checks whether the ledger was rolled back, and revokes everything in it if so. `evidence` is the newest
+    /// generation that an entry of the log names.
     pub(super) fn check_rollback(&self, evidence: u64) -> Result<(), ApprovalError> {
         let mut mark = self.shared.audit.ledger_mark()?;
         loop {
@@ -64,11 +64,11 @@ impl Approvals {
                 self.shared.ledger.has_seen(found);
                 return match mark {
                     LedgerMark::Unknown | LedgerMark::Generation(0) => Ok(self.shared.audit.note_ledger(found)?),
-                    // A newer generation may not be on the disk yet. Whoever puts one there notes it.
+                    // A newer generation may not be on disk yet. The process that commits it notes it.
                     LedgerMark::Generation(_) => Ok(()),
                 };
             }
-            // Another process may have begun the ledger between the two looks; the mark has then moved.
+            // Another process may have created the ledger between the two reads. The mark has then changed.
             let again = self.shared.audit.ledger_mark()?;
             if again == mark {
                 return self.forget(mark, evidence);
@@ -77,11 +77,11 @@ impl Approvals {
         }
     }
 
-    /// Takes from the ledger everything that gives a right.
+    /// Revokes everything in the ledger that gives a right.
     fn forget(&self, mark: LedgerMark, evidence: u64) -> Result<(), ApprovalError> {
         self.change(Durable::Machine, |change| {
             let found = change.generation()?;
-            // Another process may have been here in the meantime.
+            // Another process may have done this in the meantime.
             let Err(expected) = compare(mark, evidence, found) else { return Ok(()) };
             let Forgotten { approvals, requests, trusted } = change.forget(found.max(expected))?;
             let rolled_back = RolledBack { found, expected, approvals, requests, trusted };
@@ -91,7 +91,7 @@ impl Approvals {
         })
     }
 
-    /// Returns what became of the ledger, where this process found that it was rolled back.
+    /// Returns what was revoked, if this process found that the ledger was rolled back.
     pub fn rolled_back(&self) -> Option<&RolledBack> {
         self.shared.rolled_back.get()
     }
@@ -111,7 +111,7 @@ mod tests {
             (known(5), 0, 4, Err(5)),
             (known(5), 7, 6, Err(7)),
             (known(5), 0, 0, Err(5)),
-            // A new log beside a ledger that was used.
+            // A new log next to a used ledger.
             (known(0), 0, 2, Err(0)),
             (known(0), 2, 2, Err(2)),
             // A log of an earlier version.

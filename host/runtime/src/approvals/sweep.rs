@@ -1,4 +1,4 @@
-//! What dead processes and passed time left in the ledger, settled when a process opens it.
+//! Settles what dead processes and expired requests left in the ledger, when a process opens it.
 
 use super::desk::SETTLED_KEPT;
 use super::{ApprovalError, Approvals};
@@ -6,17 +6,18 @@ use crate::audit::{AuditError, Ending, LogScan};
 use crate::ledger::{Change, Durable, QuestionRow, Status, Step, now};
 
 impl Approvals {
-    /// Settles what others left: a ledger that was rolled back, entries that were not written, and what died with its
-    /// process. A record that is not what its head says stays as it is: no call is made beside it, and each says why.
+    /// Settles what other processes left: a ledger that was rolled back, entries that were not written, and calls that
+    /// died with their process. If the audit log does not match its head, it stays as it is. No call is then made, and
+    /// each reports why.
     pub(super) fn settle_left(&self) -> Result<(), ApprovalError> {
         let scan = match self.shared.audit.scan() {
             Ok(scan) => Some(scan),
             Err(AuditError::Head | AuditError::Cut { .. }) => None,
             Err(error @ (AuditError::Io(_) | AuditError::Gone | AuditError::Form(_))) => return Err(error.into()),
         };
-        // The head may know the ledger where the log cannot be read.
+        // The head may name the ledger's generation even if the log cannot be read.
         readable(self.check_rollback(scan.as_ref().map_or(0, LogScan::ledger)))?;
-        // Where the record cannot be written, what a process that died left in the outbox stays there.
+        // If the log cannot be written, the outbox keeps the entries of a dead process.
         readable(self.flush())?;
         self.sweep()?;
         scan.map_or(Ok(()), |scan| self.settle_calls(scan))
@@ -42,7 +43,7 @@ impl Approvals {
         })
     }
 
-    /// Records how the calls ended that died with their process.
+    /// Records the outcomes of calls that died with their process.
     fn settle_calls(&self, scan: LogScan) -> Result<(), ApprovalError> {
         let ledger = &self.shared.ledger;
         let ending = |call: &str| {
@@ -55,7 +56,7 @@ impl Approvals {
     }
 }
 
-/// Leaves a record alone that is not what its head says.
+/// Ignores errors of an audit log that does not match its head.
 fn readable(settled: Result<(), ApprovalError>) -> Result<(), ApprovalError> {
     match settled {
         Err(

@@ -1,4 +1,4 @@
-//! Policies of projects that a person trusts, each known by its place, its text and the places of its grants.
+//! Trust in the policies of projects. Each is identified by its place, its text and the places of its grants.
 
 use super::line::TrustLine;
 use super::{ApprovalError, Approvals};
@@ -10,7 +10,7 @@ use crate::project_policy::{ProjectGrantError, ProjectPolicy};
 use std::path::Path;
 
 impl Approvals {
-    /// Trusts an identity ([`ProjectPolicy::identity`]). The path is for people, and to take the trust back by it.
+    /// Trusts an identity ([`ProjectPolicy::identity`]). The path is for display, and to remove the trust by path.
     ///
     /// # Errors
     /// The ledger or the record cannot be written.
@@ -41,12 +41,12 @@ impl Approvals {
         Ok(identity)
     }
 
-    /// Returns whether a person trusts a project's policy as it is now.
+    /// Returns whether the user trusts a project's policy in its current state.
     pub(crate) fn trusts(&self, policy: &ProjectPolicy) -> Result<bool, ApprovalError> {
         Ok(policy.fault().is_none() && self.is_trusted(&policy.identity())?)
     }
 
-    /// Takes the trust in an identity back; false where there was none.
+    /// Removes the trust in an identity. Returns false if it was not trusted.
     ///
     /// # Errors
     /// The ledger or the record cannot be written.
@@ -60,7 +60,7 @@ impl Approvals {
         })
     }
 
-    /// Takes back the trust in every policy that lay at a path, whatever its text and places were; false where there
+    /// Removes the trust in every policy that was at a path, whatever its text and places were. Returns false if there
     /// was none. The file need not exist any more.
     ///
     /// # Errors

@@ -26,30 +26,30 @@ enum Woken<S> {
     Look,
 }
 
-/// What waiting came to.
+/// The result of waiting.
 pub(super) enum Ended {
-    /// There is an answer, or the question was left behind.
+    /// An answer arrived, or the request was left open.
     Asked(Asked),
-    /// The answer was spent by another call like this one, or the question is gone with it: it has to be asked anew.
+    /// Another identical call spent the answer, or the request is gone. Ask again.
     Again,
 }
 
-/// A question that a call of this process waits for. Dropped before it is settled, it is withdrawn, unless another call
-/// waits for it.
+/// A request that a call of this process waits for. Dropping this before an answer arrives withdraws the request,
+/// unless another call waits for it.
 pub(super) struct Waiting {
     approvals: Approvals,
     case: Case,
-    /// Counts this call among those that wait, until it is dropped.
+    /// Counts this call as waiting until it is dropped.
     attendance: Option<Attendance>,
-    /// Whether this process owns the question. Another process takes back and ends what it owns.
+    /// Whether this process owns the request. Only the owner withdraws and ends it.
     owned: bool,
     settled: bool,
-    /// Why it is withdrawn, where it is.
+    /// The reason to record if the request is withdrawn.
     why: &'static str,
 }
 
 impl Waiting {
-    /// Returns a question that was just put down, or that was open already.
+    /// Makes the wait for a request that was just created, or that was open already.
     pub(super) fn new(approvals: &Approvals, case: Case, attendance: Attendance, owned: bool) -> Self {
         let why = "the caller no longer waits for the answer";
         Self { approvals: approvals.clone(), case, attendance: Some(attendance), owned, settled: false, why }
@@ -114,7 +114,8 @@ impl Waiting {
         }
     }
 
-    /// After how long the call leaves: not where its caller is asked, whose own timeout then does not matter.
+    /// Returns after how long the call stops waiting. None if its caller is asked, because the caller's own timeout
+    /// then does not matter.
     fn leaving(&self, channel: &Channel) -> Option<Duration> {
         let asks_caller = match channel {
             Channel::Approver(approver) => approver.asks_caller(&self.case.question),
@@ -146,7 +147,7 @@ impl Waiting {
                     return Ok(row.status);
                 }
                 if !owned || approvals.shared.waiters.count(&id) > 1 {
-                    // Only this call is late: another one still waits for the answer.
+                    // Only this call timed out. Another one still waits for the answer.
                     return Ok(Status::Expired);
                 }
                 let line = AnswerLine {
@@ -202,7 +203,8 @@ impl Waiting {
         }
     }
 
-    /// Another call like this one was first. What a running call asks for is its own, and no other call comes first.
+    /// Handles a request that another identical call finished. A running call's request is its own, so this cannot
+    /// happen to it.
     fn overtaken(&mut self, status: Status) -> Result<Ended, Rejection> {
         match (self.case.subject, status) {
             (Subject::Call | Subject::Repeat, Status::Running | Status::Done | Status::Withdrawn | Status::Lost) => {
@@ -226,7 +228,7 @@ impl Waiting {
 
     fn rejected(&mut self) -> Result<Ended, Rejection> {
         self.settled = true;
-        // One no to several calls that wait for one question is one refusal.
+        // One denial of several calls that wait for one request counts once.
         if self.approvals.shared.waiters.count(self.id()) <= 1 {
             self.approvals.shared.refusals.count(&self.case.question);
         }
@@ -250,7 +252,7 @@ async fn asked(
     (answer, attention)
 }
 
-/// Returns the question with what its call would change now: it may have waited for its turn.
+/// Recomputes what the call would change, because the request may have waited in the queue of its approver.
 async fn as_it_is_now(approvals: &Approvals, question: &Question) -> Question {
     let (approvals, mut question) = (approvals.clone(), question.clone());
     let id = question.id.clone();
@@ -262,7 +264,7 @@ async fn as_it_is_now(approvals: &Approvals, question: &Question) -> Question {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        // It no longer counts among those that wait, so that the last of them takes the question back.
+        // Stop counting this call, so that the last one that waits withdraws the request.
         self.attendance = None;
         if self.settled || !self.owned {
             return;
@@ -285,7 +287,7 @@ fn expired() -> Ended {
     Ended::Asked(Asked::No { note: Some("nobody answered in time".to_owned()) })
 }
 
-/// Waits until the call leaves, which it may never do.
+/// Waits until the call stops waiting, which may be never.
 async fn left(after: Option<Duration>) {
     match after {
         Some(after) => tokio::time::sleep(after).await,

@@ -1,5 +1,5 @@
-//! The checkpoint: what the audit log remembers beside its head, in the same file and under a MAC of its own. Up to
-//! where every decision has an outcome, and the newest generation of the ledger that was committed.
+//! The checkpoint of the audit log, in the same file as the head and under a separate MAC. It has the position up to
+//! which every decision has an outcome, and the newest generation of the ledger that was committed.
 
 use super::head::HEAD_BYTES;
 use super::{Chain, MAC_BYTES};
@@ -10,32 +10,32 @@ use std::os::unix::fs::FileExt;
 /// Two numbers and a MAC.
 pub(super) const CHECKPOINT_BYTES: usize = 16 + MAC_BYTES;
 
-/// What the checkpoint's MAC is chained to, so that it is never the MAC of a line or a head.
+/// Seed of the checkpoint's MAC, so that it never equals the MAC of a line or a head.
 const CHECKPOINT_SEED: [u8; MAC_BYTES] = *b"portcullis audit checkpoint, v.1";
 
-/// Stands for an unknown generation.
+/// The encoding of an unknown generation.
 const UNKNOWN: u64 = u64::MAX;
 
-/// What the audit log remembers.
+/// The content of the checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Checkpoint {
     /// Bytes of the log in which every decision has its outcome.
     pub(crate) settled: u64,
-    /// The newest generation of the ledger that is known to be on the disk.
+    /// The newest generation of the ledger that is known to be on disk.
     pub(crate) ledger: LedgerMark,
 }
 
 /// What the audit log knows of the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LedgerMark {
-    /// Nothing: an earlier version wrote the log.
+    /// Unknown, because an earlier version wrote the log.
     Unknown,
-    /// Its generation; zero where there was no ledger.
+    /// The generation. Zero if there was no ledger.
     Generation(u64),
 }
 
 impl LedgerMark {
-    /// Returns whether a generation is news.
+    /// Returns whether a generation is newer than this mark.
     pub(super) fn is_older_than(self, generation: u64) -> bool {
         match self {
             Self::Unknown => true,
@@ -45,13 +45,13 @@ impl LedgerMark {
 }
 
 impl Checkpoint {
-    /// The checkpoint of a new record.
+    /// The checkpoint of a new audit log.
     pub(super) const EMPTY: Self = Self { settled: 0, ledger: LedgerMark::Generation(0) };
 
-    /// The checkpoint of a record that an earlier version wrote.
+    /// The checkpoint of an audit log that an earlier version wrote.
     pub(super) const UPGRADED: Self = Self { settled: 0, ledger: LedgerMark::Unknown };
 
-    /// Writes the checkpoint, in one write.
+    /// Writes the checkpoint with one write.
     pub(super) fn write(self, file: &File, chain: &Chain) -> io::Result<()> {
         file.write_all_at(&self.encode(chain), HEAD_BYTES as u64)
     }

@@ -1,5 +1,5 @@
-//! The head: how long the record is and what its last line's MAC is. Written after every line, under a MAC of its own.
-//! The checkpoint lies behind it in the same file.
+//! The head: the length of the audit log and the MAC of its last line. It is written after every line, under a separate
+//! MAC. The checkpoint follows it in the same file.
 
 use super::checkpoint::{CHECKPOINT_BYTES, Checkpoint};
 use super::{Chain, GENESIS, MAC_BYTES};
@@ -16,8 +16,8 @@ const FILE_BYTES: usize = HEAD_BYTES + CHECKPOINT_BYTES;
 /// What the head's own MAC is chained to, so that it is never the MAC of a line.
 const HEAD_SEED: [u8; MAC_BYTES] = *b"portcullis audit head, version 2";
 
-/// The same for a head that was written before there was a checkpoint. It differs, so that a head that was cut off
-/// from its checkpoint does not pass for one of these.
+/// The seed of a head without a checkpoint, from an earlier version. It differs, so that a head that was cut off from
+/// its checkpoint is not accepted as one of these.
 const HEAD_SEED_WITHOUT_CHECKPOINT: [u8; MAC_BYTES] = *b"portcullis audit head, version 1";
 
 /// Where the record stands.
@@ -28,7 +28,7 @@ pub(crate) struct Head {
     pub(crate) mac: [u8; MAC_BYTES],
 }
 
-/// What the head file holds.
+/// The content of the head file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeadFile {
     pub(super) head: Head,
@@ -74,7 +74,7 @@ impl Head {
 }
 
 impl HeadFile {
-    /// Reads both; `None` where one of them was not written under this key.
+    /// Reads both. Returns `None` if one of them was not written under this key.
     pub(super) fn read(file: &File, chain: &Chain) -> io::Result<Option<Self>> {
         let mut bytes = [0_u8; FILE_BYTES];
         let mut read = 0;
@@ -87,7 +87,7 @@ impl HeadFile {
         Ok(Self::decode(&bytes[..read], chain))
     }
 
-    /// Writes the head and the checkpoint of a new record, in one write.
+    /// Writes the head and the checkpoint of a new audit log with one write.
     pub(super) fn begin(file: &File, chain: &Chain) -> io::Result<()> {
         let (head, checkpoint) = (Head::EMPTY.encode(chain), Checkpoint::EMPTY.encode(chain));
         file.write_all_at(&[head.as_slice(), &checkpoint].concat(), 0)

@@ -19,7 +19,7 @@ pub enum Kind {
     Withdrawn,
     /// An answer that was taken back.
     Revoked,
-    /// An entry is taken back: what it announced could not be kept.
+    /// An entry is taken back, because what it announced was not committed.
     Undone,
     /// A file that a person trusts from here on, or no longer.
     Trusted,
@@ -29,9 +29,9 @@ pub enum Kind {
     Outcome,
     /// What was stored of a plugin was not what had been written, or could not be written.
     Plugin,
-    /// The ledger is older than the log knows it: it was replaced or removed, and nothing in it counts.
+    /// The ledger is older than the log says. It was replaced or removed, and nothing in it counts.
     Ledger,
-    /// A policy took the place of another in a running host, or could not.
+    /// A new policy took effect in a running host, or could not be used.
     Policy,
     /// The record itself was repaired after a crash.
     Repair,
@@ -53,7 +53,7 @@ impl Kind {
         Self::Repair,
     ];
 
-    /// Returns the kind of a word.
+    /// Returns the kind with this word.
     pub(crate) fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
@@ -81,19 +81,19 @@ impl Kind {
 /// A line of the record, read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its place, from 1.
+    /// Its sequence number, from 1.
     pub sequence: u64,
     /// The document as it stands, its MAC included.
     pub document: Value,
 }
 
-/// What every line begins with.
+/// The beginning of every line.
 #[derive(Clone, Copy)]
 pub(super) struct Beginning {
-    /// Its place, from 1.
+    /// Its sequence number, from 1.
     pub(super) sequence: u64,
     pub(super) kind: Kind,
-    /// The generation of the ledger that was committed since the line before.
+    /// The generation of the ledger that was committed since the previous line.
     pub(super) ledger: Option<u64>,
 }
 

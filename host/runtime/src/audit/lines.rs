@@ -1,4 +1,4 @@
-//! Reading the lines of the log, none longer than a line may be.
+//! Reads the lines of the log, up to the maximum length of a line.
 
 use super::LINE_BYTES_MAX;
 use std::fs::File;
@@ -11,7 +11,7 @@ pub(super) struct Lines {
     line: Vec<u8>,
 }
 
-/// A part of a file. It has a position of its own: that of the file belongs to everybody who shares it.
+/// A part of a file. It has its own position, because everyone who shares the file shares the file's position.
 struct Part {
     file: File,
     at: u64,
@@ -19,13 +19,14 @@ struct Part {
 }
 
 impl Lines {
-    /// Returns the lines from one byte to another, as far as there are any.
+    /// Returns the lines from one byte to another, as far as they exist.
     pub(super) fn between(log: &File, from: u64, to: u64) -> io::Result<Self> {
         let part = Part { file: log.try_clone()?, at: from, end: to };
         Ok(Self { reader: BufReader::new(part), line: Vec::new() })
     }
 
-    /// Returns the next line with its line break; without one where the part ends in its middle, or it is too long.
+    /// Returns the next line with its line break. The line break is missing if the part ends within the line, or the
+    /// line is too long.
     pub(super) fn next(&mut self) -> io::Result<Option<&[u8]>> {
         self.line.clear();
         let read = self.reader.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut self.line)?;

@@ -56,11 +56,11 @@ pub struct AuditLog {
     /// Whether each line goes to the disk before it takes effect.
     to_disk: AtomicBool,
     files: Mutex<Files>,
-    /// Looks up the generation of the ledger beside this log, where somebody wants to compare them.
+    /// Looks up the generation of the ledger in the same state directory, if the two should be compared.
     ledger: Option<LedgerLookup>,
 }
 
-/// Looks up the generation of a ledger; `None` where there is no ledger.
+/// Looks up the generation of a ledger. `None` if there is no ledger.
 pub(crate) type LedgerLookup = Box<dyn Fn() -> io::Result<Option<u64>> + Send + Sync>;
 
 pub(super) struct Files {
@@ -70,7 +70,7 @@ pub(super) struct Files {
     /// Where this process left the record. `None` at first, and when a write failed halfway: then the next append
     /// looks at what is there before it goes on.
     left: Option<Head>,
-    /// The generation of the ledger that this process has noted, and that its next line names.
+    /// The generation of the ledger that this process has noted, and that its next line will name.
     ledger_unsaid: Option<u64>,
 }
 
@@ -105,7 +105,7 @@ impl AuditLog {
         self.enter(kind, facts, body).map(drop)
     }
 
-    /// Appends one line as [`AuditLog::append`] does. Returns its place, from 1.
+    /// Appends one line like [`AuditLog::append`]. Returns its sequence number.
     pub(crate) fn enter(
         &self,
         kind: Kind,
@@ -122,8 +122,8 @@ impl AuditLog {
         })
     }
 
-    /// Notes that this generation of the ledger is on the disk. Whoever puts an older copy of the ledger back is found
-    /// out by it.
+    /// Notes that this generation of the ledger is on disk. This reveals an older copy of the ledger that is put back
+    /// later.
     ///
     /// # Errors
     /// The head cannot be written, or is not one of this host.
@@ -152,12 +152,12 @@ impl AuditLog {
         self.to_disk.store(durability == Durability::Machine, Ordering::Relaxed);
     }
 
-    /// Has [`AuditLog::verify`] and [`AuditLog::read`] compare the log with the ledger beside it.
+    /// Makes [`AuditLog::verify`] and [`AuditLog::read`] compare the log with this ledger.
     pub(crate) fn beside(self, ledger: LedgerLookup) -> Self {
         Self { ledger: Some(ledger), ..self }
     }
 
-    /// Returns the generation of the ledger beside this log; nothing where nobody wants to compare them.
+    /// Looks up the generation of the ledger. The outer `None` means that the two are not compared.
     pub(super) fn ledger(&self) -> io::Result<Option<Option<u64>>> {
         self.ledger.as_ref().map(|look_up| look_up()).transpose()
     }
@@ -171,7 +171,7 @@ impl AuditLog {
         self.alone(|files| read(&files.log, &files.head))
     }
 
-    /// Does something while nobody else, in this process or another, reads or appends.
+    /// Runs `work` while no other thread or process reads or appends.
     pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Files) -> Result<T, AuditError>) -> Result<T, AuditError> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         files.locked(work)
@@ -187,14 +187,14 @@ impl Files {
         done
     }
 
-    /// Writes the head of a new record, and adds a checkpoint to one of an earlier version. Beside a line there has to
-    /// be a head: without it a cut would not be found.
+    /// Writes the head of a new audit log, and adds a checkpoint to a head of an earlier version. A log with lines must
+    /// have a head, because a cut could not be detected without it.
     fn begin(&self, chain: &Chain) -> Result<(), AuditError> {
         if self.head.metadata()?.len() == 0 && self.log.metadata()?.len() == 0 {
             return Ok(HeadFile::begin(&self.head, chain)?);
         }
         if let Some(HeadFile { head, checkpoint: None }) = HeadFile::read(&self.head, chain)? {
-            // The checkpoint first: behind a head of the earlier version nobody looks for it.
+            // Write the checkpoint first. With a head of the earlier version, no process reads it yet.
             Checkpoint::UPGRADED.write(&self.head, chain)?;
             head.write(&self.head, chain)?;
         }
@@ -212,7 +212,7 @@ impl Files {
         Ok(checkpoint.write(&self.head, chain)?)
     }
 
-    /// Returns the end of the record, where the next line goes.
+    /// Returns the end of the audit log, where the next line goes.
     pub(super) fn end(&mut self, chain: &Chain) -> Result<Head, AuditError> {
         let metadata = self.log.metadata()?;
         if metadata.nlink() == 0 {

@@ -1,5 +1,5 @@
-//! Calls that died with their process. Each has a decision in the log and no outcome: the next process that opens the
-//! state directory writes one. The same scan finds the answers that were announced, so that one that was never kept is
+//! Settles calls that died with their process. Each has a decision in the log and no outcome, and the next process that
+//! opens the state directory writes one. The same scan finds announced answers, so that one that was never committed is
 //! taken back.
 
 use super::line::Kind;
@@ -10,41 +10,41 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io;
 
-/// A call that was decided on and has no outcome.
+/// A call with a decision and without an outcome.
 #[derive(Clone)]
 struct UnfinishedCall {
     call: String,
     tool: String,
-    /// The process that made the decision. Empty in a line of an earlier version, which is the name of no process.
+    /// The process that made the decision. Empty in a line of an earlier version; no process has that name.
     owner: String,
     /// Whether the tool may have been started.
     may_have_run: bool,
-    /// The byte of the log at which the line of its decision begins.
+    /// The position in the log at which the line of its decision begins.
     at: u64,
 }
 
-/// How a call ended whose process died.
+/// The outcome of a call whose process died.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// It is over. What it did is not known.
+    /// It ran, and its effects are not known.
     Lost,
     /// It had not begun, and its approval request can still be answered.
     Pending,
 }
 
-/// An answer that gives something, as the log announced it.
+/// An answer that grants a right, as the log announced it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Announced {
-    /// The place of its entry in the log.
+    /// The sequence number of its entry.
     pub(crate) entry: u64,
     pub(crate) question: String,
 }
 
-/// What a scan of the log has settled.
+/// The result of settling a scan.
 pub(crate) struct Settled {
-    /// The answers that were announced, and not taken back.
+    /// The announced answers that were not taken back.
     pub(crate) announced: Vec<Announced>,
-    /// Bytes of the log in which every decision has its outcome.
+    /// Bytes of the log in which every decision has an outcome.
     bytes: u64,
 }
 
@@ -58,7 +58,7 @@ struct LossLine<'a> {
     detail: &'a str,
 }
 
-/// The members of a line that tell which calls have ended.
+/// The members of a line that show which calls have ended.
 #[derive(Deserialize)]
 struct ScannedLine {
     seq: u64,
@@ -73,27 +73,27 @@ struct ScannedLine {
     ledger: Option<u64>,
 }
 
-/// What the log says, from the checkpoint to where it ended when the scan began.
+/// The relevant content of the log, from the checkpoint to its end when the scan began.
 pub(crate) struct LogScan {
     scan: Scan,
     to: u64,
 }
 
-/// What a part of the log says of calls, answers and the ledger.
+/// The relevant content of a part of the log: calls, answers and the ledger.
 #[derive(Default)]
 struct Scan {
     unfinished: HashMap<String, UnfinishedCall>,
-    /// The questions of announced answers, by the places of their entries.
+    /// The requests of announced answers, by the sequence numbers of their entries.
     announced: BTreeMap<u64, String>,
     /// The newest generation of the ledger that a line names.
     ledger: u64,
 }
 
 impl AuditLog {
-    /// Reads what was appended since the checkpoint. Others may append meanwhile.
+    /// Reads what was appended since the checkpoint. Other processes may append at the same time.
     ///
     /// # Errors
-    /// The log cannot be read, or is not what its head says.
+    /// The log cannot be read, or does not match its head.
     pub(crate) fn scan(&self) -> Result<LogScan, AuditError> {
         let (from, to, log) = self.alone(|files| {
             let (end, checkpoint) = (files.end(self.chain())?, files.checkpoint(self.chain())?);
@@ -107,11 +107,11 @@ impl AuditLog {
         Ok(LogScan { scan, to })
     }
 
-    /// Writes an outcome for each call whose process died without one. `is_alive` tells whether a process still runs,
-    /// and `ending` how the call of an id ended.
+    /// Writes an outcome for each call whose process died without one. `is_alive` returns whether a process still runs,
+    /// and `ending` how the call with an id ended.
     ///
     /// # Errors
-    /// What `ending` says, or the log cannot be read or written, or is not what its head says.
+    /// The error of `ending`, or the log cannot be read or written, or does not match its head.
     pub(crate) fn settle<E: From<AuditError>>(
         &self,
         scanned: LogScan,
@@ -124,7 +124,7 @@ impl AuditLog {
         let endings = dead.into_iter().map(|call| Ok((ending(&call.call)?, call))).collect::<Result<Vec<_>, E>>()?;
         self.alone(|files| {
             let end = files.end(self.chain())?;
-            // A process that was found dead wrote its last line before that. Another may have settled its calls.
+            // A dead process wrote its last line before this read. Another process may have settled its calls.
             scan.read(&files.log, to, end.bytes)?;
             for (ending, call) in &endings {
                 let Some(still) = scan.unfinished.get(&call.call).filter(|still| still.at == call.at) else { continue };
@@ -140,7 +140,7 @@ impl AuditLog {
         .map_err(E::from)
     }
 
-    /// Notes what was settled, so that the next scan begins behind it.
+    /// Notes what was settled, so that the next scan begins after it.
     ///
     /// # Errors
     /// The head cannot be written, or is not one of this host.
@@ -157,14 +157,14 @@ impl AuditLog {
 }
 
 impl LogScan {
-    /// Returns the newest generation of the ledger that a line names; zero where none does.
+    /// Returns the newest generation of the ledger that a line names, or zero.
     pub(crate) fn ledger(&self) -> u64 {
         self.scan.ledger
     }
 }
 
 impl Scan {
-    /// Reads the lines of a part of the log. A line that cannot be read says nothing: `verify` tells of it.
+    /// Reads the lines of a part of the log. An unreadable line is skipped; `verify` reports it.
     fn read(&mut self, log: &File, from: u64, to: u64) -> io::Result<()> {
         let (mut lines, mut at) = (Lines::between(log, from, to)?, from);
         while let Some(line) = lines.next()? {

@@ -41,22 +41,22 @@ pub enum Fault {
         "entry {0}, behind the head, is half a line, as a crash leaves it: the next call sets it aside and records that"
     )]
     Torn(u64),
-    /// The ledger is older than the log knows it, or is gone.
+    /// The ledger is older than the log says, or is missing.
     #[error(
         "{}; the {lines} entries verify, but an approval in this ledger may have been revoked or spent. The next host \
          that opens the state directory revokes what it holds", LedgerFound(*.found, *.expected)
     )]
     Ledger {
-        /// The entries of the log, which verify.
+        /// The number of entries, all of which verify.
         lines: u64,
-        /// The ledger's generation; `None` where there is no ledger.
+        /// The ledger's generation. `None` if there is no ledger.
         found: Option<u64>,
-        /// The generation that the log knows of.
+        /// The generation that the log expects.
         expected: u64,
     },
 }
 
-/// What was found in place of the ledger.
+/// The generation that was found, and the expected one.
 struct LedgerFound(Option<u64>, u64);
 
 impl fmt::Display for LedgerFound {
@@ -126,7 +126,7 @@ impl AuditLog {
         self.compare(verified, mark)
     }
 
-    /// Compares the ledger with what the log knew of it before: a process commits to the ledger first.
+    /// Compares the ledger with the mark that the log had before, because a process commits to the ledger first.
     fn compare(&self, verified: Verified, mark: Option<LedgerMark>) -> Result<Verified, AuditError> {
         let (None, Some(LedgerMark::Generation(expected))) = (&verified.fault, mark) else { return Ok(verified) };
         let Some(found) = self.ledger()? else { return Ok(verified) };

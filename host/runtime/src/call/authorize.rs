@@ -41,10 +41,10 @@ pub(crate) struct ApprovedCall {
     pub(super) by_a_person: bool,
 }
 
-/// What was found out about a call before a person is asked. It holds under every policy.
+/// What is known about a call before an approver is asked. It is valid under every policy.
 pub(super) struct Observed {
     review: Review,
-    /// How often exactly this call has come in a row.
+    /// How many times in a row exactly this call was made.
     count: u64,
 }
 
@@ -57,7 +57,7 @@ impl ValidCall {
     ) -> Result<ApprovedCall, Rejection> {
         let verdict = self.decide(host, request, record)?;
         if verdict.decision == Decision::Ask && request.resumes.is_none() {
-            // Before a review or a hook takes its time: no answer would help.
+            // Check this before a review or a hook takes time, because no answer would help.
             grant::check_answerable(&self)?;
         }
         let review = self.review(host, request, record).await?;
@@ -84,7 +84,7 @@ impl ValidCall {
         self.policy.policy.limits(&self.plugin.name)
     }
 
-    /// Returns what the policy says of the call, recorded. A deny ends it.
+    /// Decides the call by the policy and records the decision. A deny ends the call.
     pub(super) fn decide(&self, host: &Inner, request: &Request, record: &CallRecord) -> Result<Verdict, Rejection> {
         let bytes_max = self.limits().arguments_bytes;
         if self.canonical.len() > bytes_max {
@@ -143,8 +143,8 @@ impl ValidCall {
         (!reasons.is_empty()).then(|| (subject, reasons.join("; ")))
     }
 
-    /// Asks a person, and returns where the answer is yes, or where a new policy needs none. While it waits, each new
-    /// policy decides again.
+    /// Asks an approver. Returns if the call is approved, or if a new policy needs no approval. While the call waits,
+    /// each new policy decides it again.
     async fn ask(
         self: &Arc<Self>,
         host: &Arc<Inner>,

@@ -89,7 +89,7 @@ impl Caller {
         };
         let resource = Resource { permission, resource: asked.resource, reason: asked.reason };
         loop {
-            // A new question is decided by the policy in force now, whichever the call began under.
+            // The policy in force now decides a new request, whatever policy the call began under.
             let policy = self.host.policy();
             let verdict = self.verdict(&policy, &resource);
             let decided = |yes, note: Option<&str>| {
@@ -137,7 +137,7 @@ impl Caller {
         grant::check_writable(&self.call.plugin, &self.call.tool, resource.permission.into()).map_err(refused)?;
         let case = question::about_resource(origin, &self.call, self.record.id(), resource.clone(), reason);
         let case = case.map_err(refused)?;
-        // A call that has started is not superseded: only its cancellation and a new policy end the wait.
+        // A call that has started cannot be superseded. Only its cancellation and a new policy end the wait.
         let stopped = async {
             tokio::select! {
                 biased;
@@ -153,7 +153,7 @@ impl Caller {
         asked.map_err(refused)
     }
 
-    /// Waits until a policy is in force that answers without a person.
+    /// Waits until a policy is in force that decides without an approver.
     async fn redecided(&self, asking: &Arc<PolicyInForce>, resource: &Resource) {
         let mut changes = self.host.catalog.subscribe();
         loop {

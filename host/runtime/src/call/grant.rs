@@ -145,7 +145,7 @@ pub(crate) fn check(call: &ValidCall) -> Result<(), Rejection> {
     clients(call).map(drop)
 }
 
-/// Refuses a call that an approver is about to be asked about, if no answer could let it do what it declares.
+/// Refuses a call that needs approval if no answer could let it do what it declares.
 pub(crate) fn check_answerable(call: &ValidCall) -> Result<(), Rejection> {
     let clients = clients(call)?;
     check_writable(&call.plugin, &call.tool, call.tool.required())?;
@@ -158,7 +158,7 @@ pub(crate) fn check_answerable(call: &ValidCall) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// Returns the clients of a call as they are after an approval. Fails where the call cannot get one of its handles.
+/// Returns the clients that a call gets after an approval. Fails if the call cannot get one of its handles.
 fn clients(call: &ValidCall) -> Result<Vec<(&DependencyKey, Client)>, Rejection> {
     check_keys(&call.plugin, &call.tool)?;
     let mut clients = Vec::new();

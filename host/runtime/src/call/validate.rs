@@ -19,7 +19,7 @@ const SUGGESTIONS_MAX: usize = 5;
 
 /// A call of a known tool with arguments it has agreed to. It is shared, never copied: what is decided on is what runs.
 pub(crate) struct ValidCall {
-    /// The policy that it is decided by, taken together with the plugin.
+    /// The policy that decides the call, taken together with the plugin.
     pub(crate) policy: Arc<PolicyInForce>,
     pub(crate) plugin: Arc<Plugin>,
     pub(crate) tool: Arc<Tool>,
@@ -52,8 +52,8 @@ impl ParsedCall {
     }
 }
 
-/// Returns whether a call could come to a tool at all: one without a schema is not called, unless the policy lets those
-/// of its plugin be.
+/// Returns whether a tool can be called at all. A tool without a schema cannot, unless the policy allows it for the
+/// plugin.
 pub(crate) fn is_callable(policy: &Policy, tool: &Tool) -> bool {
     !tool.schema.is_absent() || policy.unvalidated(&tool.name.plugin) == Leniency::Ask
 }

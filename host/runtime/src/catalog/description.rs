@@ -166,7 +166,7 @@ pub(crate) fn describe(plugin: &mut Plugin, working: Option<&str>) -> Result<(),
     let known = known(plugin.tools.keys().map(LocalName::as_str));
     let tools = &mut plugin.tools;
     plugin.beside.apply(&plugin.name, &known, &values, |name, text| {
-        // Copied where it is shared: the plugin keeps its own description for another policy.
+        // Copied if it is shared, because the plugin keeps its own description for another policy.
         let tool = tools.get_mut(name).map(Arc::make_mut);
         tool.map(|tool| tool.describe(text.to_owned())).is_some()
     })

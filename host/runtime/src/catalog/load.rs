@@ -37,7 +37,7 @@ const DESCRIBE_LOG_BYTES_MAX: usize = 4096;
 /// Handles a plugin may hold while it describes itself: the standard streams and a few pollables.
 const DESCRIBE_HANDLES_MAX: usize = 64;
 
-/// The memory that the host holds for a description, in bytes. It has no handle, and so little to open.
+/// Maximum memory that the host holds for `describe`, in bytes. The guest has no handle, and so little to open.
 const DESCRIBE_HOST_MEMORY_BYTES_MAX: usize = 1024 * 1024;
 
 /// Why a file was not loaded.

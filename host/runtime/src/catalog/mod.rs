@@ -36,7 +36,7 @@ pub struct Catalog {
     pub(crate) plugins: BTreeMap<PluginName, Arc<Plugin>>,
     pub(crate) refused: Vec<RefusedPlugin>,
     pub(crate) picker: Picker,
-    /// The policy that the plugins have their grants from. A call takes both together, and keeps them.
+    /// The policy that the plugins' grants come from. A call takes both together, and keeps them.
     pub(crate) policy: Arc<PolicyInForce>,
 }
 
@@ -59,7 +59,7 @@ pub struct RefusedPlugin {
 }
 
 impl Catalog {
-    /// Returns the host's own tools alone, under a policy.
+    /// Makes a catalog with only the host's own tools, under a policy.
     pub(crate) fn under(policy: &Arc<PolicyInForce>) -> Self {
         let plugins = standard::plugins().iter().map(|plugin| (plugin.name.clone(), Arc::clone(plugin))).collect();
         Self { plugins, refused: Vec::new(), picker: Picker::default(), policy: Arc::clone(policy) }

@@ -32,7 +32,7 @@ pub struct Plugin {
     pub(crate) grants: Grants,
     /// Its description files.
     pub(crate) beside: Beside,
-    /// Its tools as it describes them itself. A description file may give them another description.
+    /// Its tools as it describes them itself. A description file may replace a description.
     pub(crate) own_tools: BTreeMap<LocalName, Arc<Tool>>,
     /// Mapped on first use. Shared by every binding of the same bytes.
     pub(crate) code: Arc<OnceCell<Code>>,
@@ -97,8 +97,7 @@ impl Plugin {
         })
     }
 
-    /// Returns the same plugin without its grants, to be bound under another policy: its tools as it describes them
-    /// itself.
+    /// Returns the same plugin without its grants and with its own descriptions, to be bound under another policy.
     pub(crate) fn unbound(&self) -> Self {
         Self {
             name: self.name.clone(),

@@ -25,7 +25,7 @@ pub(crate) struct Grants {
     pub(crate) config: Arc<BTreeMap<String, String>>,
     /// How fine its clocks are.
     pub(crate) clock: ClockResolution,
-    /// The secrets of its clients, which all its calls look for.
+    /// The secrets of its clients. All of its calls search for them.
     pub(crate) secrets: Arc<PluginSecrets>,
 }
 
@@ -143,7 +143,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Refuses a grant of a project that leads elsewhere than when a person trusted it.
+    /// Refuses a grant of a project if it leads to another place than when it was trusted.
     fn check_trusted(&self, trusted: &[GrantPlace]) -> Result<(), OpenError> {
         for trusted in trusted.iter().filter(|trusted| trusted.plugin == *self.plugin && trusted.key == *self.key) {
             let now = places::resolve(&self.base.join(&trusted.written)).map_err(AuditError::Io)?;
@@ -169,7 +169,7 @@ impl Place<'_> {
             return Err(OpenError::Covers { plugin, key, path, what });
         }
         let place = places::resolve(&path).map_err(AuditError::Io)?;
-        // What was opened is what is named: a link may have been turned in between.
+        // Check what was opened, because a link may have changed in between.
         if !directory.is_at(&place).map_err(AuditError::Io)? {
             let (plugin, key, path) = (self.plugin.clone(), self.key.clone(), binding.path.clone());
             return Err(ProjectGrantError::Moved { plugin, key, path, now: place }.into());

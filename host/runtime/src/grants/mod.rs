@@ -15,8 +15,9 @@ use portcullis_policy::{Binding, DependencyKey, KnownTool, Layer, PluginName, Po
 use portcullis_sandbox::{DependencyKind, Directory, PathBase};
 use std::path::{Path, PathBuf};
 
-/// Refuses a policy that names a key, tool or argument that its plugin does not have: what is misspelt would silently
-/// not hold. A plugin that is not installed only causes a warning, because a removed file must not stop a server.
+/// Refuses a policy that names a key, tool or argument that its plugin does not have, because a misspelled rule would
+/// silently have no effect. A plugin that is not installed only causes a warning, because a removed file must not stop
+/// a server.
 pub(crate) fn check_names(policy: &Policy, catalog: &Catalog, files: &Bases) -> Result<(), OpenError> {
     for plugin in policy.plugins() {
         if let Some(loaded) = catalog.plugins.get(plugin) {
@@ -120,7 +121,7 @@ pub(crate) struct Bases {
     pub(crate) user_file: PathBuf,
     pub(crate) project: PathBase,
     pub(crate) project_file: PathBuf,
-    /// Where the grants of the project's policy led when it was found to be trusted.
+    /// The places of the project's grants when its policy was found to be trusted.
     pub(crate) project_grants: Vec<GrantPlace>,
 }
 

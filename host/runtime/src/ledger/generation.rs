@@ -1,5 +1,5 @@
-//! The generation of the ledger: a sealed number that each change of a sealed row increases. An older copy of the file
-//! has an older generation than the audit log knows of, and its rows do not count.
+//! The generation of the ledger: a sealed number that increases with each change of a sealed row. If the audit log
+//! names a newer generation, the file is an older copy, and its rows do not count.
 
 use super::seal::Seal;
 use super::{BUSY_TIME, Change, LEDGER_FILE, LedgerError, now};
@@ -9,13 +9,13 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::io;
 use std::path::PathBuf;
 
-/// The table, as its seals name it.
+/// The table's name in its seals.
 const TABLE: &str = "generation";
 
 /// The generation of a ledger in which no sealed row was ever written.
 pub(crate) const FIRST_GENERATION: u64 = 1;
 
-/// What a ledger held whose rows do not count any more.
+/// The content of a ledger whose rows no longer count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Forgotten {
     pub(crate) approvals: usize,
@@ -24,18 +24,19 @@ pub(crate) struct Forgotten {
 }
 
 impl Change<'_> {
-    /// Returns the generation. A row that is not sealed by this host is older than every other.
+    /// Returns the generation. It is zero if this host did not seal the row.
     pub(crate) fn generation(&self) -> Result<u64, LedgerError> {
         read(&self.transaction, self.seal)
     }
 
-    /// Fails where the ledger is older than this process has seen it: the file was replaced under it.
+    /// Fails if the ledger is older than the newest generation that this process has seen, because the file was
+    /// replaced while it was open.
     pub(super) fn check_generation(&self, seen: u64) -> Result<(), LedgerError> {
         let found = self.generation()?;
         if found < seen { Err(LedgerError::RolledBack { found, seen }) } else { Ok(()) }
     }
 
-    /// Makes the next generation. Returns it.
+    /// Starts the next generation, and returns it.
     pub(super) fn advance(&self) -> Result<u64, LedgerError> {
         let next = self.generation()?.saturating_add(1);
         self.set_generation(next)?;
@@ -52,8 +53,8 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Revokes every remembered approval, withdraws every request that has not begun, and forgets what is trusted and
-    /// what was to be recorded. The generation is then the one after `newest`.
+    /// Revokes every remembered approval, withdraws every request that has not begun, and removes trusted identities
+    /// and posted entries. The generation is then the one after `newest`.
     pub(crate) fn forget(&self, newest: u64) -> Result<Forgotten, LedgerError> {
         let now = now();
         let (mut answers, _) = self.answers(now, true)?;
@@ -69,7 +70,7 @@ impl Change<'_> {
     }
 }
 
-/// The ledger of a state directory as it lies there, for whoever only wants to know its generation.
+/// Reads only the generation of a state directory's ledger, without opening the ledger as a host does.
 pub(crate) struct LedgerPeek {
     path: PathBuf,
     directory: Dir,
@@ -77,7 +78,7 @@ pub(crate) struct LedgerPeek {
 }
 
 impl LedgerPeek {
-    /// Returns the ledger of a state directory, which need not exist.
+    /// Returns a peek at the ledger of a state directory. The ledger need not exist.
     ///
     /// # Errors
     /// The directory cannot be used.
@@ -86,7 +87,7 @@ impl LedgerPeek {
         Ok(Self { path, directory: state.directory.try_clone()?, seal: Seal::new(&state.key) })
     }
 
-    /// Its generation; `None` where there is no ledger.
+    /// Returns the generation. `None` if there is no ledger.
     ///
     /// # Errors
     /// It cannot be read.
@@ -95,7 +96,7 @@ impl LedgerPeek {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             found => found?,
         };
-        // Not read-only: SQLite then could not read a write-ahead log that another process has left.
+        // Not read-only, because SQLite could not then read a write-ahead log of another process.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
         connection.busy_timeout(BUSY_TIME)?;

@@ -86,7 +86,7 @@ pub enum LedgerError {
     /// A row is not what this host wrote.
     #[error("the ledger's entry {0} was changed by another hand, or written under another key: it counts for nothing")]
     Seal(String),
-    /// The file was replaced by an older copy of it while it was open.
+    /// The file was replaced by an older copy while it was open.
     #[error(
         "the ledger was replaced by an older copy while it was in use (generation {found}, and this process has seen \
          {seen}): start again, and nothing in it will count"
@@ -171,8 +171,8 @@ impl Ledger {
         Ok(self.run(durable, work)?.0)
     }
 
-    /// Does the same where it is about approvals, and says what follows from the change. A ledger that is older than
-    /// this process has seen it is not changed.
+    /// Changes the ledger like [`Ledger::change`] and returns what follows from the change. Use it for approvals. A
+    /// ledger that is older than this process has seen is not changed.
     ///
     /// # Errors
     /// Those of [`Ledger::change`], or the ledger was replaced by an older copy.
@@ -246,7 +246,7 @@ impl Ledger {
         Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
     }
 
-    /// Notes that the ledger had this generation. One that is older is not used any more.
+    /// Notes that the ledger had this generation. An older one is not used any more.
     pub(crate) fn has_seen(&self, generation: u64) {
         self.seen.fetch_max(generation, Ordering::Relaxed);
     }
@@ -278,14 +278,14 @@ pub(crate) struct Change<'c> {
     owners: &'c Dir,
     /// Whether a sealed row was written.
     sealed: Cell<bool>,
-    /// Whether something was put into the outbox.
+    /// Whether an entry was posted to the outbox.
     posted: Cell<bool>,
 }
 
-/// What follows from a change that was committed.
+/// The result of a committed change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Committed {
-    /// The new generation of the ledger, where the change has made one.
+    /// The new generation of the ledger, if the change made one.
     pub(crate) generation: Option<u64>,
     /// Whether entries wait in the outbox.
     pub(crate) posted: bool,

@@ -1,17 +1,17 @@
-//! The outbox: entries of the audit log that are committed with a change and written into the log after it.
+//! The outbox: entries of the audit log that are committed with a change and written to the log afterwards.
 
 use super::{Change, LedgerError};
 use rusqlite::{Row, params};
 use serde::Serialize;
 use serde_json::Value;
 
-/// The table, as its seals name it.
+/// The table's name in its seals.
 const TABLE: &str = "outbox";
 
-/// Maximum entries of one flush. Each is a line of the log, which is locked meanwhile.
+/// Maximum entries of one flush. The log is locked while they are written.
 const FLUSH_MAX: i64 = 256;
 
-/// An entry that has yet to be written into the audit log.
+/// An entry that is not in the audit log yet.
 pub(crate) struct OutboxRow {
     pub(crate) position: i64,
     pub(crate) kind: String,
@@ -19,7 +19,7 @@ pub(crate) struct OutboxRow {
 }
 
 impl Change<'_> {
-    /// Puts an entry into the outbox.
+    /// Posts an entry to the outbox.
     pub(crate) fn post(&self, kind: &str, body: &impl Serialize) -> Result<(), LedgerError> {
         let body = serde_json::to_string(body).map_err(|error| LedgerError::form(TABLE, error))?;
         let seal = self.seal.of(TABLE, &[kind, &body]);
@@ -29,13 +29,13 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Returns whether the outbox holds anything.
+    /// Returns whether the outbox has an entry.
     pub(crate) fn has_posted(&self) -> Result<bool, LedgerError> {
         Ok(self.transaction.prepare_cached("SELECT 1 FROM outbox LIMIT 1")?.exists([])?)
     }
 
-    /// Returns the oldest entries of the outbox. An entry without a valid seal was not posted by this host; it is
-    /// removed.
+    /// Returns the oldest entries of the outbox. Removes an entry without a valid seal, because this host did not post
+    /// it.
     pub(crate) fn posted(&self) -> Result<Vec<OutboxRow>, LedgerError> {
         let select = "SELECT position, kind, body, seal FROM outbox ORDER BY position LIMIT ?1";
         let mut select = self.transaction.prepare_cached(select)?;
@@ -51,7 +51,7 @@ impl Change<'_> {
         Ok(rows)
     }
 
-    /// Removes an entry that was written.
+    /// Removes an entry that is in the audit log.
     pub(crate) fn unpost(&self, position: i64) -> Result<(), LedgerError> {
         self.transaction.prepare_cached("DELETE FROM outbox WHERE position = ?1")?.execute([position])?;
         Ok(())

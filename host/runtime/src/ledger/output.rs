@@ -72,9 +72,9 @@ impl Change<'_> {
         self.apply(insert, params![id, session, principal, call, tool, now, owner])
     }
 
-    /// Makes room for so many bytes of an output, and forgets others for it: the oldest of its session, where that
-    /// has too much, then the oldest of the principal that has the most. None is forgotten while it is written to.
-    /// Returns which; nothing where there is no room, and nothing is then to be changed.
+    /// Makes room for these bytes of an output. It deletes the oldest outputs of its session if the session has too
+    /// much, then the oldest of the principal that uses the most. It deletes no output that is being written. Returns
+    /// the deleted outputs, or none if there is no room; the caller then changes nothing.
     pub(crate) fn claim_output(
         &self,
         id: &str,
@@ -169,7 +169,7 @@ impl Change<'_> {
         Ok(self.transaction.prepare_cached(&select)?.query_row([id], read)?)
     }
 
-    /// Returns the oldest output of the session of the one that asks.
+    /// Returns the oldest output of the session that asks.
     fn oldest_of_session(&self, id: &str) -> Result<Option<(String, i64)>, LedgerError> {
         let select = format!(
             "SELECT id, bytes FROM output WHERE id <> ?1 AND owner IS NULL AND {} ORDER BY kept_at, rowid LIMIT 1",
@@ -179,8 +179,8 @@ impl Change<'_> {
         Ok(self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?)
     }
 
-    /// Returns the oldest output of the principal that has the largest share of the room, its sub-agents included. So a
-    /// principal that keeps much makes room for itself, and takes none of the others.
+    /// Returns the oldest output of the principal that uses most of the room, its sub-agents included. So a principal
+    /// with many outputs loses its own, not those of others.
     fn oldest_of_most(&self, id: &str, room: OutputRoom) -> Result<Option<(String, i64)>, LedgerError> {
         let select = format!(
             "SELECT id, bytes FROM output WHERE id <> ?1 AND owner IS NULL AND {ROOT_OF_PRINCIPAL} = \
@@ -200,7 +200,7 @@ impl Change<'_> {
     }
 }
 
-/// Returns the outputs of the session, and of the principal, of the one that asks; or all.
+/// Returns the SQL condition for the outputs of the session and principal that ask, or for all.
 fn of(session: bool) -> &'static str {
     if session { "(session, principal) = (SELECT session, principal FROM output WHERE id = ?1)" } else { "true" }
 }

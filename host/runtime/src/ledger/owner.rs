@@ -1,5 +1,5 @@
-//! Which process runs a call or waits for an answer. A process holds a lock on a file of its own; the lock goes when
-//! the process goes, however it goes, so a lock that can be taken tells that nobody waits any more.
+//! The process that runs a call or waits for an answer. A process holds a lock on its own file. The system releases the
+//! lock however the process ends, so a free lock means that the process no longer waits.
 
 use crate::text::hex;
 use cap_fs_ext::DirExt;
@@ -56,7 +56,7 @@ impl super::Ledger {
         Owner::new(&self.owners)
     }
 
-    /// Returns whether the process of this name still runs.
+    /// Returns whether the process with this name still runs.
     pub(crate) fn is_alive(&self, owner: &str) -> bool {
         is_alive(&self.owners, owner)
     }

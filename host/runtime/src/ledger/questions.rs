@@ -136,7 +136,7 @@ impl Change<'_> {
         Ok(self.transaction.prepare_cached(select)?.exists([call])?)
     }
 
-    /// Returns the open questions with one of these bindings, the oldest first. Leaves out rows without a valid seal.
+    /// Returns the open requests with one of these bindings, oldest first. Leaves out rows without a valid seal.
     pub(crate) fn open_questions_bound_to(&self, bindings: [&str; 2]) -> Result<Vec<QuestionRow>, LedgerError> {
         Ok(self.select(&format!("{OPEN} AND binding IN (?1, ?2) ORDER BY asked_at, id"), bindings)?.0)
     }
@@ -180,7 +180,7 @@ impl Change<'_> {
         Ok(Ok(row))
     }
 
-    /// Withdraws every question whose call has not begun. Returns how many there were.
+    /// Withdraws every request whose call has not begun. Returns their number.
     pub(super) fn withdraw_all(&self, note: &str) -> Result<usize, LedgerError> {
         let (rows, _) = self.select("status IN ('pending', 'approved')", [])?;
         for row in &rows {

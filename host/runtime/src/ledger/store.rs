@@ -10,22 +10,22 @@ pub(crate) const PAGE_KEYS_MAX: usize = 1000;
 /// The most bytes of the keys of one page. A page has one key at the least, whatever its length.
 pub(crate) const PAGE_KEY_BYTES_MAX: usize = 64 * 1024;
 
-/// Maximum session stores of one principal, its sub-agents included, for one key of one plugin. Callers make sessions
-/// without end. One more deletes the principal's own store that was unused for longest.
+/// Maximum session stores of one principal, its sub-agents included, for one key of one plugin. A caller can open
+/// sessions without end. One more deletes the principal's own store that was unused for longest.
 const SESSION_STORES_PER_PRINCIPAL_MAX: i64 = 1024;
 
 /// Maximum session stores of all principals for one key of one plugin. One more deletes a store of the principal that
-/// has the most. So one principal cannot take the stores of the others.
+/// has the largest number, so no principal can take the stores of the others.
 const SESSION_STORES_MAX: i64 = 4096;
 
-/// Maximum stores of principals for one key of one plugin. They are kept for good, so one more is refused.
+/// Maximum principal stores for one key of one plugin. They never expire, so one more is refused.
 const PRINCIPAL_STORES_MAX: i64 = 1024;
 
-/// The root of the column `principal`: what a sub-agent keeps counts for the principal that it acts for.
+/// The root of the column `principal`. The stores of a sub-agent count for its root principal.
 pub(super) const ROOT_OF_PRINCIPAL: &str = "substr(principal || '/', 1, instr(principal || '/', '/') - 1)";
 
-/// How old the noted time of the last use may be before a read notes it again, for stores that are never deleted for
-/// it.
+/// Minimum age of the noted time of the last use before a read notes it again. This applies to stores that are never
+/// deleted for being unused.
 const USE_NOTED_EVERY: Duration = Duration::from_hours(24);
 
 /// A store, by its one name. Nothing of it comes from a guest.
@@ -64,16 +64,16 @@ pub(crate) enum Unstored {
     /// There would be more bytes than the quota says.
     #[error("too many bytes")]
     Bytes,
-    /// The sum would be longer than a value may be.
+    /// The sum would exceed the maximum length of a value.
     #[error("too long a value")]
     Value,
-    /// There would be more stores of principals than [`PRINCIPAL_STORES_MAX`].
+    /// There would be more principal stores than [`PRINCIPAL_STORES_MAX`].
     #[error("too many stores")]
     Stores,
     /// The value to increment is not a decimal number.
     #[error("not a number")]
     NotANumber,
-    /// The sum is larger than 64 bits hold.
+    /// The sum does not fit 64 bits.
     #[error("too large a number")]
     Overflow,
     /// The ledger.
@@ -101,8 +101,8 @@ struct Begun {
 }
 
 impl StoreName {
-    /// Returns the scope, the session and the principal of its row. The scope is how long the store is kept: a
-    /// session's until nobody uses it, and any other for good.
+    /// Returns the scope, the session and the principal of its row. In a row, the scope says how long the store is
+    /// kept: `session` until it was unused for too long, `plugin` without limit.
     fn shared(&self) -> (&'static str, &str, &str) {
         match &self.sharing {
             Sharing::Plugin => ("plugin", "", ""),
@@ -113,8 +113,8 @@ impl StoreName {
 }
 
 impl Begun {
-    /// Returns a read is a use. It decides which store of a session is deleted for another, so it is noted to the
-    /// millisecond.
+    /// Returns a value that was read, and whether to note the use. A read counts as a use. For a session store the time
+    /// decides which store is deleted, so it is noted to the millisecond.
     fn found<T>(&self, name: &StoreName, value: T, now: i64) -> Found<T> {
         let every = match name.sharing {
             Sharing::Session { .. } => 0,
@@ -175,8 +175,7 @@ impl Change<'_> {
         Ok(self.amount(&Begun { entries, bytes, next: store.next + 1, used_at: now, ..store })?)
     }
 
-    /// Adds to the decimal number under a key, in this transaction, and returns the sum. A key that is not there counts
-    /// as 0.
+    /// Adds to the decimal number under a key, in this transaction, and returns the sum. A missing key counts as 0.
     pub(crate) fn increment(
         &self,
         name: &StoreName,
@@ -270,8 +269,8 @@ impl Change<'_> {
         Ok(Begun { id: self.transaction.last_insert_rowid(), entries: 0, bytes: 0, next: 1, used_at: now })
     }
 
-    /// Deletes the session stores that are in the way of one more: the principal's own if it has too many, and
-    /// otherwise one of the principal that has the most.
+    /// Deletes session stores to make room for one more: the principal's own if it has too many, otherwise one of the
+    /// principal with the largest number.
     fn make_room_for_session(&self, name: &StoreName, principal: &str) -> Result<(), LedgerError> {
         let root = principal.split('/').next().unwrap_or(principal);
         let own = format!(
@@ -300,7 +299,7 @@ impl Change<'_> {
         if self.count(count, name)? < PRINCIPAL_STORES_MAX { Ok(()) } else { Err(Unstored::Stores) }
     }
 
-    /// Counts stores for the key of a store's plugin.
+    /// Counts the stores with the same key and plugin.
     fn count(&self, select: &str, name: &StoreName) -> Result<i64, LedgerError> {
         Ok(self.transaction.prepare_cached(select)?.query_row(params![name.plugin, name.key], |row| row.get(0))?)
     }

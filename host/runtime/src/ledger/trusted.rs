@@ -1,5 +1,5 @@
-//! Policies that a person trusts. Each is an identity: a hash over the place, the text and the places of the grants.
-//! The column is called `sha256`. A row of an earlier version holds the hash of a text alone, which is no identity.
+//! Trusted policies. Each is an identity: a hash over the place, the text and the places of the grants. The column is
+//! called `sha256`. A row of an earlier version has the hash of a text alone, which is not an identity.
 
 use super::{Change, LedgerError, now};
 use rusqlite::{OptionalExtension, params};
@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, params};
 const TABLE: &str = "trusted";
 
 impl Change<'_> {
-    /// Trusts an identity. The path is for people, and for [`Change::distrust_path`].
+    /// Trusts an identity. The path is for display, and for [`Change::distrust_path`].
     pub(crate) fn trust(&self, sha256: &str, path: &str) -> Result<(), LedgerError> {
         self.sealed.set(true);
         let at = now();
@@ -19,13 +19,13 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Takes the trust in an identity back; false where there was none.
+    /// Removes the trust in an identity. Returns false if it was not trusted.
     pub(crate) fn distrust(&self, sha256: &str) -> Result<bool, LedgerError> {
         self.sealed.set(true);
         Ok(self.transaction.execute("DELETE FROM trusted WHERE sha256 = ?1", [sha256])? > 0)
     }
 
-    /// Takes back the trust in everything at a path; false where there was none.
+    /// Removes the trust in everything at a path. Returns false if there was none.
     pub(crate) fn distrust_path(&self, path: &str) -> Result<bool, LedgerError> {
         self.sealed.set(true);
         Ok(self.transaction.execute("DELETE FROM trusted WHERE path = ?1", [path])? > 0)

@@ -1,4 +1,4 @@
-//! Everything that can be wrong when a host is opened, or when its policy changes while it runs.
+//! The errors of opening a host, or of changing its policy while it runs.
 
 use super::CALLS_MAX;
 use crate::approvals::ApprovalError;
@@ -15,13 +15,13 @@ use std::path::PathBuf;
 /// Why a host cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// One of its own places.
+    /// One of the host's own places cannot be used.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// The policy file is named and not there.
+    /// The named policy file does not exist.
     #[error("there is no policy at {}", .0.display())]
     NoPolicy(PathBuf),
-    /// The policy.
+    /// The policy is wrong.
     #[error("{}: {error}", path.display())]
     Policy {
         /// Where it is from.
@@ -37,14 +37,14 @@ pub enum OpenError {
         /// Which, and why.
         dead: Box<DeadRule>,
     },
-    /// The policy binds what the plugin does not ask for.
+    /// The policy binds a key that the plugin does not ask for.
     #[error("the policy binds `{key}` of the plugin `{plugin}`, which asks for {asks}: correct the key")]
     UnknownKey {
         /// The plugin.
         plugin: PluginName,
         /// The key.
         key: DependencyKey,
-        /// What it does ask for.
+        /// The keys that it asks for.
         asks: String,
     },
     /// A grant cannot be opened.
@@ -57,7 +57,7 @@ pub enum OpenError {
         /// Why.
         error: DirectoryError,
     },
-    /// A grant would reach what decides over plugins.
+    /// A grant would include the host's own plugins, state or policy.
     #[error(
         "the grant {plugin}.{key} ({path}) covers {what}: a plugin could change its own rights there. Grant another \
          directory, or move {what} out of it (--plugins, --policy, --state)"
@@ -72,7 +72,7 @@ pub enum OpenError {
         /// What it covers.
         what: &'static str,
     },
-    /// A grant of a project's policy does not lead where a person trusted it to.
+    /// A grant of a project's policy does not lead to the place that was trusted.
     #[error(transparent)]
     ProjectGrant(#[from] ProjectGrantError),
     /// A client cannot be made.
@@ -85,7 +85,7 @@ pub enum OpenError {
         /// Why.
         error: NetworkError,
     },
-    /// A grant is narrowed by what is no argument.
+    /// A grant is narrowed by something that is not an argument.
     #[error(
         "the grant {plugin}.{key} is narrowed by {narrow}, and no tool of the plugin takes such an argument: correct \
          it, or remove `narrow`"
@@ -109,28 +109,28 @@ pub enum OpenError {
         key: DependencyKey,
         /// The name in the policy.
         service: String,
-        /// What there is.
+        /// The services that exist.
         has: String,
     },
     /// The name servers cannot be used.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// The engine.
+    /// The engine cannot start.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The record.
+    /// The audit log cannot be used.
     #[error(transparent)]
     Audit(#[from] AuditError),
-    /// The ledger of approvals.
+    /// The ledger cannot be used.
     #[error(transparent)]
     Approvals(#[from] ApprovalError),
-    /// The kept outputs.
+    /// The kept outputs cannot be used.
     #[error(transparent)]
     Outputs(#[from] OutputError),
-    /// The plugin directory cannot be listed, or a refusal not be recorded.
+    /// The plugin directory cannot be listed, or a refusal cannot be recorded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The file of a secret was changed while the host runs, and what it holds now cannot be used.
+    /// The file of a secret changed while the host runs, and its new content cannot be used.
     #[error("the secret of the grant {plugin}.{key}: {why}")]
     Secret {
         /// The plugin.
@@ -140,7 +140,7 @@ pub enum OpenError {
         /// Why.
         why: String,
     },
-    /// A policy of a running host needs more than was reserved when the host opened.
+    /// A new policy needs more than was reserved when the host opened.
     #[error(
         "the policy raises limits.{limit} above what the running host has reserved: restart the host, or lower the limit"
     )]

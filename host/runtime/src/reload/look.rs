@@ -1,5 +1,5 @@
-//! One look at the plugin directory, under the policy in force or under one that is to take its place. It takes effect
-//! as a whole or not at all.
+//! One reload of the plugin directory, under the policy in force or under a new one. It takes effect as a whole or not
+//! at all.
 
 use super::change::{self, Change, What};
 use super::{ReloadError, Reloaded, policy};
@@ -16,8 +16,7 @@ use std::io;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
-/// Returns the directory to look at: the one that is held, or the one that was put in its place, where no plugin
-/// reaches it.
+/// Returns the directory to read: the open one, or a new one at the same path that no plugin can reach.
 pub(super) fn directory(host: &Inner) -> Result<Arc<Dir>, ReloadError> {
     let Some(another) = host.loader.plugins.another()? else { return Ok(host.loader.plugins.held()) };
     for plugin in host.catalog().plugins() {
@@ -29,13 +28,13 @@ pub(super) fn directory(host: &Inner) -> Result<Arc<Dir>, ReloadError> {
     Ok(another)
 }
 
-/// A file of the directory: as the system describes it, with what lies beside it, or why it is of no plugin.
+/// A file of the directory: its metadata and its companion files, or why it does not belong to a plugin.
 pub(super) struct Found {
     pub(super) file: String,
     pub(super) at: Result<(Stamp, Beside), FileError>,
 }
 
-/// Returns the files of a directory; none of one that was removed.
+/// Returns the files of a directory, or none if it was removed.
 pub(super) async fn list(directory: &Arc<Dir>) -> io::Result<Vec<Found>> {
     let directory = Arc::clone(directory);
     let list = move || {
@@ -56,12 +55,12 @@ fn is_gone(error: &FileError) -> bool {
     matches!(error, FileError::Io(error) if error.kind() == io::ErrorKind::NotFound)
 }
 
-/// One look, which takes effect as a whole or not at all.
+/// One reload, which takes effect as a whole or not at all.
 pub(super) struct Look<'a> {
     host: &'a Arc<Inner>,
     directory: Arc<Dir>,
     before: Arc<Catalog>,
-    /// Under the policy that is to be in force afterwards.
+    /// The new catalog, under the policy that will be in force.
     next: Catalog,
     earlier: &'a Seen,
     seen: Seen,
@@ -69,7 +68,7 @@ pub(super) struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    /// Begins with what is in force, under another policy where there is one.
+    /// Starts from the catalog in force, under a new policy if there is one.
     pub(super) fn new(
         host: &'a Arc<Inner>,
         directory: Arc<Dir>,
@@ -84,7 +83,7 @@ impl<'a> Look<'a> {
         Self { host, directory, before, next, earlier: seen, seen: seen.clone(), changes: Vec::new() }
     }
 
-    /// Takes out what is no longer among the files.
+    /// Removes plugins whose file is gone.
     pub(super) fn without(&mut self, files: &[Found]) {
         let loaded = self.before.plugins().filter(|plugin| !plugin.is_standard()).map(|plugin| &plugin.file);
         let refused = self.before.refused().iter().map(|refused| &refused.file);
@@ -108,7 +107,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Looks at one file, and reads it unless it must be as it was.
+    /// Checks one file, and reads it unless it cannot have changed.
     pub(super) async fn at(
         &mut self,
         file: String,
@@ -137,7 +136,7 @@ impl<'a> Look<'a> {
             self.clear(file, content.sha256);
             return Ok(());
         }
-        // Whoever touches a file that was refused has it tried again.
+        // Touching a refused file makes the host try it again.
         let untouched = last.is_some_and(|last| last.is_as(&content.sighting));
         if refusal.is_some() && untouched && !may_pass {
             return Ok(());
@@ -157,7 +156,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Returns whether these bytes, and the texts beside them, are those of the plugin that is loaded.
+    /// Returns whether the loaded plugin has these bytes and these companion texts.
     fn serves(&self, file: &str, content: &PluginFile) -> bool {
         let plugin = file::plugin_name(file).ok().and_then(|name| self.before.plugins.get(&name));
         plugin.is_some_and(|plugin| (plugin.sha256, plugin.beside.sha256) == (content.sha256, content.beside.sha256))
@@ -180,11 +179,10 @@ impl<'a> Look<'a> {
         !Arc::ptr_eq(&self.next.policy, &self.before.policy)
     }
 
-    /// Gives the plugins that this look has not loaded what another policy grants them, and holds that policy to the
-    /// catalog that it would be in force for.
+    /// Binds the remaining plugins to the grants of a new policy, and checks that policy against the new catalog.
     ///
     /// # Errors
-    /// The policy does not fit the plugins, or a grant of it cannot be opened. Nothing has changed then.
+    /// The policy does not fit the plugins, or one of its grants cannot be opened. Nothing has changed then.
     pub(super) async fn bind_again(&mut self) -> Result<(), OpenError> {
         if !self.has_another_policy() {
             return Ok(());
@@ -197,7 +195,7 @@ impl<'a> Look<'a> {
         };
         let old: Vec<Arc<Plugin>> = self.next.plugins.values().filter(|plugin| is_old(plugin)).cloned().collect();
         let (host, policy, directory) = (Arc::clone(self.host), Arc::clone(policy), Arc::clone(&self.directory));
-        // Directories and certificates are opened.
+        // This blocks, because it opens directories and certificates.
         let bind = move || old.iter().map(|plugin| policy::bound(&host, &policy, &directory, plugin)).collect();
         let bound: Result<Vec<Plugin>, OpenError> = blocking(bind).await;
         for plugin in bound? {
@@ -215,7 +213,8 @@ impl<'a> Look<'a> {
         self.changes.push(Change { previous, beside, ..Change::new(what, file, sha256) });
     }
 
-    /// Returns a record that cannot be written is no fault of the file.
+    /// Adds a file to the refused ones. Returns an error if the audit log could not be written, because that is not a
+    /// fault of the file.
     fn refuse(&mut self, file: String, sha256: Option<[u8; 32]>, error: LoadError) -> Result<(), ReloadError> {
         let error = match error {
             LoadError::Audit(error) => return Err(error.into()),
@@ -248,7 +247,7 @@ impl<'a> Look<'a> {
         self.next.refused.len() < before
     }
 
-    /// Records what changes, and then changes it. Nothing here can be left halfway.
+    /// Records the changes, and then applies them. Nothing can stay half applied.
     pub(super) fn take_effect(mut self) -> Result<(Reloaded, Seen), ReloadError> {
         for change in &self.changes {
             change.record(self.host)?;

@@ -1,4 +1,4 @@
-//! The policy, read again: whether it is another, what the audit log says of it, and why one cannot be used.
+//! Reloads the policy: whether it changed, what the audit log records, and why a policy cannot be used.
 
 use super::ReloadError;
 use crate::audit::{AuditError, Kind};
@@ -13,28 +13,28 @@ use cap_std::fs::Dir;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Bytes of a fault that the audit log and the host keep: a message with a line of the policy.
+/// Maximum bytes of a fault that the audit log and the host keep: a message with a line of the policy.
 const FAULT_BYTES_MAX: usize = 2048;
 
 /// A policy that took effect, or that could not.
 #[derive(Serialize)]
 struct PolicyLine<'a> {
     event: &'a str,
-    /// Of the policy in force from this line on.
+    /// The SHA-256 of the policy in force from this line on.
     sha256: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_sha256: Option<&'a str>,
-    /// The parts that are not the same.
+    /// The parts that changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changed: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
 }
 
-/// Reads the policy as it is now, where it is not the one in force.
+/// Reads the policy if it is not the one in force.
 ///
 /// # Errors
-/// It cannot be read or understood, or needs more than the host has reserved.
+/// It cannot be read or parsed, or needs more than the host has reserved.
 pub(super) async fn changed(host: &Arc<Inner>) -> Result<Option<Arc<PolicyInForce>>, OpenError> {
     let host = Arc::clone(host);
     blocking(move || {
@@ -45,7 +45,7 @@ pub(super) async fn changed(host: &Arc<Inner>) -> Result<Option<Arc<PolicyInForc
         }
         host.reserved.check(&read.policy)?;
         if before.has_text_of(&read) {
-            // A policy does not wait for a secret: with another one, the call that needs the secret fails.
+            // A changed policy takes effect even with a bad secret. The call that needs the secret then fails.
             before.check_secrets(&read)?;
         }
         let network = before.network.with_name_servers(read.policy.name_servers());
@@ -54,7 +54,7 @@ pub(super) async fn changed(host: &Arc<Inner>) -> Result<Option<Arc<PolicyInForc
     .await
 }
 
-/// Returns a loaded plugin with what a policy grants it.
+/// Binds a loaded plugin to the grants of a policy.
 pub(super) fn bound(
     host: &Inner,
     policy: &PolicyInForce,
@@ -68,7 +68,7 @@ pub(super) fn bound(
     Ok(plugin)
 }
 
-/// Records that a policy takes the place of another. Unless this succeeds, it does not.
+/// Records that a new policy takes effect. If this fails, the policy does not take effect.
 pub(super) fn record(host: &Inner, before: &PolicyInForce, policy: &PolicyInForce) -> Result<(), AuditError> {
     let line = PolicyLine {
         event: "replaced",
@@ -80,14 +80,13 @@ pub(super) fn record(host: &Inner, before: &PolicyInForce, policy: &PolicyInForc
     host.audit.append(Kind::Policy, None::<&()>, &line)
 }
 
-/// What else follows a policy that is in force.
+/// Applies what depends on the policy in force.
 pub(super) fn took_effect(host: &Inner, policy: &PolicyInForce) {
     host.audit.keep(policy.policy.record().durable);
     host.policy_status.send_replace(PolicyStatus { sha256: policy.sha256.clone(), fault: None });
 }
 
-/// Notes why the policy in the files is not in force, or that it is again. Returns a fault that was not known before,
-/// after it is recorded.
+/// Notes why the policy in the files is not in force, or that it is again. Returns a new fault after it is recorded.
 pub(super) fn note(host: &Inner, fault: Option<OpenError>) -> Result<Option<String>, ReloadError> {
     let fault = fault.map(|fault| cut(&fault.to_string(), FAULT_BYTES_MAX).to_owned());
     let status = host.policy_status.borrow().clone();

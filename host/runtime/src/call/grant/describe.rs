@@ -52,7 +52,7 @@ fn granted(grant: &Grant, binding: &Binding, tool: &Tool) -> String {
     }
 }
 
-/// Returns a path as the policy has it, with the place that it leads to.
+/// Describes a path: as the policy spells it, and the place that it leads to.
 fn written_and_resolved(written: &str, place: &str) -> String {
     if written == place { written.to_owned() } else { format!("{written} ({place})") }
 }
@@ -87,7 +87,7 @@ pub(crate) fn bound_lines(policy: &Policy, plugin: &Plugin, tool: &Tool) -> Vec<
     plugin.dependencies.iter().filter_map(line).collect()
 }
 
-/// Returns the masks that the policy sets and lifts: an answer that was given without a file holds for no call with it.
+/// Describes the masks that the policy sets and lifts. They are part of what an approval is bound to.
 fn masks(binding: &Binding) -> String {
     match binding {
         Binding::Directory(binding) => binding.describe_masks().iter().map(|part| format!(", {part}")).collect(),

@@ -64,7 +64,7 @@ pub(super) struct DecisionLine<'a> {
     pub(super) layer: Option<Layer>,
     pub(super) reason: &'a str,
     pub(super) policy_sha256: &'a str,
-    /// The process that runs the call: when it has gone, so has the call.
+    /// The process that runs the call. The call ends with it.
     pub(super) owner: &'a str,
 }
 
