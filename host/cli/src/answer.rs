@@ -7,7 +7,7 @@ use portcullis::{Answer, Covers};
 pub(crate) enum Unseen {
     /// All of it was shown.
     Nothing,
-    /// Something was left out: no yes is taken before it was shown.
+    /// Something was left out. No approval is accepted before it was shown.
     Some,
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum Ruling {
     Again(&'static str),
 }
 
-/// What a yes to a question that was cut is answered with.
+/// The reply to an approval of a request that was cut.
 pub(crate) const CUT: &str = "Not all of it was shown: type `more` to see it, and then answer.";
 
 /// Reads a line about a question with this many offers; no line is the end of input, which is a no.
@@ -53,7 +53,7 @@ fn for_longer(word: &str, offers: usize, unseen: Unseen) -> Ruling {
     }
 }
 
-/// Returns a yes counts only where all of the question was shown.
+/// Accepts an approval only if all of the request was shown.
 fn seen(yes: Answer, unseen: Unseen) -> Ruling {
     match unseen {
         Unseen::Nothing => Ruling::Answer(yes),

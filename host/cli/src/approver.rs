@@ -82,7 +82,7 @@ impl TerminalApprover {
         }
     }
 
-    /// Returns the question with what its call would change now.
+    /// Returns the request with what its call would change now.
     fn as_it_is_now(&self, question: &Question) -> Question {
         let standing = self.standing.get();
         let open = standing.and_then(|standing| standing.approvals.question(&question.id).ok()?.question);

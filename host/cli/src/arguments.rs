@@ -202,7 +202,7 @@ pub(crate) struct IdArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ApproveArguments {
-    /// The ids of the questions, or how they begin: six digits at least
+    /// The ids of the approval requests; the first six digits of each are enough
     #[arg(required = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
     /// Yes also to what --for covers, in this session
@@ -214,7 +214,7 @@ pub(crate) struct ApproveArguments {
     /// What the answer covers: one of what the question offers, by its number or its pattern [default: 1, exactly this]
     #[arg(long = "for", value_name = "N|PATTERN")]
     pub(crate) covers: Option<String>,
-    /// Do not ask whether you are sure; needed where no terminal is there to ask at
+    /// Do not ask for confirmation; required without a terminal
     #[arg(long)]
     pub(crate) yes: bool,
 }
@@ -230,7 +230,7 @@ pub(crate) struct RejectArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct TrustArguments {
-    /// The policy; with --remove, or the identity that --json printed
+    /// The policy file; with --remove, the identity that --json printed works too
     pub(crate) file: PathBuf,
     /// Trust it no longer
     #[arg(long)]

@@ -1,20 +1,20 @@
-//! Whether a person is sure, before something is done that they asked for.
+//! Asks the user to confirm a command.
 
 use crate::terminal::Terminal;
 use crate::tty::Tty;
 
-/// What a person typed in answer to a question of yes, no or more.
+/// The answer to a yes/no/more question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Confirmation {
     /// A plain yes.
     Yes,
-    /// The person wants to see more first.
+    /// The user wants to see more first.
     More,
-    /// Anything else, or nobody is there.
+    /// Anything else, or there is no terminal.
     No,
 }
 
-/// Asks at the terminal; only a plain yes is one. Without somebody to ask, nobody is sure.
+/// Asks at the terminal. Returns whether the answer is a plain yes. Without a terminal, returns false.
 pub(crate) async fn confirmed(terminal: Terminal, what: &str) -> bool {
     confirmation(terminal, &format!("{what} [y/N] ")).await == Confirmation::Yes
 }

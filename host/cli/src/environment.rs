@@ -40,7 +40,7 @@ pub(crate) struct Environment {
     pub(crate) policy: PolicyPlaces,
     state: Option<PathBuf>,
     pub(crate) compiler: Compiler,
-    /// Options by which the same command finds these places again, from any shell and any directory.
+    /// Options with which the same command finds these places from any shell and any directory.
     pub(crate) place_options: Vec<String>,
 }
 
@@ -104,13 +104,13 @@ fn of_user(name: &str, usual: &str) -> Option<PathBuf> {
     path(name).filter(absolute).or_else(home).map(|directory| directory.join("portcullis"))
 }
 
-/// Returns an option with an absolute path, as a shell reads it. None for a path that no command line can hold as text.
+/// Returns an option with an absolute path, quoted for a shell. None if the path is not UTF-8.
 fn place_option(option: &str, path: &Path) -> Option<String> {
     let path = std::path::absolute(path).ok()?;
     Some(format!("{option} {}", shell_word(path.to_str()?)))
 }
 
-/// One word of a POSIX shell.
+/// Quotes a text as one word of a POSIX shell.
 fn shell_word(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%,=".contains(&byte);
     if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
@@ -132,7 +132,7 @@ pub(crate) fn capabilities() -> Capabilities {
     Capabilities { colour: variable("NO_COLOR").is_none() && !dumb, cursor: !dumb }
 }
 
-/// Opens a regular file that a person named, without waiting for anything.
+/// Opens a regular file that the user named. Does not block.
 ///
 /// # Errors
 /// It is not a regular file, or the system refuses.

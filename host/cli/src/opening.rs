@@ -53,7 +53,7 @@ pub(crate) async fn open_serving(context: &Context, calls: u32) -> anyhow::Resul
     Ok(host)
 }
 
-/// Warns of the rules on a path that do not keep a plugin from it. A command that lists tools or rules says so itself.
+/// Warns of the rules on a path that tools bypass. A command that lists tools or rules shows them itself.
 fn note_rule_gaps(context: &Context, host: &Host) {
     let style = context.terminal.note_style();
     for gap in host.rule_gaps() {
@@ -107,7 +107,7 @@ async fn open_for(context: &Context, status: &Arc<StatusLine>, channel: &Channel
     Ok(host)
 }
 
-/// Shows what looks wrong in the policy.
+/// Prints the warnings about the policy.
 fn warn(host: &Host, context: &Context) {
     for warning in host.policy_warnings() {
         let line = format!("warning: {warning}");
@@ -123,7 +123,7 @@ fn with_policies(builder: HostBuilder, places: &PolicyPlaces) -> HostBuilder {
     }
 }
 
-/// Warns that nothing in the ledger counts any more, where this process found that it was rolled back.
+/// Warns if this process found that the ledger was rolled back, so that nothing in it counts.
 pub(crate) fn note_rollback(approvals: &Approvals, context: &Context) {
     if let Some(rolled_back) = approvals.rolled_back() {
         let label = context.terminal.note_style().paint(Look::Bad, "warning:");
@@ -131,7 +131,7 @@ pub(crate) fn note_rollback(approvals: &Approvals, context: &Context) {
     }
 }
 
-/// What to do about a project's policy that nobody has trusted.
+/// Returns what to do about a project's policy that is not trusted.
 pub(crate) fn untrusted_note(path: &Path) -> String {
     let shown = path.display().to_string();
     let typed = shown.strip_prefix("./").unwrap_or(&shown);

@@ -16,7 +16,8 @@ pub(crate) struct Outlook {
     pub(crate) depends_on_arguments: bool,
     /// The keys of handles that the plugin cannot do without and would not get: a call that may run is denied for them.
     pub(crate) not_granted: Vec<String>,
-    /// The directory that is granted read-only, where the tool has to write: a call that would ask is denied for it.
+    /// The directory whose read-only grant keeps the tool from a write that it needs. A call that needs approval is
+    /// denied because of it.
     pub(crate) read_only: Option<String>,
 }
 

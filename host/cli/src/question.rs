@@ -1,6 +1,6 @@
-//! What a person is shown before they answer: everything the decision needs, on one screen, in the host's order.
+//! The text of an approval request: everything that the decision needs, on one screen, in the host's order.
 //!
-//! It must not read or write anything: it makes text, and every character of a model or a plugin in it is encoded.
+//! It must not read or write anything. It makes text, and encodes every character of a model or a plugin.
 
 mod hidden;
 mod sheet;
@@ -15,13 +15,13 @@ use portcullis::{Question, Subject};
 use sheet::Sheet;
 use std::time::Duration;
 
-/// What is said to a yes that came after the file had changed.
+/// The reply to an approval after the file had changed.
 pub(crate) const FILE_CHANGED: &str = "The file has changed since this was shown: look again.";
 
-/// Rows of a screen whose height is not known.
+/// Rows of a screen of unknown height.
 const HEIGHT_DEFAULT: usize = 24;
 
-/// Rows below a question: the legend, and the line on which a person answers.
+/// Rows below a request: the legend, and the line for the answer.
 const ANSWER_ROWS: usize = 3;
 
 /// Rows of a screen that the arguments may take.
@@ -54,7 +54,7 @@ pub(crate) struct Shown {
     pub(crate) unseen: Unseen,
 }
 
-/// Returns a question laid out for a terminal: whole where that fits on its screen, and otherwise cut to one screen.
+/// Lays a request out for a terminal: whole if it fits the screen, otherwise cut to one screen.
 pub(crate) fn laid_out(question: &Question, extent: Extent, terminal: Terminal) -> Shown {
     let (style, width) = (terminal.note_style(), terminal.note_width());
     let whole = shown(question, Extent::Whole, style, width);
@@ -131,7 +131,7 @@ fn arguments(sheet: &mut Sheet, question: &Question) {
     }
 }
 
-/// What would change in a file, as the host reads the arguments.
+/// Adds what would change in a file, as the host computes it from the arguments.
 fn show_difference(sheet: &mut Sheet, difference: &str) {
     sheet.line(Look::Plain, "  what would change in the file as it is now, as the host reads the arguments:");
     let encoded: Vec<String> = difference.lines().map(|line| OneLine(line).to_string()).collect();
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(of(5000, Extent::Whole), Unseen::Nothing);
     }
 
-    /// What is harmful cannot stand behind blanks, whatever the width of the terminal.
+    /// Blanks cannot hide harmful text, whatever the width of the terminal.
     #[test]
     fn blanks_do_not_push_the_rest_off_the_screen() {
         for blank in [" ", "\u{a0}", "\u{3000}", "\u{2800}"] {

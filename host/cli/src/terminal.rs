@@ -92,7 +92,7 @@ impl Terminal {
         if self.stderr { columns(io::stderr()) } else { None }
     }
 
-    /// Rows of the terminal that notes are written to.
+    /// Returns the rows of the terminal that notes are written to.
     pub(crate) fn note_height(self) -> Option<usize> {
         if self.stderr { height(io::stderr()) } else { None }
     }

@@ -46,17 +46,17 @@ impl Caller {
 pub(crate) enum Session {
     /// The operator's.
     Said(Arc<str>),
-    /// One for each client, made of a random id of this process.
+    /// One for each client, derived from a random id of this process.
     Process(Arc<str>),
 }
 
-/// Returns the session of a request over HTTP. A request without a session belongs to the one that its principal has
-/// with this process: outputs that it keeps are there for the principal's next request, and for nobody else's.
+/// Returns the session of a request over HTTP. A request without a session belongs to its principal's session with this
+/// process, so the principal's next request, and no other principal's, can read the outputs that it keeps.
 fn of_http(process: &str, principal: &Principal, parts: &http::request::Parts) -> Arc<str> {
-    // The id of a session is as good as a password to it, so the audit log gets a part of its digest.
+    // The id of a session works like a password for it, so the audit log gets only a part of its digest.
     let digest = match parts.headers.get(SESSION_HEADER) {
         Some(id) => Sha256::digest(id.as_bytes()),
-        // A principal has no NUL in it, so that no two pairs are hashed as one text.
+        // A principal cannot contain a NUL, so no two pairs give the same text.
         None => Sha256::digest(format!("{process}\0{principal}").as_bytes()),
     };
     let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();

@@ -4,8 +4,8 @@ use portcullis::ToolNames;
 use portcullis::policy::Principal;
 use std::time::Duration;
 
-/// How long a call waits for an approver unless the operator says otherwise: clients commonly give up after 60 seconds,
-/// and their result has to be there before.
+/// How long a call waits for an approver by default. Clients commonly give up after 60 seconds, and the result must
+/// arrive before.
 pub const APPROVAL_WAIT_DEFAULT: Duration = Duration::from_secs(45);
 
 /// How a server behaves.
@@ -23,8 +23,8 @@ pub struct ServerOptions {
     pub list_tools: ListTools,
     /// Whether a result links to the kept output that it is cut from. Some clients cannot read a link.
     pub resource_links: bool,
-    /// The longest that a call waits for an approver whom its client does not ask itself. After that the client gets a
-    /// result that says so, and makes the same call again after the approval.
+    /// Maximum time that a call waits for an approver if its client does not ask one itself. After that the client gets
+    /// a result that says so, and makes the same call again after the approval.
     pub approval_wait: Duration,
     /// How long a call may run before a client that can wait for a task is given one.
     pub task_after: Duration,

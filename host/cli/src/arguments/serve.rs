@@ -13,7 +13,7 @@ use std::time::Duration;
 /// How long a call runs before a client that can wait for a task is given one, in seconds.
 const TASK_AFTER_SECONDS: &str = "10";
 
-/// How long a call waits for an approver whom its client does not ask, in seconds. Clients give up after 60.
+/// How long a call waits for an approver if its client does not ask one, in seconds. Clients give up after 60.
 const APPROVAL_WAIT_SECONDS: &str = "45";
 
 #[derive(Debug, Args)]
@@ -38,8 +38,8 @@ pub(crate) struct ServeArguments {
     /// After how many seconds a call becomes a task, for clients that can wait for one, such as 0.5
     #[arg(long, value_name = "SECONDS", default_value = TASK_AFTER_SECONDS, value_parser = seconds)]
     pub(crate) task_after: Duration,
-    /// After how many seconds a call that waits for your approval answers that it does; made again after the approval,
-    /// it runs. For clients that neither ask you themselves nor wait for a task
+    /// After how many seconds a call that waits for your approval returns a result that says so; the same call made
+    /// again after the approval runs. For clients that neither ask you themselves nor wait for a task
     #[arg(long, value_name = "SECONDS", default_value = APPROVAL_WAIT_SECONDS, value_parser = seconds)]
     pub(crate) approval_wait: Duration,
     /// How many calls run at one time; more wait

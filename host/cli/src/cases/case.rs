@@ -218,8 +218,8 @@ impl Case {
     }
 }
 
-/// Returns whether each part of a path is the name of a file or folder. The text is checked, not a parsed path: of
-/// `workspace//etc/passwd` a parser makes something harmless, and what is cut off at the first `/` is absolute.
+/// Returns whether each segment of a path is the name of a file or folder. It checks the text, because a path parser
+/// would normalize `workspace//etc/passwd`, and the rest after the first `/` would be absolute.
 fn is_plain(path: &str) -> bool {
     path.split('/').all(|name| !matches!(name, "" | "." | "..")) && !path.contains('\0')
 }

@@ -236,7 +236,7 @@ fn of_file(path: &str, expected: Option<&str>, directories: &BTreeMap<Dependency
     let Some(directory) = DependencyKey::new(key).ok().and_then(|key| directories.get(&key)) else {
         return Some(format!("{path}: no directory `{key}` is granted"));
     };
-    // The tool has written there, so what was checked when the case was read may be a link by now.
+    // The tool may have written there, so a path that was checked when the case was read may be a link now.
     let found = project_file::read_below(directory, Path::new(rest), COPIED_BYTES_MAX);
     match (expected, found) {
         (Some(expected), Ok(found)) => of_text(path, expected, &found),
@@ -247,7 +247,7 @@ fn of_file(path: &str, expected: Option<&str>, directories: &BTreeMap<Dependency
     }
 }
 
-/// Returns whether there is nothing at a path, or something that is not a regular file.
+/// Returns whether the error means that nothing exists at a path, or something other than a regular file.
 fn is_no_file(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput)
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Digits of a call's id that tell the calls of one record apart.
 const ID_DIGITS: usize = 8;
 
-/// Digits of a hash that tell the policies of one record apart.
+/// Digits of a hash that distinguish the policies of one audit log.
 const HASH_DIGITS: usize = 12;
 
 /// The longest reason on a line of the overview, in characters; `--call` shows all of it.

@@ -35,7 +35,7 @@ pub(super) async fn to_its_end<T>(
 pub(super) struct Interrupts {
     interrupt: Signal,
     terminate: Signal,
-    /// None where it means something else.
+    /// `None` if SIGHUP has another meaning for this command.
     hangup: Option<Signal>,
 }
 
@@ -45,7 +45,7 @@ impl Interrupts {
         Ok(Self { hangup: Some(signal(SignalKind::hangup())?), ..Self::without_hangup()? })
     }
 
-    /// Returns the same for a server, to which SIGHUP says that its files have changed.
+    /// Listens to the same signals except SIGHUP, which makes a server reload its files.
     pub(super) fn without_hangup() -> io::Result<Self> {
         let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         Ok(Self { interrupt, terminate, hangup: None })

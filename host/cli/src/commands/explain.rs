@@ -35,7 +35,7 @@ pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyho
     }
 }
 
-/// Says which policy a server that runs still decides by, where the one in the files cannot be used.
+/// Prints which policy a running server still uses, if the one in the files cannot be used.
 fn tell_in_force(error: &anyhow::Error, context: &Context) {
     if !error.downcast_ref().is_some_and(is_of_policy) {
         return;
@@ -49,7 +49,7 @@ fn tell_in_force(error: &anyhow::Error, context: &Context) {
     context.terminal.note(context.terminal.note_style().paint(Look::Doubtful, note));
 }
 
-/// Returns whether the policy is what keeps a host from opening.
+/// Returns whether a host cannot open because of its policy.
 fn is_of_policy(error: &OpenError) -> bool {
     match error {
         OpenError::NoPolicy(_)
@@ -82,7 +82,7 @@ struct NamedPolicy {
     time: String,
 }
 
-/// Returns the policy that the last entry names; none where there is no entry of one.
+/// Returns the policy that the last entry names, or none if no entry names one.
 fn last_named(context: &Context) -> Option<NamedPolicy> {
     let mut last = None;
     let audit = portcullis::open_audit(context.environment.state().ok()?).ok()?;

@@ -85,7 +85,7 @@ fn text(host: &Host, context: &Context) -> String {
     let places = places(host, &catalog);
     if !places.is_empty() {
         text.push('\n');
-        // A place is never cut: what is left out of it may be what matters.
+        // Never cut a place, because the part left out may be what matters.
         text.push_str(&places.render(style, "", None));
     }
     let refused = refused(&catalog);
@@ -121,7 +121,7 @@ fn places_document(host: &Host, plugin: &Plugin) -> BTreeMap<String, String> {
     host.places(plugin).into_iter().map(|(key, place)| (key.to_string(), place)).collect()
 }
 
-/// Returns where the directories lead that plugins are granted.
+/// Returns the places of the directories that plugins are granted.
 fn places(host: &Host, catalog: &Catalog) -> Table {
     let mut table = Table::default();
     for plugin in catalog.plugins() {

@@ -78,7 +78,7 @@ async fn over_stdio(
     Ok(served?)
 }
 
-/// What is served over HTTP, and how the command line says it.
+/// The server over HTTP, and its arguments.
 struct Served<'a> {
     server: Server,
     address: SocketAddr,

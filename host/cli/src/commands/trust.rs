@@ -1,5 +1,5 @@
-//! `portcullis trust`: a person looks at what a project's policy would allow and where its grants lead, and accepts
-//! exactly this text at this place with these places.
+//! `portcullis trust`: shows what a project's policy would allow and where its grants lead, and records that the user
+//! trusts this text at this path with these places.
 
 use super::Context;
 use crate::arguments::TrustArguments;
@@ -34,7 +34,7 @@ async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Ex
         terminal.print(&summary(&project, &policy, terminal.style()))?;
     }
     if project.fault().is_some() {
-        // Says which grant it is, without a question that no answer could help.
+        // Fails and names the grant. No answer of the user could help.
         approvals(context)?.trust_policy(&project)?;
     }
     if !arguments.yes {

@@ -140,7 +140,7 @@ impl Sheet {
         }
     }
 
-    /// Says how many bytes of these rows are not shown.
+    /// Adds the number of bytes of these rows that are not shown.
     fn leave_out(&mut self, rows: &[&str], column: usize) {
         self.leave_out_bytes(bytes(rows), column);
     }

@@ -13,7 +13,7 @@ pub(super) struct Announcer {
 }
 
 impl Announcer {
-    /// Makes them known here, to what speaks with this client.
+    /// Announces requests on this channel to the code that talks to the client.
     pub(super) fn new(stage: watch::Sender<Stage>, client: Client) -> Self {
         Self { stage, client }
     }

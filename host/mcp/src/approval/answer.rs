@@ -24,7 +24,7 @@ pub(super) fn of(result: &ElicitResult) -> Answer {
 /// What a client's answer is where it was none.
 const UNFIT: &str = "the client's answer did not fit the question";
 
-/// What a yes comes to whose file changed after the form was shown.
+/// The note of an approval that does not count, because the file changed after the form was shown.
 const FILE_CHANGED: &str = "the file has changed since the user was asked; make the call again";
 
 fn no(note: Option<String>) -> Answer {

@@ -49,8 +49,8 @@ async fn until(asking: &mut Option<Asking<'_>>) {
     }
 }
 
-/// Asks the client and gives its answer. A client that cannot be asked is told that others are asked, or the answer is
-/// no where the policy denies what nobody attends to.
+/// Asks the client and gives its answer. If the client cannot be asked, it is told which other channels can answer, or
+/// the request is denied if the policy denies unattended requests.
 async fn ask(spoken: &Spoken<'_>, question: Arc<Question>) {
     let is_asked = spoken.client.is_asked(&question);
     if !is_asked && !denies_unattended(spoken.server) {

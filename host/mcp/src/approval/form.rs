@@ -34,7 +34,7 @@ pub(super) const ALWAYS: &str = "always";
 /// The field for what the model should know.
 pub(super) const NOTE: &str = "note";
 
-/// Returns whether the form shows all of the question: a form has no way to show the rest of what it cuts.
+/// Returns whether the form can show all of the request. A form cannot show the rest of a cut text.
 pub(super) fn fits(question: &Question) -> bool {
     let mut bytes = OneLine(&question.arguments).to_string().len();
     if let Subject::Resource { resource, reason, .. } = &question.subject {
@@ -151,7 +151,7 @@ impl Sheet {
         }
     }
 
-    /// Encodes and cuts a text beside the subject.
+    /// Encodes and cuts a text other than the subject.
     fn cut(&mut self, text: &str) -> String {
         let shown = OneLine(&count_blanks(text)).to_string();
         if shown.len() <= BESIDE_BYTES_MAX {

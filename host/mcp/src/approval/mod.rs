@@ -100,9 +100,9 @@ pub(crate) async fn call(
     let attendance = Attendance::of(server, client);
     let announced = attendance == Attendance::Announced;
     let request = match attendance {
-        // A task waits for its approver as long as the policy lets it.
+        // A task waits for its approver as long as the policy permits.
         Attendance::Announced if !client.tasks => request.approval_wait(server.inner().options.approval_wait),
-        // An embedder's own approver is not sent away.
+        // No early result if the embedder has its own approver.
         Attendance::Announced | Attendance::HostApprover => request,
         Attendance::Denied => request.unattended(Unattended::Deny),
     };
@@ -115,11 +115,11 @@ pub(crate) async fn call(
 /// Who answers the approval requests of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Attendance {
-    /// They come here first: the client may answer, or they wait for the other channels.
+    /// This module gets the requests first: the client may answer, or they wait for the other channels.
     Announced,
     /// The embedder's own approver.
     HostApprover,
-    /// Nobody, and the policy denies what nobody attends to. The embedder's choice of channel does not change that: a
+    /// No one, because the policy denies unattended requests. The embedder's choice of channel does not change that: a
     /// host that was opened for answers from elsewhere would wait for them.
     Denied,
 }
@@ -146,13 +146,13 @@ fn denies_unattended(server: &Server) -> bool {
     }
 }
 
-/// Returns the answer to an approval request that nobody attends to.
+/// Returns the answer to an unattended approval request.
 fn unattended() -> Answer {
     Answer::No { note: Some("nobody is there to approve it".to_owned()) }
 }
 
-/// The longest that a call of this tool can last from now on, waiting for a person included, and a while to fetch what
-/// came of it.
+/// Returns the longest remaining time of a call of this tool, including the wait for an approver, and a while to fetch
+/// the result.
 pub(crate) fn lifetime(server: &Server, named: &Named) -> Duration {
     let limits = server.inner().host.policy().limits(named.plugin.name());
     limits.approval_time.saturating_add(limits.time).saturating_add(RESULT_KEPT)

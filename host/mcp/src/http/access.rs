@@ -1,10 +1,10 @@
-//! Who may call, as it is now: the operator's files may change while the server runs.
+//! The current access rules of a server. The operator's files may change while it runs.
 
 use super::options::Access;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// The access of a running server. Clones share it; each request is held to what it is at that moment.
+/// The access of a running server. Clones share it. Each request is checked against the access at that moment.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveAccess(watch::Sender<Arc<Access>>);
 
@@ -13,12 +13,12 @@ impl LiveAccess {
         Self(watch::Sender::new(Arc::new(access)))
     }
 
-    /// Returns the access for a request that comes now.
+    /// Returns the current access.
     pub(crate) fn now(&self) -> Arc<Access> {
         Arc::clone(&self.0.borrow())
     }
 
-    /// Holds every later request to another access, and ends the streams of tokens that it does not have.
+    /// Replaces the access for later requests, and ends the streams of tokens that the new access does not have.
     pub(crate) fn replace(&self, mut access: Access) {
         self.0.send_modify(|current| {
             access.take_over(current);

@@ -89,8 +89,8 @@ pub enum Access {
 }
 
 impl Access {
-    /// Takes the place of another access, as when the operator's file has changed. Streams end if they were opened
-    /// with a token that no longer counts.
+    /// Replaces another access, for example when the operator's file changed. Streams end if they were opened with a
+    /// token that is no longer valid.
     pub(crate) fn take_over(&mut self, old: &Self) {
         match (self, old) {
             (Self::Tokens(new), Self::Tokens(old)) => new.take_over(old),

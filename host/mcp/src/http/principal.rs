@@ -1,17 +1,18 @@
 //! The principal of a client, in the grammar of principals. Its first part names the source that vouches for it.
 //!
-//! A name of the token file and a subject of an authorization server are two principals, even if they are spelled
-//! alike. So are subjects of two servers. Everything that is kept for a principal (approvals, stores, outputs) is kept
-//! apart.
+//! A name in the token file and a subject of an authorization server are two principals, even if they are spelled
+//! alike. So are subjects of two servers. Approvals, stores and outputs are kept separately for each.
 
 use portcullis::policy::{PRINCIPAL_NAME_BYTES, Principal};
 use sha2::{Digest, Sha256};
 
-/// The prefix of principals from the operator's token file. The operator names no other principal so by accident.
+/// The prefix of principals from the operator's token file. An operator does not use it for another principal by
+/// accident.
 const TOKEN_PREFIX: &str = "mcp.";
 /// The prefix of principals from an authorization server. An abbreviation of the issuer follows.
 const ISSUER_PREFIX: &str = "oauth.";
-/// Bytes of the issuer's digest in a principal. The operator chooses the issuer, so nobody searches for a collision.
+/// Bytes of the issuer's digest in a principal. The operator chooses the issuer, so an attacker cannot search for a
+/// collision.
 const ISSUER_DIGEST_BYTES: usize = 6;
 /// Bytes of a long subject's digest in a principal. A client may choose its subject: 128 bits resist a search.
 const SUBJECT_DIGEST_BYTES: usize = 16;
@@ -22,12 +23,12 @@ pub(crate) fn of_name(name: &str) -> Option<Principal> {
     format!("{TOKEN_PREFIX}{name}").parse().ok().filter(|_| sound)
 }
 
-/// Returns what the principals of an authorization server begin with.
+/// Returns the prefix of an authorization server's principals.
 pub(crate) fn issuer_prefix(issuer: &str) -> String {
     format!("{ISSUER_PREFIX}{}.", digest(issuer, ISSUER_DIGEST_BYTES))
 }
 
-/// Returns the principal of a subject of an authorization server. Two subjects never have one principal.
+/// Returns the principal of a subject of an authorization server. Two subjects never share a principal.
 ///
 /// Bytes outside the grammar, and `_`, become `_` and two hexadecimal digits. If the text is then too long, it is `__`
 /// and a digest of the subject. No other subject is written so.

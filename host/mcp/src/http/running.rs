@@ -33,8 +33,8 @@ impl Running {
         format!("http://{}{}", self.address, super::ENDPOINT)
     }
 
-    /// Holds every request from now on to another access, as when the operator's file of tokens or keys has changed.
-    /// The authorization server that clients are told of stays the one that the server began with.
+    /// Replaces the access for later requests, for example when the operator's file of tokens or keys changed. The
+    /// authorization server that clients are pointed to stays the original one.
     pub fn replace_access(&self, access: Access) {
         self.access.replace(access);
     }

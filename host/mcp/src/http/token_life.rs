@@ -1,4 +1,4 @@
-//! How long the token of a request counts, and how the streams that it opened end with it.
+//! The validity of a request's token, and how the streams that it opened end with it.
 
 use axum::body::{Body, Bytes};
 use axum::response::Response;
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// Longest time until the clock is read again: somebody may set it, and a machine may sleep.
+/// Longest time until the clock is read again. The clock may be set, and the machine may sleep.
 const CLOCK_READ_INTERVAL: Duration = Duration::from_secs(30);
 
 /// What ends a token.
@@ -19,12 +19,12 @@ const CLOCK_READ_INTERVAL: Duration = Duration::from_secs(30);
 pub(crate) struct TokenLife {
     /// When it expires, counted from the Unix epoch.
     pub(crate) until: Option<Duration>,
-    /// Cancelled when the operator withdraws it.
+    /// Cancelled when the operator removes the token.
     pub(crate) withdrawn: CancellationToken,
 }
 
 impl TokenLife {
-    /// Has a stream of events end when the token does. Any other answer is complete when it begins.
+    /// Makes a stream of events end when the token does. Other responses are complete when they begin.
     pub(crate) fn end(self, response: Response) -> Response {
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if !content_type.is_some_and(|value| value.starts_with("text/event-stream")) {
@@ -33,7 +33,7 @@ impl TokenLife {
         response.map(|body| Body::new(EndingBody { body, over: Box::pin(self.over()) }))
     }
 
-    /// Waits until the token no longer counts.
+    /// Waits until the token is no longer valid.
     async fn over(self) {
         tokio::select! {
             () = self.withdrawn.cancelled() => {}
@@ -49,13 +49,13 @@ async fn expired(until: Option<Duration>) {
     }
 }
 
-/// Returns the time until `end`; none if it has come, or if the clock cannot be read.
+/// Returns the time until `end`. None if it has passed, or if the clock cannot be read.
 fn time_left(end: Duration) -> Option<Duration> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     end.checked_sub(now).filter(|left| !left.is_zero())
 }
 
-/// A body that ends early when something is over.
+/// A body that ends early when a future completes.
 struct EndingBody {
     body: Body,
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -82,7 +82,7 @@ mod tests {
     use http::HeaderValue;
     use http_body_util::BodyExt as _;
 
-    /// Returns a stream of events on which nothing ever comes.
+    /// Returns a stream of events that never sends one.
     fn quiet_stream() -> Response {
         struct Quiet;
         impl http_body::Body for Quiet {

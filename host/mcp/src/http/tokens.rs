@@ -26,7 +26,7 @@ pub struct Tokens(Vec<Token>);
 struct Token {
     digest: [u8; 32],
     principal: Principal,
-    /// Cancelled when the operator withdraws the token. Streams that it opened wait for that.
+    /// Cancelled when the operator removes the token. Its streams wait for that.
     withdrawn: CancellationToken,
 }
 
@@ -62,8 +62,8 @@ impl Tokens {
         Some(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// Takes the place of the tokens before a change of the file. A token that is no longer there, or that is now
-    /// another principal's, is withdrawn: the streams that it opened end.
+    /// Replaces the tokens from before a change of the file. A token that was removed, or that now belongs to another
+    /// principal, is withdrawn: the streams that it opened end.
     pub(crate) fn take_over(&mut self, old: &Self) {
         for token in &old.0 {
             let kept = |new: &&mut Token| new.digest == token.digest && new.principal == token.principal;
@@ -79,7 +79,7 @@ impl Tokens {
         self.0.iter().for_each(|token| token.withdrawn.cancel());
     }
 
-    /// Returns the principal of a token, and what ends the token. Every token is compared, whichever fits.
+    /// Returns the principal of a token, and what ends the token. Compares every token, also after a match.
     pub(crate) fn find(&self, presented: &str) -> Option<(Principal, TokenLife)> {
         let digest: [u8; 32] = Sha256::digest(presented.as_bytes()).into();
         let mut found = None;

@@ -1,4 +1,4 @@
-//! `portcullis approvals approve`: a yes, and where nobody waits for it any more, the call itself.
+//! `portcullis approvals approve`: approves requests, and runs a call if no process waits for it any more.
 
 use super::super::conduct::{INTERRUPTED, to_its_end};
 use super::super::{Context, call, fail, reply};
@@ -23,18 +23,18 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How many times: a process that waits takes its answer within a few tenths of a second, unless it is dying.
 const LOOKS_MAX: u32 = 20;
 
-/// Where a call goes on that was approved.
+/// Where an approved call goes on.
 enum Goes {
     /// In the process that asked, now.
     There,
     /// In the process that asked, when its client makes the call again.
     Later,
-    /// Here.
+    /// In this process.
     Here,
     Nowhere(ApprovalError),
 }
 
-/// Approves each question in turn. The first one that fails says how the program ends.
+/// Approves each request in turn. The first failure decides the exit code.
 pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyhow::Result<Exit> {
     let approvals = super::open(context)?;
     let mut questions: Vec<OpenQuestion> = Vec::new();
@@ -116,8 +116,8 @@ fn not_offered(offers: &[String]) -> String {
     format!("the question does not offer this; it offers\n  1  exactly these arguments{}", offers.collect::<String>())
 }
 
-/// Returns whether a person approves the question, who has seen all of it or said `--yes`. Fails where nobody can be
-/// asked.
+/// Asks for approval at the terminal, after all of the request was shown, unless `--yes` was given. Fails without a
+/// terminal.
 async fn is_approved(
     arguments: &ApproveArguments,
     asked: &Question,

@@ -77,7 +77,7 @@ fn warn_of_keys(oauth: &OAuth, path: &Path, context: &Context) {
     }
 }
 
-/// Warns of rules that name principals of a token file. They say nothing about the subjects of an issuer.
+/// Warns of rules that name principals of a token file, because they do not match subjects of an issuer.
 fn warn_of_rules(oauth: &OAuth, policy: &Policy, context: &Context) {
     let named = policy.rules().iter().filter_map(|rule| rule.subject_text()).any(|text| text.contains("mcp."));
     if named {

@@ -1,4 +1,4 @@
-//! What a server follows while it runs: the policy, tokens and keys, as their files change and at SIGHUP.
+//! Reloads the policy, tokens and keys of a server when their files change and at SIGHUP.
 
 use super::access;
 use crate::arguments::HttpArguments;
@@ -15,10 +15,10 @@ use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 use tokio::task::block_in_place;
 
-/// Digits of a policy's hash that tell two of them apart.
+/// Digits of a policy's hash that distinguish two policies.
 const HASH_DIGITS: usize = 12;
 
-/// A server's changing files, and the person who is told what they came to.
+/// The files that a server follows, and the terminal on which it reports each reload.
 pub(super) struct Following<'a> {
     pub(super) host: &'a Host,
     pub(super) context: &'a Context,
@@ -37,12 +37,12 @@ pub(super) struct FollowedAccess<'a> {
 }
 
 impl<'a> Following<'a> {
-    /// Follows the policy of a host from now on.
+    /// Starts to follow the policy of a host.
     pub(super) fn begin(host: &'a Host, hangup: Signal, context: &'a Context) -> Self {
         Self { host, context, hangup, status: host.policy_status(), access: None }
     }
 
-    /// Goes on until it is dropped.
+    /// Follows the files until the future is dropped.
     pub(super) async fn follow(&mut self) -> Infallible {
         loop {
             tokio::select! {
@@ -59,7 +59,7 @@ impl<'a> Following<'a> {
 
     async fn reload_policy(&mut self) {
         match self.host.reload().await {
-            // A change is told by itself.
+            // The reload changed the policy, so this reports the change.
             Ok(_) if self.status.has_changed().unwrap_or(false) => self.tell_policy(),
             Ok(_) => self.note(Look::Quiet, "reloaded: the policy is the same"),
             Err(error) => {

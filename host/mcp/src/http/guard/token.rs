@@ -27,7 +27,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// On whose behalf a request is made, and how long its token counts.
+    /// Returns the principal of a request, and how long its token is valid.
     fn identify(&self, headers: &HeaderMap) -> Result<(Principal, TokenLife), Refusal> {
         match &*self.access.now() {
             Access::Everyone => Ok((self.operator.clone(), TokenLife::default())),
@@ -66,8 +66,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
-/// Lets requests through of which it is known on whose behalf they are made, and says so to what comes after. The token
-/// itself stays here, and ends the streams that it opened.
+/// Passes on requests with a known principal, and adds the principal to the request. The token itself is removed, and
+/// ends the streams that it opened.
 pub(crate) async fn authorized(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     match guard.identify(request.headers()) {
         Ok((principal, life)) => {

@@ -25,7 +25,7 @@ pub const SCOPE: &str = "tools:call";
 pub struct OAuth {
     verifier: Verifier,
     principal_prefix: String,
-    /// Cancelled when other keys take the place of these.
+    /// Cancelled when other keys replace these.
     replaced: CancellationToken,
     resource: Resource,
 }
@@ -33,7 +33,7 @@ pub struct OAuth {
 /// What a token is worth.
 #[derive(Debug)]
 pub(super) enum Verdict {
-    /// It lets its subject call, as long as it lives.
+    /// The token is valid: its principal may call while it lives.
     Granted(Principal, TokenLife),
     /// It is a good one, and not for this.
     NoScope,
@@ -61,7 +61,7 @@ impl OAuth {
         })
     }
 
-    /// Returns what the principals of this issuer begin with. The subject follows.
+    /// Returns the prefix of this issuer's principals. The subject follows.
     pub fn principal_prefix(&self) -> &str {
         &self.principal_prefix
     }
@@ -82,7 +82,8 @@ impl OAuth {
         if claims.has_scope(SCOPE) { Verdict::Granted(principal, life) } else { Verdict::NoScope }
     }
 
-    /// Ends the streams of every token: a key may have been withdrawn. A client with a good token begins a new one.
+    /// Ends the streams of every token, because a key may have been removed. A client with a valid token opens a new
+    /// one.
     pub(super) fn withdraw(&self) {
         self.replaced.cancel();
     }
