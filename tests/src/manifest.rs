@@ -30,13 +30,13 @@ pub struct Tool {
     pub output_schema: Option<String>,
     /// Bits of `permissions`: 1 read, 2 write, 4 execute, 8 network.
     pub required: u8,
-    /// The same bits, of what it uses where it gets it.
+    /// The same bits, for optional permissions.
     pub optional: u8,
     /// Bits of `hints`: 1 read-only, 2 destructive, 4 idempotent, 8 open-world, 16 sequential.
     pub hints: u8,
 }
 
-/// What a dependency is on, in the order of the contract.
+/// The kind of a dependency, in the order of the contract.
 #[derive(Clone, Copy, Debug)]
 pub enum DependencyKind {
     /// A directory.
@@ -50,7 +50,7 @@ pub enum DependencyKind {
 /// A dependency.
 #[derive(Clone, Debug)]
 pub struct Dependency {
-    /// What it is on.
+    /// Its kind.
     pub kind: DependencyKind,
     /// Its key.
     pub key: String,
@@ -85,7 +85,7 @@ impl Manifest {
         self.needs(DependencyKind::Directory, key, optional)
     }
 
-    /// Returns the same with a dependency of any kind more.
+    /// Adds a dependency of any kind.
     #[must_use]
     pub fn needs(mut self, kind: DependencyKind, key: &str, optional: bool) -> Self {
         self.dependencies.push(Dependency { kind, key: key.to_owned(), optional, reason: "to be tested".to_owned() });

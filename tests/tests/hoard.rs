@@ -1,6 +1,7 @@
-//! Guests that make the host hold what it can: one for each importable function, run to its end in a process of its
-//! own, whose peak of resident memory is compared with the documented footprint. `tests/data/host-memory.txt` names the
-//! functions and their guests; a function that the host serves and that the table does not have fails the test.
+//! Measures guests that make the host hold as much as possible. There is one for each importable function. Each runs to
+//! its end in its own process, and its peak of resident memory is compared with the documented footprint.
+//! `tests/data/host-memory.txt` names the functions and their guests. A served function that is missing in the table
+//! fails the test.
 
 #![allow(
     clippy::disallowed_methods,
@@ -17,13 +18,13 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 use wit_parser::{Function, Resolve, Type, TypeDefKind};
 
-/// What each function can make the host hold, by hand.
+/// What each function can make the host hold, written by hand.
 const TABLE: &str = include_str!("../data/host-memory.txt");
 
-/// What a row says in place of guests.
+/// Words of a row without guests.
 const WORDS: [&str; 4] = ["nothing", "no-handle", "connection", "embedder"];
 
-/// The guests that reach the budget of host memory, and no other limit before it.
+/// Guests that reach the budget of host memory, and no other limit before it.
 const CHARGED: [&str; 14] = [
     "fields-append",
     "fields-clone",
@@ -41,24 +42,24 @@ const CHARGED: [&str; 14] = [
     "fields-in-one",
 ];
 
-/// Guests that hold more than the footprint where the budget is as large as a policy can make it.
+/// Guests that exceed the footprint if the budget is as large as a policy can make it.
 const CONTROLS: [&str; 3] = ["fields-append", "file-partial-reads", "request-bodies"];
 
-/// The realloc of every guest.
+/// The `realloc` of every guest.
 const RING: &str = include_str!("../guests/frame/ring.wat");
 
 /// The files of the directory that is listed, each with a name of 200 bytes.
 const ENTRIES: usize = 3000;
 
-/// How many guests are measured side by side.
+/// Number of guests that are measured concurrently.
 const PROCESSES: usize = 4;
 
 const GIB: u64 = 1 << 30;
 
-/// The budget of a policy that sets none.
+/// The default budget.
 const HOST_MEMORY_BYTES: u64 = 32 << 20;
 
-/// Says to a test that it is the process that is measured, and the guest.
+/// Environment variable that names the guest to a child process that is measured.
 const MEASURED: &str = "PORTCULLIS_TEST_MEASURED";
 
 /// A guest has 16 MiB, so that what the host holds is most of the footprint.
@@ -104,7 +105,7 @@ fn no_guest_makes_the_host_hold_more_than_its_footprint() {
     in_children(measured, &guests().into_keys().collect::<Vec<_>>());
 }
 
-/// The figure means something: without the budget, the same guests go past it.
+/// The footprint is meaningful: without the budget, the same guests exceed it.
 #[test]
 fn without_the_budget_the_host_would_hold_more_than_its_footprint() {
     let measured = "without_the_budget_the_host_would_hold_more_than_its_footprint";
@@ -118,7 +119,7 @@ fn without_the_budget_the_host_would_hold_more_than_its_footprint() {
     in_children(measured, &CONTROLS.map(str::to_owned));
 }
 
-/// Returns the rows of the table: a function, and its guests or a word.
+/// Returns the rows of the table: a function with its guests or a word.
 fn table() -> BTreeMap<&'static str, Vec<&'static str>> {
     let rows = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     rows.map(|row| {
@@ -135,7 +136,7 @@ fn guests() -> BTreeMap<String, PathBuf> {
     paths.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path)).collect()
 }
 
-/// Returns every function that the host serves, and whether its answer holds a new object.
+/// Returns every function that the host serves, and whether its result holds a new object.
 fn functions() -> Vec<(String, bool)> {
     let contracts = Contract::ALL.map(|contract| wit(contract).0);
     let mut functions = Vec::new();
@@ -190,11 +191,12 @@ async fn open(name: &str, limits: &str) -> (Host, Site) {
         .tool(|tool| tool.required = 15);
     let text = fs::read_to_string(&guests()[name]).unwrap();
     site.plugin(name, &component(&module(&format!("{text}{RING}"), &manifest)));
-    // A guest that reaches no other limit ends by its time.
+    // A guest that reaches no other limit ends by the time limit.
     let time = if CHARGED.contains(&name) { "60 s" } else { "1 s" };
     let limits = format!("{LIMITS}\ntime = \"{time}\"\n{limits}");
     let host = site.open(&format!("{}{}", portcullis_tests::allow_all(&limits), grants(name))).await;
-    // What the first call leaves behind is no cost of the next: warm pages of the pool, threads, the record's cache.
+    // Make one call first, so that its lasting effects are not counted: warm pages of the pool, threads, the cache of
+    // the audit log.
     let good = host.call(Request::new("good.run", "{}")).await;
     assert_eq!(good.code, Code::Completed, "{}", good.message);
     (host, site)
@@ -207,7 +209,7 @@ fn grants(name: &str) -> String {
     )
 }
 
-/// Runs one guest, and has its peak compared with the footprint of a call.
+/// Runs one guest, and compares its peak with the footprint of a call.
 fn measure(name: &str, limits: &str, compare: impl FnOnce(&str, u64, u64, &Reply)) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -217,8 +219,8 @@ fn measure(name: &str, limits: &str, compare: impl FnOnce(&str, u64, u64, &Reply
     });
 }
 
-/// Runs a test once for each guest, each time in a process of its own: memory that another guest left free in the
-/// allocator would hide what the next one takes.
+/// Runs a test once for each guest, each time in a new process. Memory that another guest freed in the allocator would
+/// hide what the next one takes.
 fn in_children(test: &str, names: &[String]) {
     let mut wrong = Vec::new();
     for names in names.chunks(PROCESSES) {
@@ -240,16 +242,16 @@ fn in_children(test: &str, names: &[String]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// By how much a call raises the most that is resident above what is resident now, in bytes.
+/// Returns by how much a call raises the peak of resident memory above the current resident memory, in bytes.
 async fn peak(host: &Host, name: &str) -> (u64, Reply) {
-    // Begins the kernel's count anew.
+    // Resets the kernel's peak.
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = status("VmRSS:");
     let reply = host.call(Request::new(format!("{name}.run"), "{}")).await;
     (status("VmHWM:").saturating_sub(before), reply)
 }
 
-/// Returns a number of `/proc/self/status`, in bytes.
+/// Returns a field of `/proc/self/status`, in bytes.
 fn status(field: &str) -> u64 {
     let text = fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap();

@@ -1,5 +1,5 @@
-//! The plugin directory and the policy while a host is open: what is dropped in, replaced and taken out, what must not
-//! change by that, and that a bad file changes nothing that works.
+//! Reloading the plugin directory and the policy: files that are added, replaced and removed, what must not change
+//! because of it, and bad files, which change nothing that works.
 
 #![allow(clippy::disallowed_methods, reason = "tests put files where a host has to find them")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,8 +1,8 @@
-//! Fuzzes the policy and the token verifier: builds `tests/fuzz` with coverage counters and runs each of its targets
-//! for a while.
+//! Fuzzes the policy and the token verifier: builds `tests/fuzz` with coverage counters and runs each target for a
+//! while.
 //!
-//! libFuzzer comes as source with its crate and is built by the C++ compiler of the machine. The counters are a pass of
-//! the compiler that a stable one has too; only the sanitizers need a nightly one, and safe code has no use for them.
+//! libFuzzer comes as source with its crate, and the machine's C++ compiler builds it. Coverage counters work with a
+//! stable compiler. Only the sanitizers need a nightly one, and safe code does not need them.
 
 use std::fs;
 use std::path::Path;
@@ -14,8 +14,8 @@ use anyhow::{Context as _, Result, bail};
 use crate::process;
 use portcullis_build::workspace::Workspace;
 
-/// The programs of `tests/fuzz`, each with the longest input that it is given, in bytes. A policy has several sections;
-/// a pattern and its texts are three lines, and so are the parts of a token and a key set.
+/// The programs of `tests/fuzz`, each with the maximum length of its input in bytes. A policy has several sections. A
+/// pattern and its texts are three lines, and so are the parts of a token and a key set.
 const TARGETS: [(&str, usize); 4] = [("policy", 4096), ("matchers", 512), ("url", 512), ("tokens", 2048)];
 /// How long each runs if nobody says.
 const SECONDS: u64 = 20;

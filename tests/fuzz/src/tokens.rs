@@ -1,5 +1,5 @@
-//! Any bytes as a token, as the signed header and payload of one, and as a key set: what is accepted has a valid
-//! signature, and another reader finds in it all that was required.
+//! Fuzzes the verifier with any bytes as a token, as the signed header and payload of one, and as a key set. An
+//! accepted token must have a valid signature, and another reader must find everything that is required in it.
 #![no_main]
 
 use std::time::Duration;
@@ -19,7 +19,7 @@ const SEED: [u8; 32] = [7; 32];
 const HEADER: &[u8] = br#"{"alg":"EdDSA"}"#;
 const PAYLOAD: &[u8] = br#"{"iss":"https://i","aud":"https://a","sub":"s","exp":1000,"scope":"x"}"#;
 
-// The first line is a header, the second a payload, the rest a key set. An empty line stands for a good one.
+// The first line is a header, the second a payload, the rest a key set. An empty line means a valid one.
 fuzz_target!(|input: &[u8]| {
     let mut lines = input.splitn(3, |byte| *byte == b'\n');
     let mut next = |good: &'static [u8]| lines.next().filter(|line| !line.is_empty()).unwrap_or(good);
@@ -28,7 +28,7 @@ fuzz_target!(|input: &[u8]| {
     let verifier = Verifier::new(ISSUER, AUDIENCE, own_keys(&signer));
 
     let unsigned = String::from_utf8_lossy(input);
-    assert!(verifier.verify(&unsigned, Duration::from_secs(NOW)).is_err(), "nobody signed {unsigned:?}");
+    assert!(verifier.verify(&unsigned, Duration::from_secs(NOW)).is_err(), "no key signed {unsigned:?}");
 
     let token = sign(&signer, header, payload);
     if let Ok(claims) = verifier.verify(&token, Duration::from_secs(NOW)) {
@@ -60,7 +60,7 @@ fn sign(signer: &Ed25519KeyPair, header: &[u8], payload: &[u8]) -> String {
     format!("{message}.{signature}")
 }
 
-/// Returns what another reader makes of an accepted text: it is UTF-8, and an object.
+/// Parses an accepted text with another reader. It must be UTF-8 and an object.
 fn read(bytes: &[u8]) -> Value {
     let Ok(text) = std::str::from_utf8(bytes) else { panic!("{bytes:?} is not UTF-8") };
     match serde_json::from_str(text) {

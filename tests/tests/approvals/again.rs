@@ -1,4 +1,4 @@
-//! The same call again while its approval request is open: it joins the request, and one approval runs one call.
+//! The same call made again while its approval request is open joins the request, and one approval runs one call.
 
 use crate::desk::{ASK, Desk, GRANT, eventually_async, left_behind, mark, open, policy, policy_with, the_question};
 use portcullis::policy::Unattended;
@@ -9,7 +9,7 @@ async fn elsewhere(desk: &Desk) -> Host {
     open(desk.site.builder(&policy(ASK)).answered_elsewhere()).await
 }
 
-/// Returns a call whose caller waits for no approver.
+/// Returns a call whose caller does not wait for an approver.
 fn impatient(number: usize) -> Request {
     mark(number).approval_wait(Duration::ZERO)
 }
@@ -26,7 +26,7 @@ fn asked(desk: &Desk) -> usize {
     desk.record().iter().filter(|line| line["kind"] == "asked").count()
 }
 
-/// However often it comes, as a repetition as well.
+/// The same call joins its request however often it is made, also as a repetition.
 #[tokio::test]
 async fn the_same_call_again_makes_no_second_request() {
     let desk = Desk::new();
@@ -121,7 +121,7 @@ async fn a_no_to_a_call_that_left_reaches_its_caller_once() {
     assert!(desk.marks().is_empty());
 }
 
-/// Another call, session or principal has no part in it, nor has an approval that was taken back.
+/// A different call, session or principal does not join the request, and a revoked approval does not count.
 #[tokio::test]
 async fn an_approval_is_spent_by_no_other_call() {
     let desk = Desk::new();

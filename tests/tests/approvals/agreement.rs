@@ -1,5 +1,5 @@
-//! The ledger and the audit log agree on what holds, also when one of them cannot be written and when the process is
-//! killed between the two. G08.
+//! The ledger and the audit log agree, even if one of them cannot be written or the process is killed between the two
+//! writes. G08.
 
 use crate::child::{Child, Order};
 use crate::desk::{Desk, alone, eventually, left_behind, mark};
@@ -11,7 +11,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
 use std::fs::{self, File};
 
-/// Makes the commit fail of every transaction that writes to a table. Nothing in the transaction itself fails.
+/// Makes the commit of every transaction that writes to a table fail. Nothing in the transaction itself fails.
 fn refuse_commits(desk: &Desk, table: &str) {
     let connection = Connection::open(desk.site.state().join("ledger.sqlite")).unwrap();
     let dangling = "CREATE TABLE IF NOT EXISTS dangling \
@@ -40,7 +40,7 @@ fn entries(desk: &Desk, kind: &str) -> Vec<Value> {
     record
 }
 
-/// Makes a call that a person approves for always. Returns the id of the remembered approval.
+/// Makes a call and approves it for always. Returns the id of the remembered approval.
 fn remembered(desk: &Desk) -> String {
     let person = Person::who_says(Answer::Always(Covers::Exact));
     alone(async { desk.asking(&person).await.call(mark(1)).await });
@@ -161,7 +161,7 @@ fn a_refusal_takes_effect_while_the_record_cannot_be_written() {
     desk.verifies();
 }
 
-/// The log keeps the order of events: what is still to be written comes before what is announced.
+/// The log keeps the order of events: pending entries are written before an announced one.
 #[test]
 fn what_waits_to_be_recorded_comes_before_the_next_approval() {
     let desk = Desk::new();

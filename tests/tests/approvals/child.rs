@@ -46,7 +46,7 @@ pub(crate) enum Order {
     Churn,
     /// Answers, revokes and lists at the side of its parent.
     Settle,
-    /// Revokes a remembered approval, as soon as there is a file `go`.
+    /// Revokes a remembered approval as soon as a file `go` exists.
     Revoke,
 }
 

@@ -268,7 +268,7 @@ fn nothing_was_lost(desk: &Desk, told: &Told) {
     }
 }
 
-/// Every process that made a decision has died or ended, so each of their calls has an outcome.
+/// Asserts that each call has an outcome, because every process that made a decision has ended.
 fn every_call_has_an_outcome(desk: &Desk) {
     drop(desk.approvals());
     let record = desk.record();
@@ -287,7 +287,7 @@ fn everything_left_runs_once(desk: &Desk) {
     let lost = listed.iter().filter(|question| question.status == Status::Lost);
     let lost: BTreeSet<String> = lost.map(|question| question.call.clone()).collect();
     for call in &lost {
-        // The process may have died after it had recorded the end of the call.
+        // The process may have died after it recorded the outcome.
         let last = desk.outcomes(call).pop();
         assert!(matches!(last.as_deref(), Some("lost" | "completed")), "{call}: {last:?}");
     }

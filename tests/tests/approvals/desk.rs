@@ -66,7 +66,8 @@ pub(crate) fn policy_with(approvals: &str, grant: &str, rules: &str) -> String {
     )
 }
 
-/// Returns the manifest of a plugin that leaves marks where it can: under a read-only grant it is still asked about.
+/// Returns the manifest of a plugin that writes marks only if it can, so that its calls need approval even under a
+/// read-only grant.
 pub(crate) fn marks_manifest(name: &str) -> Manifest {
     Manifest::of(name).directory("work", false).tool(|tool| tool.optional = 2)
 }

@@ -1,4 +1,4 @@
-//! A ledger that is older than the audit log knows it: nothing in it counts, and the operator is told. G07.
+//! Nothing counts in a ledger that is older than the audit log says, and the operator is warned. G07.
 
 use crate::desk::{Desk, alone, left_behind, mark, numbered};
 use crate::people::{Person, no};
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Barrier;
 use std::thread;
 
-/// What a test puts aside and back.
+/// The file that a test saves and restores.
 const LEDGER: &str = "ledger.sqlite";
 const HEAD: &str = "audit.head";
 const LOG: &str = "audit.jsonl";
@@ -22,7 +22,7 @@ impl Desk {
         self.site.state().join(name)
     }
 
-    /// Puts copies of files of the state aside. No process has the ledger open, so it is one file.
+    /// Saves copies of files of the state directory. No process has the ledger open, so it is one file.
     fn back_up(&self, names: &[&str]) {
         for name in names {
             fs::copy(self.state_file(name), self.site.path(name)).unwrap();
@@ -35,12 +35,12 @@ impl Desk {
         }
     }
 
-    /// Returns what `audit verify` finds, without opening the ledger as a host does.
+    /// Returns the fault that `audit verify` finds, without opening the ledger as a host does.
     fn verified(&self) -> Option<Fault> {
         open_audit(&self.site.state()).unwrap().verify().unwrap().fault
     }
 
-    /// Opens the approvals, which have to find that the ledger was rolled back. Returns what became of it.
+    /// Opens the approvals, and asserts that the rollback is detected. Returns what was revoked.
     fn rolled_back(&self) -> RolledBack {
         let rolled_back = *self.approvals().rolled_back().expect("the rollback was not noticed");
         assert_eq!(self.approvals().rolled_back(), None, "it is reported once");
@@ -52,14 +52,14 @@ impl Desk {
         rolled_back
     }
 
-    /// Makes a call that a person approves for always.
+    /// Makes a call and approves it for always.
     fn remember(&self, number: usize) -> String {
         let person = Person::who_says(Answer::Always(Covers::Exact));
         assert_eq!(alone(async { self.asking(&person).await.call(mark(number)).await }).code, Code::Completed);
         self.approvals().list(false).unwrap().answers.remove(0).id
     }
 
-    /// Asserts that a call is asked about, though it was once approved for always.
+    /// Asserts that a call needs approval, although it was approved for always.
     fn is_asked_again(&self, number: usize) {
         let person = Person::who_says(no());
         let code = alone(async { self.asking(&person).await.call(mark(number)).await }).code;
@@ -117,7 +117,7 @@ fn a_removed_ledger_is_noticed() {
     desk.is_asked_again(1);
 }
 
-/// The head knows the newest generation, and so do the lines that were written after it.
+/// The head and the later lines name the newest generation.
 #[test]
 fn an_older_head_does_not_hide_an_older_ledger() {
     let desk = Desk::new();
@@ -129,7 +129,7 @@ fn an_older_head_does_not_hide_an_older_ledger() {
     desk.is_asked_again(1);
 }
 
-/// The head alone tells it.
+/// Only the head names it.
 #[test]
 fn a_log_that_was_cut_does_not_hide_an_older_ledger() {
     let desk = Desk::new();
@@ -142,14 +142,14 @@ fn a_log_that_was_cut_does_not_hide_an_older_ledger() {
     let approvals = desk.approvals();
     assert!(approvals.rolled_back().is_some());
     assert!(approvals.list(false).unwrap().answers.is_empty());
-    // Its entry follows when the log can be written again.
+    // The pending entry follows when the log can be written again.
     fs::write(desk.state_file(LOG), whole).unwrap();
     assert_eq!(desk.approvals().rolled_back(), None);
     assert_eq!(desk.record().iter().filter(|line| line["kind"] == "ledger").count(), 1);
     desk.is_asked_again(1);
 }
 
-/// Without the log nobody knows what was revoked.
+/// Without the log, the host does not know what was revoked.
 #[test]
 fn a_log_that_is_begun_anew_does_not_vouch_for_a_ledger() {
     let desk = Desk::new();
@@ -161,7 +161,7 @@ fn a_log_that_is_begun_anew_does_not_vouch_for_a_ledger() {
     desk.is_asked_again(1);
 }
 
-/// What a process leaves that is killed between the commit of the ledger and its note in the head.
+/// A process is killed between the commit of the ledger and its note in the head.
 #[test]
 fn a_ledger_that_is_newer_than_the_log_knows_counts() {
     let desk = Desk::new();
@@ -177,7 +177,7 @@ fn a_ledger_that_is_newer_than_the_log_knows_counts() {
     assert_eq!(approvals.list(false).unwrap().answers.len(), 1);
 }
 
-/// What is in the ledger is replaced in place, by its own older rows, under a host that is open.
+/// Older rows replace those of the ledger in place, while a host has it open.
 #[test]
 fn a_ledger_that_is_rolled_back_under_a_host_is_not_used() {
     let desk = Desk::new();
@@ -202,7 +202,7 @@ fn a_ledger_that_is_rolled_back_under_a_host_is_not_used() {
     assert_eq!(desk.marks(), BTreeMap::from([(numbered(1), 1)]));
 }
 
-/// Hosts that begin a state directory together do not take each other's ledger for an older one.
+/// Hosts that create a state directory at the same time do not take each other's ledger for an older copy.
 #[test]
 fn hosts_that_begin_together_agree_on_the_ledger() {
     for round in 0..20 {
@@ -224,14 +224,14 @@ fn hosts_that_begin_together_agree_on_the_ledger() {
     }
 }
 
-/// A call that no person is asked about leaves the ledger and what the log knows of it alone.
+/// A call that needs no approval changes neither the ledger nor its mark in the log.
 #[test]
 fn a_call_without_a_question_does_not_touch_the_ledger() {
     let desk = Desk::new().with(&portcullis_tests::Manifest::of("good"));
     let host = alone(desk.unattended(&crate::desk::policy(crate::desk::ALLOW)));
     let before = fs::read(desk.state_file(HEAD)).unwrap();
     let ledger = Connection::open(desk.state_file(LEDGER)).unwrap();
-    // It changes with each commit of another connection.
+    // This number changes with each commit of another connection.
     let version = || ledger.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0)).unwrap();
     let known = version();
     assert_eq!(alone(host.call(Request::new("good.run", "{}"))).code, Code::Completed);

@@ -1,5 +1,5 @@
-//! An approver is not asked about a call that no answer could let run. The call is refused with the reason, and
-//! `explain` agrees.
+//! No approver is asked about a call that no answer could let run. The call is refused with the reason, and `explain`
+//! agrees.
 
 use crate::desk::{ASK, Desk, open, policy};
 use crate::middle::ASKS;
@@ -7,7 +7,7 @@ use crate::people::Person;
 use portcullis::{Answer, Code, Request};
 use portcullis_tests::{Manifest, component, module};
 
-/// Binds the directory of two plugins: one that has to write, and one that writes where it can.
+/// Binds the directory of two plugins: one must write, and one writes if it can.
 fn grants(access: &str) -> String {
     let directory = format!("directory.work = {{ path = \"work\", access = \"{access}\" }}\n");
     policy(ASK) + &format!("[plugin.writer]\n{directory}[plugin.either]\n{directory}")
@@ -43,7 +43,7 @@ async fn a_write_under_a_read_only_grant_is_refused_without_a_question() {
     desk.verifies();
 }
 
-/// Where nobody is there, nothing is left behind to be approved.
+/// Without an approver, no request is left open.
 #[tokio::test]
 async fn no_approval_request_is_left_for_what_no_approval_allows() {
     let desk = desk();
@@ -53,7 +53,7 @@ async fn no_approval_request_is_left_for_what_no_approval_allows() {
     assert!(host.approvals().list(false).unwrap().questions.is_empty());
 }
 
-/// The call itself is allowed, and its tool asks in the middle whether it may write.
+/// The call itself is allowed. While it runs, its tool asks whether it may write.
 #[tokio::test]
 async fn a_running_call_asks_nobody_about_a_write_that_its_grant_excludes() {
     let desk = Desk::new();

@@ -138,7 +138,7 @@ fn a_file_of_cases_is_a_file_of_bounded_length() {
     bench.test("good", &[]).ends(0);
 }
 
-/// What is cut off at the first `/` of `workspace//etc/passwd` is absolute.
+/// The rest of `workspace//etc/passwd` after the first `/` is an absolute path.
 #[test]
 fn a_case_names_no_file_outside_of_its_directories() {
     let bench = good();
@@ -160,10 +160,10 @@ fn a_case_names_no_file_outside_of_its_directories() {
     assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
 }
 
-/// Makes a file.
+/// A function that makes a file.
 type Make = fn(&Path);
 
-/// A project may be somebody else's: its file is a pipe, has no end, or is larger than any that a person writes.
+/// A project may be from another person: its file is a pipe, is endless, or is larger than any that a person writes.
 #[test]
 fn a_project_file_is_a_file_of_bounded_length() {
     let bench = Bench::new();

@@ -8,7 +8,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The last words before an answer to `approvals approve`.
+/// The prompt of `approvals approve`.
 const APPROVE: &str = "Approve hello.greet? [y/N/more] ";
 
 /// How long something that is coming may take on a busy machine.
@@ -110,7 +110,7 @@ fn several_questions_are_approved_by_one_command() {
         let reply = desk.call("hello.greet", &json!({ "name": name }), 4);
         ids.push(reply["approval_request"].as_str().unwrap().to_owned());
     }
-    // Nothing is approved where one of them is unknown.
+    // If one id is unknown, nothing is approved.
     approvals(&desk, &["approve", &ids[0], "123456", "--yes"]).ends(2);
     assert_eq!(listing(&desk)["questions"].as_array().unwrap().len(), 2);
     let ran = approvals(&desk, &["approve", &ids[0], &ids[1], &ids[0][..8], "--yes"]).ends(0);
@@ -118,7 +118,8 @@ fn several_questions_are_approved_by_one_command() {
     desk.verifies();
 }
 
-/// The command that a person is told works in another directory, without the variables of the program that asked.
+/// The command in a message works in another directory, without the environment variables of the program that printed
+/// it.
 #[test]
 fn the_command_a_person_is_told_has_all_it_needs() {
     let desk = Desk::new(ASK);
@@ -141,7 +142,7 @@ fn the_command_a_person_is_told_has_all_it_needs() {
     assert_eq!(ran.out, "Hello, Ann!\n");
 }
 
-/// What a call would change is computed when it is shown, and not when the call was made.
+/// What a call would change is computed when it is shown, not when the call was made.
 #[test]
 fn a_question_that_waited_shows_the_file_as_it_is_now() {
     let desk = Desk::new(ASK);
@@ -228,7 +229,7 @@ fn approving_at_a_terminal_shows_the_question_first() {
     }
 }
 
-/// A question that was cut is shown whole before a yes counts.
+/// A request that was cut must be shown whole before an approval counts.
 #[test]
 fn approving_at_a_terminal_needs_all_of_it_to_have_been_shown() {
     let desk = Desk::new(ASK);
@@ -244,7 +245,7 @@ fn approving_at_a_terminal_needs_all_of_it_to_have_been_shown() {
     session.ends(0);
 }
 
-/// Whoever runs the program without a terminal is perhaps a tool of the model.
+/// A caller without a terminal may be a tool of the model.
 #[test]
 fn approving_without_a_terminal_needs_to_be_said() {
     let desk = Desk::new(ASK);

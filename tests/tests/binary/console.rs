@@ -38,7 +38,7 @@ impl Session {
         Self::shell(desk, &line)
     }
 
-    /// Returns a line of a shell.
+    /// Runs a line of a shell.
     pub(crate) fn shell(desk: &Desk, line: &str) -> Self {
         let mut command = Command::new("script");
         command.args(["-qec", line, "/dev/null"]).current_dir(desk.site.path("")).env_clear();

@@ -1,4 +1,4 @@
-//! A ledger that was replaced by an older copy: every command that looks says so, and what it held does not count. G07.
+//! Every command that opens a ledger that was replaced by an older copy says so, and nothing in it counts. G07.
 
 use crate::desk::{Desk, OPEN};
 use serde_json::json;
@@ -16,7 +16,7 @@ fn an_older_ledger_is_reported_and_does_not_count() {
     assert!(damaged.err.contains("the ledger was replaced by an older copy"), "{damaged:?}");
     let document = desk.run(&["--json", "audit", "verify"]).ends(8).document();
     assert_eq!((&document["verifies"], &document["ledger_rollbacks"]), (&json!(false), &json!([])));
-    // The first command that opens it warns, and settles it.
+    // The first command that opens it warns and settles it.
     let call = ["call", "hello.greet", r#"{"name":"Ann"}"#];
     let denied = desk.run_in_project(&call).ends(3);
     assert!(denied.err.contains("warning: the ledger was replaced by an older copy"), "{denied:?}");

@@ -61,7 +61,7 @@ fn a_plugin_that_is_dropped_in_appears() {
     assert_eq!(desk.run(&["call", "hello.greet", r#"{"name":"Ann"}"#]).ends(0).out, "Hello, Ann!\n");
 }
 
-/// A removed file stops nothing: the program says what the policy names in vain, and starts.
+/// A removed plugin file does not stop the program. It warns that the policy names the plugin, and starts.
 #[test]
 fn a_policy_that_names_a_plugin_which_is_not_installed_warns_and_starts() {
     let desk = Desk::new(&format!("{OPEN}[[rule]]\ntool = \"hallo.*\"\ndecision = \"deny\"\n"));

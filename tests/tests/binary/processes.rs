@@ -78,7 +78,8 @@ fn two_programs_write_one_record() {
     }
 }
 
-/// A program that is killed in the middle of a call leaves its decision. The next one records that the call is lost.
+/// A program that is killed during a call leaves a decision without an outcome. The next one records that the call is
+/// lost.
 #[test]
 fn a_killed_program_leaves_a_sound_record() {
     let desk = Desk::new(OPEN);

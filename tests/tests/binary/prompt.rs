@@ -73,7 +73,7 @@ fn the_difference_is_shown() {
     session.ends(3);
 }
 
-/// A yes to a difference that is no longer what would happen does not count.
+/// An approval of an outdated difference does not count.
 #[test]
 fn a_file_that_changes_before_the_yes_is_shown_again() {
     let desk = Desk::new(ASK);
@@ -105,7 +105,7 @@ fn a_cut_argument_cannot_be_approved_unseen() {
     session.types("y\n");
     session.ends(0);
     assert_eq!(fs::read_to_string(desk.site.path("work/long.txt")).unwrap(), content);
-    // However little is cut.
+    // Even if little is cut.
     let content = format!("{}rm", "x".repeat(1600));
     let mut session = Session::of(&desk, "files.write", &write("short.txt", &content));
     assert!(!session.question().contains("xrm"));
@@ -119,7 +119,7 @@ fn a_cut_argument_cannot_be_approved_unseen() {
     session.ends(0);
 }
 
-/// Blanks are counted, so that what stands behind them is on the screen.
+/// Blanks are shown as a count, so that the text after them is on the screen.
 #[test]
 fn blanks_hide_nothing() {
     let desk = Desk::new(ASK);

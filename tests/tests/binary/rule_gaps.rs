@@ -1,4 +1,4 @@
-//! A rule on a path that the tools get around: `list`, `explain` and `call` say so, with the mask to use instead.
+//! `list`, `explain` and `call` report a rule on a path that tools bypass, with the mask to use instead.
 
 use crate::desk::{Desk, OPEN};
 use serde_json::json;
@@ -21,7 +21,7 @@ fn a_rule_that_does_not_keep_a_plugin_from_a_path_is_reported_with_the_mask_to_u
     for arguments in [&["list"][..], &["explain", "files.grep", r#"{"regex":"rose"}"#]] {
         assert!(desk.run(arguments).ends(0).out.contains(MASK), "{arguments:?}");
     }
-    // Said as the host opens, and no word of it is too much: the tool finds what the rule is to protect.
+    // The warning is printed when the host opens, and it is true: the tool finds what the rule should protect.
     let called = desk.run(&["call", "files.grep", r#"{"regex":"7f3a"}"#]).ends(0);
     assert!(called.err.contains(MASK), "{}", called.err);
     assert!(called.out.contains("secrets/key"), "{}", called.out);

@@ -1,5 +1,5 @@
-//! A policy that a project brought along: it narrows, and widens once a person has trusted exactly this file, where it
-//! lies and where its grants lead. G19.
+//! A project's policy narrows, and widens only after the user has trusted exactly this file, its path and the places of
+//! its grants. G19.
 
 use crate::desk::{Desk, Ran, finish};
 use portcullis::open_approvals;
@@ -73,7 +73,7 @@ fn only_a_policy_is_trusted_and_only_on_purpose() {
     desk.run_in_project(&CALL).ends(3);
 }
 
-/// Lets the files of `work` be read.
+/// Returns a policy that allows reading the files of `work`.
 fn grants(path: &str) -> String {
     format!(
         "[plugin.files]\ndirectory.workspace = {{ path = \"{path}\", access = \"read-only\" }}\n\
@@ -85,7 +85,7 @@ const READ: [&str; 3] = ["call", "files.read", r#"{"path":"key"}"#];
 
 const TRUST: [&str; 3] = ["trust", "portcullis.toml", "--yes"];
 
-/// Returns a desk with one directory inside of the project, one outside of it, and a file in each.
+/// Returns a desk with one directory inside the project, one outside, and a file in each.
 fn desk_with_places(policy: &str) -> (Desk, tempfile::TempDir) {
     let desk = Desk::new(policy);
     let outside = tempfile::tempdir().unwrap();
@@ -116,7 +116,7 @@ fn trust_in_a_policy_is_no_trust_in_the_same_text_elsewhere() {
     let copied = other.join("portcullis.toml");
     fs::copy(desk.site.path("portcullis.toml"), &copied).unwrap();
     run_in(&desk, &other, &CALL).ends(3);
-    // Nor through a link: no policy is read from outside of the project's folder.
+    // A link does not work either: no policy is read from outside the project's folder.
     fs::remove_file(&copied).unwrap();
     symlink("../portcullis.toml", &copied).unwrap();
     run_in(&desk, &other, &CALL).ends(2);
@@ -130,7 +130,7 @@ fn trust_in_a_policy_is_no_trust_in_the_same_text_elsewhere() {
     desk.verifies();
 }
 
-/// A project that was trusted gets a link by a pull. Nothing behind it is read, and it cannot be trusted either.
+/// A pull adds a link to a trusted project. Nothing behind it is read, and the project can no longer be trusted.
 #[test]
 fn a_relative_grant_of_a_project_does_not_leave_it() {
     for (written, link, leads) in
@@ -156,7 +156,7 @@ fn a_relative_grant_of_a_project_does_not_leave_it() {
     }
 }
 
-/// What a grant leads to is part of what was trusted, inside of the project and by an absolute path.
+/// The place of a grant is part of what was trusted, inside the project and by an absolute path.
 #[test]
 fn a_place_that_a_grant_leads_to_asks_again_when_it_changes() {
     let (desk, outside) = desk_with_places("");
@@ -186,7 +186,7 @@ fn a_place_that_a_grant_leads_to_asks_again_when_it_changes() {
     desk.verifies();
 }
 
-/// A directory that does not exist when its policy is trusted may be made, but not as a link.
+/// A directory that does not exist when its policy is trusted may be created later, but not as a link.
 #[test]
 fn a_place_that_is_made_later_is_the_one_that_was_written() {
     let (desk, _outside) = desk_with_places(&grants("late"));
@@ -212,7 +212,7 @@ fn a_secret_or_certificate_of_a_project_lies_inside_of_it() {
     }
 }
 
-/// What was trusted by the hash of its text alone is asked about again.
+/// A policy that was trusted by the hash of its text alone must be trusted again.
 #[test]
 fn trust_of_an_earlier_version_does_not_count() {
     let desk = Desk::new(ALLOW);

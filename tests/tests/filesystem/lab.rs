@@ -70,7 +70,7 @@ impl Lab {
         Self::bound(grant, (limits, more, ""), root, place).await
     }
 
-    /// Returns a host that grants `world/grant` with these keys of the binding, narrowed where a place is given.
+    /// Returns a host that grants `world/grant` with these keys of the binding, narrowed if a place is given.
     pub(crate) async fn masked(grant: Grant, keys: &str, place: Option<&'static str>) -> Self {
         Self::bound(grant, ("", "", keys), "world/grant", place).await
     }

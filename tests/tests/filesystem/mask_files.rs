@@ -1,4 +1,4 @@
-//! The shipped files plugin in a directory with masks: its tools that look through a tree find nothing hidden.
+//! The shipped `files` plugin in a directory with masks: its tools that search a tree find nothing hidden.
 
 use crate::lab::SECRET;
 use portcullis::{Host, Output, Request};

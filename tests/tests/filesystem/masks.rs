@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 const HIDDEN: &str = r#", hidden = [".env*", "secrets/**", "vault/deep", "caf\u00e9"]"#;
 const PROTECTED: &str = r#", read-only = ["kept/**", "docs/*/final.txt"]"#;
 
-/// What lies in the grant, besides what every lab has.
+/// Creates files in the grant, in addition to those of every lab.
 fn fill(lab: &Lab) {
     for path in [
         "secrets/key",
@@ -49,7 +49,7 @@ async fn lab(keys: &str) -> Lab {
     lab
 }
 
-/// Returns every function of the interface that takes a path, on this one.
+/// Returns a step for every function of the interface that takes a path, with this path.
 fn every_function(path: &str) -> Vec<Value> {
     let mut steps = Vec::new();
     for flags in [
@@ -106,7 +106,7 @@ async fn g09_a_hidden_place_does_not_exist_for_any_function() {
         }
         assert_eq!(lab.world(), before, "{path}");
     }
-    // Of a link the name is seen, and never what it leads to.
+    // The name of a link is visible, but never its target.
     for path in ["to-key", "dir/around", "to-secrets"] {
         let steps = [
             json!({"op": "open-at", "path": path, "flags": ["read", "follow"]}),
@@ -172,7 +172,7 @@ async fn g09_masks_hold_in_narrowed_handles_and_without_the_right_to_write() {
     }
 }
 
-/// Everything that changes what is at a path, or puts something there.
+/// Returns a step for every function that changes or creates something at a path.
 fn changes(path: &str) -> Vec<Value> {
     let is_change = |step: &Value| {
         let (op, flags) = (step["op"].as_str().unwrap_or_default(), step["flags"].to_string());
@@ -213,7 +213,7 @@ async fn g10_a_protected_place_is_read_and_never_changed() {
         let steps = changes(path);
         for (step, result) in steps.iter().zip(lab.take(json!(steps)).await) {
             let error = result["error"].as_str().unwrap_or_default();
-            // Where something is missing on the way, that is said first.
+            // If a parent directory is missing, that error comes first.
             assert!(error == "read-only" || error == "no-entry", "{step}: {result}");
         }
         assert_eq!(lab.world(), before, "{path}");
@@ -243,7 +243,7 @@ async fn g10_a_protected_place_is_read_and_never_changed() {
     assert_eq!(lab.world(), before);
 }
 
-/// What is missing is protected like what is there, and by no other name does it come about.
+/// A protected place that is missing cannot be created, under any name.
 #[tokio::test]
 async fn g10_a_protected_place_that_is_missing_cannot_be_planted() {
     let lab = Lab::masked(Grant::ReadWrite, PROTECTED, None).await;
@@ -328,7 +328,7 @@ async fn g10_a_policy_lifts_a_default_by_its_name() {
     assert_eq!(fs::read_to_string(lab.path(".git/config")).unwrap(), "seen");
 }
 
-/// A directory that turns into a link to a hidden one, and back, all the time.
+/// A directory is continuously replaced by a link to a hidden one, and back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn g09_a_directory_that_becomes_a_link_shows_nothing_hidden() {
     let lab = lab(HIDDEN).await;

@@ -24,7 +24,7 @@ pub(crate) async fn long_json(contract: Contract) {
     assert!(reply.message.len() < 1024, "{}", reply.message);
 }
 
-/// A short text that would become a large document ends as a limit.
+/// Asserts that a limit ends a call whose short JSON text would become a large document.
 pub(crate) async fn json_bomb(contract: Contract) {
     let attack = Attack::by(contract, "json_bomb").limit("output = \"4 MiB\"");
     let reply = attack.ends(Code::Limit(LimitKind::HostMemory)).await;

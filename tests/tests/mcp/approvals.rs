@@ -189,7 +189,7 @@ async fn a_client_that_declares_no_forms_is_never_asked() {
     }
 }
 
-/// A client that neither asks its user nor waits for a task gives up after a minute. It gets a result before.
+/// A client that neither asks its user nor waits for a task times out after a minute. It gets a result before.
 #[tokio::test]
 async fn a_client_that_cannot_wait_gets_the_request_and_calls_again_after_the_approval() {
     let options = ServerOptions { approval_wait: Duration::ZERO, ..answered_elsewhere() };
@@ -208,7 +208,7 @@ async fn a_client_that_cannot_wait_gets_the_request_and_calls_again_after_the_ap
     assert_eq!(office.notes(), ["x", "y"]);
 }
 
-/// A client that asks its user, or waits for a task, is not sent away.
+/// A client that asks its user, or waits for a task, gets no early result.
 #[tokio::test]
 async fn a_client_that_asks_its_user_is_not_sent_away() {
     let options = ServerOptions { approval_wait: Duration::ZERO, ..answered_by_clients() };
@@ -219,7 +219,7 @@ async fn a_client_that_asks_its_user_is_not_sent_away() {
     assert_eq!(said(&client.response(call).await), "kept: x");
 }
 
-/// A form cannot show more, so a client is not asked about what its form would cut.
+/// A form cannot show the rest of a cut text, so the client is not asked with one.
 #[tokio::test]
 async fn a_form_that_would_be_cut_is_not_shown() {
     let options = ServerOptions { approval_wait: Duration::ZERO, ..answered_by_clients() };
@@ -242,7 +242,7 @@ async fn where_nobody_attends_a_question_is_a_no_at_once() {
     assert!(result["isError"] == true && said(&result).contains("nobody is there"), "{result}");
 }
 
-/// `serve` opens its host for answers from other terminals. The policy's word stands above that.
+/// `serve` opens its host for answers from other terminals. The policy overrides that.
 #[tokio::test]
 async fn a_host_that_is_answered_elsewhere_denies_at_once_what_the_policy_leaves_unattended() {
     for (era, capabilities) in [

@@ -74,7 +74,7 @@ impl Serving {
         kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
     }
 
-    /// Calls until the answer has this status: a change takes a moment to be seen.
+    /// Calls until the response has this status, because a change takes a moment to take effect.
     async fn until(&self, token: &str, status: u16) -> Answer {
         let changed = async {
             loop {
@@ -228,7 +228,7 @@ async fn a_token_that_is_taken_out_of_its_file_no_longer_gives_access() {
     write(new);
     serving.until(new, 200).await;
     serving.call(old).await.is(401);
-    // A file that is broken takes nothing away and gives nothing.
+    // A broken file removes no token and adds none.
     write("short");
     assert!(serving.says("cannot be used").await.contains("tokens"));
     serving.call(new).await.is(200);

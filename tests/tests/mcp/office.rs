@@ -45,7 +45,7 @@ impl Office {
         Self::opened(approvals, options, |builder| builder).await
     }
 
-    /// Returns the same with a host that is opened as `serve` opens it.
+    /// Makes an office whose host is opened as `serve` opens it.
     pub(crate) async fn serving(approvals: &str, options: ServerOptions) -> Self {
         Self::opened(approvals, options, HostBuilder::answered_elsewhere).await
     }

@@ -1,7 +1,7 @@
-//! A server that echoes guesses learns nothing from how much of them the guest gets. G04.
+//! A server that echoes guesses learns nothing from the number of bytes that the guest gets. G04.
 //!
-//! The search is the one that recovers a secret from a redactor which holds back only what may be its beginning: each
-//! next letter is the one after which the guest sees less. It starts with the right letters, so that it needs no luck.
+//! The attack recovers a secret from a redactor that holds back only possible beginnings: the next letter is the one
+//! after which the guest gets less. It starts with the right letters, so that it needs no luck.
 
 use crate::encode::{base64, hex, percent};
 use crate::lab::{Grant, Lab, Plan, to, with};
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 const SECRET: &str = "tok/8c1f+0a5e=9d7b~4326 <&>\"x";
 
-/// How many letters of each spelling are searched for.
+/// Number of letters of each spelling to search for.
 const POSITIONS: usize = 4;
 
-/// Letters that are tried at each position, beside the right one.
+/// Wrong letters that are tried at each position.
 const WRONG: [char; 3] = ['Q', '~', '0'];
 
-/// How many bytes stand before a guess: below, around and above what is held back of a stream.
+/// Number of bytes before a guess: below, around and above the hold-back of a stream.
 const BEFORE: [usize; 5] = [0, 200, 256, 300, 700];
 
 fn spelled() -> [String; 6] {
@@ -30,16 +30,16 @@ fn spelled() -> [String; 6] {
     ]
 }
 
-/// How a server ends an answer after it said a guess.
+/// How a server ends a response after it echoed a guess.
 #[derive(Clone, Copy)]
 enum Ending {
-    /// With bytes that are no chunk, so that the body fails.
+    /// With bytes that are not a chunk, so that the body fails.
     Failure,
-    /// Not at all: it waits.
+    /// It does not end, and the server waits.
     Pause,
 }
 
-/// Returns a server that says the path of a request, from its hexadecimal form, in chunks of so many bytes.
+/// Returns a server that echoes the path of a request, decoded from hexadecimal, in chunks of this many bytes.
 fn parrot(piece: usize, ending: Ending) -> Server {
     Server::plain(Behaviour::answer(move |request| {
         let path = String::from_utf8_lossy(request).split(' ').nth(1).unwrap_or_default()[1..].to_owned();
@@ -67,12 +67,12 @@ async fn lab(server: &Server) -> Lab {
     lab
 }
 
-/// Returns what a guest can tell of an answer: how much came, what it was, and how it ended.
+/// Returns what a guest can observe of a response: how much arrived, its bytes, and how it ended.
 fn observed(result: &Value) -> Value {
     json!([result["bytes"], result["error"], result["at"], result["status"], result["headers"]])
 }
 
-/// Returns what the guest sees after each of the guesses, all of one length.
+/// Returns what the guest observes after each guess. All guesses have the same length.
 async fn search(lab: &Lab, server: &Server, guesses: &[String], more: &Value) -> Vec<Value> {
     let errand = |guess: &String| {
         let path = format!("/{}", hex(guess));
@@ -81,8 +81,7 @@ async fn search(lab: &Lab, server: &Server, guesses: &[String], more: &Value) ->
     lab.send(guesses.iter().map(errand).collect()).await.iter().map(observed).collect()
 }
 
-/// Returns the guesses at one position: the right letters and then each letter that is tried, after `before` other
-/// bytes.
+/// Returns the guesses at one position: the right letters and then each letter to try, after `before` other bytes.
 fn guesses(spelled: &str, position: usize, before: usize) -> Vec<String> {
     let known: String = spelled.chars().take(position).collect();
     let right = spelled.chars().nth(position).unwrap();
@@ -113,7 +112,7 @@ async fn g04_no_guess_changes_what_comes_before_a_body_fails() {
 async fn g04_no_guess_changes_what_comes_before_a_pause() {
     let server = parrot(4096, Ending::Pause);
     let lab = lab(&server).await;
-    // As long as a guest waits that wants to see what has come.
+    // The time that a guest waits to see what has arrived.
     let patience = json!({ "between_bytes": 200_000_000 });
     for before in [0, 300] {
         let seen = search(&lab, &server, &guesses(SECRET, 3, before), &patience).await;

@@ -1,5 +1,5 @@
-//! Secrets that come back somewhere else than where they were sent: in another call, from another host, through another
-//! client, or to another plugin. G05.
+//! Secrets that come back elsewhere: in another call, from another host, through another client, or to another plugin.
+//! G05.
 
 use crate::encode::{clean_below, hex, redactions, unveiled};
 use crate::lab::{Grant, Lab, Plan, answered, to, values, with};
@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 
 const SECRET: &str = "Tok-8C1f0A5e9d7B4326";
 
-/// What stands where a secret stood.
+/// The replacement of a secret.
 const REDACTED: &str = "[redacted by Portcullis]";
 
-/// Returns a secret that is sent to `good.test`.
+/// Returns the binding of a secret that is sent to `good.test`.
 fn secret(from: &str) -> String {
     format!("{{ host = \"good.test\", header = \"x-key\", value = \"{{}}\", from = {from} }}")
 }
 
-/// Returns a server that says the secret in its body and in its headers, whoever asks.
+/// Returns a server that puts the secret into the body and headers of every response.
 fn repeating() -> Server {
     Server::plain(Behaviour::answer(|_| {
         let location = format!("/?t={SECRET}");
@@ -27,7 +27,8 @@ fn repeating() -> Server {
     }))
 }
 
-/// Returns a plugin that reaches two hosts, and sends a secret to one of them; its twin reaches both and has no secret.
+/// Returns a lab with two plugins that reach two hosts. The first sends a secret to one of them, the second has no
+/// secret.
 async fn lab(server: &Server, from: &str) -> Lab {
     let plain = Grant::to(&["good.test", "other.test"], server);
     let plan = Plan::new().await.file("token", SECRET).grant("other", plain.clone());
@@ -39,7 +40,8 @@ async fn lab(server: &Server, from: &str) -> Lab {
     lab
 }
 
-/// Asserts that what the guest saw, which it told veiled, has the secret neither in the body nor in the headers.
+/// Asserts that the secret is neither in the body nor in the headers that the guest saw. The guest reports them
+/// encoded.
 #[track_caller]
 fn absent(result: &Value) {
     answered(result, 200);
@@ -64,7 +66,7 @@ async fn g05_a_secret_that_another_call_sent_is_taken_out_of_what_another_host_s
     absent(&lab.one(with(veiled(to("other.test", &server, "/")), &json!({ "client": "other" }))).await);
 }
 
-/// Another process may have sent it: the host opens what is bound to a plugin before the plugin receives a byte.
+/// Another process may have sent the secret. The host opens a plugin's secrets before the plugin receives a byte.
 #[tokio::test]
 async fn g05_a_secret_that_this_host_has_not_sent_is_taken_out_as_well() {
     let printed = format!("{{ command = [\"printf\", \"{SECRET}\"] }}");
@@ -76,7 +78,7 @@ async fn g05_a_secret_that_this_host_has_not_sent_is_taken_out_as_well() {
     }
 }
 
-/// A secret that is not there keeps no request from a host that does not get it.
+/// A missing secret does not stop a request to a host that does not get it.
 #[tokio::test]
 async fn g05_a_missing_secret_is_no_reason_to_refuse_other_requests() {
     let server = repeating();
@@ -95,7 +97,7 @@ async fn g05_a_call_without_network_cannot_say_it_either() {
     assert_eq!(redactions(&outcome_of(&lab.host, &reply.id)), 1);
 }
 
-/// What another plugin says is searched for every secret that the host has opened, and so is the log.
+/// What another plugin returns, and the log, are searched for every secret that the host has opened.
 #[tokio::test]
 async fn g05_another_plugin_does_not_say_it() {
     let server = repeating();
@@ -111,7 +113,7 @@ async fn g05_another_plugin_does_not_say_it() {
     assert!(redactions(&outcome) >= 3 && !outcome["http"].to_string().contains(SECRET), "{outcome:?}");
 }
 
-/// A server chooses the coding that an error could name.
+/// A server chooses the coding name that an error could repeat.
 #[tokio::test]
 async fn g05_an_error_names_no_coding_that_a_server_made_up() {
     let server = Server::plain(Behaviour::answer(|_| Behaviour::whole(200, &[("content-encoding", SECRET)], "x")));

@@ -40,7 +40,7 @@ const RESERVED: &[&str] = &[
     "X_HTTP_Method_Override",
     "x_forwarded_host",
     "x.forwarded.host",
-    // What a guest sets only where the policy lists it.
+    // Headers that a guest can set only if the policy lists them.
     "authorization",
     "Authorization",
     "forwarded",

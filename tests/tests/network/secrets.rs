@@ -166,7 +166,7 @@ async fn x05_a_line_feed_at_the_end_is_not_of_the_secret() {
     assert!(server.texts()[0].contains(&format!("Bearer {SECRET}\r\n")));
 }
 
-/// A secret is turned over while the host runs. A file that cannot be used leaves the one of before.
+/// A secret is replaced while the host runs. If the new file cannot be used, the previous secret stays.
 #[tokio::test]
 async fn a_secret_whose_file_changes_is_read_again_and_a_broken_file_is_not() {
     let server = Server::plain(Behaviour::ok());

@@ -61,8 +61,7 @@ async fn every_part_of_a_line_is_set_aside() {
     assert_eq!(set_aside(&desk).len(), (1..line.len()).step_by(41).count());
 }
 
-/// Makes a call and takes its outcome away again, as a process leaves the record that is killed while the tool runs.
-/// Returns the id of the call.
+/// Makes a call and removes its outcome, as if the process was killed while the tool ran. Returns the id of the call.
 async fn killed_call(desk: &Desk) -> String {
     let host = desk.open_good().await;
     let before = fs::read(desk.head()).unwrap();
@@ -99,7 +98,7 @@ async fn a_call_of_a_dead_process_is_recorded_as_lost_once() {
     assert_eq!((text(&lost["code"]), text(&lost["tool"])), ("host-died".to_owned(), "good.run".to_owned()));
 }
 
-/// Processes that open the state directory together agree on who records it.
+/// Of several processes that open the state directory at the same time, one records it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_call_is_recorded_once_by_hosts_that_open_together() {
     let desk = Arc::new(Desk::with_short_record().await);
@@ -139,7 +138,7 @@ async fn a_call_of_a_living_process_is_not_lost() {
     assert_eq!(outcomes(&desk, &id), ["cancelled"], "it was dropped, not lost");
 }
 
-/// A decision whose outcome never came does not keep later calls from being recorded.
+/// A decision without an outcome does not prevent the recording of later calls.
 #[tokio::test]
 async fn a_decision_without_an_outcome_does_not_stop_the_host() {
     let desk = Desk::with_short_record().await;

@@ -108,7 +108,7 @@ fn mac(desk: &Desk, parts: [&[u8]; 2]) -> Vec<u8> {
     Sha256::digest([pad(0x5c).as_slice(), &inner].concat()).to_vec()
 }
 
-/// A head that an earlier version wrote has no checkpoint. The host takes it over and adds one.
+/// A head of an earlier version has no checkpoint. The host accepts it and adds one.
 #[tokio::test]
 async fn a_head_of_an_earlier_version_is_taken_over() {
     let desk = Desk::with_short_record().await;
@@ -123,7 +123,7 @@ async fn a_head_of_an_earlier_version_is_taken_over() {
     assert_eq!(fs::read(desk.head()).unwrap().len(), head.len());
 }
 
-/// A head whose checkpoint was cut off does not pass for one of an earlier version.
+/// A head whose checkpoint was cut off is not accepted as one of an earlier version.
 #[tokio::test]
 async fn a_head_without_its_checkpoint_is_not_believed() {
     let desk = Desk::with_short_record().await;

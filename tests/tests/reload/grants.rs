@@ -47,7 +47,7 @@ async fn a_new_plugin_gets_what_the_policy_grants_it() {
     assert_ne!(call(&host, "twin").await.code, Code::Completed);
 }
 
-/// The policy names a plugin that is not installed when the host opens, and a misspelt one.
+/// The policy names a plugin that is not installed when the host opens, and a misspelled one.
 #[tokio::test]
 async fn a_policy_may_name_a_plugin_that_is_not_installed_and_the_host_warns() {
     let site = Site::new();
@@ -66,7 +66,7 @@ async fn a_policy_may_name_a_plugin_that_is_not_installed_and_the_host_warns() {
     assert_eq!(word(call(&host, "marks").await), "mark");
 }
 
-/// A person trusts a project's policy; its link is turned before the plugin comes.
+/// The user trusts a project's policy, and its link changes before the plugin is installed.
 #[tokio::test]
 async fn a_grant_of_a_project_is_opened_where_it_was_trusted_and_nowhere_else() {
     let site = Site::new();
@@ -118,7 +118,7 @@ async fn a_plugin_whose_grants_cannot_be_opened_is_refused_until_they_can() {
     assert_eq!(word(call(&host, "marks").await), "mark");
 }
 
-/// The policy names it, and rules speak of it.
+/// A plugin that the policy binds and its rules name can be removed.
 #[tokio::test]
 async fn a_plugin_that_the_policy_names_may_go() {
     let site = Site::new();

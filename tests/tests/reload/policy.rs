@@ -1,4 +1,4 @@
-//! The policy of a host that runs: a change takes effect, a broken file does not, and what runs keeps its decision.
+//! Reloading the policy: a change takes effect, a broken file does not, and a running call keeps its decision.
 
 use crate::desk::{ALLOW, PATIENCE, call, put, put_bytes, word};
 use crate::grants::marks_component;
@@ -10,11 +10,11 @@ use std::os::unix::fs::PermissionsExt;
 use tokio::sync::watch::Receiver;
 use tokio::time::timeout;
 
-/// Denies what [`ALLOW`] allows; what a running call asks for is no argument, and still needs a person.
+/// Denies what [`ALLOW`] allows. What a running call asks for is not an argument, and still needs approval.
 pub(crate) const DENY: &str = "[defaults]\ndecision = \"ask\"\n[limits]\ntime = \"60 s\"\n\
     [[rule]]\ntool = \"*.*\"\nwhen = { go = \"yes\" }\ndecision = \"deny\"\n";
 
-/// Puts a policy into place at once, as an editor does.
+/// Replaces the policy atomically, as an editor does.
 pub(crate) fn write(site: &Site, text: &str) {
     fs::write(site.path("policy.toml.new"), text).unwrap();
     fs::rename(site.path("policy.toml.new"), site.path("policy.toml")).unwrap();
@@ -62,7 +62,7 @@ async fn a_policy_that_is_edited_to_deny_is_enforced_while_the_host_runs() {
     let after = status.borrow().clone();
     assert!(after.fault.is_none() && after.sha256 != before.sha256, "{after:?}");
     assert_eq!(call(&host, "good").await.code, Code::PolicyDenied);
-    // In place, and not by another file under its name.
+    // Written in place, not by renaming another file.
     fs::write(site.path("policy.toml"), ALLOW).unwrap();
     until(&mut status, "the policy that allows", |status| status.sha256 == before.sha256).await;
     word(call(&host, "good").await);
@@ -141,7 +141,7 @@ async fn grants_and_descriptions_are_those_of_the_policy_in_force() {
     assert_eq!(call(&host, "marks").await.code, Code::DependencyNotGranted);
 }
 
-/// A plugin and the policy that names it come together, in whichever order they are seen.
+/// A plugin and the policy that names it are added together, and seen in either order.
 #[tokio::test]
 async fn a_policy_and_the_plugin_that_it_names_take_effect_together() {
     let site = Site::new();

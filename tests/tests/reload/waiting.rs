@@ -1,5 +1,5 @@
-//! Calls that run or wait while the policy is replaced: what runs keeps its decision, and what waits for a person is
-//! decided again.
+//! Calls that run or wait while the policy is replaced: a running call keeps its decision, and a call that waits for an
+//! approver is decided again.
 
 use crate::desk::{ALLOW, PATIENCE, asks, call, put_bytes, word};
 use crate::grants::marks_component;
@@ -10,10 +10,10 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-/// Everything is asked about.
+/// Every call needs approval.
 const ASK: &str = "[approvals]\nrepeats = 1000000\n[limits]\ntime = \"60 s\"\n[defaults]\ndecision = \"ask\"\n";
 
-/// Begins a call that is answered from elsewhere, and comes back when its approval request waits.
+/// Begins a call that is answered from elsewhere, and returns when its approval request is open.
 async fn waiting(host: &Host, plugin: &'static str) -> (JoinHandle<Reply>, OpenQuestion) {
     let caller = host.clone();
     let request = portcullis::Request::new(format!("{plugin}.run"), r#"{"go":"yes"}"#).answered_elsewhere();
@@ -105,7 +105,7 @@ async fn a_waiting_call_that_the_new_policy_still_asks_about_goes_on_waiting() {
     assert_verifies(&host);
 }
 
-/// Nobody may say yes to one directory and give another.
+/// An approval of one directory must not grant another.
 #[tokio::test]
 async fn a_waiting_call_whose_grants_change_is_withdrawn() {
     let site = Site::new();

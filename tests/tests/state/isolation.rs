@@ -125,7 +125,7 @@ async fn a_store_of_a_principal_is_of_every_session_of_it_and_of_no_other_princi
     for principal in ["alice", "mcp.alice", "oauth.0123456789ab.alice", "alice/agent", "bob"] {
         assert_eq!(take_as(&host, ONE, "two", principal, json!([get("x")])).await, [ok(principal)]);
     }
-    // The plugin's own store is another one.
+    // The store of the plugin itself is separate.
     drop(host);
     let host = open(&site, "[plugin.state-one]\nstore.notes = {}\n").await;
     assert_eq!(take_as(&host, ONE, "one", "alice", json!([list()])).await, [all(&[])]);

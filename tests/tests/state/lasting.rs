@@ -139,7 +139,7 @@ async fn so_many_sessions_keep_a_store_and_the_one_unused_for_longest_makes_room
     assert_eq!(take_as(&host, ONE, "newest", "p", json!([of_session("get")])).await, [ok("mine")]);
 }
 
-/// Begins empty stores of sessions of a principal, used so many days ago.
+/// Creates empty session stores of a principal, last used this many days ago.
 fn begin_sessions(site: &Site, principal: &str, stores: usize, days: i64) {
     let mut ledger = ledger(site);
     let transaction = ledger.transaction().unwrap();
@@ -167,7 +167,7 @@ async fn a_flood_of_sessions_deletes_no_store_of_another_principal() {
     for session in ["a", "b"] {
         take_as(&host, ONE, session, "p", json!([of_session("set")])).await;
     }
-    // A sub-agent uses up the share of its root.
+    // A sub-agent uses the share of its root.
     take_as(&host, ONE, "c", "p/agent", json!([of_session("set")])).await;
     assert_eq!((sessions_of(&site, "p"), sessions_of(&site, "p/agent")), (1023, 1));
     assert_eq!(take_as(&host, ONE, "quiet", "q", json!([of_session("get")])).await, [ok("mine")]);

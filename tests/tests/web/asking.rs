@@ -83,7 +83,7 @@ async fn an_explanation_says_that_a_person_would_be_asked_or_that_the_grant_ends
     assert_eq!(server.connections(), 0);
 }
 
-/// A private address, a name of the machine itself and the application's own server stay closed after a yes, so no one
+/// No approval opens a private address, a name of the machine itself, or the application's own server, so no approver
 /// is asked about them.
 #[tokio::test]
 async fn nobody_is_asked_about_a_host_that_no_answer_can_open() {
@@ -102,7 +102,7 @@ async fn nobody_is_asked_about_a_host_that_no_answer_can_open() {
     }
     assert!(person.asked().is_empty());
     server.saw_nothing();
-    // This one is among the addresses that the policy lists.
+    // The policy lists this address.
     assert_eq!(lab.fetch(&format!("http://127.0.0.1:{port}/")).await.code, Code::Completed);
     assert_eq!(person.asked().len(), 1);
 }

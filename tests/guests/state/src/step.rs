@@ -24,7 +24,7 @@ pub(crate) struct Step {
     /// How often to do it; it ends at the first error.
     #[serde(default = "once")]
     pub(crate) times: u32,
-    /// Where a listing goes on, what is added, nanoseconds, or a number of bytes.
+    /// The cursor of a listing, the number to add, nanoseconds, or a number of bytes.
     #[serde(default)]
     pub(crate) number: Option<u64>,
 }

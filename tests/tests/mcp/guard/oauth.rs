@@ -195,7 +195,7 @@ async fn a_stream_ends_with_the_token_that_opened_it() {
     let issuer = Issuer::new();
     let service = Service::with(|options| options.access = issuer.access()).await;
     let session = service.session(&issuer.token(&json!({}))).await;
-    // Five seconds are left of it, with the leeway of thirty.
+    // The token has five seconds left, with the leeway of thirty.
     let short = format!("Bearer {}", issuer.token(&json!({ "exp": now() - 25 })));
     let listen = service.ask("GET").with("MCP-Protocol-Version", LEGACY).with("Mcp-Session-Id", &session);
     let (answer, stream) = listen.clone().having("Authorization", &short).open(service.address()).await;
@@ -208,7 +208,7 @@ async fn a_stream_ends_with_the_token_that_opened_it() {
     service.send(&call.having("Authorization", &long)).await.is(200);
 }
 
-/// Reads a stream up to its end, which has to come.
+/// Reads a stream up to its end, and fails if it does not end.
 pub(crate) async fn read_rest(mut stream: tokio::net::TcpStream) -> String {
     use tokio::io::AsyncReadExt as _;
     let mut text = Vec::new();

@@ -62,7 +62,7 @@ async fn clients_without_sessions_share_none_with_another_principal_or_with_an_e
     assert!(sessions.iter().all(|session| session.starts_with("http-") && session.len() > 32), "{sessions:?}");
 }
 
-/// Returns the first text of that name in a document.
+/// Returns the first text member with that name in a document.
 fn find(document: &Value, name: &str) -> Option<String> {
     match document {
         Value::Object(members) => {
