@@ -25,6 +25,9 @@ mod crash;
 #[path = "record/together.rs"]
 mod together;
 
+#[path = "record/held.rs"]
+mod held;
+
 #[path = "record/unavailable.rs"]
 mod unavailable;
 

@@ -80,7 +80,11 @@ pub(crate) async fn run(host: &Host, batch: Batch) -> Vec<Reply> {
         }
     }
     let replies = names.into_iter().zip(replies).map(|(tool, reply)| reply.unwrap_or_else(|| broken(tool)));
-    replies.chain(surplus.iter().map(|request| too_many(&host.0, request))).collect()
+    let mut replies: Vec<Reply> = replies.collect();
+    for request in &surplus {
+        replies.push(too_many(&host.0, request).await);
+    }
+    replies
 }
 
 /// One call that ends with its own cancellation or with that of the batch.
@@ -99,11 +103,11 @@ async fn cancellable(host: &Host, mut request: Request, record: CallRecord, batc
     }
 }
 
-fn too_many(host: &Inner, request: &Request) -> Reply {
+async fn too_many(host: &Inner, request: &Request) -> Reply {
     let message = format!(
         "A batch takes at most {BATCH_REQUESTS_MAX} calls, and this one is over it: it was not looked at. Ask for it again."
     );
-    call::refuse(host, request, Rejection::new(Code::Busy, message))
+    call::refuse(host, request, Rejection::new(Code::Busy, message)).await
 }
 
 /// The record of such a call was finished when it was dropped.

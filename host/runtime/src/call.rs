@@ -138,7 +138,7 @@ pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) 
     let kept = reply.reference.is_some();
     let reply = hooks::after(host, &record, &request, reply).await;
     let call = reply.id.clone();
-    let reply = record.finish(reply);
+    let reply = record.finish(reply).await;
     if kept && reply.reference.is_none() {
         // The answer is withheld, and so is what was kept of it. What cannot be taken away stays the caller's own.
         let outputs = host.outputs.clone();
@@ -148,10 +148,10 @@ pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) 
 }
 
 /// Answers a request that is not looked at, and records it.
-pub(crate) fn refuse(host: &Inner, request: &Request, rejection: Rejection) -> Reply {
+pub(crate) async fn refuse(host: &Inner, request: &Request, rejection: Rejection) -> Reply {
     let record = begin(host, request);
     let reply = reply(&record, request, Err((rejection, 0)));
-    record.finish(reply)
+    record.finish(reply).await
 }
 
 async fn steps(host: &Arc<Inner>, request: &Request, record: &mut CallRecord) -> Result<Shaped, (Rejection, u64)> {

@@ -102,7 +102,7 @@ pub(crate) async fn reload(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
         },
         Err(error) => Some(error),
     };
-    let policy_fault = policy::note(host, fault)?;
+    let policy_fault = policy::note(host, fault).await?;
     match look(host, &seen, None).await {
         Ok((reloaded, now)) => {
             *seen = now;
@@ -128,14 +128,14 @@ async fn look(
         look.at(file, at).await?;
     }
     look.bind_again().await.map_err(LookError::Policy)?;
-    Ok(look.take_effect()?)
+    Ok(look.take_effect().await?)
 }
 
 /// Applies a new policy to the loaded plugins, without reading the files.
 async fn policy_alone(host: &Arc<Inner>, seen: &Seen, policy: &Arc<PolicyInForce>) -> Result<(), ReloadError> {
     let mut look = Look::new(host, host.loader.plugins.held(), seen, Some(policy));
     match look.bind_again().await {
-        Ok(()) => look.take_effect().map(drop),
-        Err(error) => policy::note(host, Some(error)).map(drop),
+        Ok(()) => look.take_effect().await.map(drop),
+        Err(error) => policy::note(host, Some(error)).await.map(drop),
     }
 }

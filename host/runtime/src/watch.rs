@@ -86,7 +86,7 @@ async fn watch(host: Weak<Inner>) {
         };
         let looked = reload::reload(&host).await;
         let moved = !Arc::ptr_eq(&directory, &host.loader.plugins.held());
-        tell(&host, &mut failure, looked.as_ref().err());
+        tell(&host, &mut failure, looked.as_ref().err()).await;
         let in_place = host.loader.plugins.is_in_place();
         drop(host);
         if moved {
@@ -105,7 +105,7 @@ async fn watch(host: Weak<Inner>) {
 }
 
 /// Puts why the directory cannot be looked at into the record, once: there is nobody else to tell.
-fn tell(host: &Inner, told: &mut Option<String>, error: Option<&ReloadError>) {
+async fn tell(host: &Inner, told: &mut Option<String>, error: Option<&ReloadError>) {
     #[derive(Serialize)]
     struct Failed<'a> {
         plugin: &'a str,
@@ -116,7 +116,7 @@ fn tell(host: &Inner, told: &mut Option<String>, error: Option<&ReloadError>) {
     if let Some(reason) = reason.as_deref().filter(|_| reason != *told) {
         let line = Failed { plugin: "", event: "the plugin directory cannot be looked at", reason };
         // Where the record is what fails, the next look says so again.
-        let _ = host.audit.append(Kind::Plugin, None::<&()>, &line);
+        let _ = host.audit.write(Kind::Plugin, None::<&()>, &line).await;
     }
     *told = reason;
 }

@@ -7,10 +7,14 @@ use crate::ledger::{Durable, LedgerError, Status, Step, Subject, now};
 use crate::request::Request;
 use portcullis_policy::Principal;
 use serde_json::{Map, Value};
+use tokio::runtime::Handle;
 
-/// A spent yes whose call has begun. Finished, or dropped with its call, it is done; only a process that dies leaves
-/// it behind.
-pub(crate) struct Ticket {
+/// A spent approval whose call has begun. When it is dropped, its approval request is done. Only a process that dies
+/// leaves the request as running.
+pub(crate) struct Ticket(Option<SpentApproval>);
+
+/// What a ticket stands for. Writes to the ledger when it is dropped, so it is dropped where a thread may block.
+struct SpentApproval {
     approvals: Approvals,
     id: String,
 }
@@ -22,7 +26,27 @@ pub(crate) struct Redeemed {
     pub(crate) call: String,
 }
 
+impl Ticket {
+    /// Ends the approval request, after its call has ended. Returns when that is in the ledger.
+    pub(crate) async fn finish(mut self) {
+        let spent = self.0.take();
+        // A runtime that shuts down drops it all the same.
+        let _ = tokio::task::spawn_blocking(move || drop(spent)).await;
+    }
+}
+
 impl Drop for Ticket {
+    fn drop(&mut self) {
+        let Some(spent) = self.0.take() else { return };
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(move || drop(spent))),
+            // Outside of a runtime there is no worker to block.
+            Err(_) => drop(spent),
+        }
+    }
+}
+
+impl Drop for SpentApproval {
     fn drop(&mut self) {
         // If this cannot be written the question stays as running, and nobody runs it again.
         let _ = self.approvals.change(Durable::Process, |change| {
@@ -60,7 +84,7 @@ impl Approvals {
 
     /// Made when the spending is written, never before: a ticket that is dropped says that its call has ended.
     pub(super) fn ticket(&self, id: &str) -> Ticket {
-        Ticket { approvals: self.clone(), id: id.to_owned() }
+        Ticket(Some(SpentApproval { approvals: self.clone(), id: id.to_owned() }))
     }
 
     /// The request of an approved question, to be run by this process. It is not spent yet.

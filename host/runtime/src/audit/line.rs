@@ -38,7 +38,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Decision,
         Self::Asked,
         Self::Answer,
@@ -50,6 +50,7 @@ impl Kind {
         Self::Outcome,
         Self::Plugin,
         Self::Ledger,
+        Self::Policy,
         Self::Repair,
     ];
 
@@ -97,16 +98,40 @@ pub(super) struct Beginning {
     pub(super) ledger: Option<u64>,
 }
 
-/// Writes a line: a JSON object of its place, its time, its kind, the members of `facts` and `body`, and, last, the MAC
-/// of everything before it.
+/// The members of a line as JSON, each with a comma before it. They are written out before the log is locked.
+pub(super) struct LineMembers(Vec<u8>);
+
+impl LineMembers {
+    /// Writes out the members of `facts`, then those of `body`.
+    pub(super) fn of(facts: Option<&impl Serialize>, body: &impl Serialize) -> Result<Self, serde_json::Error> {
+        let mut members = Vec::with_capacity(1024);
+        if let Some(facts) = facts {
+            append_members(&mut members, facts)?;
+        }
+        append_members(&mut members, body)?;
+        if members.len() > LINE_BYTES_MAX { Err(too_long()) } else { Ok(Self(plain(members))) }
+    }
+
+    /// Their length in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+fn too_long() -> serde_json::Error {
+    serde::ser::Error::custom("a line of the record is too long")
+}
+
+/// Writes a line: a JSON object of its place, its time, its kind, its members, and, last, the MAC of everything before
+/// it.
 pub(super) fn write(
     beginning: Beginning,
-    facts: Option<&impl Serialize>,
-    body: &impl Serialize,
+    LineMembers(members): &LineMembers,
     chain: &Chain,
     previous: &[u8; MAC_BYTES],
 ) -> Result<(Vec<u8>, [u8; MAC_BYTES]), serde_json::Error> {
-    let mut line = Vec::with_capacity(1024);
+    // Enough for what stands around the members.
+    let mut line = Vec::with_capacity(members.len() + 256);
     let Beginning { sequence, kind, ledger } = beginning;
     // Neither a number, a time nor one of our own words needs an escape.
     let written =
@@ -115,17 +140,13 @@ pub(super) fn write(
     if let Some(generation) = ledger {
         write!(line, ",\"ledger\":{generation}").map_err(serde_json::Error::io)?;
     }
-    if let Some(facts) = facts {
-        append_members(&mut line, facts)?;
-    }
-    append_members(&mut line, body)?;
-    let mut line = plain(line);
+    line.extend_from_slice(members);
     let mac = chain.next(previous, &line);
     line.extend_from_slice(b",\"mac\":\"");
     line.extend_from_slice(hex(&mac).as_bytes());
     line.extend_from_slice(b"\"}\n");
     if line.len() > LINE_BYTES_MAX {
-        return Err(serde::ser::Error::custom("a line of the record is too long"));
+        return Err(too_long());
     }
     Ok((line, mac))
 }

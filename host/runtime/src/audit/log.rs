@@ -3,7 +3,8 @@
 use super::Chain;
 use super::checkpoint::{Checkpoint, LedgerMark};
 use super::head::{Head, HeadFile};
-use super::line::{self, Beginning, Kind};
+use super::line::{self, Beginning, Kind, LineMembers};
+use super::queue::Queue;
 use super::recover;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use portcullis_policy::Durability;
@@ -12,8 +13,8 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 pub(crate) const LOG_FILE: &str = "audit.jsonl";
 pub(crate) const HEAD_FILE: &str = "audit.head";
@@ -48,7 +49,14 @@ pub enum AuditError {
     /// What was to be written has no form.
     #[error("the record cannot be written: {0}")]
     Form(#[from] serde_json::Error),
+    /// Too many entries wait for the file.
+    #[error("too many entries wait for audit.jsonl: another process holds its lock, or the disk is too slow")]
+    Busy,
 }
+
+/// How often a writer that must not block tries to get the file from another thread before it queues its entry. The
+/// other thread needs a few microseconds; queueing takes longer than that.
+const TRIES_MAX: u32 = 100;
 
 /// The record of this state directory, open for appending.
 pub struct AuditLog {
@@ -56,6 +64,9 @@ pub struct AuditLog {
     /// Whether each line goes to the disk before it takes effect.
     to_disk: AtomicBool,
     files: Mutex<Files>,
+    /// Threads that wait for the files or work with them, for as long as that takes.
+    blocking: AtomicUsize,
+    pub(super) queue: Mutex<Queue>,
     /// Looks up the generation of the ledger in the same state directory, if the two should be compared.
     ledger: Option<LedgerLookup>,
 }
@@ -65,7 +76,7 @@ pub(crate) type LedgerLookup = Box<dyn Fn() -> io::Result<Option<u64>> + Send + 
 
 pub(super) struct Files {
     pub(super) log: File,
-    head: File,
+    pub(super) head: File,
     directory: Dir,
     /// Where this process left the record. `None` at first, and when a write failed halfway: then the next append
     /// looks at what is there before it goes on.
@@ -88,11 +99,20 @@ impl AuditLog {
         let mut files = Files { log, head, directory: directory.try_clone()?, left: None, ledger_unsaid: None };
         let chain = Chain::new(key);
         files.locked(|files| files.begin(&chain))?;
-        Ok(Self { chain, to_disk: AtomicBool::new(false), files: Mutex::new(files), ledger: None })
+        Ok(Self {
+            chain,
+            to_disk: AtomicBool::new(false),
+            files: Mutex::new(files),
+            blocking: AtomicUsize::new(0),
+            queue: Mutex::default(),
+            ledger: None,
+        })
     }
 
     /// Appends one line: the members of `facts`, then those of `body`. When this returns without an error the line is
     /// in the file, so that it survives a crash of this process; and one of the machine, where it is kept so.
+    ///
+    /// Blocks while another process holds the file; async code uses [`AuditLog::write`].
     ///
     /// # Errors
     /// The record cannot be written, or is not what its head says.
@@ -112,14 +132,45 @@ impl AuditLog {
         facts: Option<&impl Serialize>,
         body: &impl Serialize,
     ) -> Result<u64, AuditError> {
+        self.enter_members(kind, &LineMembers::of(facts, body)?)
+    }
+
+    pub(super) fn enter_members(&self, kind: Kind, members: &LineMembers) -> Result<u64, AuditError> {
         self.alone(|files| {
-            let entry = files.append(kind, facts, body, &self.chain)?;
+            let entry = files.append(kind, members, &self.chain)?;
             // The head is not needed after a crash of the machine: a line behind it is known by its chain.
             if self.to_disk.load(Ordering::Relaxed) {
                 files.log.sync_data()?;
             }
             Ok(entry)
         })
+    }
+
+    /// Appends one line if that needs no wait: nobody else holds the files, and the line need not reach the disk.
+    pub(super) fn try_enter(&self, kind: Kind, members: &LineMembers) -> Option<Result<u64, AuditError>> {
+        if self.to_disk.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut files = self.try_files()?;
+        match files.try_locked(|files| files.append(kind, members, &self.chain)) {
+            Err(AuditError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => None,
+            done => Some(done),
+        }
+    }
+
+    /// Takes the files from another thread only where that one has them for a few system calls.
+    fn try_files(&self) -> Option<MutexGuard<'_, Files>> {
+        for _ in 0..TRIES_MAX {
+            if self.blocking.load(Ordering::Acquire) > 0 {
+                return None;
+            }
+            match self.files.try_lock() {
+                Ok(files) => return Some(files),
+                Err(TryLockError::Poisoned(files)) => return Some(files.into_inner()),
+                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+            }
+        }
+        None
     }
 
     /// Notes that this generation of the ledger is on disk. This reveals an older copy of the ledger that is put back
@@ -166,15 +217,27 @@ impl AuditLog {
         &self.chain
     }
 
-    /// Runs `read` while nobody appends.
-    pub(super) fn quiet<T>(&self, read: impl FnOnce(&File, &File) -> Result<T, AuditError>) -> Result<T, AuditError> {
-        self.alone(|files| read(&files.log, &files.head))
-    }
-
-    /// Runs `work` while no other thread or process reads or appends.
+    /// Runs `work` while no other thread or process appends. Blocks until then.
     pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Files) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        let _waiting = BlockingThread::begin(&self.blocking);
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         files.locked(work)
+    }
+}
+
+/// Counts a thread until it is dropped.
+struct BlockingThread<'a>(&'a AtomicUsize);
+
+impl<'a> BlockingThread<'a> {
+    fn begin(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::AcqRel);
+        Self(count)
+    }
+}
+
+impl Drop for BlockingThread<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -182,6 +245,16 @@ impl Files {
     /// Holds the lock that other processes take as well.
     fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
         flock(&self.head, FlockOperation::LockExclusive).map_err(io::Error::from)?;
+        self.until_unlocked(work)
+    }
+
+    /// Holds the lock as [`Files::locked`] does. Fails with `WouldBlock` where another process has it.
+    fn try_locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        flock(&self.head, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from)?;
+        self.until_unlocked(work)
+    }
+
+    fn until_unlocked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
         let done = work(self);
         flock(&self.head, FlockOperation::Unlock).map_err(io::Error::from)?;
         done
@@ -231,14 +304,13 @@ impl Files {
     pub(super) fn append(
         &mut self,
         kind: Kind,
-        facts: Option<&impl Serialize>,
-        body: &impl Serialize,
+        members: &LineMembers,
         chain: &Chain,
     ) -> Result<u64, AuditError> {
         let end = self.end(chain)?;
         self.left = None;
         let beginning = Beginning { sequence: end.lines + 1, kind, ledger: self.ledger_unsaid.take() };
-        let (line, mac) = line::write(beginning, facts, body, chain, &end.mac)?;
+        let (line, mac) = line::write(beginning, members, chain, &end.mac)?;
         self.log.write_all(&line)?;
         let next = Head { bytes: end.bytes + line.len() as u64, lines: end.lines + 1, mac };
         match kind {

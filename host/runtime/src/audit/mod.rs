@@ -9,6 +9,7 @@ mod head;
 mod line;
 mod lines;
 mod log;
+mod queue;
 mod recover;
 mod settle;
 mod verify;
@@ -16,6 +17,7 @@ mod verify;
 pub(crate) use checkpoint::LedgerMark;
 pub use line::{Entry, Kind};
 pub use log::{AuditError, AuditLog};
+pub(crate) use queue::WrittenEntry;
 pub(crate) use settle::{Announced, Ending, LogScan};
 pub use verify::{Fault, Verified};
 

@@ -2,7 +2,7 @@
 //! line is set aside.
 
 use super::head::Head;
-use super::line::{self, Beginning, Kind};
+use super::line::{self, Beginning, Kind, LineMembers};
 use super::log::AuditError;
 use super::{Chain, LINE_BYTES_MAX};
 use crate::open::CALLS_MAX;
@@ -39,7 +39,7 @@ pub(super) fn recover(log: &mut File, directory: &Dir, chain: &Chain, mut head: 
     log.set_len(head.bytes)?;
     let beginning = Beginning { sequence: head.lines + 1, kind: Kind::Repair, ledger: None };
     let repair = Repair { set_aside_bytes: rest.len(), set_aside_in: Some(&name) };
-    let (line, mac) = line::write(beginning, None::<&()>, &repair, chain, &head.mac)?;
+    let (line, mac) = line::write(beginning, &LineMembers::of(None::<&()>, &repair)?, chain, &head.mac)?;
     log.write_all(&line)?;
     Ok(Head { bytes: head.bytes + line.len() as u64, lines: head.lines + 1, mac })
 }

@@ -2,7 +2,7 @@
 //! opens the state directory writes one. The same scan finds announced answers, so that one that was never committed is
 //! taken back.
 
-use super::line::Kind;
+use super::line::{Kind, LineMembers};
 use super::lines::Lines;
 use super::log::{AuditError, AuditLog};
 use serde::{Deserialize, Serialize};
@@ -128,7 +128,8 @@ impl AuditLog {
             scan.read(&files.log, to, end.bytes)?;
             for (ending, call) in &endings {
                 let Some(still) = scan.unfinished.get(&call.call).filter(|still| still.at == call.at) else { continue };
-                files.append(Kind::Outcome, None::<&()>, &still.loss(*ending), self.chain())?;
+                let members = LineMembers::of(None::<&()>, &still.loss(*ending)).map_err(AuditError::from)?;
+                files.append(Kind::Outcome, &members, self.chain())?;
                 scan.unfinished.remove(&call.call);
             }
             let bytes = scan.unfinished.values().map(|call| call.at).min();

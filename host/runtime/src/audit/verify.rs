@@ -56,6 +56,14 @@ pub enum Fault {
     },
 }
 
+/// The log at one moment.
+struct Snapshot {
+    /// `None` where it is damaged.
+    head: Option<Head>,
+    mark: Option<LedgerMark>,
+    lines: Lines,
+}
+
 /// The generation that was found, and the expected one.
 struct LedgerFound(Option<u64>, u64);
 
@@ -93,37 +101,44 @@ impl AuditLog {
     }
 
     fn walk(&self, mut each: impl FnMut((u64, &[u8])) -> Result<(), AuditError>) -> Result<Verified, AuditError> {
-        let (verified, mark) = self.quiet(|log, head| {
-            let file = HeadFile::read(head, self.chain())?;
-            let head = file.map(|file| file.head);
-            let mark = file.and_then(|file| file.checkpoint).map(|checkpoint| checkpoint.ledger);
-            let mut lines = Lines::between(log, 0, u64::MAX)?;
-            let mut at = Head::EMPTY;
-            let mut met = head == Some(at);
-            while let Some(line) = lines.next()? {
-                let whole = line.strip_suffix(b"\n");
-                let mac = whole.and_then(|line| line::check(line, self.chain(), &at.mac));
-                let (Some(line), Some(mac)) = (whole, mac) else {
-                    let fault = match (met, whole) {
-                        (false, _) => Fault::Entry,
-                        (true, None) if line.len() <= LINE_BYTES_MAX => Fault::Torn,
-                        (true, _) => Fault::Uncovered,
-                    };
-                    return Ok((Verified { lines: at.lines, fault: Some(fault(at.lines + 1)) }, mark));
+        let Snapshot { head, mark, mut lines } = self.snapshot()?;
+        let mut at = Head::EMPTY;
+        let mut met = head == Some(at);
+        while let Some(line) = lines.next()? {
+            let whole = line.strip_suffix(b"\n");
+            let mac = whole.and_then(|line| line::check(line, self.chain(), &at.mac));
+            let (Some(line), Some(mac)) = (whole, mac) else {
+                let fault = match (met, whole) {
+                    (false, _) => Fault::Entry,
+                    (true, None) if line.len() <= LINE_BYTES_MAX => Fault::Torn,
+                    (true, _) => Fault::Uncovered,
                 };
-                at = Head { bytes: at.bytes + line.len() as u64 + 1, lines: at.lines + 1, mac };
-                // Lines behind the head are those of calls that have not ended; the chain vouches for them.
-                met |= head == Some(at);
-                each((at.lines, line))?;
-            }
-            let fault = match head {
-                Some(_) if met => None,
-                Some(head) if head.lines > at.lines => Some(Fault::Cut(at.lines + 1)),
-                Some(_) | None => Some(Fault::Head(at.lines)),
+                return Ok(Verified { lines: at.lines, fault: Some(fault(at.lines + 1)) });
             };
-            Ok((Verified { lines: at.lines, fault }, mark))
-        })?;
-        self.compare(verified, mark)
+            at = Head { bytes: at.bytes + line.len() as u64 + 1, lines: at.lines + 1, mac };
+            // Lines behind the head are those of calls that have not ended; the chain vouches for them.
+            met |= head == Some(at);
+            each((at.lines, line))?;
+        }
+        let fault = match head {
+            Some(_) if met => None,
+            Some(head) if head.lines > at.lines => Some(Fault::Cut(at.lines + 1)),
+            Some(_) | None => Some(Fault::Head(at.lines)),
+        };
+        self.compare(Verified { lines: at.lines, fault }, mark)
+    }
+
+    /// Takes the lock for as long as it takes to read the head and the length of the log. The file only grows behind
+    /// that length, so its lines are read without the lock.
+    fn snapshot(&self) -> Result<Snapshot, AuditError> {
+        self.alone(|files| {
+            let file = HeadFile::read(&files.head, self.chain())?;
+            Ok(Snapshot {
+                head: file.map(|file| file.head),
+                mark: file.and_then(|file| file.checkpoint).map(|checkpoint| checkpoint.ledger),
+                lines: Lines::between(&files.log, 0, files.log.metadata()?.len())?,
+            })
+        })
     }
 
     /// Compares the ledger with the mark that the log had before, because a process commits to the ledger first.

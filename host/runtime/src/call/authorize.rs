@@ -55,7 +55,7 @@ impl ValidCall {
         request: &Request,
         record: &mut CallRecord,
     ) -> Result<ApprovedCall, Rejection> {
-        let verdict = self.decide(host, request, record)?;
+        let verdict = self.decide(host, request, record).await?;
         if verdict.decision == Decision::Ask && request.resumes.is_none() {
             // Check this before a review or a hook takes time, because no answer would help.
             grant::check_answerable(&self)?;
@@ -85,14 +85,19 @@ impl ValidCall {
     }
 
     /// Decides the call by the policy and records the decision. A deny ends the call.
-    pub(super) fn decide(&self, host: &Inner, request: &Request, record: &CallRecord) -> Result<Verdict, Rejection> {
+    pub(super) async fn decide(
+        &self,
+        host: &Inner,
+        request: &Request,
+        record: &CallRecord,
+    ) -> Result<Verdict, Rejection> {
         let bytes_max = self.limits().arguments_bytes;
         if self.canonical.len() > bytes_max {
             return Err(too_long(bytes_max));
         }
         let (policy, question) = (&self.policy.policy, self.question(&request.origin));
         let verdict = policy.decide(&question);
-        record.decided(host, &self.policy, &verdict)?;
+        record.decided(host, &self.policy, &verdict).await?;
         if verdict.decision == Decision::Deny {
             return Err(denied(self, &verdict, &policy.alternatives(&question)));
         }
@@ -180,7 +185,7 @@ impl ValidCall {
             }
         };
         record.resumed();
-        let call = self.under_policy_now(host, request, record, observed, by_a_person)?;
+        let call = self.under_policy_now(host, request, record, observed, by_a_person).await?;
         if by_a_person {
             host.repetition.reset(&request.origin.session, &request.origin.principal);
         }
@@ -233,7 +238,7 @@ impl ValidCall {
         let (tool, named) = (self.tool.name.tool.as_str(), grant::named(host, &self.plugin));
         let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, named, context).await;
         let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped(&stop)));
-        record.reviewed(&review)?;
+        record.reviewed(&review).await?;
         Ok(review)
     }
 }

@@ -92,14 +92,14 @@ impl Caller {
             // The policy in force now decides a new request, whatever policy the call began under.
             let policy = self.host.policy();
             let verdict = self.verdict(&policy, &resource);
-            let decided = |yes, note: Option<&str>| {
+            let decided = async |yes, note: Option<&str>| {
                 let subject = format!("{permission}: {}", cut(&resource.resource, RESOURCE_BYTES));
-                self.record.answered(subject, yes, note).map_err(|rejection| rejection.message)
+                self.record.answered(subject, yes, note).await.map_err(|rejection| rejection.message)
             };
             let answered = match verdict.decision {
-                Decision::Allow => return decided("yes", None),
+                Decision::Allow => return decided("yes", None).await,
                 Decision::Deny => {
-                    decided("no", Some(&verdict.reason))?;
+                    decided("no", Some(&verdict.reason)).await?;
                     return Err(format!("the policy denies it: {}", verdict.reason));
                 }
                 Decision::Ask => self.ask_person(&policy, &resource, verdict_text(&verdict)).await?,

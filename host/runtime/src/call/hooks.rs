@@ -76,7 +76,7 @@ async fn ask_all(
             Ok(hooked) => (hooked, None),
             Err(broken) => broken.refusal(),
         };
-        record.hooked(number, stage, &hooked)?;
+        record.hooked(number, stage, &hooked).await?;
         if let Some(reason) = hooked.refusal() {
             return Err(refused(&call.tool.name, stage, number, reason, detail));
         }

@@ -12,7 +12,7 @@ use super::effects::EffectsLine;
 use super::parse::ParsedCall;
 use super::validate::ValidCall;
 use crate::approvals::{Ticket, line::AnswerLine};
-use crate::audit::{AuditError, AuditLog, Kind};
+use crate::audit::{AuditError, AuditLog, Kind, WrittenEntry};
 use crate::events::{CallState, Ear, Heading, Publisher};
 use crate::hooks::{Hooked, Stage};
 use crate::host::Inner;
@@ -39,8 +39,8 @@ pub(crate) struct CallRecord {
     shared: Arc<Shared>,
     /// The call itself, once it is known to be one.
     call: Option<Arc<ValidCall>>,
-    /// The yes it spends. Dropped with this, when everything else is written.
-    _ticket: Option<Ticket>,
+    /// The approval it spends. It ends after everything else is written.
+    ticket: Option<Ticket>,
     finished: bool,
     /// The approval request that the call has left behind.
     pub(super) approval_request: Option<String>,
@@ -77,7 +77,7 @@ impl CallRecord {
         let (facts, heading, ear) = (Mutex::new(facts), OnceLock::new(), request.ear.clone());
         let shared = Shared { audit, events, ear, id, payloads, facts, heading };
         shared.publish(CallState::Pending);
-        Self { shared: Arc::new(shared), call: None, _ticket: None, finished: false, approval_request: None }
+        Self { shared: Arc::new(shared), call: None, ticket: None, finished: false, approval_request: None }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -111,37 +111,42 @@ impl CallRecord {
     }
 
     /// Records the policy's decision. Unless this succeeds, it has no effect.
-    pub(super) fn decided(&self, host: &Inner, policy: &PolicyInForce, verdict: &Verdict) -> Result<(), Rejection> {
+    pub(super) async fn decided(
+        &self,
+        host: &Inner,
+        policy: &PolicyInForce,
+        verdict: &Verdict,
+    ) -> Result<(), Rejection> {
         let decision = match verdict.decision {
             Decision::Allow => "allow",
             Decision::Ask => "ask",
             Decision::Deny => "deny",
         };
-        self.shared.decision(decision, verdict, (&policy.sha256, host.owner.id()))
+        self.shared.decision(decision, verdict, (&policy.sha256, host.owner.id())).await
     }
 
     /// Records a plugin's own opinion, where it has one.
-    pub(super) fn reviewed(&self, review: &Review) -> Result<(), Rejection> {
+    pub(super) async fn reviewed(&self, review: &Review) -> Result<(), Rejection> {
         let (answer, text) = match review {
             Review::Clear => return Ok(()),
             Review::Ask(text) => ("ask", text),
             Review::Refuse(text) => ("refuse", text),
         };
-        self.shared.answer("the plugin's review".to_owned(), answer, Some(cut(text, 1024)))
+        self.shared.answer("the plugin's review".to_owned(), answer, Some(cut(text, 1024))).await
     }
 
     /// Records what the policy answers a running call. Unless this succeeds, it has no effect.
-    pub(super) fn answered(&self, subject: String, answer: &str, note: Option<&str>) -> Result<(), Rejection> {
-        self.shared.answer(subject, answer, note)
+    pub(super) async fn answered(&self, subject: String, answer: &str, note: Option<&str>) -> Result<(), Rejection> {
+        self.shared.answer(subject, answer, note).await
     }
 
     /// Keeps the spent yes until the call has ended and is recorded.
     pub(super) fn spend(&mut self, ticket: Option<Ticket>) {
-        self._ticket = ticket;
+        self.ticket = ticket;
     }
 
     /// Records what a hook said, where it said anything. Unless this succeeds, it has no effect.
-    pub(super) fn hooked(&self, hook: u32, stage: Stage, hooked: &Hooked) -> Result<(), Rejection> {
+    pub(super) async fn hooked(&self, hook: u32, stage: Stage, hooked: &Hooked) -> Result<(), Rejection> {
         if *hooked == Hooked::pass() {
             return Ok(());
         }
@@ -154,7 +159,7 @@ impl CallRecord {
             notes: hooked.notes(),
             notes_dropped: Some(hooked.notes_dropped()).filter(|dropped| *dropped > 0),
         };
-        self.shared.audit.append(Kind::Hook, None::<&Facts>, &line).map_err(|error| unrecorded(&error))
+        self.shared.audit.write(Kind::Hook, None::<&Facts>, &line).await.map_err(|error| unrecorded(&error))
     }
 
     pub(super) fn running(&self) {
@@ -222,29 +227,16 @@ impl CallRecord {
 
     /// Finishes the record and passes the reply on. A reply whose record cannot be written says so: what happened,
     /// happened, but nobody is told of it as if all were well.
-    pub(super) fn finish(mut self, reply: Reply) -> Reply {
+    pub(super) async fn finish(mut self, reply: Reply) -> Reply {
+        let outcome = self.shared.outcome(&reply);
+        // Its line is on its way, also where this future is dropped while it waits.
         self.finished = true;
-        let reply = self.told(reply);
+        let reply = told(reply, outcome.await);
+        if let Some(ticket) = self.ticket.take() {
+            ticket.finish().await;
+        }
         self.shared.ended(reply.outcome());
         reply
-    }
-
-    fn told(&self, reply: Reply) -> Reply {
-        match self.shared.outcome(&reply) {
-            Ok(()) => reply,
-            Err(error) if reply.code == Code::RecordUnavailable => {
-                drop(error);
-                reply
-            }
-            Err(error) => {
-                let message = format!(
-                    "The call ended as {}, but this could not be recorded, so its answer is withheld: {error}.",
-                    reply.outcome().as_str()
-                );
-                let code = Code::RecordUnavailable;
-                Reply { code, output: None, title: None, metadata: None, message, reference: None, ..reply }
-            }
-        }
     }
 
     /// What the guest may know of the call, and whom it can talk to.
@@ -259,7 +251,7 @@ impl CallRecord {
         let record = Self {
             shared: Arc::clone(&self.shared),
             call: None,
-            _ticket: None,
+            ticket: None,
             finished: true,
             approval_request: None,
         };
@@ -277,9 +269,24 @@ impl CallRecord {
 impl Drop for CallRecord {
     fn drop(&mut self) {
         if !self.finished {
-            // The caller has gone; there is nobody to tell if this cannot be written.
-            let _ = self.shared.abandoned();
+            self.shared.abandoned();
             self.shared.ended(Outcome::Cancelled);
+        }
+    }
+}
+
+/// The reply once its outcome is in the log, or could not be put there.
+fn told(reply: Reply, recorded: Result<(), AuditError>) -> Reply {
+    match recorded {
+        Ok(()) => reply,
+        Err(_) if reply.code == Code::RecordUnavailable => reply,
+        Err(error) => {
+            let message = format!(
+                "The call ended as {}, but this could not be recorded, so its answer is withheld: {error}.",
+                reply.outcome().as_str()
+            );
+            let code = Code::RecordUnavailable;
+            Reply { code, output: None, title: None, metadata: None, message, reference: None, ..reply }
         }
     }
 }
@@ -317,33 +324,39 @@ impl Shared {
         })
     }
 
-    fn decision(
+    async fn decision(
         &self,
         decision: &str,
         verdict: &Verdict,
         (policy_sha256, owner): (&str, &str),
     ) -> Result<(), Rejection> {
-        let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         let (rule, line, layer) = match &verdict.source {
             Source::Rule(rule) => (Some(rule.number as u64), Some(rule.line as u64), Some(rule.layer)),
             Source::Default => (None, None, None),
         };
         // Most policies are one layer, the user's.
         let layer = layer.filter(|layer| *layer != Layer::User);
-        let (facts, call) = (&mut *facts, self.id.as_str());
-        let reason = &*verdict.reason;
+        let (call, reason) = (self.id.as_str(), &*verdict.reason);
         let entry = DecisionLine { call, decision, rule, line, layer, reason, policy_sha256, owner };
-        self.audit.append(Kind::Decision, Some(&*facts), &entry).map_err(|error| unrecorded(&error))?;
-        facts.decided = true;
-        Ok(())
+        let written = {
+            let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+            let written = self.audit.write(Kind::Decision, Some(&*facts), &entry);
+            // Before it is known, because a call that is dropped meanwhile finds its decision ahead of it in the queue.
+            facts.decided = true;
+            written
+        };
+        let recorded = written.await;
+        self.note(|facts| facts.decided = recorded.is_ok());
+        recorded.map_err(|error| unrecorded(&error))
     }
 
-    fn answer(&self, subject: String, answer: &str, note: Option<&str>) -> Result<(), Rejection> {
+    async fn answer(&self, subject: String, answer: &str, note: Option<&str>) -> Result<(), Rejection> {
         let line = AnswerLine { call: &self.id, question: None, subject, answer, covers: None, held: None, note };
-        self.audit.append(Kind::Answer, None::<&Facts>, &line).map_err(|error| unrecorded(&error))
+        self.audit.write(Kind::Answer, None::<&Facts>, &line).await.map_err(|error| unrecorded(&error))
     }
 
-    fn outcome(&self, reply: &Reply) -> Result<(), AuditError> {
+    /// Writes how the call ended. It is written also where nobody awaits it.
+    fn outcome(&self, reply: &Reply) -> WrittenEntry {
         let facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         let run = &reply.usage.run;
         let microseconds = |duration: std::time::Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
@@ -366,17 +379,18 @@ impl Shared {
             output: reply.output.as_ref().map(|output| payload::output(self.payloads, output)),
         };
         // What the call was is said again only where no decision was recorded.
-        self.audit.append(Kind::Outcome, (!facts.decided).then_some(&*facts), &line)
+        self.audit.write(Kind::Outcome, (!facts.decided).then_some(&*facts), &line)
     }
 
-    fn abandoned(&self) -> Result<(), AuditError> {
+    /// Writes that the caller has gone. There is nobody to tell if that cannot be written.
+    fn abandoned(&self) {
         let running = self.facts.lock().unwrap_or_else(PoisonError::into_inner).running;
         let detail = match running {
             true => "the caller went away while the tool ran; it was stopped, and what it had done is done",
             false => "the caller went away before the tool ran",
         };
         self.note(|facts| facts.detail = Some(detail.to_owned()));
-        self.outcome(&Reply {
+        drop(self.outcome(&Reply {
             id: self.id.clone(),
             tool: String::new(),
             code: Code::Cancelled,
@@ -388,7 +402,7 @@ impl Shared {
             retry_after: None,
             approval_request: None,
             usage: CallUsage::default(),
-        })
+        }));
     }
 }
 

@@ -40,7 +40,7 @@ impl ValidCall {
     }
 
     /// The call under the policy in force now, which has decided on it. Where nothing was reloaded, it is as it was.
-    pub(super) fn under_policy_now(
+    pub(super) async fn under_policy_now(
         self: &Arc<Self>,
         host: &Inner,
         request: &Request,
@@ -54,7 +54,7 @@ impl ValidCall {
         }
         let call = self.renewed(&catalog, request)?;
         record.valid(&call);
-        let verdict = call.decide(host, request, record)?;
+        let verdict = call.decide(host, request, record).await?;
         call.check_repair(request)?;
         match call.reasons(request, &verdict, observed) {
             // Another policy came between the one that needed nobody and this one.

@@ -170,7 +170,7 @@ impl Loader {
         let name = file::plugin_name(file)?;
         let contract = check_component(&content.bytes)?;
         let code = Arc::new(OnceCell::new());
-        let manifest = match self.cached_manifest(&name, content)? {
+        let manifest = match self.cached_manifest(&name, content).await? {
             Some(manifest) => manifest,
             None => {
                 let mapped = self.map(&name, content).await?;
@@ -212,7 +212,7 @@ impl Loader {
 
     /// Whoever found a plugin before its file was replaced still gets its code: the cache knows it by its hash.
     async fn map_again(&self, plugin: &Plugin) -> Result<Code, LoadError> {
-        if let Some(code) = self.cached_code(&plugin.name, &plugin.sha256)? {
+        if let Some(code) = self.cached_code(&plugin.name, &plugin.sha256).await? {
             return Ok(code);
         }
         let content = file::read(&self.plugins.held(), &plugin.file, Beside::default())?;
@@ -224,7 +224,7 @@ impl Loader {
 
     /// Maps a plugin's code from the cache, or compiles it.
     async fn map(&self, name: &PluginName, content: &PluginFile) -> Result<Code, LoadError> {
-        match self.cached_code(name, &content.sha256)? {
+        match self.cached_code(name, &content.sha256).await? {
             Some(code) => Ok(code),
             None => self.compile(name, content).await,
         }
@@ -238,35 +238,35 @@ impl Loader {
         let code = Code::load(&self.engine, &artefact)?;
         if let Err(error) = self.store.put_code(&content.sha256, &artefact) {
             // The cache is a convenience: without it the next start compiles again.
-            self.note(name, &content.sha256, &error.to_string())?;
+            self.note(name, &content.sha256, &error.to_string()).await?;
         }
         Ok(code)
     }
 
-    fn cached_code(&self, name: &PluginName, sha256: &[u8; 32]) -> Result<Option<Code>, LoadError> {
+    async fn cached_code(&self, name: &PluginName, sha256: &[u8; 32]) -> Result<Option<Code>, LoadError> {
         match self.store.fetch_code(sha256) {
             Fetched::Hit(artefact) => match Code::load(&self.engine, &artefact) {
                 Ok(code) => Ok(Some(code)),
                 Err(error) => {
-                    self.note(name, sha256, &format!("cached code not used: {error}"))?;
+                    self.note(name, sha256, &format!("cached code not used: {error}")).await?;
                     Ok(None)
                 }
             },
             Fetched::Miss => Ok(None),
             Fetched::Rejected(reason) => {
-                self.note(name, sha256, &format!("cached code not used: {reason}"))?;
+                self.note(name, sha256, &format!("cached code not used: {reason}")).await?;
                 Ok(None)
             }
         }
     }
 
-    fn cached_manifest(&self, name: &PluginName, content: &PluginFile) -> Result<Option<Manifest>, LoadError> {
+    async fn cached_manifest(&self, name: &PluginName, content: &PluginFile) -> Result<Option<Manifest>, LoadError> {
         match self.store.fetch(Entry::Manifest, &content.sha256) {
             Fetched::Hit(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
             Fetched::Miss => Ok(None),
             Fetched::Rejected(reason) => {
                 let text = format!("cached description not used: {reason}");
-                self.note(name, &content.sha256, &text)?;
+                self.note(name, &content.sha256, &text).await?;
                 Ok(None)
             }
         }
@@ -279,7 +279,7 @@ impl Loader {
     }
 
     /// Records that the cache could not be trusted or used.
-    fn note(&self, plugin: &PluginName, sha256: &[u8; 32], event: &str) -> Result<(), AuditError> {
+    async fn note(&self, plugin: &PluginName, sha256: &[u8; 32], event: &str) -> Result<(), AuditError> {
         #[derive(Serialize)]
         struct Note<'a> {
             plugin: &'a str,
@@ -288,7 +288,7 @@ impl Loader {
         }
         let event = crate::text::cut(event, 2048);
         let note = Note { plugin: plugin.as_str(), sha256: hex(sha256), event };
-        self.audit.append(Kind::Plugin, None::<&()>, &note)
+        self.audit.write(Kind::Plugin, None::<&()>, &note).await
     }
 }
 

@@ -55,7 +55,7 @@ impl Change {
     }
 
     /// Puts it into the record: before it takes effect.
-    pub(super) fn record(&self, host: &Inner) -> Result<(), AuditError> {
+    pub(super) async fn record(&self, host: &Inner) -> Result<(), AuditError> {
         #[derive(Serialize)]
         struct Line<'a> {
             plugin: &'a str,
@@ -84,6 +84,6 @@ impl Change {
             descriptions_sha256: (self.beside != <[u8; 32]>::default()).then(|| hex(&self.beside)),
             reason: self.reason.as_deref().map(|reason| cut(reason, REASON_BYTES_MAX)),
         };
-        host.audit.append(Kind::Plugin, None::<&()>, &line)
+        host.audit.write(Kind::Plugin, None::<&()>, &line).await
     }
 }

@@ -247,14 +247,15 @@ impl<'a> Look<'a> {
         self.next.refused.len() < before
     }
 
-    /// Records the changes, and then applies them. Nothing can stay half applied.
-    pub(super) fn take_effect(mut self) -> Result<(Reloaded, Seen), ReloadError> {
+    /// Records the changes, and then applies them. Nothing can stay half applied. If this is dropped between the two,
+    /// the next look records them again.
+    pub(super) async fn take_effect(mut self) -> Result<(Reloaded, Seen), ReloadError> {
         for change in &self.changes {
-            change.record(self.host)?;
+            change.record(self.host).await?;
         }
         let policy = self.has_another_policy().then(|| Arc::clone(&self.next.policy));
         if let Some(policy) = &policy {
-            policy::record(self.host, &self.before.policy, policy)?;
+            policy::record(self.host, &self.before.policy, policy).await?;
         }
         self.host.loader.plugins.hold(self.directory);
         if policy.is_some() || !self.changes.is_empty() {

@@ -69,7 +69,7 @@ pub(super) fn bound(
 }
 
 /// Records that a new policy takes effect. If this fails, the policy does not take effect.
-pub(super) fn record(host: &Inner, before: &PolicyInForce, policy: &PolicyInForce) -> Result<(), AuditError> {
+pub(super) async fn record(host: &Inner, before: &PolicyInForce, policy: &PolicyInForce) -> Result<(), AuditError> {
     let line = PolicyLine {
         event: "replaced",
         sha256: &policy.sha256,
@@ -77,7 +77,7 @@ pub(super) fn record(host: &Inner, before: &PolicyInForce, policy: &PolicyInForc
         changed: before.differences(policy),
         reason: None,
     };
-    host.audit.append(Kind::Policy, None::<&()>, &line)
+    host.audit.write(Kind::Policy, None::<&()>, &line).await
 }
 
 /// Applies what depends on the policy in force.
@@ -87,7 +87,7 @@ pub(super) fn took_effect(host: &Inner, policy: &PolicyInForce) {
 }
 
 /// Notes why the policy in the files is not in force, or that it is again. Returns a new fault after it is recorded.
-pub(super) fn note(host: &Inner, fault: Option<OpenError>) -> Result<Option<String>, ReloadError> {
+pub(super) async fn note(host: &Inner, fault: Option<OpenError>) -> Result<Option<String>, ReloadError> {
     let fault = fault.map(|fault| cut(&fault.to_string(), FAULT_BYTES_MAX).to_owned());
     let status = host.policy_status.borrow().clone();
     if status.fault == fault {
@@ -96,7 +96,7 @@ pub(super) fn note(host: &Inner, fault: Option<OpenError>) -> Result<Option<Stri
     let event = if fault.is_some() { "refused" } else { "no longer refused" };
     let (sha256, reason) = (status.sha256.as_str(), fault.as_deref());
     let line = PolicyLine { event, sha256, previous_sha256: None, changed: Vec::new(), reason };
-    host.audit.append(Kind::Policy, None::<&()>, &line)?;
+    host.audit.write(Kind::Policy, None::<&()>, &line).await?;
     host.policy_status.send_replace(PolicyStatus { fault: fault.clone(), ..status });
     Ok(fault)
 }

@@ -1,0 +1,129 @@
+//! Another process may hold the log for as long as it likes. Calls wait for it then, and nothing else does.
+
+use crate::desk::{Desk, kinds};
+use portcullis::{Code, Host, Reply, Request};
+use portcullis_tests::{Manifest, Site, allow_all, assert_verifies, guest};
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// After this long the lock is taken away, so that a blocked worker ends the test instead of hanging it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Calls that wait for the lock at one time.
+const CALLS: usize = 20;
+
+/// The lock of the log, held as another process holds it.
+struct HeldLog {
+    release: Sender<()>,
+    thread: JoinHandle<()>,
+    ran_out: Arc<AtomicBool>,
+}
+
+impl HeldLog {
+    fn take(head: &Path) -> Self {
+        let head = OpenOptions::new().read(true).open(head).unwrap();
+        flock(&head, FlockOperation::LockExclusive).unwrap();
+        let (release, released) = channel();
+        let ran_out = Arc::new(AtomicBool::new(false));
+        let noted = Arc::clone(&ran_out);
+        let thread = std::thread::spawn(move || hold(head, &released, &noted));
+        Self { release, thread, ran_out }
+    }
+
+    /// Releases the lock. Panics where a blocked worker came too late for that.
+    fn release(self) {
+        let _ = self.release.send(());
+        self.thread.join().unwrap();
+        assert!(!self.ran_out.load(Ordering::SeqCst), "a worker was blocked until the lock was taken away");
+    }
+}
+
+fn hold(head: File, released: &Receiver<()>, ran_out: &AtomicBool) {
+    ran_out.store(released.recv_timeout(PATIENCE).is_err(), Ordering::SeqCst);
+    drop(head);
+}
+
+fn policy(durable: &str) -> String {
+    format!("[record]\ndurable = \"{durable}\"\n{}", allow_all(""))
+}
+
+async fn run(host: Host) -> Reply {
+    host.call(Request::new("good.run", "{}")).await
+}
+
+/// The runtime of this test has one worker: while that one is blocked, nothing else of the test runs.
+#[tokio::test]
+async fn a_process_that_holds_the_log_blocks_no_worker() {
+    for durable in ["process", "machine"] {
+        let desk = Desk { site: Site::new() };
+        desk.site.plugin("good", &guest("good", &Manifest::of("good")));
+        let host = desk.site.open(&policy(durable)).await;
+        assert_eq!(run(host.clone()).await.code, Code::Completed, "{durable}");
+
+        let held = HeldLog::take(&desk.head());
+        let calls: Vec<_> = (0..CALLS).map(|_| tokio::spawn(run(host.clone()))).collect();
+        for _ in 0..CALLS {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert!(calls.iter().all(|call| !call.is_finished()), "{durable}: a call ran with no decision in the log");
+        held.release();
+
+        for call in calls {
+            let reply = call.await.unwrap();
+            assert_eq!(reply.code, Code::Completed, "{durable}: {}", reply.message);
+            assert_eq!(kinds(&desk.entries(), &reply.id), ["decision", "outcome"], "{durable}");
+        }
+        assert_verifies(&host);
+    }
+}
+
+/// The outcome of a call whose caller went away stands behind its decision, although nobody waits for either.
+#[tokio::test]
+async fn a_call_that_is_dropped_while_the_log_is_held_leaves_both_lines_in_order() {
+    let desk = Desk { site: Site::new() };
+    desk.site.plugin("good", &guest("good", &Manifest::of("good")));
+    let host = desk.open_good().await;
+    let held = HeldLog::take(&desk.head());
+    let call = tokio::spawn(run(host.clone()));
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    call.abort();
+    assert!(call.await.unwrap_err().is_cancelled());
+    held.release();
+
+    // Its lines come behind those of the dropped call.
+    let after = run(host).await;
+    let entries = desk.entries();
+    let dropped: Vec<_> = entries.iter().take_while(|entry| entry.document["call"] != *after.id).collect();
+    let kinds: Vec<_> = dropped.iter().map(|entry| entry.document["kind"].as_str().unwrap_or_default()).collect();
+    assert_eq!(kinds, ["decision", "outcome"]);
+    assert_eq!(dropped[1].document["outcome"], "cancelled");
+}
+
+/// What looks at the log line by line may take its time: calls go on, and what they append is not part of the look.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_reader_of_the_log_holds_up_no_call() {
+    let desk = Desk::with_short_record().await;
+    let host = desk.open_good().await;
+    let before = desk.entries().len();
+    let runtime = tokio::runtime::Handle::current();
+    let mut seen = 0;
+    let read = host.audit().read(|_| {
+        seen += 1;
+        let (done, ended) = channel();
+        let call = run(host.clone());
+        runtime.spawn(async move { done.send(call.await.code) });
+        let code = ended.recv_timeout(PATIENCE).map_err(io::Error::other)?;
+        assert_eq!(code, Code::Completed);
+        Ok(())
+    });
+    assert_eq!(read.unwrap().fault, None);
+    assert_eq!(seen, before);
+    assert_verifies(&host);
+}
