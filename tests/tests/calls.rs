@@ -15,3 +15,9 @@ mod hooks;
 
 #[path = "calls/batch.rs"]
 mod batch;
+
+#[path = "calls/session_order.rs"]
+mod session_order;
+
+#[path = "calls/fairness.rs"]
+mod fairness;

@@ -28,7 +28,8 @@ pub(crate) enum Channel {
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
-    open_for(context, &StatusLine::new(context.terminal), &Channel::AsPolicySays, 1).await
+    let builder = builder(context, &StatusLine::new(context.terminal), &Channel::AsPolicySays)?;
+    finish(context, builder.calls(1), &Channel::AsPolicySays).await
 }
 
 /// Opens the host with who answers, and with the line that compiling is shown on.
@@ -36,19 +37,22 @@ pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open_with(context: &Context, status: &Arc<StatusLine>, channel: &Channel) -> anyhow::Result<Host> {
-    // One process makes one call.
-    let host = open_for(context, status, channel, 1).await?;
+    // One process makes one call, and others make calls of the same session.
+    let builder = builder(context, status, channel)?.calls(1).share_sessions();
+    let host = finish(context, builder, channel).await?;
     note_rule_gaps(context, &host);
     Ok(host)
 }
 
 /// Opens the host of a server, which makes so many calls at one time. Whoever answers does so with `portcullis
-/// approvals`, or as the server says.
+/// approvals`, or as the server says. A session that has a name on the command line is shared with other processes.
 ///
 /// # Errors
 /// The host cannot open.
-pub(crate) async fn open_serving(context: &Context, calls: u32) -> anyhow::Result<Host> {
-    let host = open_for(context, &StatusLine::new(context.terminal), &Channel::Elsewhere, calls).await?;
+pub(crate) async fn open_serving(context: &Context, calls: u32, session_is_named: bool) -> anyhow::Result<Host> {
+    let builder = builder(context, &StatusLine::new(context.terminal), &Channel::Elsewhere)?.calls(calls);
+    let builder = if session_is_named { builder.share_sessions() } else { builder };
+    let host = finish(context, builder, &Channel::Elsewhere).await?;
     note_rule_gaps(context, &host);
     Ok(host)
 }
@@ -83,7 +87,7 @@ pub(crate) async fn open_project(
     Ok(host)
 }
 
-async fn open_for(context: &Context, status: &Arc<StatusLine>, channel: &Channel, calls: u32) -> anyhow::Result<Host> {
+fn builder(context: &Context, status: &Arc<StatusLine>, channel: &Channel) -> anyhow::Result<HostBuilder> {
     let environment = &context.environment;
     let builder = Host::builder(&environment.plugins, environment.state()?, environment.compiler.clone());
     let builder = with_policies(builder, &environment.policy);
@@ -94,7 +98,11 @@ async fn open_for(context: &Context, status: &Arc<StatusLine>, channel: &Channel
         Channel::Nobody(unattended) => builder.unattended(*unattended),
         Channel::AsPolicySays => builder,
     };
-    let host = builder.observer(Arc::new(CompileProgress::new(status))).calls(calls).open().await?;
+    Ok(builder.observer(Arc::new(CompileProgress::new(status))))
+}
+
+async fn finish(context: &Context, builder: HostBuilder, channel: &Channel) -> anyhow::Result<Host> {
+    let host = builder.open().await?;
     if let Channel::Terminal(approver) = channel {
         approver.stand_before(&host);
     }

@@ -12,7 +12,7 @@ use std::future::pending;
 use tokio::task::JoinSet;
 
 /// Calls of a batch that run at one time unless said otherwise: more than a model asks for in one message, as a rule.
-/// No more run than the host has places for.
+/// No more run than one plugin of one principal may have run slots ([`crate::HostBuilder::calls`]).
 pub const BATCH_CALLS_DEFAULT: usize = 25;
 
 /// Calls of one batch. Each is looked at, decided on and held in memory at once; no message of a model asks for so
@@ -36,7 +36,7 @@ impl Batch {
         Self { requests, at_once: BATCH_CALLS_DEFAULT, cancellation, steering }
     }
 
-    /// How many run at one time: at least one, and no more than the host has places.
+    /// How many run at one time: at least one, and no more than one plugin of one principal may have run slots.
     #[must_use]
     pub fn at_once(mut self, calls: usize) -> Self {
         self.at_once = calls;
@@ -62,7 +62,7 @@ impl Batch {
 pub(crate) async fn run(host: &Host, batch: Batch) -> Vec<Reply> {
     let Batch { mut requests, at_once, cancellation, steering } = batch;
     let surplus = requests.split_off(requests.len().min(BATCH_REQUESTS_MAX));
-    let turns = Turns::new(at_once.clamp(1, host.0.calls));
+    let turns = Turns::new(at_once.clamp(1, host.0.admissions.calls_of_one()));
     let names: Vec<String> = requests.iter().map(|request| request.tool.clone()).collect();
     let mut calls = JoinSet::new();
     for (index, request) in requests.into_iter().enumerate() {

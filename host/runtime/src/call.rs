@@ -114,8 +114,8 @@ pub(crate) struct Shaped {
 /// Runs one call. Whatever happens on the way, a dropped future included, the record is finished. A call that was
 /// asked about before keeps its `id`.
 pub(crate) async fn call(host: &Arc<Inner>, mut request: Request, id: Option<String>) -> Reply {
-    // A request may be cloned and called again: each call has a place of its own.
-    request.place = Arc::default();
+    // A request may be cloned and called again: each call is admitted for itself.
+    request.admission = Arc::default();
     let record = CallRecord::begin(host, &request, id);
     go(host, request, record).await
 }
@@ -127,8 +127,9 @@ pub(crate) fn begin(host: &Inner, request: &Request) -> CallRecord {
 
 /// Runs a call that was begun.
 pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) -> Reply {
-    // In this order, so that a turn is given back after the record is finished, also when this future is dropped.
+    // In this order, so that both are given back after the record is finished, also when this future is dropped.
     let _turn = request.turn.as_ref().map(Turn::until_over);
+    let _order = request.admission.until_over();
     let mut record = record;
     let ended = steps(host, &request, &mut record).await;
     if ended.is_err() && !record.is_parsed() {

@@ -1,5 +1,6 @@
 //! The host: what an embedder asks what there is, and calls.
 
+use crate::admission::Admissions;
 use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::audit::AuditLog;
 use crate::batch::{self, Batch};
@@ -12,7 +13,6 @@ use crate::inject::Injection;
 use crate::ledger::{Ledger, LedgerError, LedgerPeek, Owner};
 use crate::open::{HostBuilder, OpenError};
 use crate::outputs::Outputs;
-use crate::place::Places;
 use crate::places::State;
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::PolicySources;
@@ -66,9 +66,7 @@ pub(crate) struct Inner {
     pub(crate) repetition: Repetition,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) events: Arc<Publisher>,
-    pub(crate) places: Places,
-    /// How many places there are.
-    pub(crate) calls: usize,
+    pub(crate) admissions: Admissions,
     /// Places for reviews, which run beside the calls.
     pub(crate) reviews: Semaphore,
     /// The largest arguments any plugin may take: what is looked at before the tool is known.

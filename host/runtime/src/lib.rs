@@ -15,6 +15,7 @@
 //! # }
 //! ```
 
+mod admission;
 mod approvals;
 mod approver;
 mod audit;
@@ -34,7 +35,6 @@ mod ledger;
 mod open;
 mod outputs;
 mod pick;
-mod place;
 mod places;
 mod policy_in_force;
 mod policy_source;

@@ -4,6 +4,7 @@ mod error;
 
 pub use error::OpenError;
 
+use crate::admission::{self, Admissions};
 use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::approver::Approver;
 use crate::audit::{AuditError, AuditLog};
@@ -14,8 +15,7 @@ use crate::host::{Host, Inner};
 use crate::inject::Injection;
 use crate::ledger::{Ledger, Owner, blocking};
 use crate::outputs::{OUTPUTS_BYTES_DEFAULT, Outputs};
-use crate::place::{self, Places};
-use crate::places::State;
+use crate::places::{PlaceError, State};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::{self, PolicySources, UserPolicy};
 use crate::stores::Stores;
@@ -43,6 +43,7 @@ pub struct HostBuilder {
     observer: Arc<dyn Observer>,
     hooks: Vec<Arc<dyn Hook>>,
     calls: u32,
+    shares_sessions: bool,
     time: Option<Arc<dyn TimeSource>>,
     seed: Option<u64>,
     outputs_bytes: u64,
@@ -61,6 +62,7 @@ impl HostBuilder {
             observer: Arc::new(Silent),
             hooks: Vec::new(),
             calls: CALLS_DEFAULT,
+            shares_sessions: false,
             time: None,
             seed: None,
             outputs_bytes: OUTPUTS_BYTES_DEFAULT,
@@ -149,10 +151,20 @@ impl HostBuilder {
         self
     }
 
-    /// How many calls run at one time; more wait.
+    /// Sets how many calls run at one time; more wait. Each principal has its turn, and so has each plugin of a
+    /// principal. From four on, one in eight is kept free for other principals, and of the rest one in eight for other
+    /// plugins.
     #[must_use]
     pub fn calls(mut self, calls: u32) -> Self {
         self.calls = calls;
+        self
+    }
+
+    /// Orders the calls of a session also with those that other processes make on the same state directory, where they
+    /// set this as well. Otherwise a session is taken to be of this host alone. A call then takes one more file lock.
+    #[must_use]
+    pub fn share_sessions(mut self) -> Self {
+        self.shares_sessions = true;
         self
     }
 
@@ -190,6 +202,12 @@ impl HostBuilder {
         }
         let path = self.state;
         let OpenState { state, audit, ledger, approvals, owner } = blocking(move || OpenState::open(&path)).await?;
+        let shared = self.shares_sessions.then_some(&state.directory);
+        let admissions = Admissions::new(self.calls, shared).map_err(|source| PlaceError::Io {
+            what: "the directory of the session locks in",
+            path: state.path.clone(),
+            source,
+        })?;
         let plugins = PluginDirectory::open(&self.plugins)?;
         let outputs = Outputs::open(&state, Arc::clone(&ledger), self.outputs_bytes)?;
         let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
@@ -199,7 +217,7 @@ impl HostBuilder {
         let policy = &in_force.policy;
         audit.keep(policy.record().durable);
         let reserved = Reserved::of(policy);
-        let calls = self.calls + place::waiting_runs(self.calls);
+        let calls = self.calls + admission::waiting_runs(self.calls);
         let engine = Engine::new(&EngineConfig { calls, largest: *reserved.limits() })?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
         let (compiler, observer) = (self.compiler, self.observer);
@@ -231,8 +249,7 @@ impl HostBuilder {
             repetition: Repetition::default(),
             hooks: self.hooks,
             events: Arc::default(),
-            places: Places::new(self.calls),
-            calls: self.calls as usize,
+            admissions,
             reviews: Semaphore::new(EXTRA_SLOTS as usize),
             arguments_bytes_max: reserved.limits().arguments_bytes,
         })))

@@ -1,11 +1,11 @@
 //! What a caller asks for.
 
+use crate::admission::Admission;
 use crate::approvals::Channel;
 use crate::approver::Approver;
 use crate::events::{Ear, Events};
 use crate::host::Inner;
 use crate::inject::Overrides;
-use crate::place::Place;
 use crate::provenance::Provenance;
 use crate::reply::{Code, Outcome};
 use crate::stream::{Pieces, TextStream};
@@ -25,8 +25,8 @@ pub struct Request {
     pub(crate) cancellation: Cancellation,
     /// The question whose yes it spends, where it was asked before.
     pub(crate) resumes: Option<Arc<str>>,
-    /// Its place among the calls that run at one time.
-    pub(crate) place: Arc<Place>,
+    /// Its run slot and its part in the order of its session.
+    pub(crate) admission: Arc<Admission>,
     /// Its turn among the calls of a batch.
     pub(crate) turn: Option<Arc<Turn>>,
     /// Values in place of what the application provides.
@@ -83,7 +83,7 @@ impl Request {
             },
             cancellation: Cancellation::new(),
             resumes: None,
-            place: Arc::default(),
+            admission: Arc::default(),
             turn: None,
             overrides: Overrides::default(),
             channel: None,
@@ -251,7 +251,7 @@ impl Request {
             origin: self.origin.clone(),
             cancellation: self.cancellation.clone(),
             resumes: None,
-            place: Arc::clone(&self.place),
+            admission: Arc::clone(&self.admission),
             turn: self.turn.clone(),
             overrides: Overrides::default(),
             channel: self.channel.clone(),

@@ -2,9 +2,9 @@
 //!
 //! It is a monitor: a running call that waits for a person lets go of its turn, and takes it again before it goes on.
 
+use crate::admission::Runs;
 use crate::catalog::Tool;
 use crate::steering::Steering;
-use portcullis_policy::{Hint, Permission};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, OwnedSemaphorePermit, RwLock, Semaphore};
 
@@ -24,16 +24,9 @@ pub(crate) struct Turn {
     held: Mutex<Held>,
 }
 
-/// Beside whom a call may run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beside {
-    Others,
-    Nobody,
-}
-
 #[derive(Debug, Default)]
 struct Held {
-    beside: Option<Beside>,
+    runs: Option<Runs>,
     turn: Option<Guards>,
 }
 
@@ -76,7 +69,7 @@ impl Turn {
 
     /// Waits until it is the turn of a call of this tool.
     pub(crate) async fn take(&self, tool: &Tool) {
-        self.held().beside = Some(beside(tool));
+        self.held().runs = Some(Runs::of(tool));
         self.resume().await;
     }
 
@@ -88,21 +81,21 @@ impl Turn {
 
     /// Waits until it is this call's turn again. Does nothing where it is.
     pub(crate) async fn resume(&self) {
-        let Some(beside) = self.missing() else { return };
+        let Some(runs) = self.missing() else { return };
         // The place first: who has one and waits for the order waits for calls that have both. Neither is ever closed.
         let Ok(place) = Arc::clone(&self.turns.places).acquire_owned().await else { return };
         let order = Arc::clone(&self.turns.order);
-        let order = match beside {
-            Beside::Others => Order::Shared { _guard: order.read_owned().await },
-            Beside::Nobody => Order::Alone { _guard: order.write_owned().await },
+        let order = match runs {
+            Runs::BesideOthers => Order::Shared { _guard: order.read_owned().await },
+            Runs::Alone => Order::Alone { _guard: order.write_owned().await },
         };
         self.held().turn = Some(Guards { _order: order, _place: place });
     }
 
     /// What a call that began its turn and let go of it has to take again.
-    fn missing(&self) -> Option<Beside> {
+    fn missing(&self) -> Option<Runs> {
         let held = self.held();
-        held.beside.filter(|_| held.turn.is_none())
+        held.runs.filter(|_| held.turn.is_none())
     }
 
     fn held(&self) -> std::sync::MutexGuard<'_, Held> {
@@ -114,11 +107,4 @@ impl Drop for UntilOver {
     fn drop(&mut self) {
         self.0.release();
     }
-}
-
-/// A hint counts here because it can only make a tool wait.
-fn beside(tool: &Tool) -> Beside {
-    let permissions = tool.permissions();
-    let changes = permissions.contains(Permission::Write) || permissions.contains(Permission::Execute);
-    if changes || tool.hints().contains(&Hint::Sequential) { Beside::Nobody } else { Beside::Others }
 }

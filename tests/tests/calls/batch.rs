@@ -112,7 +112,7 @@ async fn who_may_change_something_runs_alone_in_its_batch() {
     assert!(codes(&batch.await.unwrap()).iter().all(|code| *code == Code::Completed));
 }
 
-/// The lock is that of a batch: two batches, or a call beside one, do not wait for each other.
+/// Batches of different sessions, and a call beside them, do not wait for each other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn batches_do_not_exclude_each_other() {
     let desk = Desk::new()
@@ -120,8 +120,11 @@ async fn batches_do_not_exclude_each_other() {
     let host = desk.open().await;
     let mut events = host.events();
     let cancellation = Cancellation::new();
-    let batch = || Batch::new(requests(&["sleeps"])).cancellation(cancellation.clone());
-    let batches = [spawn(&host, batch()), spawn(&host, batch())];
+    let batch = |session| {
+        let requests = vec![Request::new("sleeps.run", "{}").session(session)];
+        Batch::new(requests).cancellation(cancellation.clone())
+    };
+    let batches = [spawn(&host, batch("one")), spawn(&host, batch("other"))];
     sessions(&mut events, "running", 2).await;
     assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
     cancellation.cancel();

@@ -23,7 +23,7 @@ pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow:
     // From here on a signal ends what is served, and not the process in the middle of a call.
     let mut interrupts = Interrupts::without_hangup()?;
     let hangup = signal(SignalKind::hangup())?;
-    let host = opening::open_serving(context, arguments.calls).await?;
+    let host = opening::open_serving(context, arguments.calls, arguments.session.is_some()).await?;
     let following = Following::begin(&host, hangup, context);
     let options = options(&arguments);
     let operator = options.principal.clone();

@@ -13,7 +13,9 @@ impl Approvals {
         let scan = match self.shared.audit.scan() {
             Ok(scan) => Some(scan),
             Err(AuditError::Head | AuditError::Cut { .. }) => None,
-            Err(error @ (AuditError::Io(_) | AuditError::Gone | AuditError::Form(_) | AuditError::Busy)) => return Err(error.into()),
+            Err(error @ (AuditError::Io(_) | AuditError::Gone | AuditError::Form(_) | AuditError::Busy)) => {
+                return Err(error.into());
+            }
         };
         // The head may name the ledger's generation even if the log cannot be read.
         readable(self.check_rollback(scan.as_ref().map_or(0, LogScan::ledger)))?;

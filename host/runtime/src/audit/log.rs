@@ -301,12 +301,7 @@ impl Files {
         }
     }
 
-    pub(super) fn append(
-        &mut self,
-        kind: Kind,
-        members: &LineMembers,
-        chain: &Chain,
-    ) -> Result<u64, AuditError> {
+    pub(super) fn append(&mut self, kind: Kind, members: &LineMembers, chain: &Chain) -> Result<u64, AuditError> {
         let end = self.end(chain)?;
         self.left = None;
         let beginning = Beginning { sequence: end.lines + 1, kind, ledger: self.ledger_unsaid.take() };

@@ -63,22 +63,24 @@ impl Caller {
         Self { host, record, request: request.without_arguments(), call, answer }
     }
 
-    /// Lets other calls of the batch go on while a person is asked.
+    /// Lets other calls go on while an approver is asked.
     fn let_go(&self) {
         self.record.waiting();
-        self.host.places.lend(&self.request.place);
-        if let Some(turn) = &self.request.turn {
+        if self.host.admissions.lend(&self.request.admission)
+            && let Some(turn) = &self.request.turn
+        {
             turn.release();
         }
     }
 
     /// Waits until it is this call's turn again.
-    async fn go_on(&self) {
+    async fn go_on(&self) -> Result<(), String> {
         if let Some(turn) = &self.request.turn {
             turn.resume().await;
         }
-        self.host.places.retake(&self.request.place).await;
+        let retaken = self.host.admissions.retake(&self.request.admission).await;
         self.record.resumed();
+        retaken.map_err(|error| format!("the lock file of the session cannot be used: {error}"))
     }
 
     async fn decide(&self, asked: Ask) -> Result<(), String> {
@@ -149,7 +151,7 @@ impl Caller {
         };
         let channel = self.request.channel(host, &policy.policy);
         let asked = host.approvals.ask(&channel, case, || self.let_go(), stopped).await;
-        self.go_on().await;
+        self.go_on().await?;
         asked.map_err(refused)
     }
 

@@ -7,10 +7,10 @@ use super::grant::GrantedCall;
 use super::instantiate::{ReadyCall, Runnable};
 use super::question;
 use super::record::CallRecord;
+use crate::admission::Admitted;
 use crate::catalog::Tool;
 use crate::host::Inner;
 use crate::ledger::OutputOrigin;
-use crate::place::Placed;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::standard::{self, Standard};
@@ -48,7 +48,7 @@ impl ReadyCall {
         request: &Request,
         record: &mut CallRecord,
     ) -> Result<RawOutcome, Rejection> {
-        let Self { granted, code, place } = self;
+        let Self { granted, code, admitted } = self;
         let (tool, limits) = (Arc::clone(&granted.call.tool), granted.limits);
         let bytes_in = granted.call.canonical.len() as u64;
         let answer = running_answer(host, request, record, &granted);
@@ -56,10 +56,10 @@ impl ReadyCall {
         let ran = match code {
             Runnable::Plugin(code) => {
                 let ran = run_plugin(&code, host, request, record, granted, &answer).await;
-                drop(place);
+                drop(admitted);
                 ran
             }
-            Runnable::Standard(standard) => run_standard(standard, host, request, granted, place).await,
+            Runnable::Standard(standard) => run_standard(standard, host, request, granted, admitted).await,
         };
         let (written, usage) = (answer.take(), ran.usage);
         let rejection = match ran.result {
@@ -127,7 +127,7 @@ async fn run_standard(
     host: &Arc<Inner>,
     request: &Request,
     granted: GrantedCall,
-    place: Placed,
+    admitted: Admitted,
 ) -> Ran {
     let call = standard::Call {
         outputs: host.outputs.clone(),
@@ -137,7 +137,7 @@ async fn run_standard(
         limits: granted.limits,
         cancellation: request.cancellation.clone(),
     };
-    let (result, usage) = standard::run(standard, call, place).await;
+    let (result, usage) = standard::run(standard, call, admitted).await;
     Ran { result, usage, done: None }
 }
 

@@ -1,11 +1,11 @@
-//! Step 5: a turn in its batch, a place among the running calls, and the plugin's code. The store itself is made by the
+//! Step 5: a turn in its batch, admission by the order of its session and to a run slot, and the plugin's code. The store itself is made by the
 //! sandbox, with every limit armed, in the moment the code is run.
 
 use super::Rejection;
 use super::grant::GrantedCall;
 use super::unwanted::unwanted;
+use crate::admission::{Admitted, Applicant, NotAdmitted};
 use crate::host::Inner;
-use crate::place::Placed;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::standard::Standard;
@@ -15,8 +15,8 @@ use portcullis_sandbox::Code as PluginCode;
 pub(crate) struct ReadyCall {
     pub(super) granted: GrantedCall,
     pub(super) code: Runnable,
-    /// The place is free again when this is dropped.
-    pub(super) place: Placed,
+    /// Others are admitted in its place when this is dropped.
+    pub(super) admitted: Admitted,
 }
 
 /// What a call runs.
@@ -33,26 +33,34 @@ impl GrantedCall {
             Some(standard) => Runnable::Standard(standard),
             None => Runnable::Plugin(host.code(&self.call.plugin).await?.clone()),
         };
-        let place = tokio::select! {
-            // A call that nobody wants any more does not start, though its place came free in the same moment.
+        let admitted = tokio::select! {
+            // A call that nobody wants any more does not start, though its run slot came free in the same moment.
             biased;
             rejection = unwanted(request) => Err(rejection),
-            place = self.wait(host, request) => place,
+            admitted = self.wait(host, request) => admitted,
         };
-        Ok(ReadyCall { granted: self, code, place: place? })
+        Ok(ReadyCall { granted: self, code, admitted: admitted? })
     }
 
-    async fn wait(&self, host: &Inner, request: &Request) -> Result<Placed, Rejection> {
+    async fn wait(&self, host: &Inner, request: &Request) -> Result<Admitted, Rejection> {
         if let Some(turn) = &request.turn {
             turn.take(&self.call.tool).await;
         }
-        let waiting = host.places.take(&request.place);
-        // A place comes free when a call ends, and each ends in its time; who waits longer than that gives way.
-        match tokio::time::timeout(self.limits.time, waiting).await {
-            Ok(place) => Ok(place),
-            Err(_) => {
-                Err(Rejection::new(Code::Busy, "Too many calls are running. Try again when one of them has ended."))
+        let origin = &request.origin;
+        let applicant = Applicant {
+            principal: &origin.principal,
+            session: &origin.session,
+            plugin: &self.call.plugin.name,
+            tool: &self.call.tool,
+        };
+        // A slot comes free when a call ends, and each ends in its time. A call that waits longer than that gives up.
+        let admitted = host.admissions.admit(applicant, &request.admission, self.limits.time).await;
+        admitted.map_err(|why| match why {
+            NotAdmitted::Busy => {
+                Rejection::new(Code::Busy, "Too many calls are running. Try again when one of them has ended.")
             }
-        }
+            NotAdmitted::Io(error) => Rejection::new(Code::Busy, "The order of the session's calls cannot be kept.")
+                .with_detail(format!("the lock file of the session: {error}")),
+        })
     }
 }

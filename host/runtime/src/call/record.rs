@@ -248,13 +248,8 @@ impl CallRecord {
         limits: &Limits,
         answer: Option<Arc<RunningAnswer>>,
     ) -> CallContext {
-        let record = Self {
-            shared: Arc::clone(&self.shared),
-            call: None,
-            ticket: None,
-            finished: true,
-            approval_request: None,
-        };
+        let record =
+            Self { shared: Arc::clone(&self.shared), call: None, ticket: None, finished: true, approval_request: None };
         CallContext {
             id: Arc::from(self.id()),
             session: Arc::clone(&request.origin.session),

@@ -10,8 +10,8 @@ mod read;
 pub use definitions::is_reserved;
 pub(crate) use definitions::plugins;
 
+use crate::admission::Admitted;
 use crate::outputs::{OutputError, Outputs, Reader};
-use crate::place::Placed;
 use portcullis_policy::{Limits, Principal, ToolName};
 use portcullis_sandbox::{Answer, Cancellation, Failure, LimitKind, Output, Stop, Success, Usage};
 use serde_json::{Map, Value};
@@ -66,14 +66,14 @@ enum Trouble {
 }
 
 /// Runs one where it may wait for the disk. It ends at its time, and soon after a cancellation; its thread keeps the
-/// place of the call until it has noticed.
-pub(crate) async fn run(standard: Standard, call: Call, place: Placed) -> (Result<Answer, Stop>, Usage) {
+/// run slot of the call until it has noticed.
+pub(crate) async fn run(standard: Standard, call: Call, admitted: Admitted) -> (Result<Answer, Stop>, Usage) {
     let began = Instant::now();
     let (time, cancellation) = (call.limits.time, call.cancellation.clone());
     let stop = Stopping::default();
     let _waiting = Waiting(stop.clone());
     let work = tokio::task::spawn_blocking(move || {
-        let _place = place;
+        let _admitted = admitted;
         match standard {
             Standard::Read => read::read(&call, &stop),
             Standard::Grep => grep::grep(&call, &stop),

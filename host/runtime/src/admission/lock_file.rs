@@ -1,0 +1,65 @@
+//! The order of a session among several processes on one state directory: a file lock behind the order in memory.
+
+use super::order::Runs;
+use crate::text::sha256;
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use portcullis_policy::Principal;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::time::Duration;
+
+/// The directory of the lock files, in the state directory.
+const LOCKS_DIRECTORY: &str = "order";
+
+/// Hexadecimal digits of a lock file's name. Sessions share 256 files, so that none has to be removed. Two sessions on
+/// one file only wait for each other.
+const NAME_DIGITS: usize = 2;
+
+/// How long a process waits before it looks at a lock for the second time, and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const PAUSE_MAX: Duration = Duration::from_millis(50);
+
+/// The lock files of a state directory.
+pub(super) struct OrderFiles(Dir);
+
+/// A locked file. The lock ends when it is dropped.
+#[derive(Debug)]
+pub(super) struct OrderFile {
+    _file: File,
+}
+
+impl OrderFiles {
+    pub(super) fn open(state: &Dir) -> io::Result<Self> {
+        match state.create_dir(LOCKS_DIRECTORY) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        Ok(Self(state.open_dir_nofollow(LOCKS_DIRECTORY)?))
+    }
+
+    /// Waits until the call may run beside those of other processes. It looks again and again, because a thread that
+    /// waits for a file lock cannot be told to stop.
+    pub(super) async fn take(&self, (principal, session): (&Principal, &str), runs: Runs) -> io::Result<OrderFile> {
+        let digest = sha256(format!("{}\0{session}", principal.as_str()));
+        let name = digest.get(..NAME_DIGITS).unwrap_or_default();
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).mode(0o600).follow(FollowSymlinks::No).nonblock(true);
+        let file = self.0.open_with(name, &options)?.into_std();
+        let operation = match runs {
+            Runs::BesideOthers => FlockOperation::NonBlockingLockShared,
+            Runs::Alone => FlockOperation::NonBlockingLockExclusive,
+        };
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match flock(&file, operation) {
+                Ok(()) => return Ok(OrderFile { _file: file }),
+                Err(Errno::WOULDBLOCK | Errno::INTR) => tokio::time::sleep(pause).await,
+                Err(error) => return Err(error.into()),
+            }
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Admission of an approved call: the order of its session first, then a run slot of the host.
+//!
+//! The order comes first, so that a call that waits for its session keeps no slot from other sessions. While an
+//! approver is asked in the middle of a call, both go to other calls.
+
+mod lock_file;
+mod order;
+mod slots;
+
+use crate::catalog::Tool;
+use cap_std::fs::Dir;
+use lock_file::OrderFiles;
+pub(crate) use order::Runs;
+use order::{OrderGuard, OrderKey, SessionOrders};
+use portcullis_policy::{PluginName, Principal};
+use slots::{RunSlot, RunSlots, SlotKey};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Maximum calls that wait for an approver in their middle without a run slot. Each holds its memory meanwhile, so a
+/// host may hold the memory of so many calls more. A call over it keeps its slot and its order.
+pub(crate) const WAITING_RUNS_MAX: u32 = 16;
+
+/// The run slots of a host and the orders of its sessions.
+pub(crate) struct Admissions {
+    orders: SessionOrders,
+    slots: RunSlots,
+    waiting: Arc<Semaphore>,
+}
+
+/// What one call holds of them. Clones of a request share it.
+#[derive(Debug, Default)]
+pub(crate) struct Admission(Mutex<HeldAdmission>);
+
+#[derive(Debug, Default)]
+struct HeldAdmission {
+    slot: Option<RunSlot>,
+    order: Option<OrderGuard>,
+    waiting: Option<OwnedSemaphorePermit>,
+    /// What to take again after an approver was asked.
+    wanted: Option<(OrderKey, SlotKey)>,
+}
+
+/// Whose call of what is admitted.
+pub(crate) struct Applicant<'a> {
+    pub(crate) principal: &'a Principal,
+    pub(crate) session: &'a Arc<str>,
+    pub(crate) plugin: &'a PluginName,
+    pub(crate) tool: &'a Tool,
+}
+
+/// A call has its run slot until this is dropped.
+pub(crate) struct Admitted(Arc<Admission>);
+
+/// A call has its part in the order of its session until this is dropped.
+pub(crate) struct UntilOver(Arc<Admission>);
+
+/// Why a call is not admitted.
+pub(crate) enum NotAdmitted {
+    /// No run slot came free in time.
+    Busy,
+    /// The lock file of its session cannot be used.
+    Io(io::Error),
+}
+
+impl Admissions {
+    /// Makes so many run slots. With `shared`, a state directory, calls also wait for those of their session in other
+    /// processes on it.
+    pub(crate) fn new(calls: u32, shared: Option<&Dir>) -> io::Result<Self> {
+        Ok(Self {
+            orders: SessionOrders::new(shared.map(OrderFiles::open).transpose()?),
+            slots: RunSlots::new(calls),
+            waiting: Arc::new(Semaphore::new(waiting_runs(calls) as usize)),
+        })
+    }
+
+    /// Number of calls of one plugin that one principal can have running.
+    pub(crate) fn calls_of_one(&self) -> usize {
+        self.slots.of_plugin()
+    }
+
+    /// Waits for the order of the call's session, and then for a run slot, for no longer than `patience`.
+    pub(crate) async fn admit(
+        &self,
+        applicant: Applicant<'_>,
+        admission: &Arc<Admission>,
+        patience: Duration,
+    ) -> Result<Admitted, NotAdmitted> {
+        let order = OrderKey::of(&applicant);
+        let slot = SlotKey::of(&applicant);
+        // From here on everything is given back, also when the wait is dropped.
+        let admitted = Admitted(Arc::clone(admission));
+        let taken = self.orders.take(&order).await.map_err(NotAdmitted::Io)?;
+        admission.held().order = Some(taken);
+        let taken = tokio::time::timeout(patience, self.slots.take(&slot)).await.map_err(|_| NotAdmitted::Busy)?;
+        let mut held = admission.held();
+        held.slot = Some(taken);
+        held.wanted = Some((order, slot));
+        drop(held);
+        Ok(admitted)
+    }
+
+    /// Lets other calls go on while an approver is asked. Returns whether it does: a call keeps what it holds where too
+    /// many wait already.
+    pub(crate) fn lend(&self, admission: &Admission) -> bool {
+        let mut held = admission.held();
+        if held.slot.is_none() {
+            return false;
+        }
+        let Ok(waiting) = Arc::clone(&self.waiting).try_acquire_owned() else { return false };
+        let lent = (held.slot.take(), held.order.take());
+        held.waiting = Some(waiting);
+        // Dropping a slot wakes the next call: not under this lock.
+        drop(held);
+        drop(lent);
+        true
+    }
+
+    /// Waits until the call may go on. Does nothing where it lent nothing.
+    ///
+    /// # Errors
+    /// The lock file of its session cannot be used.
+    pub(crate) async fn retake(&self, admission: &Admission) -> io::Result<()> {
+        let wanted = {
+            let held = admission.held();
+            held.wanted.clone().filter(|_| held.slot.is_none())
+        };
+        let Some((order, slot)) = wanted else { return Ok(()) };
+        let order = self.orders.take(&order).await?;
+        let slot = self.slots.take(&slot).await;
+        let mut held = admission.held();
+        (held.order, held.slot, held.waiting) = (Some(order), Some(slot), None);
+        Ok(())
+    }
+}
+
+impl Admission {
+    /// Ends the call's part in the order of its session when what this returns is dropped: after all that the call
+    /// leaves behind is in place, not only after its tool has run.
+    pub(crate) fn until_over(self: &Arc<Self>) -> UntilOver {
+        UntilOver(Arc::clone(self))
+    }
+
+    fn held(&self) -> MutexGuard<'_, HeldAdmission> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        let mut held = self.0.held();
+        let given_back = (held.slot.take(), held.waiting.take());
+        held.wanted = None;
+        // Dropping a slot wakes the next call: not under this lock.
+        drop(held);
+        drop(given_back);
+    }
+}
+
+impl Drop for UntilOver {
+    fn drop(&mut self) {
+        let order = self.0.held().order.take();
+        drop(order);
+    }
+}
+
+/// Calls that may wait without a run slot beside so many that run.
+pub(crate) fn waiting_runs(calls: u32) -> u32 {
+    calls.min(WAITING_RUNS_MAX)
+}

@@ -1,0 +1,245 @@
+//! The run slots of a host, shared fairly: the next free one goes to each principal that waits in turn, and within a
+//! principal to each of its plugins in turn. No principal gets them all, and within a principal no plugin.
+
+use super::Applicant;
+use portcullis_policy::PluginName;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// One of so many slots is kept for others. An eighth leaves one busy principal most of the host, and lets another
+/// begin at once.
+const RESERVED_PART: u32 = 8;
+
+/// Number of slots below which none is kept for others: one of three would be too much.
+const RESERVING_SLOTS_MIN: u32 = 4;
+
+/// Number of principals after which those without a call are forgotten.
+const IDLE_PRINCIPALS_MAX: usize = 1024;
+
+/// The run slots of a host.
+#[derive(Clone)]
+pub(super) struct RunSlots(Arc<Mutex<SlotTable>>);
+
+/// Who a slot counts for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SlotKey {
+    /// A sub-agent counts for its principal.
+    principal: Arc<str>,
+    plugin: PluginName,
+}
+
+/// A run slot. Dropped, it goes to the next call.
+pub(super) struct RunSlot {
+    slots: RunSlots,
+    key: SlotKey,
+}
+
+struct SlotTable {
+    free: u32,
+    /// Maximum slots of one principal.
+    of_principal: u32,
+    /// Maximum slots of one plugin for one principal.
+    of_plugin: u32,
+    principals: HashMap<Arc<str>, PrincipalSlots>,
+    /// The principals with calls that wait; the next slot goes to the first one that may have it.
+    turns: VecDeque<Arc<str>>,
+}
+
+#[derive(Default)]
+struct PrincipalSlots {
+    running: u32,
+    plugins: HashMap<PluginName, PluginSlots>,
+    /// The plugins with calls that wait.
+    turns: VecDeque<PluginName>,
+}
+
+#[derive(Default)]
+struct PluginSlots {
+    running: u32,
+    waiting: VecDeque<oneshot::Sender<RunSlot>>,
+}
+
+impl SlotKey {
+    pub(super) fn of(applicant: &Applicant<'_>) -> Self {
+        let principal = applicant.principal.as_str();
+        let root = principal.split_once('/').map_or(principal, |(root, _)| root);
+        Self { principal: root.into(), plugin: applicant.plugin.clone() }
+    }
+}
+
+impl RunSlots {
+    pub(super) fn new(calls: u32) -> Self {
+        let of_principal = share(calls);
+        Self(Arc::new(Mutex::new(SlotTable {
+            free: calls,
+            of_principal,
+            of_plugin: share(of_principal),
+            principals: HashMap::new(),
+            turns: VecDeque::new(),
+        })))
+    }
+
+    /// Maximum slots of one plugin for one principal.
+    pub(super) fn of_plugin(&self) -> usize {
+        self.table().of_plugin as usize
+    }
+
+    /// Waits for a slot. Dropped, it waits no longer.
+    pub(super) async fn take(&self, key: &SlotKey) -> RunSlot {
+        loop {
+            let waiting = {
+                let mut table = self.table();
+                if table.take(key) {
+                    return RunSlot { slots: self.clone(), key: key.clone() };
+                }
+                table.enqueue(key)
+            };
+            // The sender stays in the table until it is answered, so this does not fail.
+            if let Ok(slot) = waiting.await {
+                return slot;
+            }
+        }
+    }
+
+    /// Hands free slots to calls that wait.
+    fn grant(&self) {
+        loop {
+            let Some((key, waiting)) = self.table().next() else { return };
+            // A call that has stopped waiting gives it back right here.
+            drop(waiting.send(RunSlot { slots: self.clone(), key }));
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, SlotTable> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for RunSlot {
+    fn drop(&mut self) {
+        self.slots.table().give_back(&self.key);
+        self.slots.grant();
+    }
+}
+
+impl SlotTable {
+    /// Takes a slot where one is free for this key. Nobody is overtaken: whoever waits has no part left, or there is no
+    /// free slot.
+    fn take(&mut self, key: &SlotKey) -> bool {
+        let (of_principal, of_plugin) = (self.of_principal, self.of_plugin);
+        if self.free == 0 {
+            return false;
+        }
+        let principal = self.principal(&key.principal);
+        if principal.running >= of_principal {
+            return false;
+        }
+        let plugin = principal.plugins.entry(key.plugin.clone()).or_default();
+        if plugin.running >= of_plugin {
+            return false;
+        }
+        plugin.running += 1;
+        principal.running += 1;
+        self.free -= 1;
+        true
+    }
+
+    fn enqueue(&mut self, key: &SlotKey) -> oneshot::Receiver<RunSlot> {
+        let (sender, receiver) = oneshot::channel();
+        let principal = self.principal(&key.principal);
+        let is_first = principal.turns.is_empty();
+        let plugin = principal.plugins.entry(key.plugin.clone()).or_default();
+        // Those that have stopped waiting would otherwise stay until their turn comes.
+        plugin.waiting.retain(|waiting| !waiting.is_closed());
+        plugin.waiting.push_back(sender);
+        if !principal.turns.contains(&key.plugin) {
+            principal.turns.push_back(key.plugin.clone());
+        }
+        if is_first && !self.turns.contains(&key.principal) {
+            self.turns.push_back(Arc::clone(&key.principal));
+        }
+        receiver
+    }
+
+    /// Takes a slot for the call whose turn it is.
+    fn next(&mut self) -> Option<(SlotKey, oneshot::Sender<RunSlot>)> {
+        for _ in 0..self.turns.len() {
+            if self.free == 0 {
+                return None;
+            }
+            let name = self.turns.pop_front()?;
+            let (of_principal, of_plugin) = (self.of_principal, self.of_plugin);
+            let Some(principal) = self.principals.get_mut(&name) else { continue };
+            let next = if principal.running < of_principal { principal.next(of_plugin) } else { None };
+            if !principal.turns.is_empty() {
+                self.turns.push_back(Arc::clone(&name));
+            }
+            if let Some((plugin, waiting)) = next {
+                self.free -= 1;
+                return Some((SlotKey { principal: name, plugin }, waiting));
+            }
+        }
+        None
+    }
+
+    fn give_back(&mut self, key: &SlotKey) {
+        self.free += 1;
+        if let Some(principal) = self.principals.get_mut(&key.principal) {
+            principal.running = principal.running.saturating_sub(1);
+            if let Some(plugin) = principal.plugins.get_mut(&key.plugin) {
+                plugin.running = plugin.running.saturating_sub(1);
+            }
+        }
+    }
+
+    fn principal(&mut self, name: &Arc<str>) -> &mut PrincipalSlots {
+        if self.principals.len() >= IDLE_PRINCIPALS_MAX && !self.principals.contains_key(name) {
+            self.principals.retain(|_, principal| principal.running > 0 || !principal.turns.is_empty());
+        }
+        self.principals.entry(Arc::clone(name)).or_default()
+    }
+}
+
+impl PrincipalSlots {
+    /// Takes a slot for the next of its calls that may have one. Forgets the plugins that nobody waits for.
+    fn next(&mut self, of_plugin: u32) -> Option<(PluginName, oneshot::Sender<RunSlot>)> {
+        for _ in 0..self.turns.len() {
+            let name = self.turns.pop_front()?;
+            let Some(plugin) = self.plugins.get_mut(&name) else { continue };
+            let may_run = plugin.running < of_plugin;
+            let next = if may_run { plugin.next_waiting() } else { None };
+            if !plugin.waiting.is_empty() {
+                self.turns.push_back(name.clone());
+            }
+            if let Some(waiting) = next {
+                plugin.running += 1;
+                self.running += 1;
+                return Some((name, waiting));
+            }
+        }
+        None
+    }
+}
+
+impl PluginSlots {
+    fn next_waiting(&mut self) -> Option<oneshot::Sender<RunSlot>> {
+        loop {
+            let waiting = self.waiting.pop_front()?;
+            if !waiting.is_closed() {
+                return Some(waiting);
+            }
+        }
+    }
+}
+
+/// The part of some slots that one principal, or one plugin, may have.
+fn share(slots: u32) -> u32 {
+    if slots < RESERVING_SLOTS_MIN { slots } else { slots - (slots / RESERVED_PART).max(1) }
+}
+
+impl std::fmt::Debug for RunSlot {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "RunSlot({:?})", self.key)
+    }
+}
