@@ -33,7 +33,7 @@ pub(crate) struct Options {
     /// Your policy [default: PORTCULLIS_POLICY, or portcullis/policy.toml in your config directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-    /// The record, the key and the cache [default: PORTCULLIS_STATE, or portcullis in the user's data directory]
+    /// The state directory: log, ledger and key [default: PORTCULLIS_STATE, or portcullis in the user's data directory]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
     /// Print one JSON document per result
@@ -43,7 +43,7 @@ pub(crate) struct Options {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The tools, their permissions, and what would happen to a call now
+    /// List the tools, their permissions, and what the policy decides for a call
     List(ListToolsArguments),
     /// One plugin: what it offers, what it asks for, and what it is granted
     Inspect(InspectArguments),
@@ -60,14 +60,14 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// The tools as a model's provider takes them, and what is lost there
     Export(ExportArguments),
-    /// What would happen to a call, by which rule, with which handles; runs nothing
+    /// Show what would happen to a call, by which rule, with which handles; runs nothing
     Explain(ExplainArguments),
-    /// What waits for you, and what you have answered
+    /// List and answer approval requests, and revoke approvals
     #[command(subcommand)]
     Approvals(ApprovalsCommand),
-    /// Trust a project's policy, exactly as it is now: until then it can only narrow
+    /// Trust a project's policy exactly as it is now; until then it can only narrow
     Trust(TrustArguments),
-    /// The record of what was asked, decided and done
+    /// Show or verify the audit log
     #[command(subcommand)]
     Audit(AuditCommand),
     /// Start a plugin: a small project with one tool, in the language you like
@@ -89,7 +89,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListToolsArguments {
-    /// About how many tokens a model reads for each tool, and for the short list of `serve --search`
+    /// Show about how many tokens a model reads for each tool, and for the short list of `serve --search`
     #[arg(long)]
     pub(crate) tokens: bool,
 }
@@ -120,24 +120,24 @@ pub(crate) struct CallArguments {
     pub(crate) arguments: String,
     #[command(flatten)]
     pub(crate) caller: CallerArguments,
-    /// Who answers where the policy says ask
+    /// Who answers if the call needs approval
     #[arg(long, value_enum, value_name = "WHO", default_value_t = Ask::Auto)]
     pub(crate) ask: Ask,
-    /// Deny where the policy says ask: short for --ask deny
+    /// Deny the call if it needs approval: short for --ask deny
     #[arg(long, conflicts_with = "ask")]
     pub(crate) no_ask: bool,
 }
 
-/// Who answers where the policy says ask.
+/// Who answers if a call needs approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Ask {
-    /// You, at this terminal or with `portcullis approvals`; without a terminal what the policy says of that
+    /// You, at this terminal or with `portcullis approvals`; without a terminal, the policy's `unattended` decides
     Auto,
-    /// Whoever answers with `portcullis approvals`; the call waits
+    /// You, with `portcullis approvals`; the call waits
     Wait,
-    /// Nobody now: the call is left behind, to be approved and run later
+    /// No one now: the request stays open, and the call can be approved and run later
     Pending,
-    /// Nobody: the call is denied
+    /// No one: the call is denied
     Deny,
 }
 
@@ -147,7 +147,7 @@ pub(crate) struct CallerArguments {
     /// The session that the call belongs to
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub(crate) session: String,
-    /// On whose behalf it is made [default: local]
+    /// The principal of the call [default: local]
     #[arg(long, value_name = "NAME", value_parser = principal)]
     pub(crate) principal: Option<Principal>,
     /// The sub-agent of the principal that makes it: it gets at most what the principal gets
@@ -175,28 +175,28 @@ pub(crate) struct ExplainArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalsCommand {
-    /// The questions that wait, and the answers that hold
+    /// List open approval requests and remembered approvals
     List(ListArguments),
-    /// One question or answer, with all that belongs to it
+    /// Show one request or remembered approval in full
     Show(IdArguments),
-    /// Say yes; a call whose process has gone is run here, and its reply printed
+    /// Approve requests; if the process of a call has ended, run the call here and print its reply
     Approve(ApproveArguments),
-    /// Say no
+    /// Deny a request
     Reject(RejectArguments),
-    /// Take an answer for longer back, or the yes to a call that has not run
+    /// Revoke a remembered approval, or an approval of a call that has not run
     Revoke(IdArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// Also what is settled, revoked and expired
+    /// Include settled requests, and revoked and expired approvals
     #[arg(long)]
     pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct IdArguments {
-    /// Its id, or how that begins: six digits at least
+    /// The id; its first six digits are enough
     pub(crate) id: String,
 }
 
@@ -205,13 +205,13 @@ pub(crate) struct ApproveArguments {
     /// The ids of the approval requests; the first six digits of each are enough
     #[arg(required = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
-    /// Yes also to what --for covers, in this session
+    /// Approve also what --for covers, in this session
     #[arg(long, conflicts_with = "always")]
     pub(crate) session: bool,
-    /// Yes also to what --for covers, in every session
+    /// Approve also what --for covers, in every session
     #[arg(long)]
     pub(crate) always: bool,
-    /// What the answer covers: one of what the question offers, by its number or its pattern [default: 1, exactly this]
+    /// What the approval covers: an offer of the request, by its number or its pattern [default: 1, exactly this]
     #[arg(long = "for", value_name = "N|PATTERN")]
     pub(crate) covers: Option<String>,
     /// Do not ask for confirmation; required without a terminal
@@ -221,9 +221,9 @@ pub(crate) struct ApproveArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct RejectArguments {
-    /// The question's id, or how that begins: six digits at least
+    /// The id of the request; its first six digits are enough
     pub(crate) id: String,
-    /// What the model should know
+    /// A text for the model
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
 }
@@ -232,28 +232,28 @@ pub(crate) struct RejectArguments {
 pub(crate) struct TrustArguments {
     /// The policy file; with --remove, the identity that --json printed works too
     pub(crate) file: PathBuf,
-    /// Trust it no longer
+    /// Remove the trust
     #[arg(long)]
     pub(crate) remove: bool,
-    /// Do not ask whether you are sure
+    /// Do not ask for confirmation; required without a terminal
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
-    /// The entries, the oldest first
+    /// Show the entries, oldest first
     Show(ShowArguments),
-    /// Is the record what was written, every entry of it?
+    /// Check that no entry was changed, removed or added
     Verify,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// How many entries, counted from the last
+    /// Maximum number of entries, counted from the last
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) limit: usize,
-    /// Only this call, with everything that was recorded of it: its id, or how that begins
+    /// Show only the entries of this call: its id, or how the id begins
     #[arg(long, value_name = "ID")]
     pub(crate) call: Option<String>,
 }

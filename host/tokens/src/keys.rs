@@ -98,7 +98,7 @@ impl fmt::Display for KeyNotice {
         match self.about {
             KeyFinding::Skipped(problem) => write!(formatter, " is not used: {problem}"),
             KeyFinding::Private => {
-                formatter.write_str(" is published with its private half: whoever reads the file can sign tokens")
+                formatter.write_str(" is published with its private half: anyone who can read the file can sign tokens")
             }
         }
     }

@@ -170,7 +170,11 @@ fn a_yes_waits_for_a_policy_that_asks() {
     let id = question(&desk);
     desk.policy("");
     let denied = approvals(&desk, &["approve", &id, "--yes"]).ends(3);
-    assert!(denied.err.contains("policy-denied") && denied.err.contains("the yes still stands"), "{}", denied.err);
+    assert!(
+        denied.err.contains("policy-denied") && denied.err.contains("the approval is still valid"),
+        "{}",
+        denied.err
+    );
     desk.policy(ASK);
     assert_eq!(approvals(&desk, &["approve", &id, "--yes"]).ends(0).out, "Hello, Ann!\n");
     approvals(&desk, &["approve", &id, "--yes"]).ends(3);
@@ -253,7 +257,7 @@ fn approving_without_a_terminal_needs_to_be_said() {
     let id = question(&desk);
     for arguments in [&["approve", &id] as &[&str], &["approve", &id, "--json"], &["approve", &id, "--always"]] {
         let piped = desk.run_with(&[&["approvals"], arguments].concat(), b"y\ny\n").ends(2);
-        assert!(format!("{}{}", piped.out, piped.err).contains("say --yes"), "{piped:?}");
+        assert!(format!("{}{}", piped.out, piped.err).contains("with --yes"), "{piped:?}");
     }
     let line = format!("{} approvals approve {id} 2>/dev/null", program().display());
     let mut session = Session::shell(&desk, &line);

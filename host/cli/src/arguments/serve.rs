@@ -23,7 +23,7 @@ pub(crate) struct ServeArguments {
     /// The session that calls belong to [default: one for each session of a client]
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
-    /// On whose behalf clients call that need not say who they are [default: local]
+    /// The principal of clients that do not authenticate [default: local]
     #[arg(long, value_name = "NAME", value_parser = principal)]
     pub(crate) principal: Option<Principal>,
     /// How tools are named
@@ -69,14 +69,14 @@ pub(crate) struct TransportArguments {
 pub(crate) enum Names {
     /// plugin__tool
     Full,
-    /// tool, where no two plugins have one of the same name
+    /// tool; two plugins cannot have a tool of the same name
     Short,
 }
 
-/// Whose an answer is that comes through the client.
+/// Whose answer it is if it comes through the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Answers {
-    /// Nobody's: questions wait for `portcullis approvals`
+    /// No one's: requests wait for `portcullis approvals`
     Nobody,
     /// A person's: you know that the client asks one
     Person,
@@ -88,20 +88,20 @@ pub(crate) struct HttpArguments {
     /// Let other machines reach it; nothing is encrypted, so put something in front that speaks TLS
     #[arg(long, conflicts_with = "stdio")]
     pub(crate) allow_remote: bool,
-    /// A name that clients may call this server by, beside localhost and its address
+    /// One more name of this server, besides localhost and its address
     #[arg(long, value_name = "HOST[:PORT]", conflicts_with = "stdio", value_parser = setting::<AllowedHost>)]
     pub(crate) allow_host: Vec<AllowedHost>,
-    /// An origin whose pages may call, beside those of this machine; port `*` is any
+    /// One more origin whose pages may call, besides those of this machine; port `*` is any
     #[arg(long, value_name = "ORIGIN", conflicts_with = "stdio", value_parser = setting::<AllowedOrigin>)]
     pub(crate) allow_origin: Vec<AllowedOrigin>,
-    /// The tokens that clients may show: by line one, or NAME:TOKEN for the principal mcp.NAME [default: one of its
-    /// own, made at the first start, in mcp-token in the state directory]
+    /// The tokens that clients can use: one in each line, or NAME:TOKEN for the principal mcp.NAME [default: mcp-token
+    /// in the state directory, made at the first start]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["stdio", "no_auth", "oauth_issuer"])]
     pub(crate) token_file: Option<PathBuf>,
-    /// Take calls without a token, from every user and container of this machine
+    /// Accept calls without a token, from every user and container of this machine
     #[arg(long, conflicts_with_all = ["stdio", "oauth_issuer"])]
     pub(crate) no_auth: bool,
-    /// Take tokens of this authorization server, each for the principal oauth.ISSUER.SUBJECT
+    /// Accept tokens of this authorization server, each for the principal oauth.ISSUER.SUBJECT
     #[arg(long, value_name = "URL", conflicts_with = "stdio", requires_all = ["oauth_audience", "oauth_keys"])]
     pub(crate) oauth_issuer: Option<String>,
     /// The address of this server as tokens and clients know it

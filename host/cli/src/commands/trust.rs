@@ -39,7 +39,7 @@ async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Ex
     }
     if !arguments.yes {
         if !terminal.can_ask() {
-            bail!("nobody is there to be asked whether to trust it: look at it, and say --yes");
+            bail!("there is no terminal to ask at: look at the policy, then trust it with --yes");
         }
         if !confirmed(terminal, "Trust exactly this text, with these places?").await {
             return super::fail("it is not trusted: nothing was changed", Exit::Denied, context);
@@ -49,7 +49,7 @@ async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Ex
     if context.json {
         terminal.print(&json::line(&document(&project, &identity))?)?;
     } else {
-        terminal.note("trusted, until the file or a place that its grants lead to changes");
+        terminal.note("trusted until the file or a place that its grants lead to changes");
     }
     Ok(Exit::Completed)
 }

@@ -28,8 +28,8 @@ pub enum AuditError {
     /// The head is not one this host wrote.
     #[error(
         "the record's head (audit.head) is damaged or was written under another key: look with `portcullis audit \
-         verify`, then move audit.jsonl and audit.head aside to begin a new record. No remembered approval counts \
-         beside it"
+         verify`, then move audit.jsonl and audit.head aside to begin a new record. Remembered approvals do not \
+         count with a new record"
     )]
     Head,
     /// The record is shorter than its head says.

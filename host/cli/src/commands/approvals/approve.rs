@@ -66,7 +66,7 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
                 Err(why) => return fail(&why, Exit::Usage, context),
             };
             if !is_approved(arguments, asked, &approvals, context).await? {
-                return fail("nothing was answered: the question still waits", Exit::Denied, context);
+                return fail("not approved: the request stays open", Exit::Denied, context);
             }
             match approvals.answer(&question.id, &answer) {
                 Ok(Onward::There) => look_after(&approvals, &question.id).await?,
@@ -133,7 +133,9 @@ async fn is_approved(
         return Ok(true);
     }
     if !terminal.can_ask() {
-        bail!("nobody is there to approve it: look at it with `portcullis approvals show`, and say --yes");
+        bail!(
+            "there is no terminal to ask at: look at the request with `portcullis approvals show`, then approve it with --yes"
+        );
     }
     let prompt = format!("Approve {}? [y/N/more] ", asked.tool);
     let mut extent = Extent::Screen;
@@ -181,7 +183,7 @@ async fn resume(id: &str, context: &Context) -> anyhow::Result<Exit> {
             if reply::wants_a_wider_policy(&reply) && host.approvals().question(id)?.status == Status::Approved {
                 context
                     .terminal
-                    .note("the yes still stands: approve it again under the policy that asked (--policy FILE)");
+                    .note("the approval is still valid: approve it again under the policy that asked (--policy FILE)");
             }
             Ok(Exit::after(&reply))
         }
