@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 /// Requests of a model that does not take no for an answer.
 const REQUESTS: usize = 500;
 
+/// Sessions of a flood: more than the host remembers of one principal.
+const SESSIONS: usize = 1100;
+
 #[tokio::test]
 async fn three_refusals_in_a_row_end_the_questions_of_a_session() {
     let desk = Desk::new();
@@ -30,6 +33,26 @@ async fn three_refusals_in_a_row_end_the_questions_of_a_session() {
     }
     assert!(desk.marks().is_empty());
     desk.verifies();
+}
+
+/// A principal that is refused in sessions without end loses its own counts alone.
+#[tokio::test]
+async fn refusals_in_sessions_without_end_reset_the_count_of_no_other_principal() {
+    let desk = Desk::new();
+    let person = Person::who_says(no());
+    let host = desk.asking(&person).await;
+    let alice = |number| mark(number).session("loud").principal("alice".parse().unwrap());
+    for number in 0..4 {
+        assert_eq!(host.call(alice(number)).await.code, Code::ApprovalDenied);
+    }
+    assert_eq!(person.asked().len(), 3);
+    let flood = (0..SESSIONS).map(|number| mark(number).session(&number.to_string()).principal("bob".parse().unwrap()));
+    for reply in host.batch(Batch::new(flood.collect())).await {
+        assert_eq!(reply.code, Code::ApprovalDenied);
+    }
+    assert_eq!(person.asked().len(), SESSIONS);
+    assert!(host.call(alice(4)).await.message.contains("3 times in a row"));
+    assert_eq!(person.asked(), []);
 }
 
 /// A flood that comes all at once reaches a person no further than one turn of a model does.

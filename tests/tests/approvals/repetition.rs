@@ -2,9 +2,12 @@
 
 use crate::desk::{ALLOW, ASK, Desk, GRANT, left_behind, mark, open, policy_with};
 use crate::people::{Person, no};
-use portcullis::policy::Unattended;
+use portcullis::policy::{Principal, Unattended};
 use portcullis::{Answer, Code, Covers, Host, Request, Subject};
 use std::sync::Arc;
+
+/// Sessions of a flood: more than the host remembers of one principal.
+const SESSIONS: usize = 1500;
 
 fn good(arguments: &str) -> Request {
     Request::new("good.run", arguments)
@@ -85,6 +88,26 @@ async fn the_calls_of_others_are_not_in_the_row() {
             }
         }
     }
+}
+
+/// A principal that makes sessions without end loses its own rows alone.
+#[tokio::test]
+async fn sessions_without_end_reset_the_row_of_no_other_principal() {
+    let desk = Desk::new();
+    let person = Person::who_says(no());
+    // Without a grant no call of `marks` runs, and each is counted all the same.
+    let host = desk.approved_by(ALLOW, &person).await;
+    let of = |name: &str| name.parse::<Principal>().unwrap();
+    for _ in 0..2 {
+        assert_eq!(asked(&host, &person, good("{}").principal(of("alice"))).await, 0);
+    }
+    for number in 0..SESSIONS {
+        let principal = if number % 2 == 0 { of("bob") } else { of("bob").attenuated("helper").unwrap() };
+        let request = mark(number).principal(principal).session(&number.to_string());
+        assert_eq!(host.call(request).await.code, Code::DependencyNotGranted);
+    }
+    assert_eq!(asked(&host, &person, good("{}").principal(of("alice"))).await, 1);
+    assert_eq!(person.asked(), []);
 }
 
 #[tokio::test]

@@ -12,6 +12,9 @@ const CALLS: usize = 1000;
 /// The most questions that are open in one session, as the host has it.
 const SESSION_QUESTIONS_MAX: usize = 1024;
 
+/// The most questions that are open of one principal, as the host has it.
+const PRINCIPAL_QUESTIONS_MAX: usize = 2048;
+
 /// Requests of a flood.
 const FLOOD: usize = 10_000;
 
@@ -100,4 +103,22 @@ fn a_flood_of_requests_is_cut_off() {
     assert_eq!(alone(host.call(request(FLOOD + 1).session("flood"))).code, Code::ApprovalDenied);
     host.approvals().answer(&pending[1], &Answer::Yes).unwrap();
     assert_eq!(alone(host.resume(&pending[1])).unwrap().code, Code::Completed);
+}
+
+/// One principal, with its sub-agents, takes half of the places at most, however many sessions it makes.
+#[test]
+fn a_flood_of_one_principal_leaves_places_to_the_others() {
+    let desk = Desk::new();
+    let host = alone(desk.headless());
+    let request = |number: usize| Request::new("good.run", numbered(number)).session(&(number % 9).to_string());
+    let code = |request: Request| alone(host.call(request)).code;
+    for number in 0..PRINCIPAL_QUESTIONS_MAX {
+        let principal = if number % 2 == 0 { "bob" } else { "bob/helper" };
+        assert_eq!(code(request(number).principal(principal.parse().unwrap())), Code::ApprovalPending, "{number}");
+    }
+    for principal in ["bob", "bob/helper", "bob/another"] {
+        let request = request(FLOOD).session("new").principal(principal.parse().unwrap());
+        assert_eq!(code(request), Code::ApprovalDenied, "{principal}");
+    }
+    assert_eq!(code(request(FLOOD).principal("alice".parse().unwrap())), Code::ApprovalPending);
 }

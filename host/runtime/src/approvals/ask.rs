@@ -8,7 +8,7 @@ use super::join::Joined;
 use super::line::{AnswerLine, AskedLine};
 use super::recall::Recall;
 use super::wait::{Ended, Waiting};
-use super::{ApprovalError, Approvals, Body, Channel, QUESTIONS_MAX, SESSION_QUESTIONS_MAX};
+use super::{ApprovalError, Approvals, Body, Channel, is_full};
 use crate::approver::Question;
 use crate::audit::Kind;
 use crate::call::Rejection;
@@ -173,8 +173,7 @@ impl Approvals {
                     return Ok(Put::Joined(joined));
                 }
             }
-            let (all, session) = change.open_questions_count(&row.session, &row.principal)?;
-            if all >= QUESTIONS_MAX || session >= SESSION_QUESTIONS_MAX {
+            if is_full(change.open_questions_count(&row.session, &row.principal)?) {
                 return Ok(Put::Full);
             }
             change.ask(&row)?;

@@ -5,17 +5,10 @@ use super::attendance::Attendance;
 use super::binding::Binding;
 use super::line::AnswerLine;
 use super::recorded::Announcer;
-use super::{ApprovalError, Approvals, Body, Case, Channel, QUESTIONS_MAX};
+use super::{ApprovalError, Approvals, Body, Case, Channel};
 use crate::audit::Kind;
 use crate::ledger::{Change, Durable, QuestionRow, Status, Step, Subject, now};
 use portcullis_policy::Unattended;
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Approval requests that calls of this process have left behind for their callers, by the binding of the call: how a
-/// caller that comes back learns of a no.
-#[derive(Default)]
-pub(super) struct LeftRequests(Mutex<HashMap<String, String>>);
 
 /// What an earlier approval request for the same call comes to.
 pub(super) enum Joined {
@@ -42,34 +35,6 @@ pub(super) enum Joined {
     },
 }
 
-impl LeftRequests {
-    /// Remembers a request that its call has left.
-    pub(super) fn put(&self, binding: String, id: String) {
-        let mut left = self.lock();
-        // There is one for each open request at most; beyond that the oldest are of settled ones.
-        if left.len() >= QUESTIONS_MAX {
-            left.clear();
-        }
-        left.insert(binding, id);
-    }
-
-    fn get(&self, bindings: &[String; 2]) -> Option<String> {
-        let left = self.lock();
-        bindings.iter().find_map(|binding| left.get(binding).cloned())
-    }
-
-    fn remove(&self, bindings: &[String; 2]) {
-        let mut left = self.lock();
-        for binding in bindings {
-            left.remove(binding);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Case {
     /// The binding of this call as a call, and as a repetition: an approval of one is about the same call.
     fn bindings(&self) -> [String; 2] {
@@ -92,7 +57,7 @@ impl Approvals {
         let bindings = case.bindings();
         let [call, repeat] = &bindings;
         if self.shared.ledger.look(|change| change.open_questions_bound_to([call, repeat]))?.is_empty() {
-            return self.rejected_since(&bindings);
+            return self.rejected_since(case, &bindings);
         }
         let owner = self.owner()?;
         self.announced(Durable::Machine, |change, announcer| {
@@ -185,9 +150,8 @@ impl Approvals {
     }
 
     /// Whether an approver has said no since a call like this left its request. The caller learns of it once.
-    fn rejected_since(&self, bindings: &[String; 2]) -> Result<Joined, ApprovalError> {
-        let Some(id) = self.shared.left.get(bindings) else { return Ok(Joined::Nothing) };
-        self.shared.left.remove(bindings);
+    fn rejected_since(&self, case: &Case, bindings: &[String; 2]) -> Result<Joined, ApprovalError> {
+        let Some(id) = self.shared.left.take(&case.question.principal, bindings) else { return Ok(Joined::Nothing) };
         let row = self.shared.ledger.look(|change| change.question(&id))?;
         Ok(match row.filter(|row| row.status == Status::Rejected) {
             Some(row) => Joined::Rejected { note: row.note },

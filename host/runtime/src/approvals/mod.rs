@@ -11,7 +11,9 @@ mod claim;
 mod desk;
 mod difference;
 mod join;
+mod left;
 pub(crate) mod line;
+mod principal_map;
 mod recall;
 mod recorded;
 mod repetition;
@@ -32,17 +34,27 @@ pub use rollback::RolledBack;
 
 use crate::approver::{Approver, Question};
 use crate::audit::{AuditError, AuditLog};
-use crate::ledger::{Ledger, LedgerError, Owner, Status};
+use crate::ledger::{Ledger, LedgerError, OpenCount, Owner, Status};
 use portcullis_policy::{Pattern, Principal, Unattended};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::Notify;
 
 /// The most questions that are open in one session: more than any person answers, and a flood is cut off.
-pub(crate) const SESSION_QUESTIONS_MAX: usize = 1024;
+const SESSION_QUESTIONS_MAX: usize = 1024;
+
+/// Maximum open questions of one principal, its sub-agents included: half of all, so that none takes every place.
+const PRINCIPAL_QUESTIONS_MAX: usize = QUESTIONS_MAX / 2;
 
 /// The most questions that are open in all. Each holds its arguments, a mebibyte at the most.
-pub(crate) const QUESTIONS_MAX: usize = 4096;
+const QUESTIONS_MAX: usize = 4096;
+
+/// Whether there is no place for one more question.
+fn is_full(open: OpenCount) -> bool {
+    open.all >= QUESTIONS_MAX
+        || open.of_principal >= PRINCIPAL_QUESTIONS_MAX
+        || open.of_session >= SESSION_QUESTIONS_MAX
+}
 
 /// Why an approval cannot be given, taken back or spent. Whatever it is, the call does not run.
 #[derive(Debug, thiserror::Error)]
@@ -123,7 +135,7 @@ struct Shared {
     /// How many calls of this process wait for each approval request.
     waiters: attendance::Waiters,
     /// Approval requests whose calls have left, by their binding.
-    left: join::LeftRequests,
+    left: left::LeftRequests,
 }
 
 /// What the ledger keeps of an open question: what a person is shown, and what it takes to run the call later.
@@ -156,7 +168,7 @@ impl Approvals {
             refusals: repetition::Refusals::default(),
             attention: repetition::Attention::default(),
             waiters: attendance::Waiters::default(),
-            left: join::LeftRequests::default(),
+            left: left::LeftRequests::default(),
         };
         let approvals = Self { shared: Arc::new(shared), within: None };
         approvals.settle_left()?;

@@ -1,16 +1,17 @@
 //! Calls and refusals in a row. A model in a loop asks the same again and again: the host notices, so that a person
 //! does not have to.
 
+use super::principal_map::PrincipalMap;
 use crate::approver::Question;
 use portcullis_policy::{Principal, ToolName};
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The most sessions that are watched. Where there are more, the one that was quiet longest is forgotten.
-const SESSIONS_MAX: usize = 1024;
+/// Maximum sessions whose limit on questions is kept although nobody is asked. Those in use are always kept.
+const IDLE_SESSIONS_MAX: usize = 1024;
 
 /// The refusals in a row after which a session is not asked about for a while: nobody reads the fourth with care.
 const REFUSALS_MAX: u32 = 3;
@@ -29,14 +30,12 @@ type Session = (String, String);
 #[derive(Default)]
 pub(crate) struct Repetition {
     hasher: RandomState,
-    last: Mutex<HashMap<u64, Streak>>,
+    last: Mutex<PrincipalMap<u64, Streak>>,
 }
 
-#[derive(Clone, Copy)]
 struct Streak {
     call: u64,
     count: u64,
-    at: Instant,
 }
 
 impl Repetition {
@@ -44,23 +43,22 @@ impl Repetition {
     pub(crate) fn count(&self, session: &str, principal: &Principal, tool: &ToolName, arguments: &str) -> u64 {
         let (session, call) = (self.hasher.hash_one((session, principal)), self.hasher.hash_one((tool, arguments)));
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = last.get(&session).filter(|streak| streak.call == call).map_or(0, |streak| streak.count);
-        let count = before.saturating_add(1);
-        last.insert(session, Streak { call, count, at: Instant::now() });
-        forget(&mut last, |streak| streak.at);
+        let before = last.get(principal.as_str(), &session).filter(|streak| streak.call == call);
+        let count = before.map_or(0, |streak| streak.count).saturating_add(1);
+        last.insert(principal.as_str(), session, Streak { call, count });
         count
     }
 
     /// Begins to count anew: a person has looked at it.
     pub(crate) fn reset(&self, session: &str, principal: &Principal) {
         let session = self.hasher.hash_one((session, principal));
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).remove(&session);
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).remove(principal.as_str(), &session);
     }
 }
 
 /// How often in a row a person has said no in each session.
 #[derive(Default)]
-pub(super) struct Refusals(Mutex<HashMap<Session, Refused>>);
+pub(super) struct Refusals(Mutex<PrincipalMap<Session, Refused>>);
 
 #[derive(Clone, Copy)]
 struct Refused {
@@ -73,12 +71,12 @@ impl Refusals {
     pub(super) fn again(&self, question: &Question) -> Option<String> {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = session(question);
-        let refused = sessions.get(&key).copied()?;
+        let refused = sessions.get(&question.principal, &key).copied()?;
         if refused.count < REFUSALS_MAX {
             return None;
         }
         if refused.at.elapsed() >= REFUSED_TIME {
-            sessions.remove(&key);
+            sessions.remove(&question.principal, &key);
             return None;
         }
         Some(format!(
@@ -90,16 +88,16 @@ impl Refusals {
     /// Counts a no. One that comes while nobody is asked makes that no longer.
     pub(super) fn count(&self, question: &Question) {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let refused = sessions.entry(session(question)).or_insert(Refused { count: 0, at: Instant::now() });
-        if refused.count < REFUSALS_MAX {
-            *refused = Refused { count: refused.count + 1, at: Instant::now() };
+        let key = session(question);
+        let before = sessions.get(&question.principal, &key).map_or(0, |refused| refused.count);
+        if before < REFUSALS_MAX {
+            sessions.insert(&question.principal, key, Refused { count: before + 1, at: Instant::now() });
         }
-        forget(&mut sessions, |refused| refused.at);
     }
 
     /// Begins to count anew: a person said yes.
     pub(super) fn forget(&self, question: &Question) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&session(question));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&question.principal, &session(question));
     }
 }
 
@@ -115,7 +113,7 @@ impl Attention {
 
     fn of(&self, question: &Question) -> Arc<Semaphore> {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if sessions.len() > SESSIONS_MAX {
+        if sessions.len() > IDLE_SESSIONS_MAX {
             sessions.retain(|_, asked| asked.strong_count() > 0);
         }
         let asked = sessions.entry(session(question)).or_default();
@@ -129,15 +127,4 @@ impl Attention {
 
 fn session(question: &Question) -> Session {
     (question.session.clone(), question.principal.clone())
-}
-
-/// Forgets the session that was quiet longest, where there are too many.
-fn forget<K: Clone + Eq + Hash, T>(sessions: &mut HashMap<K, T>, at: impl Fn(&T) -> Instant) {
-    if sessions.len() <= SESSIONS_MAX {
-        return;
-    }
-    let oldest = sessions.iter().min_by_key(|(_, entry)| at(entry)).map(|(session, _)| session.clone());
-    if let Some(oldest) = oldest {
-        sessions.remove(&oldest);
-    }
 }

@@ -61,7 +61,7 @@ impl Waiting {
         let question = self.id().to_owned();
         if waits_for == WaitingFor::Caller {
             let binding = self.case.binding.digest(&self.case.covered, &self.case.question.session);
-            self.approvals.shared.left.put(binding, question.clone());
+            self.approvals.shared.left.put(&self.case.question.principal, binding, question.clone());
         }
         Asked::Pending { question, waits_for }
     }

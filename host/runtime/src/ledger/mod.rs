@@ -23,10 +23,10 @@ pub(crate) use answers::{AnswerRow, Held};
 pub(crate) use generation::{FIRST_GENERATION, Forgotten, LedgerPeek};
 pub(crate) use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};
 pub(crate) use owner::Owner;
-pub(crate) use questions::{Conflict, QuestionRow, Subject};
+pub(crate) use questions::{Conflict, OpenCount, QuestionRow, Subject};
 pub use status::Status;
 pub(crate) use status::Step;
-pub(crate) use store::{Found, Page, Quota, Sharing, StoreName, Unstored};
+pub(crate) use store::{Found, Page, Quota, Sharing, StoreName, Unstored, root_of_principal};
 
 use crate::places::State;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};

@@ -1,6 +1,7 @@
 //! Questions in the ledger: put down before a person is asked, and moved on by one step at a time.
 
 use super::status::{Status, Step};
+use super::store::{ROOT_OF_PRINCIPAL, root_of_principal};
 use super::{Change, LedgerError, now, owner};
 use rusqlite::{OptionalExtension, Params, Row, params};
 
@@ -57,6 +58,16 @@ pub(crate) struct QuestionRow {
     pub(crate) note: Option<String>,
 }
 
+/// How many questions are open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OpenCount {
+    pub(crate) all: usize,
+    /// Of one principal, its sub-agents included.
+    pub(crate) of_principal: usize,
+    /// Of one session of one principal.
+    pub(crate) of_session: usize,
+}
+
 /// Why a step was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
@@ -99,16 +110,18 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// How many questions are open, in all and in one session of one principal.
-    pub(crate) fn open_questions_count(&self, session: &str, principal: &str) -> Result<(usize, usize), LedgerError> {
-        let count =
-            format!("SELECT count(*), coalesce(sum(session = ?1 AND principal = ?2), 0) FROM question WHERE {OPEN}");
-        let counted: (i64, i64) = self
-            .transaction
-            .prepare_cached(&count)?
-            .query_row([session, principal], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let number = |count| usize::try_from(count).unwrap_or(usize::MAX);
-        Ok((number(counted.0), number(counted.1)))
+    /// Counts the questions that are open beside one that is about to be asked.
+    pub(crate) fn open_questions_count(&self, session: &str, principal: &str) -> Result<OpenCount, LedgerError> {
+        let count = format!(
+            "SELECT count(*), coalesce(sum({ROOT_OF_PRINCIPAL} = ?3), 0), \
+             coalesce(sum(session = ?1 AND principal = ?2), 0) FROM question WHERE {OPEN}"
+        );
+        let number = |row: &Row<'_>, index| Ok(usize::try_from(row.get::<_, i64>(index)?).unwrap_or(usize::MAX));
+        let read = |row: &Row<'_>| {
+            Ok(OpenCount { all: number(row, 0)?, of_principal: number(row, 1)?, of_session: number(row, 2)? })
+        };
+        let mut select = self.transaction.prepare_cached(&count)?;
+        Ok(select.query_row([session, principal, root_of_principal(principal)], read)?)
     }
 
     /// A question, as it stands.

@@ -24,6 +24,11 @@ const PRINCIPAL_STORES_MAX: i64 = 1024;
 /// The root of the column `principal`. The stores of a sub-agent count for its root principal.
 pub(super) const ROOT_OF_PRINCIPAL: &str = "substr(principal || '/', 1, instr(principal || '/', '/') - 1)";
 
+/// Returns the root of a principal: itself, or the principal that a sub-agent acts for.
+pub(crate) fn root_of_principal(principal: &str) -> &str {
+    principal.split('/').next().unwrap_or(principal)
+}
+
 /// Minimum age of the noted time of the last use before a read notes it again. This applies to stores that are never
 /// deleted for being unused.
 const USE_NOTED_EVERY: Duration = Duration::from_hours(24);
@@ -272,7 +277,7 @@ impl Change<'_> {
     /// Deletes session stores to make room for one more: the principal's own if it has too many, otherwise one of the
     /// principal with the largest number.
     fn make_room_for_session(&self, name: &StoreName, principal: &str) -> Result<(), LedgerError> {
-        let root = principal.split('/').next().unwrap_or(principal);
+        let root = root_of_principal(principal);
         let own = format!(
             "DELETE FROM store WHERE id IN (SELECT id FROM store \
              WHERE plugin = ?1 AND key = ?2 AND scope = 'session' AND {ROOT_OF_PRINCIPAL} = ?3 \

@@ -1,0 +1,137 @@
+//! A bounded map in which each entry belongs to a principal. A principal that adds too many entries loses its own, and
+//! never those of another principal that has fewer.
+
+use crate::ledger::root_of_principal;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Maximum entries of one principal, its sub-agents included. Callers make sessions without end.
+const OWN_ENTRIES_MAX: usize = 1024;
+
+/// Maximum entries of all principals. At a few hundred bytes each, a full map takes about one mebibyte.
+const ENTRIES_MAX: usize = 4096;
+
+/// Entries by principal and key. One too many removes the least recently used entry of the principal that has the most.
+pub(super) struct PrincipalMap<K, V> {
+    /// By the first name of the principal: what a sub-agent adds counts for the principal that it acts for.
+    principals: HashMap<String, HashMap<K, Entry<V>>>,
+    /// Counts uses, to order the entries by the last one.
+    uses: u64,
+}
+
+struct Entry<V> {
+    value: V,
+    used: u64,
+}
+
+impl<K, V> Default for PrincipalMap<K, V> {
+    fn default() -> Self {
+        Self { principals: HashMap::new(), uses: 0 }
+    }
+}
+
+impl<K: Clone + Eq + Hash, V> PrincipalMap<K, V> {
+    /// Returns an entry. Reading it counts as a use.
+    pub(super) fn get(&mut self, principal: &str, key: &K) -> Option<&V> {
+        self.uses += 1;
+        let entry = self.principals.get_mut(root_of_principal(principal))?.get_mut(key)?;
+        entry.used = self.uses;
+        Some(&entry.value)
+    }
+
+    /// Adds or replaces an entry, and makes room for it.
+    pub(super) fn insert(&mut self, principal: &str, key: K, value: V) {
+        self.uses += 1;
+        let own = self.principals.entry(root_of_principal(principal).to_owned()).or_default();
+        own.insert(key, Entry { value, used: self.uses });
+        if own.len() > OWN_ENTRIES_MAX {
+            remove_oldest(own);
+        } else if self.len() > ENTRIES_MAX {
+            // The new entry counts already, so that of principals with equally many, the one that adds makes room.
+            self.principals.values_mut().max_by_key(|entries| entries.len()).map(remove_oldest);
+        }
+    }
+
+    /// Removes an entry.
+    pub(super) fn remove(&mut self, principal: &str, key: &K) {
+        let principal = root_of_principal(principal);
+        let Some(own) = self.principals.get_mut(principal) else { return };
+        own.remove(key);
+        if own.is_empty() {
+            self.principals.remove(principal);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.principals.values().map(HashMap::len).sum()
+    }
+}
+
+/// Removes the least recently used entry.
+fn remove_oldest<K: Clone + Eq + Hash, V>(entries: &mut HashMap<K, Entry<V>>) {
+    let oldest = entries.iter().min_by_key(|(_, entry)| entry.used).map(|(key, _)| key.clone());
+    if let Some(oldest) = oldest {
+        entries.remove(&oldest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(principal: &str, entries: usize, map: &mut PrincipalMap<usize, ()>) {
+        (0..entries).for_each(|key| map.insert(principal, key, ()));
+    }
+
+    fn count(principal: &str, map: &PrincipalMap<usize, ()>) -> usize {
+        map.principals.get(principal).map_or(0, HashMap::len)
+    }
+
+    #[test]
+    fn a_principal_with_too_many_entries_loses_its_least_recently_used_one() {
+        let mut map = PrincipalMap::default();
+        filled("a", OWN_ENTRIES_MAX, &mut map);
+        assert!(map.get("a", &0).is_some(), "a read is a use");
+        map.insert("a", OWN_ENTRIES_MAX, ());
+        assert!(map.get("a", &1).is_none());
+        assert!(map.get("a", &0).is_some() && map.get("a", &OWN_ENTRIES_MAX).is_some());
+        assert_eq!(count("a", &map), OWN_ENTRIES_MAX);
+    }
+
+    #[test]
+    fn sub_agents_count_for_the_principal_that_they_act_for() {
+        let mut map = PrincipalMap::default();
+        map.insert("b", 0, ());
+        for helper in 0..2 * OWN_ENTRIES_MAX {
+            map.insert(&format!("a/helper{helper}"), helper, ());
+        }
+        assert_eq!((count("a", &map), count("b", &map)), (OWN_ENTRIES_MAX, 1));
+    }
+
+    /// However many principals there are, and however many entries they add.
+    #[test]
+    fn a_full_map_removes_entries_of_the_principal_that_has_the_most() {
+        let mut map = PrincipalMap::default();
+        filled("few", 1, &mut map);
+        let many = ENTRIES_MAX / OWN_ENTRIES_MAX;
+        for number in 0..many {
+            filled(&format!("many{number}"), OWN_ENTRIES_MAX, &mut map);
+        }
+        filled("some", OWN_ENTRIES_MAX / 2, &mut map);
+        assert_eq!((map.len(), count("few", &map)), (ENTRIES_MAX, 1));
+        assert_eq!(count("some", &map), OWN_ENTRIES_MAX / 2);
+        for number in 0..many {
+            filled(&format!("many{number}"), 2 * OWN_ENTRIES_MAX, &mut map);
+        }
+        assert_eq!((map.len(), count("few", &map)), (ENTRIES_MAX, 1));
+        assert_eq!(count("some", &map), OWN_ENTRIES_MAX / 2, "it has fewer than the others");
+    }
+
+    #[test]
+    fn an_empty_principal_takes_no_room() {
+        let mut map = PrincipalMap::default();
+        map.insert("a/b", 1, ());
+        map.remove("a", &1);
+        assert!(map.principals.is_empty() && map.get("a", &1).is_none());
+    }
+}
