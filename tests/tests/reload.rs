@@ -28,5 +28,8 @@ mod policy;
 #[path = "reload/waiting.rs"]
 mod waiting;
 
+#[path = "reload/left.rs"]
+mod left;
+
 #[path = "reload/descriptions.rs"]
 mod descriptions;

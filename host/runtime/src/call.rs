@@ -26,6 +26,7 @@ pub(crate) use grant::{
     ungranted, unnamed_host,
 };
 pub(crate) use record::CallRecord;
+pub(crate) use redecide::redecide_left;
 pub(crate) use shape::{Flaw, check as check_answer};
 pub(crate) use validate::{ValidCall, is_callable};
 

@@ -8,6 +8,7 @@ use crate::admission::{self, Admissions};
 use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::approver::Approver;
 use crate::audit::{AuditError, AuditLog};
+use crate::call::redecide_left;
 use crate::catalog::{Loader, Observer, PluginDirectory, Silent};
 use crate::grants;
 use crate::hooks::Hook;
@@ -228,7 +229,7 @@ impl HostBuilder {
         in_force.opening(&state, &loader.plugins.held()).bind_all(&mut catalog)?;
         loader.describe_all(&mut catalog);
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
-        Ok(Host(Arc::new(Inner {
+        let host = Arc::new(Inner {
             catalog: watch::Sender::new(Arc::new(catalog)),
             seen: Mutex::new(seen),
             sources: self.policy,
@@ -252,7 +253,10 @@ impl HostBuilder {
             admissions,
             reviews: Semaphore::new(EXTRA_SLOTS as usize),
             arguments_bytes_max: reserved.limits().arguments_bytes,
-        })))
+        });
+        // Where this fails, each call is still decided on again before it runs.
+        let _ = redecide_left(&host).await;
+        Ok(Host(host))
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct PolicyInForce {
     pub(crate) policy: Arc<Policy>,
     /// The SHA-256 of its text, as the audit log names it.
     pub(crate) sha256: String,
+    /// Where it was read from, as a hash: each version of one policy has the same.
+    pub(crate) source: String,
     pub(crate) bases: Bases,
     /// The files it was read from. No grant may contain them.
     pub(crate) files: Vec<PolicyFile>,
@@ -68,8 +70,8 @@ pub(crate) struct Reserved(Limits);
 impl PolicyInForce {
     /// Makes a snapshot from a policy that was read and the network that it names.
     pub(crate) fn new(read: Read, network: Network) -> Self {
-        let Read { policy, sha256, bases, files, untrusted, secrets } = read;
-        Self { policy: Arc::new(policy), sha256, bases, files, untrusted, secrets, network }
+        let Read { policy, sha256, bases, files, untrusted, secrets, source } = read;
+        Self { policy: Arc::new(policy), sha256, source, bases, files, untrusted, secrets, network }
     }
 
     /// Returns what is needed to open its grants.
@@ -129,8 +131,16 @@ impl PolicyInForce {
             project_grants: Vec::new(),
         };
         let network = Network::new(&[]).expect("a network needs nothing");
-        let (policy, sha256) = (Arc::new(Policy::deny_all()), String::new());
-        Arc::new(Self { policy, sha256, bases, files: Vec::new(), untrusted: None, secrets: Vec::new(), network })
+        Arc::new(Self {
+            policy: Arc::new(Policy::deny_all()),
+            sha256: String::new(),
+            source: String::new(),
+            bases,
+            files: Vec::new(),
+            untrusted: None,
+            secrets: Vec::new(),
+            network,
+        })
     }
 }
 

@@ -3,12 +3,13 @@
 use crate::approvals::Approvals;
 use crate::grants::Bases;
 use crate::open::OpenError;
-use crate::places::PolicyFile;
+use crate::places::{PolicyFile, resolve};
 use crate::policy_in_force::SecretFile;
 use crate::project_policy::ProjectPolicy;
 use crate::standard;
 use crate::text::sha256;
 use portcullis_policy::{Layer, Layers, Policy, Trust};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The layers, as they were named.
@@ -37,6 +38,8 @@ pub(crate) struct Read {
     pub(crate) untrusted: Option<PathBuf>,
     /// The files of its secrets.
     pub(crate) secrets: Vec<SecretFile>,
+    /// Where it was read from ([`PolicySources::identity`]).
+    pub(crate) source: String,
 }
 
 /// One layer's text, and where it is from.
@@ -54,6 +57,19 @@ impl PolicySources {
             Some(UserPolicy::Text { .. }) | None => None,
         };
         user.into_iter().chain(&self.project).map(PathBuf::as_path)
+    }
+
+    /// A hash over where the policy is read from, whatever it says there: the places of its files, and the text that an
+    /// embedder holds for a layer.
+    fn identity(&self) -> String {
+        let user = match &self.user {
+            Some(UserPolicy::File { path, .. }) => place_identity(path),
+            Some(UserPolicy::Text { text, .. }) => sha256(text),
+            None => String::new(),
+        };
+        let project = self.project.as_deref().map(place_identity).unwrap_or_default();
+        let built_in = self.built_in.as_deref().map(sha256).unwrap_or_default();
+        sha256([built_in, user, project].join("\n"))
     }
 
     /// Reads every layer as it is now.
@@ -108,6 +124,7 @@ impl PolicySources {
             sha256: digest(&texts),
             bases,
             secrets,
+            source: self.identity(),
             untrusted: project.filter(|_| trust == Trust::Untrusted).map(|project| project.path),
             files,
         })
@@ -117,6 +134,14 @@ impl PolicySources {
 /// Reads a policy alone, to refuse it early.
 pub(crate) fn parse(text: &str, path: &Path) -> Result<Policy, OpenError> {
     Policy::parse(text).map_err(|error| OpenError::Policy { path: path.to_owned(), error: Box::new(error) })
+}
+
+/// A hash of the place of a file, which need not exist.
+fn place_identity(path: &Path) -> String {
+    let directory = path.parent().unwrap_or(Path::new(""));
+    // No policy is read from a directory that cannot be resolved.
+    let directory = resolve(directory).unwrap_or_else(|_| directory.to_owned());
+    sha256(directory.join(path.file_name().unwrap_or_default()).as_os_str().as_bytes())
 }
 
 fn file(path: &Path, files: &mut Vec<PolicyFile>) -> Result<Option<Text>, OpenError> {

@@ -7,6 +7,7 @@ mod look;
 mod policy;
 
 use crate::audit::AuditError;
+use crate::call::redecide_left;
 use crate::catalog::Seen;
 use crate::host::Inner;
 use crate::open::OpenError;
@@ -83,8 +84,16 @@ impl From<ReloadError> for LookError {
     }
 }
 
-/// Reloads. Reloads run one at a time, and each starts from the result of the previous one.
+/// Reloads, and then decides again on the approval requests that were left behind.
 pub(crate) async fn reload(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
+    let reloaded = look_again(host).await;
+    // If this fails, the next reload tries again. Until then each call is decided again before it runs.
+    let _ = redecide_left(host).await;
+    reloaded
+}
+
+/// Reads the policy and the files. This runs once at a time, and each run starts from the result of the previous one.
+async fn look_again(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
     let mut seen = host.seen.lock().await;
     let fault = match policy::changed(host).await {
         Ok(None) => None,

@@ -33,7 +33,7 @@ async fn until(status: &mut Receiver<PolicyStatus>, what: &str, is: impl Fn(&Pol
 }
 
 /// Returns the entries of a kind in the audit log.
-fn entries(host: &Host, kind: &str) -> Vec<Value> {
+pub(crate) fn entries(host: &Host, kind: &str) -> Vec<Value> {
     let mut entries = Vec::new();
     let read = host.audit().read(|entry| {
         if entry.document["kind"] == kind {

@@ -11,10 +11,10 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 /// Every call needs approval.
-const ASK: &str = "[approvals]\nrepeats = 1000000\n[limits]\ntime = \"60 s\"\n[defaults]\ndecision = \"ask\"\n";
+pub(crate) const ASK: &str = "[approvals]\nrepeats = 1000000\n[limits]\ntime = \"60 s\"\n[defaults]\ndecision = \"ask\"\n";
 
 /// Begins a call that is answered from elsewhere, and returns when its approval request is open.
-async fn waiting(host: &Host, plugin: &'static str) -> (JoinHandle<Reply>, OpenQuestion) {
+pub(crate) async fn waiting(host: &Host, plugin: &'static str) -> (JoinHandle<Reply>, OpenQuestion) {
     let caller = host.clone();
     let request = portcullis::Request::new(format!("{plugin}.run"), r#"{"go":"yes"}"#).answered_elsewhere();
     let running = tokio::spawn(async move { caller.call(request).await });

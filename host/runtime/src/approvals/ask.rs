@@ -8,7 +8,7 @@ use super::join::Joined;
 use super::line::{AnswerLine, AskedLine};
 use super::recall::Recall;
 use super::wait::{Ended, Waiting};
-use super::{ApprovalError, Approvals, Body, Channel, is_full};
+use super::{ApprovalError, Approvals, AskedUnder, Body, Channel, is_full};
 use crate::approver::Question;
 use crate::audit::Kind;
 use crate::call::Rejection;
@@ -39,6 +39,7 @@ pub(crate) struct Case {
     pub(crate) agent: Option<String>,
     pub(crate) keeps_payloads: bool,
     pub(crate) times: Times,
+    pub(crate) asked_under: Option<AskedUnder>,
 }
 
 /// How long everything holds.
@@ -235,6 +236,7 @@ impl Approvals {
             keeps_payloads: case.keeps_payloads,
             session_milliseconds: milliseconds(case.times.session),
             always_milliseconds: milliseconds(case.times.always),
+            asked_under: case.asked_under.clone(),
         };
         let asked_at = now();
         let open = if nobody { case.times.pending } else { case.times.pending.max(case.times.waiting) };

@@ -3,9 +3,8 @@
 use super::answer::covered;
 use super::binding::Binding;
 use super::{ApprovalError, Approvals, Body};
-use crate::ledger::{Durable, LedgerError, Status, Step, Subject, now};
+use crate::ledger::{Durable, Status, Step, Subject, now};
 use crate::request::Request;
-use portcullis_policy::Principal;
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 
@@ -99,14 +98,7 @@ impl Approvals {
                 status => Err(ApprovalError::Settled(status)),
             }
         })?;
-        let body = Body::parse(id, row.body.as_deref())?;
-        let principal: Principal = row.principal.parse().map_err(|error| LedgerError::form(id, error))?;
-        let request = Request::new(row.tool, body.question.arguments)
-            .session(&row.session)
-            .principal(principal)
-            .automated(body.automated)
-            .written_by(body.message.as_deref(), body.agent.as_deref())
-            .resuming(id);
+        let request = Body::parse(id, row.body.as_deref())?.request(&row)?.resuming(id);
         Ok(Redeemed { request, call: row.call })
     }
 

@@ -1,7 +1,49 @@
-//! Approval requests that no call waits for any more.
+//! Approval requests that no call waits for any more: what a later policy needs to decide on their calls again.
 
+use super::answer::{NOTE_BYTES_MAX, covered};
+use super::binding::Binding;
+use super::line::WithdrawalLine;
 use super::principal_map::PrincipalMap;
+use super::{ApprovalError, Approvals, Body};
+use crate::approver::Question;
+use crate::audit::Kind;
+use crate::ledger::{Change, Durable, LedgerError, QuestionRow, Status, Step};
+use crate::request::Request;
+use crate::text::cut;
+use portcullis_policy::Principal;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::sync::{Mutex, PoisonError};
+
+/// What the decision to ask an approver followed from, beside the call and the rules.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AskedUnder {
+    /// Where the policy was read from. A policy from elsewhere does not decide on the call again.
+    pub(crate) policy_source: String,
+    pub(crate) observed: Observed,
+}
+
+/// What was found out about a call before an approver is asked. It holds under every policy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Observed {
+    /// What the plugin's review wants an approver to look at.
+    pub(crate) review: Option<String>,
+    /// How often exactly this call has come in a row.
+    pub(crate) count: u64,
+    /// What was mended in the arguments.
+    pub(crate) repaired: Option<String>,
+}
+
+/// The call of an approval request that was left behind.
+pub(crate) struct LeftCall {
+    pub(crate) request: Request,
+    pub(crate) question: Question,
+    pub(crate) arguments: Map<String, Value>,
+    pub(crate) binding: Binding,
+    pub(crate) observed: Observed,
+}
 
 /// Approval requests that calls of this process have left behind for their callers, by the binding of the call: how a
 /// caller that comes back learns of a no.
@@ -20,6 +62,83 @@ impl LeftRequests {
         let id = bindings.iter().find_map(|binding| left.get(principal, binding).cloned());
         bindings.iter().for_each(|binding| left.remove(principal, binding));
         id
+    }
+}
+
+impl Body {
+    /// The request to make the call of a question, as it was made.
+    pub(super) fn request(&self, row: &QuestionRow) -> Result<Request, ApprovalError> {
+        let principal: Principal = row.principal.parse().map_err(|error| LedgerError::form(&row.id, error))?;
+        let request = Request::new(&*row.tool, &*self.question.arguments).session(&row.session).principal(principal);
+        Ok(request.automated(self.automated).written_by(self.message.as_deref(), self.agent.as_deref()))
+    }
+}
+
+impl LeftCall {
+    /// The call of a request that was asked under a policy from `policy_source`.
+    fn of(row: &QuestionRow, policy_source: &str) -> Result<Option<Self>, ApprovalError> {
+        let mut body = Body::parse(&row.id, row.body.as_deref())?;
+        let Some(AskedUnder { observed, .. }) = body.asked_under.take().filter(|asked| asked.policy_source == policy_source)
+        else {
+            return Ok(None);
+        };
+        let (request, arguments) = (body.request(row)?, covered(&row.id, &body)?);
+        let Body { question, binding, .. } = body;
+        Ok(Some(Self { request, question, arguments, binding, observed }))
+    }
+}
+
+impl Approvals {
+    /// Withdraws the requests that no call waits for and that were asked under a policy from `policy_source`, where
+    /// `obsolete` says why an approver need not answer them. Their calls have to be made again.
+    ///
+    /// # Errors
+    /// The ledger or the record cannot be read or written. No request is withdrawn then.
+    pub(crate) fn withdraw_left(
+        &self,
+        policy_source: &str,
+        obsolete: impl Fn(&LeftCall) -> Option<String>,
+    ) -> Result<(), ApprovalError> {
+        let mut withdrawn = Vec::new();
+        for id in self.shared.ledger.look(|change| change.waiting_call_ids())? {
+            // One at a time, so that calls which need the ledger do not wait for all of them.
+            let row = self.shared.ledger.look(|change| self.left_behind(change, &id))?;
+            // A row that cannot be read gives no right, and says so when it is listed.
+            let left = row.and_then(|row| LeftCall::of(&row, policy_source).ok().flatten());
+            if let Some(why) = left.and_then(|left| obsolete(&left)) {
+                withdrawn.push((id, why));
+            }
+        }
+        if withdrawn.is_empty() {
+            return Ok(());
+        }
+        self.change(Durable::Machine, |change| {
+            withdrawn.iter().try_for_each(|(id, why)| self.withdraw(change, id, cut(why, NOTE_BYTES_MAX)))
+        })
+    }
+
+    fn withdraw(&self, change: &Change<'_>, id: &str, why: &str) -> Result<(), ApprovalError> {
+        // A call may have joined it in the meantime: that one decides for itself.
+        let Some(row) = self.left_behind(change, id)? else { return Ok(()) };
+        if change.step(id, Step::Withdraw, Some(why))?.is_ok() {
+            change.post(Kind::Withdrawn.as_str(), &WithdrawalLine { call: &row.call, question: id, why })?;
+        }
+        Ok(())
+    }
+
+    /// Returns an open request if no call of this process waits for it and no other process that still runs owns it.
+    fn left_behind(&self, change: &Change<'_>, id: &str) -> Result<Option<QuestionRow>, ApprovalError> {
+        let row = match change.question(id) {
+            Err(LedgerError::Seal(_)) => return Ok(None),
+            row => row?,
+        };
+        let is_own = |row: &QuestionRow| self.owner().map(|owner| owner.id() == row.owner);
+        Ok(match row {
+            Some(row) if !matches!(row.status, Status::Pending | Status::Approved) => None,
+            Some(row) if self.shared.waiters.count(id) > 0 => None,
+            Some(row) if change.is_waited_for(&row) && !is_own(&row)? => None,
+            row => row,
+        })
     }
 }
 

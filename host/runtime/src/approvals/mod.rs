@@ -29,6 +29,7 @@ pub(crate) use binding::Binding;
 pub(crate) use claim::Ticket;
 pub use desk::{HeldAnswer, Listing, OpenQuestion};
 pub(crate) use difference::{Edit, EditTarget, not_computed};
+pub(crate) use left::{AskedUnder, LeftCall, Observed};
 pub(crate) use repetition::Repetition;
 pub use rollback::RolledBack;
 
@@ -155,6 +156,9 @@ pub(crate) struct Body {
     /// What the call would change is computed from this, whenever the question is shown.
     #[serde(default)]
     pub(crate) target: Option<EditTarget>,
+    /// What a later policy decides on the call with; nothing for what a running call asks for.
+    #[serde(default)]
+    pub(crate) asked_under: Option<AskedUnder>,
 }
 
 impl Approvals {

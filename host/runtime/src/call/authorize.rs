@@ -6,9 +6,10 @@ use super::grant;
 use super::hooks;
 use super::question;
 use super::record::CallRecord;
+use super::redecide::redecide_left;
 use super::unwanted::unwanted;
 use super::validate::ValidCall;
-use crate::approvals::{ApprovalError, Asked, NOTE_BYTES_MAX, Ticket, WaitingFor, unkept};
+use crate::approvals::{ApprovalError, Asked, AskedUnder, NOTE_BYTES_MAX, Observed, Ticket, WaitingFor, unkept};
 use crate::host::Inner;
 use crate::ledger::{Subject, blocking};
 use crate::provenance::{Provenance, Repair};
@@ -41,13 +42,6 @@ pub(crate) struct ApprovedCall {
     pub(super) by_a_person: bool,
 }
 
-/// What is known about a call before an approver is asked. It is valid under every policy.
-pub(super) struct Observed {
-    review: Review,
-    /// How many times in a row exactly this call was made.
-    count: u64,
-}
-
 impl ValidCall {
     pub(super) async fn authorize(
         self: Arc<Self>,
@@ -65,15 +59,17 @@ impl ValidCall {
             return Err(refused(&self, reason));
         }
         hooks::before(host, record, &self, request).await?;
-        self.check_repair(request)?;
+        self.check_repair(request.is_repaired())?;
         let origin = &request.origin;
         let count = host.repetition.count(&origin.session, &origin.principal, &self.tool.name, &self.canonical);
-        let observed = Observed { review, count };
+        let review = if let Review::Ask(reason) = review { Some(quoted(&reason)) } else { None };
+        let repaired = request.provenance.as_deref().filter(|from| from.is_repaired()).map(repaired);
+        let observed = Observed { review, count, repaired };
         if let Some(question) = &request.resumes {
             record.spend(self.redeem(host, request, question).await?);
             return Ok(ApprovedCall { limits: self.limits(), call: self, by_a_person: true });
         }
-        let Some((subject, reason)) = self.reasons(request, &verdict, &observed) else {
+        let Some((subject, reason)) = self.reasons(&verdict, &observed) else {
             return Ok(ApprovedCall { limits: self.limits(), call: self, by_a_person: false });
         };
         grant::check_answerable(&self)?;
@@ -111,8 +107,8 @@ impl ValidCall {
     }
 
     /// Arguments that were mended are refused unless the policy lets those of the plugin be.
-    pub(super) fn check_repair(&self, request: &Request) -> Result<(), Rejection> {
-        if !request.is_repaired() || self.policy.policy.repair(&self.plugin.name) == Leniency::Ask {
+    pub(super) fn check_repair(&self, is_repaired: bool) -> Result<(), Rejection> {
+        if !is_repaired || self.policy.policy.repair(&self.plugin.name) == Leniency::Ask {
             return Ok(());
         }
         let tool = &self.tool.name;
@@ -123,22 +119,14 @@ impl ValidCall {
     }
 
     /// Why a person has to be asked, where one has to be.
-    pub(super) fn reasons(
-        &self,
-        request: &Request,
-        verdict: &Verdict,
-        observed: &Observed,
-    ) -> Option<(Subject, String)> {
-        let Observed { review, count } = observed;
+    pub(super) fn reasons(&self, verdict: &Verdict, observed: &Observed) -> Option<(Subject, String)> {
+        let Observed { review, count, repaired } = observed;
         let mut reasons = Vec::new();
         if verdict.decision == Decision::Ask {
             reasons.push(verdict_text(verdict));
         }
         reasons.extend(grant::unnamed_host(self));
-        if let Review::Ask(reason) = review {
-            reasons.push(quoted(reason));
-        }
-        reasons.extend(request.provenance.as_deref().filter(|from| from.is_repaired()).map(repaired));
+        reasons.extend(review.iter().chain(repaired).cloned());
         reasons.extend(self.unchecked());
         let repeats = *count >= self.policy.policy.approvals().repeats;
         if repeats {
@@ -162,6 +150,8 @@ impl ValidCall {
         let mut case = question::about_call(&request.origin, self, record.id(), subject, reason)?;
         case.afresh = request.is_repaired() || self.tool.schema.is_absent();
         case.times.leaving = request.approval_wait;
+        let (policy_source, observed_before) = (self.policy.source.clone(), observed.clone());
+        case.asked_under = Some(AskedUnder { policy_source, observed: observed_before });
         let channel = request.channel(host, &self.policy.policy);
         let stopped = async {
             tokio::select! {
@@ -177,6 +167,11 @@ impl ValidCall {
                 true
             }
             Asked::Redecided => false,
+            // Another policy took effect after its last look at the requests, or before this one was there.
+            Asked::Pending { .. } if !self.still_waits(&host.catalog(), request, observed) => {
+                redecide_left(host).await.map_err(|error| unkept(&error))?;
+                false
+            }
             Asked::No { note } => return Err(disapproved(self, note.as_deref())),
             Asked::Pending { question, waits_for } => {
                 let rejection = pending(host, self, &question, waits_for);

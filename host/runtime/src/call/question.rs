@@ -147,5 +147,6 @@ fn case(origin: &Origin, call: &ValidCall, id: &str, asked: About, reason: Strin
             session: approvals.session_time,
             always: approvals.always_time,
         },
+        asked_under: None,
     })
 }

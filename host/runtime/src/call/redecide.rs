@@ -1,26 +1,77 @@
-//! A call that waits for a person, decided again under each new policy: what the policy now denies is not run, what it
-//! now allows need not wait, and an approval of other grants than the call would get is none.
+//! A call with an open approval request, decided again under each new policy. What the policy now denies is not run,
+//! what it now allows needs no approval, and an approval of other grants than the call would get is none.
+//!
+//! A call that waits does this by itself. For a request that its call has left behind, the host does it.
 
 use super::Rejection;
-use super::authorize::Observed;
+use super::authorize::verdict_text;
 use super::question;
 use super::record::CallRecord;
 use super::validate::{ValidCall, is_callable};
+use crate::approvals::{ApprovalError, Binding, LeftCall, Observed};
 use crate::catalog::Catalog;
 use crate::host::Inner;
-use crate::ledger::Subject;
+use crate::ledger::{Subject, blocking};
 use crate::reply::Code;
-use crate::request::Request;
-use portcullis_policy::Decision;
+use crate::request::{Origin, Request};
+use portcullis_policy::{Decision, ToolName};
+use serde_json::{Map, Value};
 use std::sync::Arc;
+
+/// A call with an open approval request, as a new policy looks at it.
+struct AskedCall<'a> {
+    origin: &'a Origin,
+    tool: &'a ToolName,
+    arguments: &'a Map<String, Value>,
+    canonical: &'a str,
+    /// What an approval of it is bound to.
+    binding: Binding,
+}
+
+impl AskedCall<'_> {
+    /// Why the policy of a catalog does not ask for this approval; nothing where it does.
+    fn obsolete(&self, catalog: &Catalog, observed: &Observed) -> Option<String> {
+        let call = match self.under(catalog) {
+            Ok(call) => call,
+            Err(why) => return Some(why),
+        };
+        let verdict = call.policy.policy.decide(&call.question(self.origin));
+        if verdict.decision == Decision::Deny {
+            return Some(format!("the call is denied: {}", verdict_text(&verdict)));
+        }
+        if call.check_repair(observed.repaired.is_some()).is_err() {
+            return Some("its arguments were mended, which is no longer allowed".to_owned());
+        }
+        let asks = call.reasons(&verdict, observed).is_some();
+        (!asks).then(|| "the call needs no approval any more".to_owned())
+    }
+
+    /// The same call under the policy of a catalog, where an approver would be shown the same, or why not.
+    fn under(&self, catalog: &Catalog) -> Result<Arc<ValidCall>, String> {
+        let found = catalog.find(self.tool).filter(|(_, tool)| is_callable(&catalog.policy.policy, tool));
+        let (plugin, tool) = found.ok_or("its tool can no longer be called")?;
+        let call = ValidCall {
+            policy: Arc::clone(&catalog.policy),
+            plugin: Arc::clone(plugin),
+            tool: Arc::clone(tool),
+            arguments: self.arguments.clone(),
+            canonical: self.canonical.to_owned(),
+        };
+        let now = question::binding_of_call(self.origin, &call, Subject::Call);
+        match self.binding.changed(&now) {
+            Some(changed) => Err(changed),
+            None => Ok(Arc::new(call)),
+        }
+    }
+}
 
 impl ValidCall {
     /// Waits until a policy is in force under which the call need not wait any longer, one way or the other.
-    pub(super) async fn redecided(self: &Arc<Self>, host: &Inner, request: &Request, observed: &Observed) {
+    pub(super) async fn redecided(&self, host: &Inner, request: &Request, observed: &Observed) {
         let mut changes = host.catalog.subscribe();
         loop {
             let catalog = Arc::clone(&changes.borrow_and_update());
-            if !Arc::ptr_eq(&catalog.policy, &self.policy) && !self.still_waits(&catalog, request, observed) {
+            if !self.still_waits(&catalog, request, observed) {
                 return;
             }
             if changes.changed().await.is_err() {
@@ -30,13 +81,9 @@ impl ValidCall {
         }
     }
 
-    /// Whether the same approval request is still what a policy wants.
-    fn still_waits(self: &Arc<Self>, catalog: &Catalog, request: &Request, observed: &Observed) -> bool {
-        let Ok(call) = self.renewed(catalog, request) else { return false };
-        let verdict = call.policy.policy.decide(&call.question(&request.origin));
-        verdict.decision != Decision::Deny
-            && call.check_repair(request).is_ok()
-            && call.reasons(request, &verdict, observed).is_some()
+    /// Whether the same approval request is still what the policy of a catalog wants.
+    pub(super) fn still_waits(&self, catalog: &Catalog, request: &Request, observed: &Observed) -> bool {
+        Arc::ptr_eq(&catalog.policy, &self.policy) || self.asked(&request.origin).obsolete(catalog, observed).is_none()
     }
 
     /// The call under the policy in force now, which has decided on it. Where nothing was reloaded, it is as it was.
@@ -52,33 +99,21 @@ impl ValidCall {
         if Arc::ptr_eq(&catalog.policy, &self.policy) {
             return Ok(Arc::clone(self));
         }
-        let call = self.renewed(&catalog, request)?;
+        let call = self.asked(&request.origin).under(&catalog).map_err(|why| self.withdrawn(&why))?;
         record.valid(&call);
         let verdict = call.decide(host, request, record).await?;
-        call.check_repair(request)?;
-        match call.reasons(request, &verdict, observed) {
+        call.check_repair(request.is_repaired())?;
+        match call.reasons(&verdict, observed) {
             // Another policy came between the one that needed nobody and this one.
             Some(_) if !by_a_person => Err(self.withdrawn("another policy asks for an approval again")),
             Some(_) | None => Ok(call),
         }
     }
 
-    /// The same call under the policy of a catalog, where a person would be shown the same.
-    fn renewed(&self, catalog: &Catalog, request: &Request) -> Result<Arc<Self>, Rejection> {
-        let found = catalog.find(&self.tool.name).filter(|(_, tool)| is_callable(&catalog.policy.policy, tool));
-        let (plugin, tool) = found.ok_or_else(|| self.withdrawn("its tool can no longer be called"))?;
-        let call = Self {
-            policy: Arc::clone(&catalog.policy),
-            plugin: Arc::clone(plugin),
-            tool: Arc::clone(tool),
-            arguments: self.arguments.clone(),
-            canonical: self.canonical.clone(),
-        };
-        let bound = |call: &Self| question::binding_of_call(&request.origin, call, Subject::Call);
-        match bound(self).changed(&bound(&call)) {
-            Some(changed) => Err(self.withdrawn(&changed)),
-            None => Ok(Arc::new(call)),
-        }
+    fn asked<'a>(&'a self, origin: &'a Origin) -> AskedCall<'a> {
+        let binding = question::binding_of_call(origin, self, Subject::Call);
+        let (tool, arguments, canonical) = (&self.tool.name, &self.arguments, &*self.canonical);
+        AskedCall { origin, tool, arguments, canonical, binding }
     }
 
     fn withdrawn(&self, why: &str) -> Rejection {
@@ -89,4 +124,41 @@ impl ValidCall {
         );
         Rejection::new(Code::ApprovalDenied, message).with_detail(format!("after the policy was reloaded, {why}"))
     }
+}
+
+/// Decides again, under the policy in force, on every approval request that was asked under an earlier version of it
+/// and that no call waits for. Withdraws those that the policy does not ask for.
+///
+/// # Errors
+/// The ledger or the record cannot be used. Every request is still decided on again before its call runs.
+pub(crate) async fn redecide_left(host: &Arc<Inner>) -> Result<(), ApprovalError> {
+    let host = Arc::clone(host);
+    blocking(move || {
+        let catalog = host.catalog();
+        let obsolete = |left: &LeftCall| obsolete(&catalog, left);
+        host.approvals.withdraw_left(&catalog.policy.source, obsolete)
+    })
+    .await
+}
+
+fn obsolete(catalog: &Catalog, left: &LeftCall) -> Option<String> {
+    // A plugin that is another, or not there, is no matter of the policy: the same one may come back.
+    let (plugin, tool) = catalog.find(&left.question.tool)?;
+    if *plugin.sha256_hex != *left.binding.plugin_sha256 {
+        return None;
+    }
+    let asked = AskedCall {
+        origin: &left.request.origin,
+        tool: &left.question.tool,
+        arguments: &left.arguments,
+        canonical: &left.question.arguments,
+        binding: Binding {
+            subject: Subject::Call.as_str().to_owned(),
+            // Nor is the text of a file beside the plugin.
+            definition_sha256: tool.sha256_hex.to_string(),
+            ..left.binding.clone()
+        },
+    };
+    let why = asked.obsolete(catalog, &left.observed)?;
+    Some(format!("the policy has changed: {why}"))
 }

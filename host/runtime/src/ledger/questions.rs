@@ -154,6 +154,15 @@ impl Change<'_> {
         Ok(self.select(&format!("{OPEN} AND binding IN (?1, ?2) ORDER BY asked_at, id"), bindings)?.0)
     }
 
+    /// Returns the ids of the questions whose calls have not begun, the oldest first. They are not checked.
+    pub(crate) fn waiting_call_ids(&self) -> Result<Vec<String>, LedgerError> {
+        let select = "SELECT id FROM question WHERE status IN ('pending', 'approved') \
+                      AND subject IN ('call', 'repeat') ORDER BY asked_at, id";
+        let mut select = self.transaction.prepare_cached(select)?;
+        let ids = select.query_map([], |row| row.get(0))?;
+        Ok(ids.collect::<Result<_, _>>()?)
+    }
+
     /// The open questions that time or a dead process may have ended; those that only wait are not read.
     pub(crate) fn perhaps_stale(&self, now: i64) -> Result<Vec<QuestionRow>, LedgerError> {
         let of = format!("{OPEN} AND (status = 'running' OR subject = 'resource' OR expires_at <= ?1)");

@@ -79,12 +79,14 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
         (_, Status::Approved) => look_after(&approvals, &question.id).await?,
         (_, status) => Goes::Nowhere(ApprovalError::Settled(status)),
     };
-    drop(approvals);
     match goes {
         Goes::There => super::done(&question.id, "approved: the call goes on in the process that asked", context),
         Goes::Later => super::done(&question.id, "approved: the call runs when its client makes it again", context),
-        Goes::Here => resume(&question.id, context).await,
-        Goes::Nowhere(error) => refusal::tell(&error, context),
+        Goes::Here => {
+            drop(approvals);
+            resume(&question.id, context).await
+        }
+        Goes::Nowhere(error) => refusal::tell_of(&error, &question.id, &approvals, context),
     }
 }
 
@@ -187,7 +189,7 @@ async fn resume(id: &str, context: &Context) -> anyhow::Result<Exit> {
             }
             Ok(Exit::after(&reply))
         }
-        Some(Err(error)) => refusal::tell(&error, context),
+        Some(Err(error)) => refusal::tell_of(&error, id, host.approvals(), context),
         None => fail(INTERRUPTED, Exit::ToolFailed, context),
     }
 }

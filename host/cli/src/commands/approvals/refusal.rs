@@ -2,11 +2,25 @@
 
 use super::super::{Context, fail};
 use crate::exit_code::Exit;
-use portcullis::{ApprovalError, Status};
+use portcullis::{ApprovalError, Approvals, Status};
 
 /// An answer was named where a question is meant.
 pub(super) const AN_ANSWER: &str = "this is the id of an answer, not of a question: `portcullis approvals revoke` \
                                     takes it back";
+
+/// Tells of an approval that has no effect, with what the ledger notes of a request that was withdrawn.
+pub(super) fn tell_of(
+    error: &ApprovalError,
+    id: &str,
+    approvals: &Approvals,
+    context: &Context,
+) -> anyhow::Result<Exit> {
+    let ApprovalError::Settled(Status::Withdrawn) = error else { return tell(error, context) };
+    match approvals.question(id)?.note {
+        Some(note) => fail(&format!("{error}: {note}"), exit(error), context),
+        None => tell(error, context),
+    }
+}
 
 /// Tells of an approval that has no effect.
 pub(super) fn tell(error: &ApprovalError, context: &Context) -> anyhow::Result<Exit> {
