@@ -23,6 +23,7 @@ mod batch;
 mod call;
 mod catalog;
 mod caught;
+mod concurrency;
 mod conformance;
 mod events;
 mod explain;
@@ -66,6 +67,7 @@ pub use catalog::{
     NameCollision, Observer, Offer, PlaceholderError, Plugin, RefusedPlugin, Rule as LintRule, Silent, Tool, ToolNames,
     check, describe_beside, lints,
 };
+pub use concurrency::{CALLS_DEFAULT, CALLS_MAX};
 pub use conformance::{Conformance, Level, Loaded, NotTried};
 pub use events::{CallState, Event, EventKind, Events};
 pub use explain::Explained;
@@ -77,7 +79,7 @@ pub use hooks::{
 pub use host::{Host, open_approvals, open_audit};
 pub use inject::{CallFacts, InjectError, Injector, Key, ProviderError, SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
 pub use ledger::{LedgerError, Status};
-pub use open::{CALLS_DEFAULT, CALLS_MAX, HostBuilder, OpenError};
+pub use open::{HostBuilder, OpenError};
 pub use outputs::{KeptOutput, OUTPUTS_BYTES_DEFAULT, OutputError, Outputs, Reader, Reference};
 pub use places::PlaceError;
 pub use policy_in_force::PolicyStatus;

@@ -10,6 +10,7 @@ use crate::approver::Approver;
 use crate::audit::{AuditError, AuditLog};
 use crate::call::redecide_left;
 use crate::catalog::{Loader, Observer, PluginDirectory, Silent};
+use crate::concurrency::{CALLS_DEFAULT, CALLS_MAX};
 use crate::grants;
 use crate::hooks::Hook;
 use crate::host::{Host, Inner};
@@ -25,13 +26,6 @@ use portcullis_sandbox::{CodeStore, Compiler, EXTRA_SLOTS, Engine, EngineConfig,
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::{Mutex, Semaphore, watch};
-
-/// Calls that run at one time unless said otherwise. Each may take its whole memory limit, so this bounds the host's
-/// memory: 16 times 64 MiB is what a small machine can give.
-pub const CALLS_DEFAULT: u32 = 16;
-
-/// The most calls at one time. The pool reserves address space for each.
-pub const CALLS_MAX: u32 = 512;
 
 /// Opens a host.
 pub struct HostBuilder {

@@ -8,7 +8,7 @@ use crate::places::{self, FileStamp, PolicyFile, State};
 use crate::policy_source::Read;
 use cap_std::fs::Dir;
 use portcullis_policy::{
-    Binding, ClockResolution, DependencyKey, HttpBinding, Leniency, Limits, PluginName, Policy, SecretSlot,
+    Binding, ClockResolution, DependencyKey, HttpBinding, Leniency, Limit, Limits, PluginName, Policy, SecretSlot,
     SecretSource,
 };
 use portcullis_sandbox::{Network, PathBase, check_secret_file};
@@ -66,6 +66,22 @@ pub struct PolicyStatus {
 /// The limits that the engine reserved memory for when the host opened. A later policy must stay below them.
 #[derive(Clone, Copy)]
 pub(crate) struct Reserved(Limits);
+
+/// The limits that memory follows from, and the length of what the transports read.
+const RESERVED_LIMITS: [Limit; 12] = [
+    Limit::Memory,
+    Limit::TableElements,
+    Limit::CoreInstances,
+    Limit::Tables,
+    Limit::Memories,
+    Limit::Transfer,
+    Limit::Log,
+    Limit::Output,
+    Limit::HostMemory,
+    Limit::Resources,
+    Limit::Handles,
+    Limit::Arguments,
+];
 
 impl PolicyInForce {
     /// Makes a snapshot from a policy that was read and the network that it names.
@@ -198,23 +214,9 @@ impl Reserved {
     /// Refuses a policy whose calls need more than was reserved: memory that the engine does not have, more than
     /// [`crate::Host::footprint`] returns, or arguments that the transports cut off.
     pub(crate) fn check(&self, policy: &Policy) -> Result<(), OpenError> {
-        let (now, wanted) = (&self.0, Self::of(policy).0);
-        let grown = [
-            ("memory", wanted.memory_bytes > now.memory_bytes),
-            ("table-elements", wanted.table_elements > now.table_elements),
-            ("core-instances", wanted.core_instances > now.core_instances),
-            ("tables", wanted.tables > now.tables),
-            ("memories", wanted.memories > now.memories),
-            ("transfer", wanted.transfer_bytes > now.transfer_bytes),
-            ("log", wanted.log_bytes > now.log_bytes),
-            ("output", wanted.output_bytes > now.output_bytes),
-            ("host-memory", wanted.host_memory_bytes > now.host_memory_bytes),
-            ("resources", wanted.resources > now.resources),
-            ("handles", wanted.handles > now.handles),
-            ("arguments", wanted.arguments_bytes > now.arguments_bytes),
-        ];
-        match grown.into_iter().find(|(_, grown)| *grown) {
-            Some((limit, _)) => Err(OpenError::Unreserved { limit }),
+        let wanted = Self::of(policy).0;
+        match RESERVED_LIMITS.into_iter().find(|limit| wanted.get(*limit) > self.0.get(*limit)) {
+            Some(limit) => Err(OpenError::Unreserved { limit: limit.key() }),
             None => Ok(()),
         }
     }

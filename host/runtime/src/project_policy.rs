@@ -1,11 +1,16 @@
 //! The policy that a project brings: its text, its path, and the places that its grants lead to. The user trusts all
 //! three together, so trust does not extend to a copy of the text elsewhere or to a link that is added later.
 
+mod grant_place;
+
+pub use grant_place::{GrantPlace, GrantPlaceFault, GrantPlaceKind};
+
 use crate::open::OpenError;
 use crate::places::{PlaceError, PolicyFile, resolve};
 use crate::policy_source;
 use crate::text::sha256;
-use portcullis_policy::{Binding, DependencyKey, HttpBinding, PluginName, Policy, SecretSource};
+use grant_place::grant_places;
+use portcullis_policy::{DependencyKey, PluginName};
 use portcullis_sandbox::PathBase;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -20,47 +25,6 @@ pub struct ProjectPolicy {
     pub(crate) path: PathBuf,
     place: PathBuf,
     grants: Vec<GrantPlace>,
-}
-
-/// A place that a grant of a project's policy leads to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GrantPlace {
-    /// The plugin.
-    pub plugin: PluginName,
-    /// The dependency key.
-    pub key: DependencyKey,
-    /// What the place is.
-    pub kind: GrantPlaceKind,
-    /// The path in the policy.
-    pub written: String,
-    /// The path without links. A part that does not exist yet stays as it is written.
-    pub resolved: PathBuf,
-    /// Why a policy with this grant cannot be trusted.
-    pub fault: Option<GrantPlaceFault>,
-}
-
-/// Why a place cannot be trusted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GrantPlaceFault {
-    /// It is written as a relative path and leads out of the project.
-    #[error("it leads out of the project; write an absolute path for a place outside of it")]
-    Escapes,
-    /// It cannot be resolved.
-    #[error("it cannot be resolved: {0}")]
-    Unresolvable(String),
-}
-
-/// What is at the place that a grant leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GrantPlaceKind {
-    /// A directory that a plugin gets.
-    Directory,
-    /// A file that the host reads a secret from.
-    Secret,
-    /// A program that the host starts to read a secret.
-    Program,
-    /// A file with the certificates to trust.
-    Roots,
 }
 
 /// Why a grant of a project's policy is not opened, or its policy not trusted.
@@ -95,18 +59,6 @@ pub enum ProjectGrantError {
         /// Why.
         fault: GrantPlaceFault,
     },
-}
-
-impl GrantPlaceKind {
-    /// Returns the word for the kind.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Directory => "directory",
-            Self::Secret => "secret file",
-            Self::Program => "secret program",
-            Self::Roots => "certificates",
-        }
-    }
 }
 
 impl ProjectPolicy {
@@ -176,56 +128,6 @@ impl ProjectPolicy {
         }
         sha256(bytes)
     }
-}
-
-/// Returns every place that the bindings of a policy lead to, in the order of their keys.
-fn grant_places(policy: &Policy, root: &Path) -> Vec<GrantPlace> {
-    let mut places = Vec::new();
-    for plugin in policy.plugins() {
-        for (key, binding) in policy.bindings(plugin) {
-            for (kind, written) in paths(binding) {
-                let (resolved, fault) = judge(root, written);
-                let (plugin, key) = (plugin.clone(), key.clone());
-                places.push(GrantPlace { plugin, key, kind, written: written.to_owned(), resolved, fault });
-            }
-        }
-    }
-    places
-}
-
-/// Returns the place of a written path, and why it cannot be trusted.
-fn judge(root: &Path, written: &str) -> (PathBuf, Option<GrantPlaceFault>) {
-    match resolve(&root.join(written)) {
-        Ok(resolved) => {
-            let escapes = Path::new(written).is_relative() && !resolved.starts_with(root);
-            (resolved, escapes.then_some(GrantPlaceFault::Escapes))
-        }
-        Err(error) => (root.join(written), Some(GrantPlaceFault::Unresolvable(error.to_string()))),
-    }
-}
-
-/// Returns the paths in a binding.
-fn paths(binding: &Binding) -> Vec<(GrantPlaceKind, &str)> {
-    match binding {
-        Binding::Directory(directory) => vec![(GrantPlaceKind::Directory, &directory.path)],
-        Binding::Http(http) => paths_of_client(http),
-        Binding::Store(_) | Binding::Service(_) => Vec::new(),
-    }
-}
-
-fn paths_of_client(http: &HttpBinding) -> Vec<(GrantPlaceKind, &str)> {
-    let mut paths: Vec<(GrantPlaceKind, &str)> = Vec::new();
-    paths.extend(http.roots.as_deref().map(|roots| (GrantPlaceKind::Roots, roots)));
-    match http.secret.as_ref().map(|secret| &secret.from) {
-        Some(SecretSource::File(file)) => paths.push((GrantPlaceKind::Secret, file)),
-        Some(SecretSource::Command(words)) => {
-            // A name without a slash is found through the user's PATH.
-            let program = words.first().filter(|program| program.contains('/'));
-            paths.extend(program.map(|program| (GrantPlaceKind::Program, program.as_str())));
-        }
-        Some(SecretSource::Env(_)) | None => {}
-    }
-    paths
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::head::Head;
 use super::line::{self, Beginning, Kind, LineMembers};
 use super::log::AuditError;
 use super::{Chain, LINE_BYTES_MAX};
-use crate::open::CALLS_MAX;
+use crate::concurrency::CALLS_MAX;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use serde::Serialize;
 use std::fs::File;

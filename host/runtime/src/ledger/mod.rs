@@ -7,6 +7,7 @@
 //! It must not know what a call is or who is asked.
 
 mod answers;
+mod error;
 mod generation;
 mod outbox;
 mod output;
@@ -14,12 +15,14 @@ mod owner;
 mod questions;
 #[cfg(test)]
 mod races;
+mod schema;
 mod seal;
 mod status;
 mod store;
 mod trusted;
 
 pub(crate) use answers::{AnswerRow, Held};
+pub use error::LedgerError;
 pub(crate) use generation::{FIRST_GENERATION, Forgotten, LedgerPeek};
 pub(crate) use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};
 pub(crate) use owner::Owner;
@@ -31,9 +34,9 @@ pub(crate) use store::{Found, Page, Quota, Sharing, StoreName, Unstored, root_of
 use crate::places::State;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use schema::prepare;
 use seal::Seal;
 use std::cell::Cell;
-use std::fmt::Display;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -41,18 +44,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The file, in the state directory.
 const LEDGER_FILE: &str = "ledger.sqlite";
-
-/// Marks the file as this one: "Port" in ASCII.
-const APPLICATION_ID: i32 = 0x506f_7274;
-
-/// The steps from nothing to the newest schema; the version of a file is how many of them it has been through.
-const MIGRATIONS: [&str; 5] = [
-    include_str!("schema.sql"),
-    include_str!("schema-2.sql"),
-    include_str!("schema-3.sql"),
-    include_str!("schema-4.sql"),
-    include_str!("schema-5.sql"),
-];
 
 /// How long a process waits for another that writes. A transaction here takes a few milliseconds.
 const BUSY_TIME: Duration = Duration::from_secs(10);
@@ -62,57 +53,6 @@ const STATEMENTS: usize = 64;
 
 /// How long what is known of the ledger's version is believed. Hundreds of waiting calls then cost ten looks a second.
 const VERSION_AGE: Duration = Duration::from_millis(50);
-
-/// Why the ledger cannot be used. What cannot be written there has no effect.
-#[derive(Debug, thiserror::Error)]
-pub enum LedgerError {
-    /// SQLite says no.
-    #[error("the ledger cannot be used: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    /// The system says no.
-    #[error("the ledger cannot be used: {0}")]
-    Io(#[from] io::Error),
-    /// A newer version of the host wrote it.
-    #[error("the ledger has version {found}, and this host knows {known}: use the newer host")]
-    Newer {
-        /// The version of the file.
-        found: usize,
-        /// The newest version that is known.
-        known: usize,
-    },
-    /// The file is something else.
-    #[error("ledger.sqlite is not a ledger: move it aside to begin a new one")]
-    Foreign,
-    /// A row is not what this host wrote.
-    #[error("the ledger's entry {0} was changed by another hand, or written under another key: it counts for nothing")]
-    Seal(String),
-    /// The file was replaced by an older copy while it was open.
-    #[error(
-        "the ledger was replaced by an older copy while it was in use (generation {found}, and this process has seen \
-         {seen}): start again, and nothing in it will count"
-    )]
-    RolledBack {
-        /// Its generation.
-        found: u64,
-        /// The newest generation that this process has seen.
-        seen: u64,
-    },
-    /// A row cannot be read.
-    #[error("the ledger's entry {id} cannot be read: {error}")]
-    Form {
-        /// Which.
-        id: String,
-        /// What is wrong with it.
-        error: String,
-    },
-}
-
-impl LedgerError {
-    /// For an entry whose text is not what it should be.
-    pub(crate) fn form(id: &str, error: impl Display) -> Self {
-        Self::Form { id: id.to_owned(), error: error.to_string() }
-    }
-}
 
 /// The ledger of a state directory.
 pub(crate) struct Ledger {
@@ -311,40 +251,4 @@ pub(crate) fn now() -> i64 {
 /// A duration as the ledger writes it.
 pub(crate) fn milliseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
-}
-
-/// Brings a file to the newest version.
-fn prepare(connection: &mut Connection) -> Result<(), LedgerError> {
-    // Looked at before anything is set: to make a foreign file one with a write-ahead log is to write to it.
-    version_of(connection)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "trusted_schema", false)?;
-    // The arguments of a settled question are overwritten, not only unlinked.
-    connection.pragma_update(None, "secure_delete", true)?;
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let version = version_of(&transaction)?;
-    for migration in &MIGRATIONS[version..] {
-        transaction.execute_batch(migration)?;
-    }
-    if version < MIGRATIONS.len() {
-        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX))?;
-    }
-    Ok(transaction.commit()?)
-}
-
-/// The version of a file that is a ledger, or is to become one.
-fn version_of(connection: &Connection) -> Result<usize, LedgerError> {
-    let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    let version = usize::try_from(version).map_err(|_| LedgerError::Foreign)?;
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if application != APPLICATION_ID && (tables > 0 || version > 0) {
-        return Err(LedgerError::Foreign);
-    }
-    if version > MIGRATIONS.len() {
-        return Err(LedgerError::Newer { found: version, known: MIGRATIONS.len() });
-    }
-    Ok(version)
 }

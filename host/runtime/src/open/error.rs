@@ -1,9 +1,9 @@
 //! The errors of opening a host, or of changing its policy while it runs.
 
-use super::CALLS_MAX;
 use crate::approvals::ApprovalError;
 use crate::audit::AuditError;
 use crate::catalog::LoadError;
+use crate::concurrency::CALLS_MAX;
 use crate::ledger::LedgerError;
 use crate::outputs::OutputError;
 use crate::places::PlaceError;

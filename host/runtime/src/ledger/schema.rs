@@ -1,0 +1,52 @@
+//! The schema of the ledger. A file gets the newest version of it when it is opened.
+
+use super::error::LedgerError;
+use rusqlite::{Connection, TransactionBehavior};
+
+/// Marks the file as this one: "Port" in ASCII.
+const APPLICATION_ID: i32 = 0x506f_7274;
+
+/// The steps from nothing to the newest schema; the version of a file is how many of them it has been through.
+const MIGRATIONS: [&str; 5] = [
+    include_str!("schema.sql"),
+    include_str!("schema-2.sql"),
+    include_str!("schema-3.sql"),
+    include_str!("schema-4.sql"),
+    include_str!("schema-5.sql"),
+];
+
+/// Brings a file to the newest version.
+pub(super) fn prepare(connection: &mut Connection) -> Result<(), LedgerError> {
+    // Looked at before anything is set: to make a foreign file one with a write-ahead log is to write to it.
+    version_of(connection)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    // The arguments of a settled question are overwritten, not only unlinked.
+    connection.pragma_update(None, "secure_delete", true)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version = version_of(&transaction)?;
+    for migration in &MIGRATIONS[version..] {
+        transaction.execute_batch(migration)?;
+    }
+    if version < MIGRATIONS.len() {
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX))?;
+    }
+    Ok(transaction.commit()?)
+}
+
+/// The version of a file that is a ledger, or is to become one.
+fn version_of(connection: &Connection) -> Result<usize, LedgerError> {
+    let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let version = usize::try_from(version).map_err(|_| LedgerError::Foreign)?;
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if application != APPLICATION_ID && (tables > 0 || version > 0) {
+        return Err(LedgerError::Foreign);
+    }
+    if version > MIGRATIONS.len() {
+        return Err(LedgerError::Newer { found: version, known: MIGRATIONS.len() });
+    }
+    Ok(version)
+}
