@@ -206,10 +206,12 @@ async fn a_read_counts_as_a_use_when_a_session_has_to_make_room() {
 async fn a_ledger_from_before_there_were_stores_gets_them() {
     let site = site().await;
     let before = "DROP TABLE generation; DROP TABLE outbox; DROP TABLE output; DROP TABLE entry; DROP TABLE store; \
-                  PRAGMA user_version = 1;";
+                  CREATE TABLE session (name TEXT); PRAGMA user_version = 1;";
     ledger(&site).execute_batch(before).unwrap();
     let host = open(&site, NOTES).await;
     assert_eq!(take(&host, json!([set("x", "kept"), get("x")])).await[1], ok("kept"));
     let version: i64 = ledger(&site).query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, 5);
+    assert_eq!(version, 6);
+    let sessions = "SELECT count(*) FROM sqlite_schema WHERE name = 'session'";
+    assert_eq!(ledger(&site).query_row(sessions, [], |row| row.get(0)), Ok(0));
 }

@@ -1,5 +1,5 @@
 //! The ledger: what has to survive the process and be the same for every process of a state directory. Questions that
-//! wait for a person, answers that hold on, sessions, the files a person trusts, the stores of plugins, and which
+//! wait for a person, answers that hold on, the files a person trusts, the stores of plugins, and which
 //! outputs are kept.
 //!
 //! It is one SQLite file beside the record. The record says what happened and is never changed; the ledger says how

@@ -103,11 +103,7 @@ impl QuestionRow {
 impl Change<'_> {
     /// Puts a question down.
     pub(crate) fn ask(&self, row: &QuestionRow) -> Result<(), LedgerError> {
-        self.write(row)?;
-        let session = "INSERT INTO session (name, principal, begun_at, asked_at, questions) VALUES (?1, ?2, ?3, ?3, 1) \
-                       ON CONFLICT (name, principal) DO UPDATE SET asked_at = ?3, questions = questions + 1";
-        self.transaction.prepare_cached(session)?.execute(params![row.session, row.principal, row.asked_at])?;
-        Ok(())
+        self.write(row)
     }
 
     /// Counts the questions that are open beside one that is about to be asked.
