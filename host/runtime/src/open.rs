@@ -248,7 +248,7 @@ impl HostBuilder {
             reviews: Semaphore::new(EXTRA_SLOTS as usize),
             arguments_bytes_max: reserved.limits().arguments_bytes,
         });
-        // Where this fails, each call is still decided on again before it runs.
+        // If this fails, each call is still decided again before it runs.
         let _ = redecide_left(&host).await;
         Ok(Host(host))
     }

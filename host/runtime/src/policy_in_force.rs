@@ -22,7 +22,7 @@ pub(crate) struct PolicyInForce {
     pub(crate) policy: Arc<Policy>,
     /// The SHA-256 of its text, as the audit log names it.
     pub(crate) sha256: String,
-    /// Where it was read from, as a hash: each version of one policy has the same.
+    /// A hash of where it was read from. Every version of one policy has the same.
     pub(crate) source: String,
     pub(crate) bases: Bases,
     /// The files it was read from. No grant may contain them.
@@ -67,7 +67,7 @@ pub struct PolicyStatus {
 #[derive(Clone, Copy)]
 pub(crate) struct Reserved(Limits);
 
-/// The limits that memory follows from, and the length of what the transports read.
+/// The limits that determine reserved memory, and how much the transports read.
 const RESERVED_LIMITS: [Limit; 12] = [
     Limit::Memory,
     Limit::TableElements,

@@ -59,8 +59,8 @@ impl PolicySources {
         user.into_iter().chain(&self.project).map(PathBuf::as_path)
     }
 
-    /// A hash over where the policy is read from, whatever it says there: the places of its files, and the text that an
-    /// embedder holds for a layer.
+    /// Returns a hash of where the policy is read from: the paths of its files, and the texts that the embedder passed.
+    /// It does not change when a file is edited.
     fn identity(&self) -> String {
         let user = match &self.user {
             Some(UserPolicy::File { path, .. }) => place_identity(path),
@@ -136,7 +136,7 @@ pub(crate) fn parse(text: &str, path: &Path) -> Result<Policy, OpenError> {
     Policy::parse(text).map_err(|error| OpenError::Policy { path: path.to_owned(), error: Box::new(error) })
 }
 
-/// A hash of the place of a file, which need not exist.
+/// Returns a hash of the path of a file. The file need not exist.
 fn place_identity(path: &Path) -> String {
     let directory = path.parent().unwrap_or(Path::new(""));
     // No policy is read from a directory that cannot be resolved.

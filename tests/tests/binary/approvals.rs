@@ -162,21 +162,28 @@ fn a_question_that_waited_shows_the_file_as_it_is_now() {
     assert!(edited.contains("cannot be computed: there is no such file"), "{edited}");
 }
 
-/// A yes is no policy: where the policy denies the call it does not run, and the yes is not spent.
+/// An edited policy withdraws what it denies, and says why. A policy from another file leaves the approval alone.
 #[test]
-fn a_yes_waits_for_a_policy_that_asks() {
+fn an_edited_policy_withdraws_what_it_denies_and_another_policy_does_not() {
     let desk = Desk::new(ASK);
     desk.call("hello.greet", &greet(), 4);
     let id = question(&desk);
-    desk.policy("");
-    let denied = approvals(&desk, &["approve", &id, "--yes"]).ends(3);
+    fs::write(desk.site.path("other.toml"), "").unwrap();
+    let denied = desk.run(&["--policy", "other.toml", "approvals", "approve", &id, "--yes"]).ends(3);
     assert!(
         denied.err.contains("policy-denied") && denied.err.contains("the approval is still valid"),
         "{}",
         denied.err
     );
+    desk.policy("");
+    let withdrawn = approvals(&desk, &["approve", &id, "--yes"]).ends(3);
+    let why = "the policy has changed: the call is denied";
+    assert!(withdrawn.err.contains("withdrawn already") && withdrawn.err.contains(why), "{}", withdrawn.err);
+    for shown in [approvals(&desk, &["show", &id]), approvals(&desk, &["list", "--all"])] {
+        let shown = shown.ends(0).out;
+        assert!(shown.contains("withdrawn") && shown.contains("the policy has changed"), "{shown}");
+    }
     desk.policy(ASK);
-    assert_eq!(approvals(&desk, &["approve", &id, "--yes"]).ends(0).out, "Hello, Ann!\n");
     approvals(&desk, &["approve", &id, "--yes"]).ends(3);
     desk.verifies();
 }

@@ -36,7 +36,7 @@ fn request(number: usize) -> Request {
     Request::new("marks.run", format!(r#"{{"go":"yes","n":{number}}}"#))
 }
 
-/// Makes calls that are left behind in every way: nobody is there, the caller leaves, and approved meanwhile.
+/// Makes three calls that leave their requests behind: unattended, after the caller's patience, and approved since.
 async fn leave(host: &Host) -> Vec<String> {
     let patience = Duration::ZERO;
     let requests = [
@@ -175,6 +175,20 @@ async fn a_request_for_a_plugin_that_is_gone_waits_until_it_is_back() {
     std::fs::rename(site.path("aside.wasm"), file).unwrap();
     host.reload().await.unwrap();
     word(host.resume(&left[2]).await.unwrap());
+}
+
+/// A description file is part of the definition that an approval is bound to, and has nothing to do with the policy.
+#[tokio::test]
+async fn a_request_for_a_tool_with_another_description_is_left_to_its_run() {
+    let site = site();
+    let host = open(&site, &granting("one")).await;
+    let left = leave(&host).await;
+    std::fs::write(site.plugins().join("marks.run.md"), "Another text.").unwrap();
+    write(&site, &format!("{}# the same\n", granting("one")));
+    host.reload().await.unwrap();
+    assert_eq!(question(&host, &left[0]).status, Status::Pending);
+    let reply = host.resume(&left[2]).await.unwrap();
+    assert!(reply.code == Code::ApprovalDenied && reply.message.contains("definition"), "{}", reply.message);
 }
 
 /// Reloads the policy between the decision on a call and its question.

@@ -11,7 +11,8 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 /// Every call needs approval.
-pub(crate) const ASK: &str = "[approvals]\nrepeats = 1000000\n[limits]\ntime = \"60 s\"\n[defaults]\ndecision = \"ask\"\n";
+pub(crate) const ASK: &str =
+    "[approvals]\nrepeats = 1000000\n[limits]\ntime = \"60 s\"\n[defaults]\ndecision = \"ask\"\n";
 
 /// Begins a call that is answered from elsewhere, and returns when its approval request is open.
 pub(crate) async fn waiting(host: &Host, plugin: &'static str) -> (JoinHandle<Reply>, OpenQuestion) {

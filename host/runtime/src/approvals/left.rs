@@ -1,4 +1,4 @@
-//! Approval requests that no call waits for any more: what a later policy needs to decide on their calls again.
+//! Approval requests that no call waits for. The host keeps what a later policy needs to decide on their calls again.
 
 use super::answer::{NOTE_BYTES_MAX, covered};
 use super::binding::Binding;
@@ -15,24 +15,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::{Mutex, PoisonError};
 
-/// What the decision to ask an approver followed from, beside the call and the rules.
+/// The inputs of the decision to ask an approver, apart from the call and the rules.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AskedUnder {
-    /// Where the policy was read from. A policy from elsewhere does not decide on the call again.
+    /// The source of the policy. A policy from another source does not decide on the call again.
     pub(crate) policy_source: String,
     pub(crate) observed: Observed,
 }
 
-/// What was found out about a call before an approver is asked. It holds under every policy.
+/// What is known about a call before an approver is asked. It is valid under every policy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Observed {
-    /// What the plugin's review wants an approver to look at.
+    /// Why the plugin's review asks for an approval.
     pub(crate) review: Option<String>,
-    /// How often exactly this call has come in a row.
+    /// How many times in a row exactly this call was made.
     pub(crate) count: u64,
-    /// What was mended in the arguments.
+    /// The repairs of the arguments, as text.
     pub(crate) repaired: Option<String>,
 }
 
@@ -45,8 +45,8 @@ pub(crate) struct LeftCall {
     pub(crate) observed: Observed,
 }
 
-/// Approval requests that calls of this process have left behind for their callers, by the binding of the call: how a
-/// caller that comes back learns of a no.
+/// Approval requests that calls of this process have left behind for their callers, by the binding of the call. With
+/// them, a caller that makes a call again learns that it was denied.
 #[derive(Default)]
 pub(super) struct LeftRequests(Mutex<PrincipalMap<String, String>>);
 
@@ -66,7 +66,7 @@ impl LeftRequests {
 }
 
 impl Body {
-    /// The request to make the call of a question, as it was made.
+    /// Makes the request of the call again.
     pub(super) fn request(&self, row: &QuestionRow) -> Result<Request, ApprovalError> {
         let principal: Principal = row.principal.parse().map_err(|error| LedgerError::form(&row.id, error))?;
         let request = Request::new(&*row.tool, &*self.question.arguments).session(&row.session).principal(principal);
@@ -75,10 +75,11 @@ impl Body {
 }
 
 impl LeftCall {
-    /// The call of a request that was asked under a policy from `policy_source`.
+    /// Returns the call of a request that was made under a policy from `policy_source`.
     fn of(row: &QuestionRow, policy_source: &str) -> Result<Option<Self>, ApprovalError> {
         let mut body = Body::parse(&row.id, row.body.as_deref())?;
-        let Some(AskedUnder { observed, .. }) = body.asked_under.take().filter(|asked| asked.policy_source == policy_source)
+        let Some(AskedUnder { observed, .. }) =
+            body.asked_under.take().filter(|asked| asked.policy_source == policy_source)
         else {
             return Ok(None);
         };
@@ -89,11 +90,11 @@ impl LeftCall {
 }
 
 impl Approvals {
-    /// Withdraws the requests that no call waits for and that were asked under a policy from `policy_source`, where
-    /// `obsolete` says why an approver need not answer them. Their calls have to be made again.
+    /// Withdraws the requests that no call waits for, that were made under a policy from `policy_source`, and for which
+    /// `obsolete` returns a reason. Their callers have to make the calls again.
     ///
     /// # Errors
-    /// The ledger or the record cannot be read or written. No request is withdrawn then.
+    /// The ledger or the audit log cannot be read or written.
     pub(crate) fn withdraw_left(
         &self,
         policy_source: &str,
@@ -101,9 +102,9 @@ impl Approvals {
     ) -> Result<(), ApprovalError> {
         let mut withdrawn = Vec::new();
         for id in self.shared.ledger.look(|change| change.waiting_call_ids())? {
-            // One at a time, so that calls which need the ledger do not wait for all of them.
+            // Read one at a time, so that calls which need the ledger do not wait for all of them.
             let row = self.shared.ledger.look(|change| self.left_behind(change, &id))?;
-            // A row that cannot be read gives no right, and says so when it is listed.
+            // A row that cannot be read gives no right, and `list` reports it.
             let left = row.and_then(|row| LeftCall::of(&row, policy_source).ok().flatten());
             if let Some(why) = left.and_then(|left| obsolete(&left)) {
                 withdrawn.push((id, why));
@@ -118,7 +119,7 @@ impl Approvals {
     }
 
     fn withdraw(&self, change: &Change<'_>, id: &str, why: &str) -> Result<(), ApprovalError> {
-        // A call may have joined it in the meantime: that one decides for itself.
+        // A call may have joined it since. That call decides again by itself.
         let Some(row) = self.left_behind(change, id)? else { return Ok(()) };
         if change.step(id, Step::Withdraw, Some(why))?.is_ok() {
             change.post(Kind::Withdrawn.as_str(), &WithdrawalLine { call: &row.call, question: id, why })?;
@@ -135,7 +136,7 @@ impl Approvals {
         let is_own = |row: &QuestionRow| self.owner().map(|owner| owner.id() == row.owner);
         Ok(match row {
             Some(row) if !matches!(row.status, Status::Pending | Status::Approved) => None,
-            Some(row) if self.shared.waiters.count(id) > 0 => None,
+            Some(_) if self.shared.waiters.count(id) > 0 => None,
             Some(row) if change.is_waited_for(&row) && !is_own(&row)? => None,
             row => row,
         })
@@ -156,6 +157,6 @@ mod tests {
         }
         assert_eq!(left.take("bob", &bindings("call")), None);
         assert_eq!(left.take("alice", &bindings("call")).as_deref(), Some("id"));
-        assert_eq!(left.take("alice", &bindings("call")), None, "it is told once");
+        assert_eq!(left.take("alice", &bindings("call")), None, "it is returned once");
     }
 }

@@ -44,7 +44,8 @@ use tokio::sync::Notify;
 /// The most questions that are open in one session: more than any person answers, and a flood is cut off.
 const SESSION_QUESTIONS_MAX: usize = 1024;
 
-/// Maximum open questions of one principal, its sub-agents included: half of all, so that none takes every place.
+/// Maximum open questions of one principal, its sub-agents included. It is half of all, so that no principal takes
+/// every place.
 const PRINCIPAL_QUESTIONS_MAX: usize = QUESTIONS_MAX / 2;
 
 /// The most questions that are open in all. Each holds its arguments, a mebibyte at the most.
@@ -156,7 +157,7 @@ pub(crate) struct Body {
     /// What the call would change is computed from this, whenever the question is shown.
     #[serde(default)]
     pub(crate) target: Option<EditTarget>,
-    /// What a later policy decides on the call with; nothing for what a running call asks for.
+    /// What a later policy needs to decide on the call again. `None` if a running call asks.
     #[serde(default)]
     pub(crate) asked_under: Option<AskedUnder>,
 }

@@ -1,11 +1,11 @@
-//! A bounded map in which each entry belongs to a principal. A principal that adds too many entries loses its own, and
-//! never those of another principal that has fewer.
+//! A bounded map in which each entry belongs to a principal. A principal that adds too many entries loses its own. It
+//! never removes those of another principal that has fewer.
 
 use crate::ledger::root_of_principal;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Maximum entries of one principal, its sub-agents included. Callers make sessions without end.
+/// Maximum entries of one principal, its sub-agents included. A caller can make any number of sessions.
 const OWN_ENTRIES_MAX: usize = 1024;
 
 /// Maximum entries of all principals. At a few hundred bytes each, a full map takes about one mebibyte.
@@ -13,7 +13,7 @@ const ENTRIES_MAX: usize = 4096;
 
 /// Entries by principal and key. One too many removes the least recently used entry of the principal that has the most.
 pub(super) struct PrincipalMap<K, V> {
-    /// By the first name of the principal: what a sub-agent adds counts for the principal that it acts for.
+    /// By the root of the principal: an entry of a sub-agent counts for the principal that it acts for.
     principals: HashMap<String, HashMap<K, Entry<V>>>,
     /// Counts uses, to order the entries by the last one.
     uses: u64,
@@ -47,8 +47,9 @@ impl<K: Clone + Eq + Hash, V> PrincipalMap<K, V> {
         if own.len() > OWN_ENTRIES_MAX {
             remove_oldest(own);
         } else if self.len() > ENTRIES_MAX {
-            // The new entry counts already, so that of principals with equally many, the one that adds makes room.
-            self.principals.values_mut().max_by_key(|entries| entries.len()).map(remove_oldest);
+            // The new entry counts, so a principal that adds has more than another one with equally many before.
+            let most = self.principals.values_mut().max_by_key(|entries| entries.len());
+            most.into_iter().for_each(remove_oldest);
         }
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Maximum sessions whose limit on questions is kept although nobody is asked. Those in use are always kept.
+/// Maximum entries of sessions without an open question. An entry with one is always kept.
 const IDLE_SESSIONS_MAX: usize = 1024;
 
 /// The refusals in a row after which a session is not asked about for a while: nobody reads the fourth with care.

@@ -54,15 +54,15 @@ impl ValidCall {
             // Check this before a review or a hook takes time, because no answer would help.
             grant::check_answerable(&self)?;
         }
-        let review = self.review(host, request, record).await?;
-        if let Review::Refuse(reason) = &review {
-            return Err(refused(&self, reason));
-        }
+        let review = match self.review(host, request, record).await? {
+            Review::Refuse(reason) => return Err(refused(&self, &reason)),
+            Review::Ask(reason) => Some(quoted(&reason)),
+            Review::Clear => None,
+        };
         hooks::before(host, record, &self, request).await?;
         self.check_repair(request.is_repaired())?;
         let origin = &request.origin;
         let count = host.repetition.count(&origin.session, &origin.principal, &self.tool.name, &self.canonical);
-        let review = if let Review::Ask(reason) = review { Some(quoted(&reason)) } else { None };
         let repaired = request.provenance.as_deref().filter(|from| from.is_repaired()).map(repaired);
         let observed = Observed { review, count, repaired };
         if let Some(question) = &request.resumes {
@@ -150,8 +150,7 @@ impl ValidCall {
         let mut case = question::about_call(&request.origin, self, record.id(), subject, reason)?;
         case.afresh = request.is_repaired() || self.tool.schema.is_absent();
         case.times.leaving = request.approval_wait;
-        let (policy_source, observed_before) = (self.policy.source.clone(), observed.clone());
-        case.asked_under = Some(AskedUnder { policy_source, observed: observed_before });
+        case.asked_under = Some(AskedUnder { policy_source: self.policy.source.clone(), observed: observed.clone() });
         let channel = request.channel(host, &self.policy.policy);
         let stopped = async {
             tokio::select! {
@@ -167,7 +166,7 @@ impl ValidCall {
                 true
             }
             Asked::Redecided => false,
-            // Another policy took effect after its last look at the requests, or before this one was there.
+            // A reload can finish between the decision on this call and its request, and then has not seen the request.
             Asked::Pending { .. } if !self.still_waits(&host.catalog(), request, observed) => {
                 redecide_left(host).await.map_err(|error| unkept(&error))?;
                 false

@@ -1,7 +1,7 @@
-//! A call with an open approval request, decided again under each new policy. What the policy now denies is not run,
-//! what it now allows needs no approval, and an approval of other grants than the call would get is none.
+//! Decides again, under each new policy, on a call with an open approval request. The call is refused if the policy now
+//! denies it, and needs no approval if the policy now allows it. If its grants changed, its approval does not apply.
 //!
-//! A call that waits does this by itself. For a request that its call has left behind, the host does it.
+//! A waiting call does this itself. The host does it for a request that was left behind.
 
 use super::Rejection;
 use super::authorize::verdict_text;
@@ -18,18 +18,18 @@ use portcullis_policy::{Decision, ToolName};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// A call with an open approval request, as a new policy looks at it.
+/// A call with an open approval request, and everything that a new policy needs to decide on it.
 struct AskedCall<'a> {
     origin: &'a Origin,
     tool: &'a ToolName,
     arguments: &'a Map<String, Value>,
     canonical: &'a str,
-    /// What an approval of it is bound to.
+    /// The binding of an approval of it.
     binding: Binding,
 }
 
 impl AskedCall<'_> {
-    /// Why the policy of a catalog does not ask for this approval; nothing where it does.
+    /// Returns why the policy of a catalog does not ask for this approval, or `None` if it does.
     fn obsolete(&self, catalog: &Catalog, observed: &Observed) -> Option<String> {
         let call = match self.under(catalog) {
             Ok(call) => call,
@@ -46,7 +46,10 @@ impl AskedCall<'_> {
         (!asks).then(|| "the call needs no approval any more".to_owned())
     }
 
-    /// The same call under the policy of a catalog, where an approver would be shown the same, or why not.
+    /// Returns the same call under the policy of a catalog.
+    ///
+    /// # Errors
+    /// An approval of it would be bound to something else. The text says what changed.
     fn under(&self, catalog: &Catalog) -> Result<Arc<ValidCall>, String> {
         let found = catalog.find(self.tool).filter(|(_, tool)| is_callable(&catalog.policy.policy, tool));
         let (plugin, tool) = found.ok_or("its tool can no longer be called")?;
@@ -81,7 +84,7 @@ impl ValidCall {
         }
     }
 
-    /// Whether the same approval request is still what the policy of a catalog wants.
+    /// Returns whether the policy of a catalog still asks for the same approval.
     pub(super) fn still_waits(&self, catalog: &Catalog, request: &Request, observed: &Observed) -> bool {
         Arc::ptr_eq(&catalog.policy, &self.policy) || self.asked(&request.origin).obsolete(catalog, observed).is_none()
     }
@@ -126,11 +129,11 @@ impl ValidCall {
     }
 }
 
-/// Decides again, under the policy in force, on every approval request that was asked under an earlier version of it
-/// and that no call waits for. Withdraws those that the policy does not ask for.
+/// Decides again, under the policy in force, on every approval request that no call waits for and that was made under
+/// an earlier version of this policy. Withdraws the requests that the policy does not ask for.
 ///
 /// # Errors
-/// The ledger or the record cannot be used. Every request is still decided on again before its call runs.
+/// The ledger or the audit log cannot be used. Every call is still decided again before it runs.
 pub(crate) async fn redecide_left(host: &Arc<Inner>) -> Result<(), ApprovalError> {
     let host = Arc::clone(host);
     blocking(move || {
@@ -142,7 +145,7 @@ pub(crate) async fn redecide_left(host: &Arc<Inner>) -> Result<(), ApprovalError
 }
 
 fn obsolete(catalog: &Catalog, left: &LeftCall) -> Option<String> {
-    // A plugin that is another, or not there, is no matter of the policy: the same one may come back.
+    // A changed or missing plugin has nothing to do with the policy, and the same plugin may be installed again.
     let (plugin, tool) = catalog.find(&left.question.tool)?;
     if *plugin.sha256_hex != *left.binding.plugin_sha256 {
         return None;
@@ -154,7 +157,7 @@ fn obsolete(catalog: &Catalog, left: &LeftCall) -> Option<String> {
         canonical: &left.question.arguments,
         binding: Binding {
             subject: Subject::Call.as_str().to_owned(),
-            // Nor is the text of a file beside the plugin.
+            // A description file beside the plugin has nothing to do with the policy either.
             definition_sha256: tool.sha256_hex.to_string(),
             ..left.binding.clone()
         },

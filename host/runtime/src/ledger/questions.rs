@@ -106,15 +106,16 @@ impl Change<'_> {
         self.write(row)
     }
 
-    /// Counts the questions that are open beside one that is about to be asked.
+    /// Counts the open questions in all, of a principal and of a session.
     pub(crate) fn open_questions_count(&self, session: &str, principal: &str) -> Result<OpenCount, LedgerError> {
         let count = format!(
             "SELECT count(*), coalesce(sum({ROOT_OF_PRINCIPAL} = ?3), 0), \
              coalesce(sum(session = ?1 AND principal = ?2), 0) FROM question WHERE {OPEN}"
         );
-        let number = |row: &Row<'_>, index| Ok(usize::try_from(row.get::<_, i64>(index)?).unwrap_or(usize::MAX));
         let read = |row: &Row<'_>| {
-            Ok(OpenCount { all: number(row, 0)?, of_principal: number(row, 1)?, of_session: number(row, 2)? })
+            let [all, of_principal, of_session]: [i64; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+            let number = |count| usize::try_from(count).unwrap_or(usize::MAX);
+            Ok(OpenCount { all: number(all), of_principal: number(of_principal), of_session: number(of_session) })
         };
         let mut select = self.transaction.prepare_cached(&count)?;
         Ok(select.query_row([session, principal, root_of_principal(principal)], read)?)
@@ -150,7 +151,7 @@ impl Change<'_> {
         Ok(self.select(&format!("{OPEN} AND binding IN (?1, ?2) ORDER BY asked_at, id"), bindings)?.0)
     }
 
-    /// Returns the ids of the questions whose calls have not begun, the oldest first. They are not checked.
+    /// Returns the ids of the questions whose calls have not begun, oldest first. Their seals are not checked.
     pub(crate) fn waiting_call_ids(&self) -> Result<Vec<String>, LedgerError> {
         let select = "SELECT id FROM question WHERE status IN ('pending', 'approved') \
                       AND subject IN ('call', 'repeat') ORDER BY asked_at, id";

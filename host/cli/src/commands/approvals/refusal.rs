@@ -8,7 +8,7 @@ use portcullis::{ApprovalError, Approvals, Status};
 pub(super) const AN_ANSWER: &str = "this is the id of an answer, not of a question: `portcullis approvals revoke` \
                                     takes it back";
 
-/// Tells of an approval that has no effect, with what the ledger notes of a request that was withdrawn.
+/// Reports an approval that has no effect. If the request was withdrawn, adds why.
 pub(super) fn tell_of(
     error: &ApprovalError,
     id: &str,
