@@ -29,42 +29,74 @@ pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> 
         return Exit::Usage;
     }
     terminal.note(format_args!("{} {}", terminal.note_style().paint(Look::Bad, "error:"), Lines(&text)));
-    if let Some(hint) = error.downcast_ref().and_then(hint) {
+    if let Some(hint) = error.downcast_ref().and_then(|error| OpenFault::of(error).hint()) {
         terminal.note(format_args!("  remedy: {hint}"));
     }
     Exit::Usage
 }
 
-/// What to do about it on the command line, where the library could not know.
-fn hint(error: &OpenError) -> Option<&'static str> {
-    match error {
-        OpenError::Place(PlaceError::Io { what: "the plugin directory", .. }) => {
-            Some("name the directory of plugins with --plugins DIR or PORTCULLIS_PLUGINS")
+/// What keeps a host from opening, as far as the command line can say more of it than the library.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OpenFault {
+    /// The directory of plugins.
+    Plugins,
+    /// The state directory.
+    State,
+    /// The policy.
+    Policy,
+    /// The policy binds a service, and the command line has none.
+    Service,
+    /// Something else.
+    Other,
+}
+
+impl OpenFault {
+    /// Classifies an error.
+    pub(crate) fn of(error: &OpenError) -> Self {
+        match error {
+            OpenError::Place(PlaceError::Io { what: "the plugin directory", .. }) => Self::Plugins,
+            OpenError::Place(PlaceError::Io { what: "the state directory", .. }) => Self::State,
+            OpenError::UnknownService { .. } => Self::Service,
+            OpenError::NoPolicy(_)
+            | OpenError::Policy { .. }
+            | OpenError::DeadRule { .. }
+            | OpenError::UnknownKey { .. }
+            | OpenError::Grant { .. }
+            | OpenError::Covers { .. }
+            | OpenError::ProjectGrant(_)
+            | OpenError::Client { .. }
+            | OpenError::DeadNarrow { .. }
+            | OpenError::Secret { .. }
+            | OpenError::Unreserved { .. }
+            | OpenError::Place(PlaceError::Policy { .. } | PlaceError::Io { what: "the policy", .. }) => Self::Policy,
+            OpenError::Place(_)
+            | OpenError::Network(_)
+            | OpenError::Engine(_)
+            | OpenError::Audit(_)
+            | OpenError::Approvals(_)
+            | OpenError::Outputs(_)
+            | OpenError::Load(_)
+            | OpenError::Calls(_) => Self::Other,
         }
-        OpenError::Place(PlaceError::Io { what: "the state directory", .. }) => {
-            Some("name another directory with --state DIR or PORTCULLIS_STATE")
+    }
+
+    /// Returns whether the policy is at fault.
+    pub(crate) fn is_of_policy(self) -> bool {
+        match self {
+            Self::Policy | Self::Service => true,
+            Self::Plugins | Self::State | Self::Other => false,
         }
-        OpenError::UnknownService { .. } => {
-            Some("the command line has no services: open this policy with the application that has them")
+    }
+
+    /// Returns what to do about it on the command line, where the library could not know.
+    fn hint(self) -> Option<&'static str> {
+        match self {
+            Self::Plugins => Some("name the directory of plugins with --plugins DIR or PORTCULLIS_PLUGINS"),
+            Self::State => Some("name another directory with --state DIR or PORTCULLIS_STATE"),
+            Self::Service => {
+                Some("the command line has no services: open this policy with the application that has them")
+            }
+            Self::Policy | Self::Other => None,
         }
-        OpenError::Place(_)
-        | OpenError::NoPolicy(_)
-        | OpenError::Policy { .. }
-        | OpenError::DeadRule { .. }
-        | OpenError::UnknownKey { .. }
-        | OpenError::Grant { .. }
-        | OpenError::Covers { .. }
-        | OpenError::ProjectGrant(_)
-        | OpenError::Client { .. }
-        | OpenError::DeadNarrow { .. }
-        | OpenError::Network(_)
-        | OpenError::Engine(_)
-        | OpenError::Audit(_)
-        | OpenError::Approvals(_)
-        | OpenError::Outputs(_)
-        | OpenError::Load(_)
-        | OpenError::Secret { .. }
-        | OpenError::Unreserved { .. }
-        | OpenError::Calls(_) => None,
     }
 }

@@ -3,12 +3,13 @@
 use super::Context;
 use crate::arguments::ExplainArguments;
 use crate::exit_code::Exit;
+use crate::failure::OpenFault;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Table};
 use crate::{json, opening, view};
 use portcullis::policy::{Decision, MatchedRule, Source};
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Explained, Host, OpenError, PlaceError, Reply, Request};
+use portcullis::{Explained, Host, Reply, Request};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -37,7 +38,7 @@ pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyho
 
 /// Prints which policy a running server still uses, if the one in the files cannot be used.
 fn tell_in_force(error: &anyhow::Error, context: &Context) {
-    if !error.downcast_ref().is_some_and(is_of_policy) {
+    if !error.downcast_ref().is_some_and(|error| OpenFault::of(error).is_of_policy()) {
         return;
     }
     let Some(last) = last_named(context) else { return };
@@ -47,33 +48,6 @@ fn tell_in_force(error: &anyhow::Error, context: &Context) {
         OneLine(&last.time)
     );
     context.terminal.note(context.terminal.note_style().paint(Look::Doubtful, note));
-}
-
-/// Returns whether a host cannot open because of its policy.
-fn is_of_policy(error: &OpenError) -> bool {
-    match error {
-        OpenError::NoPolicy(_)
-        | OpenError::Policy { .. }
-        | OpenError::DeadRule { .. }
-        | OpenError::UnknownKey { .. }
-        | OpenError::Grant { .. }
-        | OpenError::Covers { .. }
-        | OpenError::ProjectGrant(_)
-        | OpenError::Client { .. }
-        | OpenError::DeadNarrow { .. }
-        | OpenError::UnknownService { .. }
-        | OpenError::Secret { .. }
-        | OpenError::Unreserved { .. }
-        | OpenError::Place(PlaceError::Policy { .. } | PlaceError::Io { what: "the policy", .. }) => true,
-        OpenError::Place(_)
-        | OpenError::Network(_)
-        | OpenError::Engine(_)
-        | OpenError::Audit(_)
-        | OpenError::Approvals(_)
-        | OpenError::Outputs(_)
-        | OpenError::Load(_)
-        | OpenError::Calls(_) => false,
-    }
 }
 
 /// A policy that the audit log names as one that decided.
