@@ -9,6 +9,7 @@ mod arguments;
 mod cases;
 mod commands;
 mod confirmation;
+mod context;
 mod environment;
 mod exit_code;
 mod failure;
@@ -30,7 +31,7 @@ mod view;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
-use commands::Context;
+use context::Context;
 use environment::Environment;
 use exit_code::Exit;
 use rustix::process::{Resource, Rlimit, setrlimit};

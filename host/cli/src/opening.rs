@@ -1,7 +1,7 @@
 //! Opening the library's host, or only its engine, as the command line says.
 
 use crate::approver::TerminalApprover;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::environment::PolicyPlaces;
 use crate::progress::{CompileProgress, StatusLine};
 use crate::style::Look;

@@ -21,22 +21,14 @@ mod trust;
 mod waiting;
 
 use crate::arguments::{AuditCommand, Command};
-use crate::environment::Environment;
+use crate::context::Context;
 use crate::exit_code::Exit;
 use crate::json;
 use crate::style::Look;
-use crate::terminal::Terminal;
 use anyhow::Context as _;
 use portcullis::policy::limits::ARGUMENTS_CEILING_BYTES;
 use portcullis::text::Lines;
 use std::io::Read;
-
-/// What every command has.
-pub(crate) struct Context {
-    pub(crate) environment: Environment,
-    pub(crate) terminal: Terminal,
-    pub(crate) json: bool,
-}
 
 /// Runs a command.
 ///

@@ -1,7 +1,7 @@
 //! The level at which a plugin keeps the contract, as `portcullis check` shows it.
 
 use super::Examined;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::style::Look;
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Conformance, Level, Lint, Loaded, NotTried};

@@ -2,7 +2,7 @@
 
 use super::token;
 use crate::arguments::HttpArguments;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::environment;
 use crate::style::Look;
 use anyhow::{Context as _, ensure};

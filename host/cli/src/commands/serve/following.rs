@@ -2,7 +2,7 @@
 
 use super::access;
 use crate::arguments::HttpArguments;
-use crate::commands::Context;
+use crate::context::Context;
 use crate::style::Look;
 use portcullis::policy::Principal;
 use portcullis::text::{Lines, OneLine};
