@@ -54,7 +54,7 @@ async fn until(asking: &mut Option<Asking<'_>>) {
 async fn ask(spoken: &Spoken<'_>, question: Arc<Question>) {
     let is_asked = spoken.client.is_asked(&question);
     if !is_asked && !denies_unattended(spoken.server) {
-        return spoken.say(&form::waits_elsewhere(spoken.server, &question)).await;
+        return spoken.say(&form::waits_elsewhere(&spoken.server.inner().host, &question)).await;
     }
     let answer = if is_asked { elicit(spoken, &question).await } else { unattended() };
     // Where the answer cannot be kept it has no effect, and the call goes on waiting.

@@ -74,7 +74,7 @@ impl Spoken<'_> {
     /// Leaves a question to whoever else answers it, and says so.
     async fn leave(&self, running: Running, question: &Question) -> Running {
         running.settle(question);
-        self.say(&waits_elsewhere(self.server, question)).await;
+        self.say(&waits_elsewhere(&self.server.inner().host, question)).await;
         running
     }
 

@@ -1,9 +1,8 @@
 //! The form in which a client shows a question to its user. Every text goes through the encoder, nothing is longer than
 //! it may be, and what is left out is said to be.
 
-use crate::server::Server;
 use portcullis::text::{OneLine, count_blanks};
-use portcullis::{Question, Subject};
+use portcullis::{Host, Question, Subject};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, EnumSchema, InputRequest, PrimitiveSchemaDefinition,
     StringSchema,
@@ -44,8 +43,8 @@ pub(super) fn fits(question: &Question) -> bool {
 }
 
 /// What a client is told of a question that others answer.
-pub(crate) fn waits_elsewhere(server: &Server, question: &Question) -> String {
-    format!("waits for a person: `{}` lets it go on", server.inner().host.approval_command(&question.id))
+pub(crate) fn waits_elsewhere(host: &Host, question: &Question) -> String {
+    format!("waits for a person: `{}` lets it go on", host.approval_command(&question.id))
 }
 
 /// The request to show the question to the client's user.

@@ -53,7 +53,7 @@ pub(crate) fn get(
     let seen = |task: &Task| (task.running.stage(), Arc::clone(&task.tool), task.base.clone());
     let (stage, tool, base) = look(server, cx, &params.task_id, seen)?;
     let shape = Shape::of(server, cx.protocol_version().as_ref());
-    let state = State::of(server, &stage.at, Client::of(server, cx), &tool, shape);
+    let state = State::of(&server.inner().host, &stage.at, Client::of(server, cx), &tool, shape);
     Ok(GetTaskResult::new(state.detailed(base.task(&params.task_id, TaskStatus::Working, &stage.since))))
 }
 

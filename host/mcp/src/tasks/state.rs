@@ -2,8 +2,7 @@
 
 use crate::approval::{self, At, Client};
 use crate::result::{self, Shape};
-use crate::server::Server;
-use portcullis::{Outcome, Reply, Tool};
+use portcullis::{Host, Outcome, Reply, Tool};
 use rmcp::model::{DetailedTask, ErrorCode, JsonObject, Task, TaskPayload, TaskStatus};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -41,14 +40,14 @@ pub(super) struct State {
 
 impl State {
     /// How a call stands for a client.
-    pub(super) fn of(server: &Server, at: &At, client: Client, tool: &Tool, shape: Shape) -> Self {
+    pub(super) fn of(host: &Host, at: &At, client: Client, tool: &Tool, shape: Shape) -> Self {
         let (payload, message) = match at {
             At::Work => (TaskPayload::Working, None),
             At::Asking(question) if client.is_asked(question) => {
                 let input_requests = [(question.id.clone(), approval::form(question))].into_iter().collect();
                 (TaskPayload::InputRequired { input_requests }, None)
             }
-            At::Asking(question) => (TaskPayload::Working, Some(approval::waits_elsewhere(server, question))),
+            At::Asking(question) => (TaskPayload::Working, Some(approval::waits_elsewhere(host, question))),
             At::Over(reply) => over(reply, tool, shape),
         };
         Self { payload, message }
