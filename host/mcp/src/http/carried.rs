@@ -1,5 +1,5 @@
 //! A body that carries something to its end: what an open request holds is given back when its answer is through, or
-//! the client gone.
+//! the client gone. A stream can also be ended early.
 
 use axum::body::{Body, Bytes};
 use axum::response::Response;
@@ -7,14 +7,23 @@ use http_body::{Frame, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+/// What ends a body early.
+type Over = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 struct Carrying<T> {
     body: Body,
+    over: Option<Over>,
     _held: T,
 }
 
 /// Has the body of an answer keep something until it ends.
 pub(crate) fn carry(response: Response, held: impl Send + Unpin + 'static) -> Response {
-    response.map(|body| Body::new(Carrying { body, _held: held }))
+    response.map(|body| Body::new(Carrying { body, over: None, _held: held }))
+}
+
+/// Ends the body of an answer when something is over, although more may come.
+pub(crate) fn end_when(response: Response, over: impl Future<Output = ()> + Send + 'static) -> Response {
+    response.map(|body| Body::new(Carrying { body, over: Some(Box::pin(over)), _held: () }))
 }
 
 impl<T: Unpin> http_body::Body for Carrying<T> {
@@ -25,6 +34,9 @@ impl<T: Unpin> http_body::Body for Carrying<T> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.over.as_mut().is_some_and(|over| over.as_mut().poll(context).is_ready()) {
+            (self.over, self.body) = (None, Body::empty());
+        }
         Pin::new(&mut self.body).poll_frame(context)
     }
 
@@ -33,6 +45,9 @@ impl<T: Unpin> http_body::Body for Carrying<T> {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        match self.over {
+            Some(_) => SizeHint::default(),
+            None => self.body.size_hint(),
+        }
     }
 }

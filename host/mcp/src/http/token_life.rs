@@ -1,12 +1,9 @@
 //! The validity of a request's token, and how the streams that it opened end with it.
 
-use axum::body::{Body, Bytes};
+use super::carried::end_when;
 use axum::response::Response;
 use http::header::CONTENT_TYPE;
-use http_body::Frame;
-use std::future::{Future, pending};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::future::pending;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -30,7 +27,7 @@ impl TokenLife {
         if !content_type.is_some_and(|value| value.starts_with("text/event-stream")) {
             return response;
         }
-        response.map(|body| Body::new(EndingBody { body, over: Box::pin(self.over()) }))
+        end_when(response, self.over())
     }
 
     /// Waits until the token is no longer valid.
@@ -55,32 +52,15 @@ fn time_left(end: Duration) -> Option<Duration> {
     end.checked_sub(now).filter(|left| !left.is_zero())
 }
 
-/// A body that ends early when a future completes.
-struct EndingBody {
-    body: Body,
-    over: Pin<Box<dyn Future<Output = ()> + Send>>,
-}
-
-impl http_body::Body for EndingBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if self.over.as_mut().poll(context).is_ready() {
-            return Poll::Ready(None);
-        }
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::body::{Body, Bytes};
     use http::HeaderValue;
+    use http_body::Frame;
     use http_body_util::BodyExt as _;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
 
     /// Returns a stream of events that never sends one.
     fn quiet_stream() -> Response {
