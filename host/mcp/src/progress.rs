@@ -23,9 +23,16 @@ const MESSAGE_BYTES_MAX: usize = 256;
 /// The value that stands for all of the work: fractions are told in percent.
 const WHOLE: f64 = 100.0;
 
-/// How much of what is left a report without a fraction is worth: the protocol wants every value to be larger than the
-/// last, and the tool has only said that it goes on.
-const SIGN_OF_LIFE: f64 = 0.001;
+/// The share of the square of what is left, in percent, that a report without a fraction is worth. The protocol wants every
+/// value to be larger than the last, and the tool has only said that it goes on. The steps shrink, but stay above
+/// [`STEP_DECIMALS`] for half a day of reports at the pace of [`INTERVAL`].
+const SIGN_OF_LIFE: f64 = 1e-5;
+
+/// Decimals of a percentage that a tool reports: what a 32-bit fraction holds. More would be noise of the conversion.
+const PERCENT_DECIMALS: i32 = 4;
+
+/// Decimals of a value between two reports with a fraction.
+const STEP_DECIMALS: i32 = 6;
 
 /// Tells one client of the progress of one request.
 pub(crate) struct Voice {
@@ -47,13 +54,18 @@ impl Told {
     fn next(self, fraction: Option<f32>) -> Option<Self> {
         let fraction = fraction.filter(|fraction| (0.0..=1.0).contains(fraction));
         let value = match fraction {
-            // As exact as the tool was: a fifth is 20, and not a little more.
-            Some(fraction) => f64::from(fraction * 100.0),
-            None => self.value + (WHOLE - self.value) * SIGN_OF_LIFE,
+            // As exact as the tool was: three tenths are 30, and not 30.000002.
+            Some(fraction) => rounded(f64::from(fraction) * WHOLE, PERCENT_DECIMALS),
+            None => rounded(self.value + (WHOLE - self.value).powi(2) * SIGN_OF_LIFE, STEP_DECIMALS),
         };
         let further = value > self.value || (!self.measured && self.value == 0.0);
         further.then_some(Self { value, measured: self.measured || fraction.is_some() })
     }
+}
+
+fn rounded(value: f64, decimals: i32) -> f64 {
+    let scale = 10_f64.powi(decimals);
+    (value * scale).round() / scale
 }
 
 impl Voice {
@@ -191,6 +203,17 @@ mod tests {
         let values: Vec<f64> = values(&reports).iter().map(|told| told.value).collect();
         assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "{values:?}");
         assert_eq!(values.last(), Some(&WHOLE));
+    }
+
+    #[test]
+    fn a_value_has_no_more_digits_than_the_tool_reported() {
+        for percent in 1..=100_u8 {
+            let told = values(&[Some(f32::from(percent) / 100.0)]);
+            assert_eq!(told[0].value, f64::from(percent));
+        }
+        let steps = values(&[None; 10_000]);
+        assert_eq!(steps.len(), 10_000, "a tool that goes on is heard for long");
+        assert!(steps.iter().all(|told| told.value.to_string().len() <= "99.123456".len()), "{:?}", steps.last());
     }
 
     #[test]

@@ -11,15 +11,14 @@ fn progress_is_told_in_order_and_before_the_answer() {
         for token in [json!("mine"), json!(7)] {
             let mut wire = desk.client(era);
             let params =
-                json!({ "name": "clerk__count", "arguments": { "to": 5 }, "_meta": { "progressToken": token } });
+                json!({ "name": "clerk__count", "arguments": { "to": 10 }, "_meta": { "progressToken": token } });
             let id = wire.request("tools/call", params);
             wire.answer(&json!(id));
             // All that was said came before the answer: nothing is waited for.
             let told = wire.heard_already("notifications/progress");
-            assert_eq!(told.len(), 5, "{told:?}");
             let values: Vec<f64> = told.iter().map(|told| told["params"]["progress"].as_f64().unwrap()).collect();
-            assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "{values:?}");
-            assert_eq!(values.last(), Some(&100.0));
+            // A tenth has no exact value in 32 bits, and the client sees none of that.
+            assert_eq!(values, [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0]);
             for (number, told) in told.iter().enumerate() {
                 assert_eq!(told["params"]["progressToken"], token);
                 assert_eq!(told["params"]["total"], 100.0);
