@@ -44,6 +44,10 @@ fn begun(result: &Value) -> String {
     }
     assert!(result["ttlMs"].as_u64() > Some(0) && result["pollIntervalMs"].as_u64() > Some(0), "{result}");
     let id = result["taskId"].as_str().unwrap().to_owned();
+    assert!(
+        result["createdAt"].is_string() && result["createdAt"].as_str() <= result["lastUpdatedAt"].as_str(),
+        "{result}"
+    );
     assert!(id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
     id
 }
