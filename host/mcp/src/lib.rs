@@ -12,6 +12,7 @@ mod error;
 mod handler;
 pub mod http;
 mod identity;
+mod judge;
 mod options;
 mod progress;
 mod resources;

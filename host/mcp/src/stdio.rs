@@ -4,7 +4,6 @@
 //! reader of the host, so that nothing downstream reads it otherwise; no two running requests share an id; and nothing
 //! but messages can reach the client, whoever prints.
 
-mod judge;
 mod lines;
 mod streams;
 mod wire;

@@ -1,8 +1,8 @@
 //! Messages in and out, one a line, for the protocol's library.
 
-use super::judge::{Judged, judge};
 use super::lines::{LINE_BYTES_MAX, Line, Lines};
 use super::streams::{Input, Output};
+use crate::judge::{Judged, judge};
 use rmcp::ErrorData;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage, RequestId, ServerJsonRpcMessage,

@@ -2,17 +2,16 @@
 
 use crate::http::carried::carry;
 use crate::http::refusal::Refusal;
+use crate::judge::{Judged, judge};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::header::CONTENT_LENGTH;
-use http::{HeaderMap, Method, StatusCode};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use portcullis::parse_json;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use std::borrow::Cow;
+use rmcp::ErrorData;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -87,41 +86,37 @@ pub(crate) enum Asks {
     Initialize,
     /// For something else.
     Other,
-    /// That cannot be said: it counts as everything.
-    Unclear,
 }
 
 impl Asks {
-    /// Looks at the method of a message, and at nothing else of it.
-    fn of(bytes: &[u8]) -> Self {
-        #[derive(Deserialize)]
-        struct Message<'a> {
-            #[serde(borrow)]
-            method: Option<Cow<'a, str>>,
-        }
-        let object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-        let Some(message) = serde_json::from_slice::<Message<'_>>(bytes).ok().filter(|_| object) else {
-            return Self::Unclear;
-        };
-        match message.method.as_deref() {
-            Some("tools/call") => Self::Call,
-            Some("subscriptions/listen") => Self::Listen,
-            Some("initialize") => Self::Initialize,
-            Some(_) | None => Self::Other,
+    fn of(message: &ClientJsonRpcMessage) -> Self {
+        let JsonRpcMessage::Request(request) = message else { return Self::Other };
+        match request.request.method() {
+            "tools/call" => Self::Call,
+            "subscriptions/listen" => Self::Listen,
+            "initialize" => Self::Initialize,
+            _ => Self::Other,
         }
     }
 }
 
-/// Whether a body is JSON that two readers may take for two things: a key that comes twice, a number that would be
-/// rounded, too deep a nesting. What is no JSON at all is answered by the protocol.
-fn is_ambiguous(bytes: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(bytes) else { return false };
-    parse_json(text).is_err() && serde_json::from_str::<IgnoredAny>(text).is_ok()
+/// Judges a body as a line is judged over pipes: each of the two is one message that no two readers take for two things.
+fn message(bytes: &[u8]) -> Result<Asks, (Option<RequestId>, ErrorData)> {
+    match judge(bytes) {
+        Judged::Message(message) => Ok(Asks::of(&message)),
+        Judged::Refused(id, error) => Err((id, error)),
+        Judged::Ignored if bytes.is_empty() => Err((None, ErrorData::parse_error("the message is empty", None))),
+        Judged::Ignored => Err((None, ErrorData::invalid_request("the message is not usable", None))),
+    }
 }
 
-fn ambiguous() -> Refusal {
-    let message = "Bad Request: a key of the message comes twice, a number cannot be exact, or it nests too deep";
-    Refusal::new(StatusCode::BAD_REQUEST, message)
+fn refused(id: Option<RequestId>, error: ErrorData) -> Response {
+    // An error always has JSON. Without one the status would still say what is wrong.
+    let body = serde_json::to_vec(&ServerJsonRpcMessage::error(error, id)).unwrap_or_default();
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
 }
 
 /// Reads the body of a message before anything looks at it. Other requests have none that anybody wants.
@@ -132,13 +127,14 @@ pub(crate) async fn read_body(State(rules): State<Arc<BodyRules>>, request: Requ
     let (parts, body) = request.into_parts();
     let read = timeout(rules.time, rules.read(&parts.headers, body)).await;
     match read.unwrap_or_else(|_| Err(too_slow())) {
-        Ok((bytes, _)) if is_ambiguous(&bytes) => ambiguous().into_response(),
-        Ok((bytes, room)) => {
-            let asks = Asks::of(&bytes);
-            let mut request = Request::from_parts(parts, Body::from(bytes));
-            request.extensions_mut().insert(asks);
-            carry(next.run(request).await, room)
-        }
+        Ok((bytes, room)) => match message(&bytes) {
+            Ok(asks) => {
+                let mut request = Request::from_parts(parts, Body::from(bytes));
+                request.extensions_mut().insert(asks);
+                carry(next.run(request).await, room)
+            }
+            Err((id, error)) => refused(id, error),
+        },
         Err(refusal) => refusal.into_response(),
     }
 }
@@ -148,35 +144,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_that_two_readers_may_take_for_two_things_is_ambiguous() {
-        let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
-        for text in [r#"{"a":1,"a":2}"#, r#"{"a":1,"\u0061":2}"#, "[18446744073709551616]", &deep] {
-            assert!(is_ambiguous(text.as_bytes()), "{text}");
-        }
-        for text in [r#"{"a":1}"#, "[1,2.5]", "{", "", "nonsense"] {
-            assert!(!is_ambiguous(text.as_bytes()), "{text}");
-        }
-        assert!(!is_ambiguous(b"\"\xff\""));
-    }
-
-    #[test]
-    fn what_is_not_clearly_something_else_counts_as_a_call() {
-        let rows: [(&[u8], Asks); 12] = [
-            (br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#, Asks::Call),
-            (br#" {"method":"tools\/call"}"#, Asks::Call),
-            (br#"{"method":"tools\u002fcall"}"#, Asks::Call),
-            (br#"{"method":"subscriptions/listen"}"#, Asks::Listen),
-            (br#"{"method":"initialize"}"#, Asks::Initialize),
-            (br#"{"method":"tools/list","params":{"method":"tools/call"}}"#, Asks::Other),
-            (br#"{"result":{}}"#, Asks::Other),
-            (br#"{"method":"ping","method":"tools/call"}"#, Asks::Unclear),
-            (br#"["tools/call"]"#, Asks::Unclear),
-            (br#"[{"method":"tools/call"}]"#, Asks::Unclear),
-            (b"", Asks::Unclear),
-            (br#"{"method":1}"#, Asks::Unclear),
+    fn a_body_is_told_by_its_method_and_what_is_no_message_asks_for_nothing() {
+        let rows: [(&str, Option<Asks>); 14] = [
+            (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#, Some(Asks::Call)),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":1}"#, Some(Asks::Call)),
+            (r#" {"jsonrpc":"2.0","id":1,"method":"tools\/call"}"#, Some(Asks::Call)),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"tools\u002fcall"}"#, Some(Asks::Call)),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen"}"#, Some(Asks::Listen)),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#, Some(Asks::Initialize)),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"method":"tools/call"}}"#, Some(Asks::Other)),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, Some(Asks::Other)),
+            (r#"{"jsonrpc":"2.0","method":"tools/call"}"#, Some(Asks::Other)),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}"#, None),
+            (r#"["tools/call"]"#, None),
+            (r#"[{"jsonrpc":"2.0","id":1,"method":"tools/call"}]"#, None),
+            ("", None),
+            (r#"{"jsonrpc":"2.0","id":1,"method":1}"#, None),
         ];
-        for (bytes, asks) in rows {
-            assert_eq!(Asks::of(bytes), asks, "{}", String::from_utf8_lossy(bytes));
+        for (text, asks) in rows {
+            assert_eq!(message(text.as_bytes()).ok(), asks, "{text}");
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) async fn within_rate(
     next: Next,
 ) -> Response {
     let asks = request.extensions().get::<Asks>().copied();
-    if matches!(asks, Some(Asks::Call | Asks::Unclear))
+    if asks == Some(Asks::Call)
         && let Err(wait) = usage.call(&identity.principal)
     {
         return too_often(wait).into_response();

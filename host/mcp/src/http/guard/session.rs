@@ -33,7 +33,7 @@ pub(crate) async fn own_session(
     let mut written = request.headers().get_all(SESSION).iter();
     match (written.next(), written.next()) {
         (None, _) => match request.extensions().get::<Asks>() {
-            Some(Asks::Initialize | Asks::Unclear) => begin(&sessions, &identity.principal, request, next).await,
+            Some(Asks::Initialize) => begin(&sessions, &identity.principal, request, next).await,
             Some(Asks::Call | Asks::Listen | Asks::Other) | None => next.run(request).await,
         },
         (Some(id), None) => match id.to_str().map(str::to_owned) {

@@ -1,17 +1,18 @@
-//! Whether a line is a message, and what to answer where it is none.
+//! Whether bytes are a message, and what to answer where they are none: a line over pipes, a body over HTTP.
 
 use portcullis::{JsonError, parse_json};
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The longest id that is a string, in bytes: it is kept while its request runs.
 const ID_BYTES_MAX: usize = 256;
 
-/// What a line is.
-pub(super) enum Judged {
+/// What the bytes are.
+pub(crate) enum Judged {
     /// A message.
     Message(Box<ClientJsonRpcMessage>),
     /// None, and this is the answer.
@@ -20,8 +21,8 @@ pub(super) enum Judged {
     Ignored,
 }
 
-/// Judges a line.
-pub(super) fn judge(line: &[u8]) -> Judged {
+/// Judges the bytes of a message, without a line end.
+pub(crate) fn judge(line: &[u8]) -> Judged {
     if line.is_empty() {
         return Judged::Ignored;
     }
@@ -37,7 +38,12 @@ pub(super) fn judge(line: &[u8]) -> Judged {
 /// A document that no two readers need agree on, or none at all.
 fn unreadable(text: &str, error: &JsonError) -> Judged {
     let Ok(envelope) = serde_json::from_str::<Envelope>(text) else {
-        return Judged::Refused(None, ErrorData::parse_error("the message is not JSON", None));
+        let refused = match serde_json::from_str::<IgnoredAny>(text) {
+            // The key that comes twice may be the id itself.
+            Ok(IgnoredAny) => ErrorData::invalid_request(format!("the message is not usable: {error}"), None),
+            Err(_) => ErrorData::parse_error("the message is not JSON", None),
+        };
+        return Judged::Refused(None, refused);
     };
     match (envelope.id.as_ref().map(id), envelope.method) {
         (Some(Some(id)), Some(_)) => {
@@ -124,6 +130,7 @@ mod tests {
             assert_eq!(refusal(&call(&format!(r#""id":{id}"#))), (None, -32600), "{id}");
         }
         assert_eq!(refusal(&call(&format!(r#""id":"{}""#, "x".repeat(257)))), (None, -32600));
+        assert_eq!(refusal(&call(r#""id":1,"method":"tools/call""#)), (None, -32600));
         for line in ["[]", r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, "1", "null"] {
             assert_eq!(refusal(line), (None, -32600), "{line}");
         }
