@@ -66,9 +66,11 @@ async fn go_on(sessions: &Arc<Sessions>, principal: &Principal, id: &str, reques
         _ => (Use::Request, false),
     };
     let Some(using) = sessions.open(id, principal, what) else { return not_found().into_response() };
-    let response = next.run(request).await;
+    let mut response = next.run(request).await;
     if ends && response.status().is_success() {
         sessions.forget(id);
+        // The library says 202, as if the session were yet to end.
+        *response.status_mut() = StatusCode::NO_CONTENT;
     }
     carry(response, using)
 }
