@@ -1,7 +1,11 @@
 //! The connections: how many there are, how fast they have to speak, and how they end.
 
+use super::linger::{Lingering, Unread};
 use super::options::{HttpLimits, STOP_TIME};
+use super::room::{Place, Room};
 use axum::Router;
+use http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -11,38 +15,47 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// How long to wait after the system could give no connection, as without descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// The most bytes of the line and the headers of a request together: a token and what clients send beside it.
-const HEADERS_BYTES_MAX: usize = 64 * 1024;
+/// Maximum bytes of the line and the headers of a request together: a token, and what clients send beside it. Every
+/// connection can make the server hold as much, with or without a token.
+const HEADERS_BYTES_MAX: usize = 16 * 1024;
 /// The most headers of a request.
 const HEADERS_MAX: usize = 64;
 
 /// Serves connections until the server stops; then those that are there may finish what they are at.
 pub(super) async fn serve(listener: TcpListener, router: Router, limits: HttpLimits, stopping: CancellationToken) {
-    let room = Arc::new(Semaphore::new(limits.connections));
-    let mut connections = JoinSet::new();
-    while let Some(Some((stream, permit))) = stopping.run_until_cancelled(accept(&listener, &room)).await {
-        while connections.try_join_next().is_some() {}
-        connections.spawn(one(stream, router.clone(), limits, stopping.clone(), permit));
+    let room = Room::new(limits.connections);
+    let (mut connections, mut accepting) = (JoinSet::new(), Box::pin(accept(&listener, &room)));
+    loop {
+        tokio::select! {
+            biased;
+            () = stopping.cancelled() => break,
+            // At once, and not with the next connection: what is left of an ended task pins the memory around it.
+            Some(_) = connections.join_next() => {}
+            accepted = &mut accepting => {
+                let Some((stream, place)) = accepted else { break };
+                connections.spawn(one(stream, router.clone(), limits, stopping.clone(), place));
+                accepting.set(accept(&listener, &room));
+            }
+        }
     }
+    drop(accepting);
     drop(listener);
     let finished = async { while connections.join_next().await.is_some() {} };
     // Who has not finished by then is cut off with the set.
     drop(timeout(STOP_TIME, finished).await);
 }
 
-/// The next connection, once there is room for one.
-async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-    let permit = Arc::clone(room).acquire_owned().await.ok()?;
+/// Returns the next connection, once there is a place for it.
+async fn accept(listener: &TcpListener, room: &Arc<Room>) -> Option<(TcpStream, Place)> {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) if prepare(&stream).is_ok() => return Some((stream, permit)),
+            Ok((stream, _)) if prepare(&stream).is_ok() => return Some((stream, room.enter().await?)),
             // It is gone already.
             Ok(_) => {}
             Err(_) => sleep(ACCEPT_PAUSE).await,
@@ -56,17 +69,14 @@ fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
 }
 
-async fn one(
-    stream: TcpStream,
-    router: Router,
-    limits: HttpLimits,
-    stopping: CancellationToken,
-    _permit: OwnedSemaphorePermit,
-) {
-    let asked = CancellationToken::new();
-    let (routed, first) = (TowerToHyperService::new(router), asked.clone());
-    let service = service_fn(move |request| {
+async fn one(stream: TcpStream, router: Router, limits: HttpLimits, stopping: CancellationToken, place: Place) {
+    let (asked, unread) = (CancellationToken::new(), Unread::default());
+    let stream = Lingering::new(stream, unread.clone(), limits.linger_time);
+    let (routed, first, arrival) = (TowerToHyperService::new(router), asked.clone(), place.arrival());
+    let service = service_fn(move |request: Request<Incoming>| {
         first.cancel();
+        let mut request = request.map(|body| unread.follow(body));
+        request.extensions_mut().insert(arrival.clone());
         routed.call(request)
     });
     let mut builder = http1::Builder::new();
@@ -78,12 +88,14 @@ async fn one(
         biased;
         // A client that breaks off or speaks something else is no concern of anybody else's.
         ended = &mut connection => return drop(ended),
+        () = place.evicted() => return,
         () = sleep(limits.first_headers_time) => return,
         () = stopping.cancelled() => {}
         () = asked.cancelled() => {}
     }
     tokio::select! {
         ended = &mut connection => return drop(ended),
+        () = place.evicted() => return,
         () = stopping.cancelled() => {}
     }
     connection.as_mut().graceful_shutdown();
@@ -99,7 +111,7 @@ mod tests {
     async fn a_connection_sends_each_message_at_once() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let (stream, _permit) = accept(&listener, &Arc::new(Semaphore::new(1))).await.unwrap();
+        let (stream, _place) = accept(&listener, &Room::new(1)).await.unwrap();
         assert!(stream.nodelay().unwrap());
     }
 }

@@ -9,10 +9,12 @@ mod carried;
 mod connections;
 mod error;
 mod guard;
+mod linger;
 mod oauth;
 mod options;
 mod principal;
 mod refusal;
+mod room;
 mod running;
 mod sessions;
 mod token_life;
@@ -24,8 +26,8 @@ pub use guard::{AllowedHost, AllowedOrigin};
 pub use oauth::{KeyFinding, KeyNotice, KeySetError, OAuth, SCOPE};
 pub use options::{
     Access, BODY_TIME, CALLS_BURST, CALLS_PER_SECOND, CONNECTIONS_MAX, ENVELOPE_BYTES, FIRST_HEADERS_TIME,
-    HEADERS_TIME, HttpLimits, HttpOptions, PRINCIPALS_MAX, REQUESTS_PER_PRINCIPAL_MAX, Reach, SESSION_IDLE_TIME,
-    SESSIONS_MAX, SESSIONS_PER_PRINCIPAL_MAX, STOP_TIME, STREAMS_PER_PRINCIPAL_MAX,
+    HEADERS_TIME, HttpLimits, HttpOptions, LINGER_TIME, PRINCIPALS_MAX, REQUESTS_PER_PRINCIPAL_MAX, Reach,
+    SESSION_IDLE_TIME, SESSIONS_MAX, SESSIONS_PER_PRINCIPAL_MAX, STOP_TIME, STREAMS_PER_PRINCIPAL_MAX,
 };
 pub use running::{Running, settled};
 pub use tokens::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN, TOKENS_MAX, Tokens};

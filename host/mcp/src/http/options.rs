@@ -32,6 +32,9 @@ pub const HEADERS_TIME: Duration = Duration::from_secs(60);
 pub const FIRST_HEADERS_TIME: Duration = Duration::from_secs(10);
 /// How long the body of a request may take.
 pub const BODY_TIME: Duration = Duration::from_secs(30);
+/// How long to read on, and discard, after a request was answered before its body was read. A client reads the answer and
+/// closes within a few round trips. Closing at once would reset the connection, and the client could lose the answer.
+pub const LINGER_TIME: Duration = Duration::from_secs(2);
 /// How much larger than its arguments a request may be, in bytes: the message around them, and the state that a client
 /// sends back with an answer.
 pub const ENVELOPE_BYTES: usize = 64 * 1024;
@@ -124,6 +127,8 @@ pub struct HttpLimits {
     pub first_headers_time: Duration,
     /// For the body of a request.
     pub body_time: Duration,
+    /// For the rest of a body, after a request was answered before it was read.
+    pub linger_time: Duration,
     /// For a session with no request open.
     pub session_idle_time: Duration,
 }
@@ -141,6 +146,7 @@ impl Default for HttpLimits {
             headers_time: HEADERS_TIME,
             first_headers_time: FIRST_HEADERS_TIME,
             body_time: BODY_TIME,
+            linger_time: LINGER_TIME,
             session_idle_time: SESSION_IDLE_TIME,
         }
     }

@@ -132,7 +132,8 @@ impl Answer {
     }
 }
 
-fn parse(bytes: &[u8]) -> Answer {
+/// The answer that these bytes are.
+pub(crate) fn parse(bytes: &[u8]) -> Answer {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| panic!("no answer: {bytes:?}"));
     let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
     let mut lines = head.split("\r\n");

@@ -4,6 +4,7 @@ use crate::http::access::LiveAccess;
 use crate::http::oauth::{OAuth, Verdict};
 use crate::http::options::Access;
 use crate::http::refusal::Refusal;
+use crate::http::room::Arrival;
 use crate::http::token_life::TokenLife;
 use crate::identity::Identity;
 use axum::extract::{Request, State};
@@ -18,6 +19,9 @@ use std::sync::Arc;
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"portcullis\"");
 /// The challenge to one with a token that is none of them.
 const CHALLENGE_WRONG: HeaderValue = HeaderValue::from_static("Bearer realm=\"portcullis\", error=\"invalid_token\"");
+
+/// After how many seconds a client may try again whose connection made room for another.
+const RETRY_SECONDS: u32 = 1;
 
 /// Who may call, and for whom one calls who need not say it.
 #[derive(Debug)]
@@ -57,6 +61,11 @@ fn unauthorized(challenge: HeaderValue) -> Refusal {
     Refusal::new(StatusCode::UNAUTHORIZED, message).challenging(challenge)
 }
 
+fn evicted() -> Refusal {
+    let message = "Service Unavailable: there are too many connections";
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message).after(RETRY_SECONDS)
+}
+
 /// The one token of a request; none where there are two, or anything but a token.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut written = headers.get_all(AUTHORIZATION).iter();
@@ -67,9 +76,11 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Passes on requests with a known principal, and adds the principal to the request. The token itself is removed, and
-/// ends the streams that it opened.
+/// ends the streams that it opened. From now on the connection keeps its place.
 pub(crate) async fn authorized(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+    let arrival = request.extensions_mut().remove::<Arrival>();
     match guard.identify(request.headers()) {
+        Ok(_) if !arrival.is_some_and(|arrival| arrival.authorize()) => evicted().into_response(),
         Ok((principal, life)) => {
             request.headers_mut().remove(AUTHORIZATION);
             request.extensions_mut().insert(Identity { principal });

@@ -1,0 +1,163 @@
+//! The end of a connection whose client may still be sending.
+//!
+//! A server may answer before it has read the whole request, as with 401 or 413. If it then closes the socket, the system
+//! resets the connection at the next byte of the client, and the client can lose the answer. So the server ends its own
+//! direction first, and reads on for a short time.
+
+use http_body::{Body, Frame, SizeHint};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep};
+
+/// Maximum bytes to read on: several times the largest request. A client that sends more does not read.
+const LINGER_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Bytes discarded in one read.
+const DISCARD_BYTES: usize = 8 * 1024;
+
+/// Whether bytes of a request have come that nobody has taken as part of it. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unread(Arc<AtomicBool>);
+
+impl Unread {
+    fn set(&self, unread: bool) {
+        self.0.store(unread, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Follows the body of a request, so that a request that was read to its end is not waited for.
+    pub(super) fn follow<B: Body>(&self, body: B) -> FollowedBody<B> {
+        if body.is_end_stream() {
+            self.set(false);
+        }
+        FollowedBody { body, unread: self.clone() }
+    }
+}
+
+/// The body of a request, which notes when it was read to its end.
+pub(super) struct FollowedBody<B> {
+    body: B,
+    unread: Unread,
+}
+
+impl<B: Body + Unpin> Body for FollowedBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if frame.is_none() || self.body.is_end_stream() {
+            self.unread.set(false);
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A connection that reads on after its end, if a request was answered before it was read.
+pub(super) struct Lingering {
+    stream: TcpStream,
+    unread: Unread,
+    time: Duration,
+    farewell: Option<Farewell>,
+}
+
+/// What is left of the time and the bytes to read on.
+struct Farewell {
+    over: Pin<Box<Sleep>>,
+    bytes_left: usize,
+}
+
+impl Lingering {
+    /// Makes a connection that reads on for at most this time.
+    pub(super) fn new(stream: TcpStream, unread: Unread, time: Duration) -> Self {
+        Self { stream, unread, time, farewell: None }
+    }
+}
+
+impl Farewell {
+    fn new(time: Duration) -> Self {
+        Self { over: Box::pin(sleep(time)), bytes_left: LINGER_BYTES_MAX }
+    }
+
+    /// Discards what comes, until the client closes or it has had enough time.
+    fn poll_discard(&mut self, stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<()> {
+        let mut bytes = [0; DISCARD_BYTES];
+        while self.over.as_mut().poll(context).is_pending() {
+            let mut buffer = ReadBuf::new(&mut bytes);
+            let read = ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer));
+            let left = self.bytes_left.checked_sub(buffer.filled().len());
+            match (read, left) {
+                (Ok(()), Some(left)) if !buffer.filled().is_empty() => self.bytes_left = left,
+                _ => break,
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl AsyncRead for Lingering {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        if buffer.filled().len() > before {
+            self.unread.set(true);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Lingering {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Self { stream, unread, time, farewell } = self.get_mut();
+        if farewell.is_none() {
+            ready!(Pin::new(&mut *stream).poll_shutdown(context))?;
+        }
+        if !unread.get() {
+            return Poll::Ready(Ok(()));
+        }
+        farewell.get_or_insert_with(|| Farewell::new(*time)).poll_discard(stream, context).map(Ok)
+    }
+}

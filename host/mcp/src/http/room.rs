@@ -1,0 +1,134 @@
+//! Room for connections: a client without a token keeps nobody out.
+//!
+//! Whoever can reach the address can open connections. If there is no room for one more, the oldest connection makes room
+//! on which no request was authorized so far.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+/// The room for connections.
+pub(crate) struct Room {
+    permits: Arc<Semaphore>,
+    strangers: Mutex<Strangers>,
+}
+
+/// The connections on which no request was authorized so far, the oldest first.
+#[derive(Default)]
+struct Strangers {
+    next: u64,
+    connections: BTreeMap<u64, CancellationToken>,
+}
+
+/// A place for one connection. It is free again when this is dropped.
+pub(crate) struct Place {
+    room: Arc<Room>,
+    number: u64,
+    evicted: CancellationToken,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// The connection that a request came by.
+#[derive(Clone)]
+pub(crate) struct Arrival {
+    room: Arc<Room>,
+    number: u64,
+    evicted: CancellationToken,
+}
+
+impl Room {
+    pub(crate) fn new(connections: usize) -> Arc<Self> {
+        Arc::new(Self { permits: Arc::new(Semaphore::new(connections)), strangers: Mutex::default() })
+    }
+
+    /// Takes a place. If there is none, evicts the oldest unauthorized connection. If every connection is authorized, waits
+    /// until one of them ends.
+    pub(crate) async fn enter(self: &Arc<Self>) -> Option<Place> {
+        let permit = match Arc::clone(&self.permits).try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => {
+                self.evict_oldest();
+                Arc::clone(&self.permits).acquire_owned().await.ok()?
+            }
+        };
+        let evicted = CancellationToken::new();
+        let mut strangers = self.strangers();
+        let number = strangers.next;
+        strangers.next += 1;
+        strangers.connections.insert(number, evicted.clone());
+        drop(strangers);
+        Some(Place { room: Arc::clone(self), number, evicted, _permit: permit })
+    }
+
+    fn evict_oldest(&self) {
+        let mut strangers = self.strangers();
+        if let Some((_, evicted)) = strangers.connections.pop_first() {
+            // Under the lock, so that a request which finds its connection gone from the table also finds it cancelled.
+            evicted.cancel();
+        }
+    }
+
+    fn strangers(&self) -> MutexGuard<'_, Strangers> {
+        self.strangers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Returns what a request of this connection carries, to say that it was authorized.
+    pub(crate) fn arrival(&self) -> Arrival {
+        Arrival { room: Arc::clone(&self.room), number: self.number, evicted: self.evicted.clone() }
+    }
+
+    /// Waits until the connection has to make room for another.
+    pub(crate) async fn evicted(&self) {
+        self.evicted.cancelled().await;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.room.strangers().connections.remove(&self.number);
+    }
+}
+
+impl Arrival {
+    /// Keeps the connection of an authorized request from being evicted. Returns whether it still has its place.
+    #[must_use]
+    pub(crate) fn authorize(&self) -> bool {
+        self.room.strangers().connections.remove(&self.number);
+        !self.evicted.is_cancelled()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use tokio::time::timeout;
+
+    #[tokio::test]
+    async fn the_oldest_unauthorized_connection_makes_room_and_an_authorized_one_never_does() {
+        let room = Room::new(3);
+        let places = [room.enter().await.unwrap(), room.enter().await.unwrap(), room.enter().await.unwrap()];
+        assert!(places[0].arrival().authorize());
+        assert!(timeout(Duration::ZERO, room.enter()).await.is_err());
+        let evicted: Vec<bool> = places.iter().map(|place| place.evicted.is_cancelled()).collect();
+        assert_eq!(evicted, [false, true, false]);
+        assert!(!places[1].arrival().authorize(), "an evicted connection cannot be authorized any more");
+        let [_authorized, evicted, stranger] = places;
+        drop(evicted);
+        assert!(room.enter().await.unwrap().arrival().authorize());
+        assert!(!stranger.evicted.is_cancelled());
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_ended_is_not_evicted_in_place_of_another() {
+        let room = Room::new(2);
+        let (first, second) = (room.enter().await.unwrap(), room.enter().await.unwrap());
+        drop(first);
+        let third = room.enter().await.unwrap();
+        assert!(timeout(Duration::ZERO, room.enter()).await.is_err());
+        assert!(second.evicted.is_cancelled() && !third.evicted.is_cancelled());
+    }
+}
