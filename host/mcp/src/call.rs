@@ -60,12 +60,13 @@ impl Named {
 /// Calls a tool.
 ///
 /// # Errors
-/// There is no such tool, or the call goes on with one that does not wait for it.
+/// There is no such tool, the call goes on with one that does not wait for it, or the server is stopping.
 pub(crate) async fn call(
     server: &Server,
     params: CallToolRequestParams,
     cx: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
+    server.stopping().admit()?;
     let named = Named::find(server, &params.name, &cx)?;
     let request = named.request(&params, &cx);
     let called = match &named.voice {
@@ -85,6 +86,9 @@ pub(crate) async fn call(
     };
     Ok(match called? {
         Called::Reply(reply) => {
+            if let Some(error) = server.stopping().cut_off(&reply) {
+                return Err(error);
+            }
             let shape = result::Shape::of(server, cx.protocol_version().as_ref());
             CallToolResponse::Complete(result::of(&reply, Some(&named.tool), shape))
         }
@@ -93,8 +97,8 @@ pub(crate) async fn call(
     })
 }
 
-/// Makes a call, and cancels it when its client says so or is gone. It is waited for all the same: what it did until
-/// then is in the record before its request is forgotten.
+/// Makes a call, and cancels it when its client says so or is gone, or when the server stops. It is waited for all the
+/// same: what it did until then is in the record before its request is forgotten.
 async fn until_unwanted(
     server: &Server,
     request: Request,
@@ -104,12 +108,15 @@ async fn until_unwanted(
 ) -> Result<Called, ErrorData> {
     let cancellation = Cancellation::new();
     let request = request.cancellation(cancellation.clone());
-    let mut called = pin!(approval::call(server, request, named, params, cx));
+    let unwanted = CancellationToken::new();
+    let mut called = pin!(approval::call(server, request, named, params, cx, &unwanted));
     tokio::select! {
-        called = &mut called => called,
-        () = cx.ct.cancelled() => {
-            cancellation.cancel_at_once();
-            called.await
-        }
+        called = &mut called => return called,
+        () = cx.ct.cancelled() => {}
+        () = server.stopping().late() => {}
     }
+    // The one for a call that is waited for here, the other for a call with a task of its own.
+    cancellation.cancel_at_once();
+    unwanted.cancel();
+    called.await
 }

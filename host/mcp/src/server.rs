@@ -4,6 +4,7 @@ use crate::approval;
 use crate::caller::Session;
 use crate::error::ServerError;
 use crate::options::ServerOptions;
+use crate::stopping::Stopping;
 use crate::subscriptions::Subscribers;
 use crate::tasks::Tasks;
 use crate::tools::{Listing, Listings};
@@ -12,7 +13,11 @@ use std::sync::Arc;
 
 /// The tools of a host as an MCP server, for one transport or several. Clones share it.
 #[derive(Clone)]
-pub struct Server(Arc<Inner>);
+pub struct Server {
+    inner: Arc<Inner>,
+    /// The end of the transport that this clone is served by.
+    stopping: Stopping,
+}
 
 pub(crate) struct Inner {
     pub(crate) host: Host,
@@ -37,16 +42,27 @@ impl Server {
         let listings = Listings::new(&host, options.tool_names, options.list_tools)?;
         let (approvals, tasks) = (approval::Waiting::default(), Tasks::default());
         let subscribers = Subscribers::default();
-        Ok(Self(Arc::new(Inner { host, options, session, listings, approvals, tasks, subscribers })))
+        let inner = Arc::new(Inner { host, options, session, listings, approvals, tasks, subscribers });
+        Ok(Self { inner, stopping: Stopping::default() })
     }
 
     pub(crate) fn inner(&self) -> &Inner {
-        &self.0
+        &self.inner
+    }
+
+    /// Returns the server for one transport, which stops by itself.
+    pub(crate) fn served_until(self, stopping: Stopping) -> Self {
+        Self { stopping, ..self }
+    }
+
+    /// Returns the end of the transport.
+    pub(crate) fn stopping(&self) -> &Stopping {
+        &self.stopping
     }
 
     /// The tools as they are now.
     pub(crate) fn listing(&self) -> Arc<Listing> {
-        self.0.listings.current(&self.0.host)
+        self.inner.listings.current(&self.inner.host)
     }
 }
 

@@ -4,16 +4,22 @@
 //! reader of the host, so that nothing downstream reads it otherwise; no two running requests share an id; and nothing
 //! but messages can reach the client, whoever prints.
 
+mod in_flight;
 mod lines;
 mod streams;
 mod wire;
 
 use crate::error::ServerError;
 use crate::server::Server;
+use crate::stopping::Stopping;
+use in_flight::InFlight;
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
+use std::convert::Infallible;
+use std::future::pending;
+use std::pin::Pin;
 use tokio_util::sync::CancellationToken;
-use wire::Wire;
+use wire::{Farewell, Wire};
 
 /// Serves one client over the standard streams, until it closes its end. What it asked for before is given a moment
 /// more, then cancelled. From here on, standard output belongs to the protocol: what anything else prints there goes to
@@ -22,18 +28,45 @@ use wire::Wire;
 /// # Errors
 /// The streams cannot be taken over, or serving broke off.
 pub async fn serve_stdio(server: Server) -> Result<(), ServerError> {
-    let end = CancellationToken::new();
+    serve_stdio_until(server, pending()).await
+}
+
+/// Serves one client over the standard streams, until it closes its end or `stop` is over. Then calls in flight may finish
+/// within half a second. Those that do not are cancelled, and the client gets the error -32000.
+///
+/// # Errors
+/// The streams cannot be taken over, or serving broke off.
+pub async fn serve_stdio_until(server: Server, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
+    let (end, stopping) = (CancellationToken::new(), Stopping::default());
     let streams = streams::take()?;
-    let wire = Wire::new(streams.input, streams.output, end.clone());
-    let ended = match server.serve_with_ct(wire, end).await {
-        Ok(running) => running.waiting().await.map_err(|error| ServerError::Broken(error.to_string())),
-        // A client that goes before it has said anything has ended the session as any other does.
-        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(QuitReason::Closed),
-        Err(error) => Err(ServerError::Broken(error.to_string())),
+    let in_flight = InFlight::default();
+    let farewell = Farewell { stopping: stopping.clone(), in_flight: in_flight.clone(), end: end.clone() };
+    let wire = Wire::new(streams.input, streams.output, in_flight, farewell.clone());
+    // Boxed, because the type of the service is too deep for one future around it.
+    let served: Pin<Box<dyn Future<Output = _> + Send>> =
+        Box::pin(serve(server.served_until(stopping.clone()), wire, end));
+    let stopped = async {
+        stop.await;
+        stopping.begin();
+        farewell.say().await;
+        pending::<Infallible>().await
+    };
+    let ended = tokio::select! {
+        ended = served => ended,
+        never = stopped => match never {},
     };
     streams.written.finish().await;
     match ended? {
         QuitReason::JoinError(error) => Err(ServerError::Broken(error.to_string())),
         _ => Ok(()),
+    }
+}
+
+async fn serve(server: Server, wire: Wire, end: CancellationToken) -> Result<QuitReason, ServerError> {
+    match server.serve_with_ct(wire, end).await {
+        Ok(running) => running.waiting().await.map_err(|error| ServerError::Broken(error.to_string())),
+        // A client that goes before it has said anything has ended the session as any other does.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(QuitReason::Closed),
+        Err(error) => Err(ServerError::Broken(error.to_string())),
     }
 }

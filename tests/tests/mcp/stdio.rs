@@ -1,6 +1,7 @@
 //! The streams: whose they are, how a session begins in each era, and how it ends.
 
 use crate::wire::{Desk, ERAS, Era, OPEN};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -122,13 +123,35 @@ fn a_script_that_closes_its_end_still_gets_its_answers() {
 }
 
 #[test]
-fn a_call_whose_client_has_closed_its_end_is_cancelled() {
+fn a_call_whose_client_has_closed_its_end_is_cancelled_and_answered() {
     let desk = Desk::new(OPEN);
     let mut wire = desk.client(Era::Legacy);
-    wire.request("tools/call", json!({ "name": "loop-in-execute__run", "arguments": {} }));
-    let (status, _) = wire.close();
+    let id = wire.request("tools/call", json!({ "name": "loop-in-execute__run", "arguments": {} }));
+    let (status, said) = wire.close();
     assert_eq!(status.code(), Some(0));
+    assert!(is_cut_off(&said, id), "{said:?}");
     let calls = desk.calls();
     assert_eq!(calls.len(), 1);
     assert_eq!(calls[0]["outcome"], "cancelled", "{}", calls[0]);
+}
+
+#[test]
+fn a_program_that_is_told_to_end_answers_the_calls_that_it_cancels() {
+    for era in ERAS {
+        let desk = Desk::new(OPEN);
+        let mut wire = desk.client(era);
+        let params = json!({ "name": "clerk__wait", "arguments": {}, "_meta": { "progressToken": 1 } });
+        let id = wire.request("tools/call", params);
+        wire.take_first(|message| message["method"] == "notifications/progress");
+        kill_process(Pid::from_child(&wire.child), Signal::TERM).unwrap();
+        let (status, said) = wire.until_its_end();
+        assert_eq!(status.code(), Some(0));
+        assert!(is_cut_off(&said, id), "{era:?}: {said:?}");
+        assert_eq!(desk.calls().last().unwrap()["outcome"], "cancelled");
+    }
+}
+
+/// Whether a request was answered by the error of a server that stops.
+fn is_cut_off(said: &[Value], id: i64) -> bool {
+    said.iter().any(|message| message["id"] == id && message["error"]["code"] == -32000)
 }

@@ -274,6 +274,11 @@ impl Wire {
     /// Closes this end, hears what is still said, and waits for the program to end.
     pub(crate) fn close(mut self) -> (ExitStatus, Vec<Value>) {
         drop(self.input.take());
+        self.until_its_end()
+    }
+
+    /// Hears what is still said, and waits for the program to end.
+    pub(crate) fn until_its_end(mut self) -> (ExitStatus, Vec<Value>) {
         let mut said: Vec<Value> = self.heard.drain(..).collect();
         while let Some(message) = self.hear() {
             said.push(message);

@@ -15,9 +15,11 @@ use following::{FollowedAccess, Following};
 use portcullis::policy::Principal;
 use portcullis::{FileWatch, Host};
 use portcullis_mcp::http::{self, HttpOptions, Reach, Running};
-use portcullis_mcp::{ClientAnswers, ListTools, Server, ServerOptions, ToolNames, serve_stdio};
+use portcullis_mcp::{ClientAnswers, ListTools, Server, ServerOptions, ToolNames, serve_stdio_until};
 use std::net::SocketAddr;
+use std::pin::pin;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
 
 pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow::Result<Exit> {
     // From here on a signal ends what is served, and not the process in the middle of a call.
@@ -66,16 +68,26 @@ async fn over_stdio(
 ) -> anyhow::Result<()> {
     let host = following.host;
     context.terminal.note(format_args!("serving {} over stdin and stdout", contents(host)));
-    let served = tokio::select! {
-        served = serve_stdio(server) => served,
-        () = interrupts.next() => Ok(()),
+    let stop = Notify::new();
+    let mut serving = pin!(serve_stdio_until(server, stop.notified()));
+    let mut served = tokio::select! {
+        served = &mut serving => Some(served),
+        () = interrupts.next() => None,
         never = following.follow() => match never {},
     };
+    if served.is_none() {
+        // The client gets its answers, or why there are none. A second signal does not wait for that.
+        stop.notify_one();
+        tokio::select! {
+            stopped = &mut serving => served = Some(stopped),
+            () = interrupts.next() => {}
+        }
+    }
     tokio::select! {
         _ = http::settled(host) => {}
         () = interrupts.next() => {}
     }
-    Ok(served?)
+    Ok(served.transpose().map(drop)?)
 }
 
 /// The server over HTTP, and its arguments.

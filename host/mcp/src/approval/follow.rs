@@ -12,6 +12,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use std::sync::Arc;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// One `tools/call`, as it was made.
 #[derive(Clone, Copy)]
@@ -21,6 +22,7 @@ pub(super) struct Spoken<'a> {
     pub(super) params: &'a CallToolRequestParams,
     pub(super) cx: &'a RequestContext<RoleServer>,
     pub(super) client: Client,
+    pub(super) unwanted: &'a CancellationToken,
 }
 
 impl Spoken<'_> {
@@ -32,7 +34,7 @@ impl Spoken<'_> {
             running.settle(question);
         }
         let mut late = self.client.tasks.then(|| Instant::now() + self.server.inner().options.task_after);
-        let mut unwanted = Some(&self.cx.ct);
+        let mut unwanted = Some(self.unwanted);
         loop {
             match running.hear(late, unwanted).await {
                 Heard::Over(reply) => return Ok(Called::Reply(Arc::unwrap_or_clone(reply))),

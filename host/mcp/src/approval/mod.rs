@@ -29,6 +29,7 @@ use rmcp::model::{CallToolRequestParams, CreateTaskResult, ElicitationCapability
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// How long the result of a call is kept for a client that was sent away and has not come back, counted from the
 /// latest time at which the call can end: a client polls every second, and a person's coffee is shorter.
@@ -81,7 +82,8 @@ fn has_forms(capability: &ElicitationCapability) -> bool {
     capability.form.is_some() || capability.url.is_none()
 }
 
-/// Calls a tool, or goes on with a call whose question this request answers.
+/// Calls a tool, or goes on with a call whose question this request answers. A call of which nobody waits for the answer
+/// any more is `unwanted`.
 ///
 /// # Errors
 /// The request goes on with a call that does not wait for it.
@@ -91,9 +93,10 @@ pub(crate) async fn call(
     named: &Named,
     params: &CallToolRequestParams,
     cx: &RequestContext<RoleServer>,
+    unwanted: &CancellationToken,
 ) -> Result<Called, ErrorData> {
     let client = Client::of(server, cx);
-    let spoken = follow::Spoken { server, named, params, cx, client };
+    let spoken = follow::Spoken { server, named, params, cx, client, unwanted };
     if client.modern && params.request_state.is_some() {
         return rounds::resume(&spoken).await;
     }

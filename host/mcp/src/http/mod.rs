@@ -33,6 +33,7 @@ pub use running::{Running, settled};
 pub use tokens::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN, TOKENS_MAX, Tokens};
 
 use crate::server::Server;
+use crate::stopping::Stopping;
 use access::LiveAccess;
 use axum::Router;
 use axum::body::Body;
@@ -73,10 +74,10 @@ pub async fn serve(server: Server, options: HttpOptions) -> Result<Running, Http
     let address = listener.local_addr().map_err(|source| HttpError::Listen { address: options.address, source })?;
     let host = server.inner().host.clone();
     host.keep_unreachable(address);
-    let (limits, stopping) = (options.limits, CancellationToken::new());
-    let (router, access) = router(server, options, address, &stopping);
-    let connections = tokio::spawn(connections::serve(listener, router, limits, stopping.clone()));
-    Ok(Running { address, host, access, stopping, connections })
+    let (limits, stopping, over) = (options.limits, Stopping::default(), CancellationToken::new());
+    let (router, access) = router(server.served_until(stopping.clone()), options, address, &over);
+    let connections = tokio::spawn(connections::serve(listener, router, limits, stopping.begun().clone()));
+    Ok(Running { address, host, access, stopping, over, connections })
 }
 
 async fn listen(options: &HttpOptions) -> Result<TcpListener, HttpError> {
@@ -97,19 +98,14 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// What is there, behind the guards. A layer that is added later stands further out.
-fn router(
-    server: Server,
-    options: HttpOptions,
-    address: SocketAddr,
-    stopping: &CancellationToken,
-) -> (Router, LiveAccess) {
+fn router(server: Server, options: HttpOptions, address: SocketAddr, over: &CancellationToken) -> (Router, LiveAccess) {
     let (hosts, origins) = (Hosts::new(address, &options.hosts), Origins::new(&options.origins));
     let metadata = match &options.access {
         Access::OAuth(oauth) => Some(serde_json::to_vec(&oauth.metadata()).unwrap_or_default()),
         Access::Tokens(_) | Access::Everyone => None,
     };
     let access = LiveAccess::new(options.access);
-    let endpoint = endpoint(server, access.clone(), options.limits, stopping);
+    let endpoint = endpoint(server, access.clone(), options.limits, over);
     let open = metadata.map(described).unwrap_or_default();
     let router = endpoint
         .merge(open)
@@ -119,8 +115,8 @@ fn router(
     (router, access)
 }
 
-fn endpoint(server: Server, access: LiveAccess, limits: HttpLimits, stopping: &CancellationToken) -> Router {
-    let inner = server.inner();
+fn endpoint(server: Server, access: LiveAccess, limits: HttpLimits, over: &CancellationToken) -> Router {
+    let (inner, begun) = (server.inner(), server.stopping().begun().clone());
     let guard = Guard { access, operator: inner.options.principal.clone() };
     let bytes = arguments_bytes(&inner.host) + ENVELOPE_BYTES;
     let (usage, rules) = (Usage::new(limits), BodyRules::new(bytes, limits.body_time));
@@ -129,17 +125,18 @@ fn endpoint(server: Server, access: LiveAccess, limits: HttpLimits, stopping: &C
     manager.session_config.keep_alive = None;
     let manager = Arc::new(manager);
     let sessions = Sessions::new(Arc::clone(&manager), limits);
-    tokio::spawn(Arc::clone(&sessions).sweep(stopping.clone()));
+    tokio::spawn(Arc::clone(&sessions).sweep(over.clone()));
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(true)
         .with_max_request_body_bytes(bytes)
-        .with_cancellation_token(stopping.child_token())
+        .with_cancellation_token(over.child_token())
         // The guards have looked at both, more closely.
         .disable_allowed_hosts()
         .disable_allowed_origins();
     let service = StreamableHttpService::new(move || Ok(server.clone()), manager, config);
     Router::new()
         .route(ENDPOINT, any_service(service))
+        .route_layer(from_fn_with_state(begun, guard::while_serving))
         .route_layer(from_fn_with_state(sessions, guard::own_session))
         .route_layer(from_fn_with_state(Arc::clone(&usage), guard::within_rate))
         .route_layer(from_fn_with_state(Arc::new(rules), guard::read_body))

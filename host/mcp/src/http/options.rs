@@ -40,7 +40,8 @@ pub const LINGER_TIME: Duration = Duration::from_secs(2);
 pub const ENVELOPE_BYTES: usize = 64 * 1024;
 /// How long a session of the handshake era may lie idle, with no request open. A person comes back the next day.
 pub const SESSION_IDLE_TIME: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long calls may take to end when the server stops. They are cancelled without grace, so it is rarely used up.
+/// How long calls and their answers may take to end when the server stops. Calls are cancelled before, so it is rarely used
+/// up.
 pub const STOP_TIME: Duration = Duration::from_secs(5);
 
 /// How the server is reached, by whom, and how much of it one of them gets.

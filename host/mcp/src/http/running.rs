@@ -2,23 +2,21 @@
 
 use super::access::LiveAccess;
 use super::options::{Access, STOP_TIME};
+use crate::stopping::{Stopping, settled_within};
 use portcullis::Host;
 use std::fmt;
 use std::net::SocketAddr;
-use std::time::Duration;
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
-
-/// How often it is looked whether calls have ended.
-const LOOK_PAUSE: Duration = Duration::from_millis(5);
 
 /// A server that serves. Dropping it stops it as well, without waiting for anything.
 pub struct Running {
     pub(super) address: SocketAddr,
     pub(super) host: Host,
     pub(super) access: LiveAccess,
-    pub(super) stopping: CancellationToken,
+    pub(super) stopping: Stopping,
+    /// Ends what is still open when the connections have had their time.
+    pub(super) over: CancellationToken,
     pub(super) connections: JoinHandle<()>,
 }
 
@@ -39,12 +37,14 @@ impl Running {
         self.access.replace(access);
     }
 
-    /// Stops: takes no more requests, cancels the calls that run, and waits until each is recorded, as long as that may
-    /// take.
+    /// Stops: takes no more requests, and gives calls in flight half a second to finish. Cancels those that do not, whose
+    /// clients get the error -32000. Waits until each is answered and recorded, as long as that may take.
     pub async fn stop(mut self) {
-        self.stopping.cancel();
+        self.stopping.begin();
+        self.stopping.end_calls(|| self.host.calls_under_way() == 0).await;
         // Where the task broke, there are no connections either.
         drop((&mut self.connections).await);
+        self.over.cancel();
         settled(&self.host).await;
     }
 }
@@ -57,17 +57,13 @@ impl fmt::Debug for Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.stopping.cancel();
+        self.stopping.end_calls_now();
+        self.over.cancel();
     }
 }
 
 /// Waits until every call of a host has ended and is recorded, as long as the end of a server may take. Whether they
 /// have.
 pub async fn settled(host: &Host) -> bool {
-    let over = async {
-        while host.calls_under_way() > 0 {
-            sleep(LOOK_PAUSE).await;
-        }
-    };
-    timeout(STOP_TIME, over).await.is_ok()
+    settled_within(host, STOP_TIME).await
 }

@@ -1,54 +1,64 @@
 //! Messages in and out, one a line, for the protocol's library.
 
+use super::in_flight::{InFlight, NotLetIn};
 use super::lines::{LINE_BYTES_MAX, Line, Lines};
 use super::streams::{Input, Output};
 use crate::judge::{Judged, judge};
+use crate::stopping::Stopping;
 use rmcp::ErrorData;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use std::collections::HashSet;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
 
-/// Requests that may run at one time: more than any client makes, and each costs a task.
-const REQUESTS_MAX: usize = 4096;
+/// The end of a client's transport: what it takes to let its calls finish, or to cancel them.
+#[derive(Clone)]
+pub(super) struct Farewell {
+    pub(super) stopping: Stopping,
+    pub(super) in_flight: InFlight,
+    /// Cancels everything.
+    pub(super) end: CancellationToken,
+}
 
-/// How long what was asked for before the client closed its end may go on: enough for what is written by a script
-/// that wants its answers, and short for a client that is gone.
-const FAREWELL: Duration = Duration::from_millis(500);
+impl Farewell {
+    /// Lets the requests in flight finish within their grace period, and then ends everything.
+    pub(super) async fn say(&self) {
+        self.stopping.end_calls(|| self.in_flight.is_empty()).await;
+        self.end.cancel();
+    }
+}
 
 /// The transport of one client.
 pub(super) struct Wire {
     lines: Lines<Input>,
     out: Arc<tokio::sync::Mutex<Out>>,
-    running: Arc<Mutex<HashSet<RequestId>>>,
+    in_flight: InFlight,
     /// The answer to a line that was no message, while it is not yet with the output.
     refusal: Option<Vec<u8>>,
     /// Whether the output may hold back some of a refusal.
     unflushed: bool,
     /// Whether the library is past the client's first words, before which it gives up on anything but a request.
     begun: bool,
-    end: CancellationToken,
+    farewell: Farewell,
 }
 
 impl Wire {
-    /// A transport that cancels everything through `end` when the client is gone.
-    pub(super) fn new(input: Input, output: Output, end: CancellationToken) -> Self {
-        let out = Out { to: Some(output), bytes: Vec::new(), written: 0, end: end.clone() };
+    /// Makes a transport that ends everything when the client is gone.
+    pub(super) fn new(input: Input, output: Output, in_flight: InFlight, farewell: Farewell) -> Self {
+        let out = Out { to: Some(output), bytes: Vec::new(), written: 0, end: farewell.end.clone() };
         Self {
             lines: Lines::new(input, LINE_BYTES_MAX),
             out: Arc::new(tokio::sync::Mutex::new(out)),
-            running: Arc::default(),
+            in_flight,
             refusal: None,
             unflushed: false,
             begun: false,
-            end,
+            farewell,
         }
     }
 
@@ -76,15 +86,12 @@ impl Wire {
         match &message {
             JsonRpcMessage::Request(request) => {
                 self.begun |= begins(&request.request);
-                let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-                let full = running.len() >= REQUESTS_MAX;
-                if !full && running.insert(request.id.clone()) {
-                    return Some(message);
-                }
-                drop(running);
-                let error = match full {
-                    true => ErrorData::internal_error("too many requests run at once; wait for some of them", None),
-                    false => ErrorData::invalid_request("a request of this id runs already", None),
+                let error = match self.in_flight.begin(&request.id) {
+                    Ok(()) => return Some(message),
+                    Err(NotLetIn::Full) => {
+                        ErrorData::internal_error("too many requests run at once; wait for some of them", None)
+                    }
+                    Err(NotLetIn::Twice) => ErrorData::invalid_request("a request of this id runs already", None),
                 };
                 self.refuse(Some(request.id.clone()), error);
                 None
@@ -94,7 +101,7 @@ impl Wire {
                     && let Some(id) = &cancelled.params.request_id
                 {
                     // No answer follows.
-                    forget(&self.running, id);
+                    self.in_flight.end(id);
                 }
                 self.begun.then_some(message)
             }
@@ -104,11 +111,8 @@ impl Wire {
 
     /// Nothing more comes. What runs is given a moment, then cancelled.
     fn close_input(&self) {
-        let end = self.end.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(FAREWELL).await;
-            end.cancel();
-        });
+        let farewell = self.farewell.clone();
+        tokio::spawn(async move { farewell.say().await });
     }
 }
 
@@ -119,11 +123,11 @@ impl Transport<RoleServer> for Wire {
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let (out, running) = (Arc::clone(&self.out), Arc::clone(&self.running));
+        let (out, in_flight) = (Arc::clone(&self.out), self.in_flight.clone());
         async move {
             // Before it is written: who has the answer may use its id again at once.
             if let Some(id) = answered(&item) {
-                forget(&running, id);
+                in_flight.end(id);
             }
             match encode(&item) {
                 Ok(line) => {
@@ -182,10 +186,6 @@ fn answered(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
         JsonRpcMessage::Error(error) => error.id.as_ref(),
         JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
     }
-}
-
-fn forget(running: &Mutex<HashSet<RequestId>>, id: &RequestId) {
-    running.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
 }
 
 /// A message as its line. No line end can stand inside of it: JSON escapes them.

@@ -1,7 +1,7 @@
 //! Too much: of bytes, of time, of connections, of requests, of calls.
 
 use crate::ask::{PATIENCE, read_to_end};
-use crate::service::{GOOD, OTHER_TOKEN, SLEEP, Service, TOKEN, legacy_call, modern};
+use crate::service::{GOOD, OTHER_TOKEN, SLEEP, Service, TOKEN, legacy_call, modern, under_way};
 use serde_json::json;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -13,16 +13,6 @@ const SHORT: Duration = Duration::from_millis(200);
 
 /// Calls may last as long as a test.
 const PATIENT: &str = "[limits]\ntime = \"60 s\"\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
-
-/// Waits until so many calls are on their way.
-async fn under_way(service: &Service, calls: usize) {
-    let running = async {
-        while service.host.calls_under_way() < calls {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    timeout(PATIENCE, running).await.unwrap();
-}
 
 #[tokio::test]
 async fn a_huge_body_is_refused_by_what_it_announces_and_by_what_comes() {
@@ -67,27 +57,9 @@ async fn headers_that_do_not_come_are_not_waited_for() {
 
 #[tokio::test]
 async fn who_connects_and_says_nothing_holds_no_place_for_long() {
-    let service = Service::with(|options| {
-        options.limits.connections = 2;
-        options.limits.first_headers_time = SHORT * 5;
-    })
-    .await;
-    let silent =
-        [TcpStream::connect(service.address()).await.unwrap(), TcpStream::connect(service.address()).await.unwrap()];
-    service.send(&service.list()).await.is(200);
-    drop(silent);
-}
-
-#[tokio::test]
-async fn connections_beyond_the_most_wait_for_one_that_ends() {
-    let service = Service::with(|options| options.limits.connections = 1).await;
-    let held = TcpStream::connect(service.address()).await.unwrap();
-    let mut waiting = TcpStream::connect(service.address()).await.unwrap();
-    waiting.write_all(&service.list().with("Connection", "close").bytes()).await.unwrap();
-    let mut byte = [0];
-    assert!(timeout(SHORT, waiting.read(&mut byte)).await.is_err(), "it was served beside the other");
-    drop(held);
-    read_to_end(waiting).await;
+    let service = Service::with(|options| options.limits.first_headers_time = SHORT).await;
+    let mut silent = TcpStream::connect(service.address()).await.unwrap();
+    assert_eq!(timeout(PATIENCE, silent.read(&mut [0])).await.unwrap().unwrap(), 0);
 }
 
 #[tokio::test]
@@ -174,23 +146,43 @@ async fn two_hundred_calls_at_once_all_come_through_in_every_era() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_cancels_what_runs_and_has_it_recorded() {
+async fn a_server_that_stops_tells_those_whose_calls_it_cancels_and_has_them_recorded() {
     let service = Service::under(PATIENT, |_| {}).await;
     let session = service.session(TOKEN).await;
     let address = service.address();
+    let listen = modern("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }));
+    let streams = [service.ask("GET").with("Mcp-Session-Id", &session), service.modern(&listen)];
+    let mut listening = Vec::new();
+    for stream in streams {
+        listening.push(stream.open(address).await.1);
+    }
     let mut open = JoinSet::new();
     for ask in [service.call(SLEEP), service.of_session(&session, &legacy_call(1, SLEEP))] {
-        open.spawn(async move {
-            let mut stream = TcpStream::connect(address).await.unwrap();
-            stream.write_all(&ask.bytes()).await.unwrap();
-            let mut answer = Vec::new();
-            let _ = stream.read_to_end(&mut answer).await;
-        });
+        open.spawn(async move { ask.send(address).await.is(200).last() });
     }
     under_way(&service, 2).await;
     let Service { host, running, .. } = service;
     running.stop().await;
     assert_eq!(host.calls_under_way(), 0);
-    timeout(PATIENCE, open.join_all()).await.unwrap();
+    for answer in timeout(PATIENCE, open.join_all()).await.unwrap() {
+        assert!(answer["id"] == 1 && answer["error"]["code"] == -32000, "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains("the server is stopping"), "{answer}");
+    }
+    for mut stream in listening {
+        let _ = timeout(PATIENCE, stream.read_to_end(&mut Vec::new())).await.unwrap();
+    }
     assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_call_that_ends_within_the_grace_of_a_server_that_stops_is_answered() {
+    let policy = "[limits]\ntime = \"100 ms\"\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
+    let service = Service::under(policy, |_| {}).await;
+    let (ask, address) = (service.call(SLEEP), service.address());
+    let answer = tokio::spawn(async move { ask.send(address).await.is(200).last() });
+    under_way(&service, 1).await;
+    service.running.stop().await;
+    let answer = timeout(PATIENCE, answer).await.unwrap().unwrap();
+    // Its own time was over, and that is what the client is told.
+    assert!(answer["result"]["isError"] == true, "{answer}");
 }

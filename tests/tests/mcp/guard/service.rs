@@ -1,6 +1,6 @@
 //! A site with small plugins, served over HTTP in this process.
 
-use crate::ask::{Answer, Ask};
+use crate::ask::{Answer, Ask, PATIENCE};
 use portcullis::Host;
 use portcullis::policy::Principal;
 use portcullis_mcp::http::{self, Access, HttpOptions, Running, Tokens};
@@ -8,6 +8,8 @@ use portcullis_mcp::{Server, ServerOptions};
 use portcullis_tests::{Manifest, Site, guest};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// The operator's token.
 pub(crate) const TOKEN: &str = "operator-0123456789abcdef0123456789abcdef";
@@ -147,4 +149,14 @@ pub(crate) fn modern(method: &str, mut params: Value) -> Value {
 /// A call of a session.
 pub(crate) fn legacy_call(id: u64, tool: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": {} } })
+}
+
+/// Waits until so many calls are on their way.
+pub(crate) async fn under_way(service: &Service, calls: usize) {
+    let running = async {
+        while service.host.calls_under_way() < calls {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(PATIENCE, running).await.unwrap();
 }

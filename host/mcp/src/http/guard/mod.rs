@@ -8,6 +8,7 @@ mod origin;
 mod query;
 mod rate;
 mod session;
+mod stop;
 mod token;
 
 pub(super) use answer::seal;
@@ -18,6 +19,7 @@ pub(super) use origin::{Origins, known_origin};
 pub(super) use query::no_query;
 pub(super) use rate::within_rate;
 pub(super) use session::own_session;
+pub(super) use stop::while_serving;
 pub(super) use token::{Guard, authorized};
 
 pub use host::AllowedHost;

@@ -1,0 +1,23 @@
+//! A server that stops: it takes no more requests, and ends the streams that would stay.
+
+use super::body::Asks;
+use crate::http::carried::end_when;
+use crate::http::refusal::Refusal;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{Method, StatusCode};
+use tokio_util::sync::CancellationToken;
+
+/// Lets requests through until the server stops, and ends streams for notifications when it does. The answer of a call
+/// ends by itself.
+pub(crate) async fn while_serving(State(begun): State<CancellationToken>, request: Request, next: Next) -> Response {
+    if begun.is_cancelled() {
+        return Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable: the server is stopping")
+            .into_response();
+    }
+    let listens = request.extensions().get::<Asks>() == Some(&Asks::Listen);
+    let stays = listens || request.method() == Method::GET;
+    let response = next.run(request).await;
+    if stays && response.status().is_success() { end_when(response, begun.cancelled_owned()) } else { response }
+}

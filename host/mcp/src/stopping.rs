@@ -1,0 +1,86 @@
+//! How a transport stops: calls in flight may finish within a grace period. Those that do not are cancelled, and their
+//! clients get an error that says why.
+
+use portcullis::{Host, Outcome, Reply};
+use rmcp::ErrorData;
+use rmcp::model::ErrorCode;
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// Time that calls in flight have to finish, once their transport stops: enough for a short call, and for the answers that
+/// a script waits for after it has closed its end.
+const GRACE: Duration = Duration::from_millis(500);
+/// Interval at which the host is asked whether calls are still in flight.
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
+
+/// The code of the errors: the first that JSON-RPC leaves to servers, and the one of SDKs for a closed connection.
+const CODE: ErrorCode = ErrorCode(-32000);
+
+/// The end of one transport. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stopping {
+    begun: CancellationToken,
+    late: CancellationToken,
+}
+
+impl Stopping {
+    /// Refuses calls from now on.
+    pub(crate) fn begin(&self) {
+        self.begun.cancel();
+    }
+
+    /// Cancelled when the transport begins to stop.
+    pub(crate) fn begun(&self) -> &CancellationToken {
+        &self.begun
+    }
+
+    /// Waits until nothing is in flight, or the grace period is over. Then ends the calls that are left.
+    pub(crate) async fn end_calls(&self, is_idle: impl Fn() -> bool) {
+        // Whether it became idle does not matter: nothing is cancelled then.
+        let _ = timeout(GRACE, until(is_idle)).await;
+        self.late.cancel();
+    }
+
+    /// Ends the calls in flight at once.
+    pub(crate) fn end_calls_now(&self) {
+        self.begun.cancel();
+        self.late.cancel();
+    }
+
+    /// Waits until calls that are still in flight have to end.
+    pub(crate) async fn late(&self) {
+        self.late.cancelled().await;
+    }
+
+    /// Checks whether a call may begin.
+    ///
+    /// # Errors
+    /// The transport stops.
+    pub(crate) fn admit(&self) -> Result<(), ErrorData> {
+        if self.begun.is_cancelled() {
+            return Err(ErrorData::new(CODE, "the server is stopping: the call was not started", None));
+        }
+        Ok(())
+    }
+
+    /// Returns the error for a call that was cancelled because the transport stops.
+    pub(crate) fn cut_off(&self, reply: &Reply) -> Option<ErrorData> {
+        if !self.late.is_cancelled() || reply.outcome() != Outcome::Cancelled {
+            return None;
+        }
+        let message = "the server is stopping: the call was cancelled, and its side effects until then remain";
+        Some(ErrorData::new(CODE, message, None))
+    }
+}
+
+/// Waits until every call of a host has ended and is recorded. Returns whether they have within `most`.
+pub(crate) async fn settled_within(host: &Host, most: Duration) -> bool {
+    timeout(most, until(|| host.calls_under_way() == 0)).await.is_ok()
+}
+
+async fn until(holds: impl Fn() -> bool) {
+    while !holds() {
+        sleep(LOOK_INTERVAL).await;
+    }
+}
