@@ -10,11 +10,13 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::net::TcpStream;
+use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::timeout;
 
-const POLICY: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
+/// The tests repeat one call, and no person is asked about that.
+const POLICY: &str = "[approvals]\nrepeats = 1000000\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 const HELLO: &str = "good__run";
 
 /// A site of a person's, with a plugin that loads and one that does not.
@@ -41,6 +43,8 @@ fn portcullis_command(site: &Site, arguments: &[&str]) -> Command {
 /// A server that listens.
 struct Serving {
     child: Child,
+    /// What it says to its person, as far as nobody has read it.
+    said: Lines<BufReader<ChildStderr>>,
     address: SocketAddr,
     url: String,
 }
@@ -54,7 +58,8 @@ impl Serving {
         let document: Value = serde_json::from_str(&line).unwrap();
         let url = document["url"].as_str().unwrap().to_owned();
         let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap().parse().unwrap();
-        Self { child, address, url }
+        let said = BufReader::new(child.stderr.take().unwrap()).lines();
+        Self { child, said, address, url }
     }
 
     async fn call(&self, token: &str) -> Answer {
@@ -68,6 +73,13 @@ impl Serving {
             .with("Mcp-Method", "tools/call")
             .with("Mcp-Name", HELLO);
         ask.body(message.to_string()).send(self.address).await
+    }
+
+    /// The memory that it has, in KiB.
+    fn resident_kib(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id().unwrap())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
     fn signal(&self, signal: Signal) {
@@ -88,12 +100,11 @@ impl Serving {
         timeout(PATIENCE, changed).await.unwrap()
     }
 
-    /// Reads what it says to its person until a line has these words.
+    /// Reads what it says to its person until a line has these words. The lines after that are for the next to read.
     async fn says(&mut self, words: &str) -> String {
-        let mut lines = BufReader::new(self.child.stderr.as_mut().unwrap()).lines();
         let said = async {
             loop {
-                let line = lines.next_line().await.unwrap().expect("it ended");
+                let line = self.said.next_line().await.unwrap().expect("it ended");
                 if line.contains(words) {
                     return line;
                 }
@@ -102,12 +113,15 @@ impl Serving {
         timeout(PATIENCE, said).await.unwrap()
     }
 
-    /// Interrupts it as Ctrl-C does, and returns how it ended and what it said.
+    /// Interrupts it as Ctrl-C does, and returns how it ended and what it said that nobody has read.
     async fn interrupt(mut self) -> (ExitStatus, String) {
         self.signal(Signal::INT);
         let output = async {
             let mut said = String::new();
-            self.child.stderr.take().unwrap().read_to_string(&mut said).await.unwrap();
+            while let Some(line) = self.said.next_line().await.unwrap() {
+                said += &line;
+                said.push('\n');
+            }
             (self.child.wait().await.unwrap(), said)
         };
         timeout(PATIENCE, output).await.unwrap()
@@ -236,6 +250,32 @@ async fn a_token_that_is_taken_out_of_its_file_no_longer_gives_access() {
     fs::remove_file(site.path("tokens")).unwrap();
     serving.says("cannot be used").await;
     serving.call(new).await.is(200);
+}
+
+/// How much larger the server may get by a flood, in KiB: for each of 512 connections 48. What it reads of one before it
+/// knows who calls is a third of that.
+const FLOOD_KIB_MAX: u64 = 512 * 48;
+
+#[tokio::test]
+async fn connections_without_a_token_take_little_memory_however_often_they_come() {
+    let site = site();
+    let serving = Serving::start(&site, &[]).await;
+    serving.call("wrong").await.is(401);
+    let before = serving.resident_kib();
+    let headers = format!("POST /mcp HTTP/1.1\r\n{}", format!("X-Large: {}\r\n", "a".repeat(1000)).repeat(60));
+    for _ in 0..3 {
+        let mut open = Vec::new();
+        for _ in 0..512 {
+            let mut stream = TcpStream::connect(serving.address).await.unwrap();
+            // The server may refuse the headers before it has read them all.
+            let _ = stream.write_all(headers.as_bytes()).await;
+            open.push(stream);
+        }
+        // Every connection before this one has been read.
+        serving.call("wrong").await.is(401);
+        let grown = serving.resident_kib().saturating_sub(before);
+        assert!(grown <= FLOOD_KIB_MAX, "{grown} KiB");
+    }
 }
 
 #[tokio::test]
