@@ -23,9 +23,9 @@ const MESSAGE_BYTES_MAX: usize = 256;
 /// The value that stands for all of the work: fractions are told in percent.
 const WHOLE: f64 = 100.0;
 
-/// The share of the square of what is left, in percent, that a report without a fraction is worth. The protocol wants every
-/// value to be larger than the last, and the tool has only said that it goes on. The steps shrink, but stay above
-/// [`STEP_DECIMALS`] for half a day of reports at the pace of [`INTERVAL`].
+/// The share of the square of the remaining percentage that a report without a fraction adds. The protocol wants every
+/// value to be larger than the last. The steps shrink, but stay above [`STEP_DECIMALS`] for half a day of reports at
+/// the pace of [`INTERVAL`].
 const SIGN_OF_LIFE: f64 = 1e-5;
 
 /// Decimals of a percentage that a tool reports: what a 32-bit fraction holds. More would be noise of the conversion.

@@ -31,8 +31,8 @@ pub async fn serve_stdio(server: Server) -> Result<(), ServerError> {
     serve_stdio_until(server, pending()).await
 }
 
-/// Serves one client over the standard streams, until it closes its end or `stop` is over. Then calls in flight may finish
-/// within half a second. Those that do not are cancelled, and the client gets the error -32000.
+/// Serves one client over the standard streams, until it closes its end or `stop` completes. Then calls in flight may
+/// finish within half a second. The others are cancelled, and the client gets the error -32000.
 ///
 /// # Errors
 /// The streams cannot be taken over, or serving broke off.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// Time that calls in flight have to finish, once their transport stops: enough for a short call, and for the answers that
-/// a script waits for after it has closed its end.
+/// Time that calls in flight have to finish, once their transport stops: enough for a short call, and for the answers
+/// that a script waits for after it has closed its end.
 const GRACE: Duration = Duration::from_millis(500);
 /// Interval at which the host is asked whether calls are still in flight.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);

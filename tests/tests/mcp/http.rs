@@ -43,7 +43,7 @@ fn portcullis_command(site: &Site, arguments: &[&str]) -> Command {
 /// A server that listens.
 struct Serving {
     child: Child,
-    /// What it says to its person, as far as nobody has read it.
+    /// Standard error, from the first line that was not read yet.
     said: Lines<BufReader<ChildStderr>>,
     address: SocketAddr,
     url: String,
@@ -113,7 +113,7 @@ impl Serving {
         timeout(PATIENCE, said).await.unwrap()
     }
 
-    /// Interrupts it as Ctrl-C does, and returns how it ended and what it said that nobody has read.
+    /// Interrupts it as Ctrl-C does, and returns how it ended and the lines that were not read yet.
     async fn interrupt(mut self) -> (ExitStatus, String) {
         self.signal(Signal::INT);
         let output = async {
@@ -252,7 +252,7 @@ async fn a_token_that_is_taken_out_of_its_file_no_longer_gives_access() {
     serving.call(new).await.is(200);
 }
 
-/// How much larger the server may get by a flood, in KiB: for each of 512 connections 48. What it reads of one before it
+/// Maximum growth of the server by a flood, in KiB: 48 for each of 512 connections. What it reads of one before it
 /// knows who calls is a third of that.
 const FLOOD_KIB_MAX: u64 = 512 * 48;
 

@@ -82,8 +82,8 @@ fn has_forms(capability: &ElicitationCapability) -> bool {
     capability.form.is_some() || capability.url.is_none()
 }
 
-/// Calls a tool, or goes on with a call whose question this request answers. A call of which nobody waits for the answer
-/// any more is `unwanted`.
+/// Calls a tool, or continues a call whose approval request this request answers. `unwanted` ends a call that has a
+/// task of its own.
 ///
 /// # Errors
 /// The request goes on with a call that does not wait for it.

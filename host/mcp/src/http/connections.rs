@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How long to wait after the system could give no connection, as without descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// Maximum bytes of the line and the headers of a request together: a token, and what clients send beside it. Every
+/// Maximum bytes of the line and the headers of a request together: a token and the other headers of a client. Every
 /// connection can make the server hold as much, with or without a token.
 const HEADERS_BYTES_MAX: usize = 16 * 1024;
 /// The most headers of a request.
@@ -35,7 +35,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: HttpLim
         tokio::select! {
             biased;
             () = stopping.cancelled() => break,
-            // At once, and not with the next connection: what is left of an ended task pins the memory around it.
+            // At once, and not with the next connection: a task that is not joined pins the memory around it.
             Some(_) = connections.join_next() => {}
             accepted = &mut accepting => {
                 let Some((stream, place)) = accepted else { break };

@@ -1,8 +1,8 @@
 //! The end of a connection whose client may still be sending.
 //!
-//! A server may answer before it has read the whole request, as with 401 or 413. If it then closes the socket, the system
-//! resets the connection at the next byte of the client, and the client can lose the answer. So the server ends its own
-//! direction first, and reads on for a short time.
+//! A server may answer before it has read the whole request, as with 401 or 413. If it then closes the socket, the
+//! system resets the connection at the next byte of the client, and the client can lose the answer. So the server ends
+//! its own direction first, and reads on for a short time.
 
 use http_body::{Body, Frame, SizeHint};
 use std::io;
@@ -20,7 +20,7 @@ const LINGER_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bytes discarded in one read.
 const DISCARD_BYTES: usize = 8 * 1024;
 
-/// Whether bytes of a request have come that nobody has taken as part of it. Clones share it.
+/// Whether bytes have arrived that are not part of a request that was read to its end. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unread(Arc<AtomicBool>);
 
@@ -80,7 +80,7 @@ pub(super) struct Lingering {
     farewell: Option<Farewell>,
 }
 
-/// What is left of the time and the bytes to read on.
+/// The remaining time and bytes to read on.
 struct Farewell {
     over: Pin<Box<Sleep>>,
     bytes_left: usize,

@@ -32,16 +32,16 @@ pub const HEADERS_TIME: Duration = Duration::from_secs(60);
 pub const FIRST_HEADERS_TIME: Duration = Duration::from_secs(10);
 /// How long the body of a request may take.
 pub const BODY_TIME: Duration = Duration::from_secs(30);
-/// How long to read on, and discard, after a request was answered before its body was read. A client reads the answer and
-/// closes within a few round trips. Closing at once would reset the connection, and the client could lose the answer.
+/// How long to read on, and discard, after a request was answered before its body was read. A client reads the answer
+/// and closes within a few round trips. Closing at once resets the connection, and the client can lose the answer.
 pub const LINGER_TIME: Duration = Duration::from_secs(2);
 /// How much larger than its arguments a request may be, in bytes: the message around them, and the state that a client
 /// sends back with an answer.
 pub const ENVELOPE_BYTES: usize = 64 * 1024;
 /// How long a session of the handshake era may lie idle, with no request open. A person comes back the next day.
 pub const SESSION_IDLE_TIME: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long calls and their answers may take to end when the server stops. Calls are cancelled before, so it is rarely used
-/// up.
+/// How long calls and their answers may take to end when the server stops. Calls are cancelled before, so it is rarely
+/// used up.
 pub const STOP_TIME: Duration = Duration::from_secs(5);
 
 /// How the server is reached, by whom, and how much of it one of them gets.

@@ -1,7 +1,7 @@
-//! Room for connections: a client without a token keeps nobody out.
+//! Room for connections: clients without a token do not keep other clients out.
 //!
-//! Whoever can reach the address can open connections. If there is no room for one more, the oldest connection makes room
-//! on which no request was authorized so far.
+//! Everyone who can reach the address can open connections. If all places are taken, the oldest connection without an
+//! authorized request makes room for a new one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,8 +42,8 @@ impl Room {
         Arc::new(Self { permits: Arc::new(Semaphore::new(connections)), strangers: Mutex::default() })
     }
 
-    /// Takes a place. If there is none, evicts the oldest unauthorized connection. If every connection is authorized, waits
-    /// until one of them ends.
+    /// Takes a place. If there is none, evicts the oldest unauthorized connection. If every connection is authorized,
+    /// waits until one of them ends.
     pub(crate) async fn enter(self: &Arc<Self>) -> Option<Place> {
         let permit = match Arc::clone(&self.permits).try_acquire_owned() {
             Ok(permit) => permit,

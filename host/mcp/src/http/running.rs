@@ -37,7 +37,7 @@ impl Running {
         self.access.replace(access);
     }
 
-    /// Stops: takes no more requests, and gives calls in flight half a second to finish. Cancels those that do not, whose
+    /// Stops: takes no more requests, and gives calls in flight half a second to finish. Cancels the others, whose
     /// clients get the error -32000. Waits until each is answered and recorded, as long as that may take.
     pub async fn stop(mut self) {
         self.stopping.begin();

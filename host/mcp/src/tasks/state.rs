@@ -23,8 +23,8 @@ impl Base {
         Self { created_at: rmcp::task_manager::current_timestamp(), lifetime }
     }
 
-    /// The task as the extension has it. A call is older than the task that it becomes, but a task is updated no earlier
-    /// than it is created. Both times are in UTC and of one form, so they are in order as text.
+    /// The task as the extension has it. A call is older than the task that it becomes, but a task is updated no
+    /// earlier than it is created. Both times are in UTC and of one form, so they are in order as text.
     pub(super) fn task(&self, id: &str, status: TaskStatus, since: &str) -> Task {
         let since = since.max(&self.created_at);
         let lifetime = u64::try_from(self.lifetime.as_millis()).unwrap_or(u64::MAX);

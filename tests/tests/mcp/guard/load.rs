@@ -183,6 +183,6 @@ async fn a_call_that_ends_within_the_grace_of_a_server_that_stops_is_answered() 
     under_way(&service, 1).await;
     service.running.stop().await;
     let answer = timeout(PATIENCE, answer).await.unwrap().unwrap();
-    // Its own time was over, and that is what the client is told.
+    // The call reached its own time limit, and the client gets that result.
     assert!(answer["result"]["isError"] == true, "{answer}");
 }

@@ -100,7 +100,7 @@ impl Asks {
     }
 }
 
-/// Judges a body as a line is judged over pipes: each of the two is one message that no two readers take for two things.
+/// Judges a body as a line is judged over pipes: it is one message, which no two readers understand differently.
 fn message(bytes: &[u8]) -> Result<Asks, (Option<RequestId>, ErrorData)> {
     match judge(bytes) {
         Judged::Message(message) => Ok(Asks::of(&message)),
