@@ -32,7 +32,7 @@ const PROJECTS: [(&str, &str, Option<Engine>); 15] = [
     ("examples/github-issues", "examples", None),
 ];
 /// What every build is made with, beside its own project and its SDK.
-const BUILDERS: [&str; 3] = ["host/build/src", "host/build/toolchains", "wit/v0.1"];
+const BUILDERS: [&str; 4] = ["host/build/src", "host/build/toolchains", "wit/v0.1", "wit/v0.2"];
 /// How many are built at once: toolchains wait for the network, and for one another, half of the time.
 const AT_ONCE: usize = 2;
 /// What building and editing leave behind: it says nothing of what is built.

@@ -36,6 +36,11 @@ impl Code {
         self.0.reviews()
     }
 
+    /// Whether the plugin computes what its calls would change in files.
+    pub fn previews(&self) -> bool {
+        self.0.previews()
+    }
+
     pub(crate) fn plugin(&self) -> &Plugin {
         &self.0
     }

@@ -28,8 +28,11 @@ const HANDLER: &str = "portcullis:tool/handler";
 /// What a plugin exports of it that reviews its calls.
 const REVIEWER: &str = "portcullis:tool/reviewer";
 
+/// What a plugin exports of it that computes what its calls would change. Since 0.2.
+const PREVIEWER: &str = "portcullis:tool/previewer";
+
 /// What a plugin may export of it besides.
-const CONTRACT_EXPORTS: [&str; 2] = [REVIEWER, "portcullis:tool/types"];
+const CONTRACT_EXPORTS: [&str; 3] = [REVIEWER, PREVIEWER, "portcullis:tool/types"];
 
 /// What every name of the contract begins with.
 const CONTRACT: &str = "portcullis:tool/";
@@ -111,7 +114,8 @@ pub enum Refusal {
     NoHandler(Option<String>),
     /// Exports that look like the contract's and are none of it: they would go unheard, and their author rely on them.
     #[error(
-        "it exports what no version of the contract has, and nobody would call: {}; a plugin exports handler and reviewer",
+        "it exports what no version of the contract has, and nobody would call: {}; a plugin exports handler, \
+         reviewer, and previewer since 0.2",
         list(.0)
     )]
     UnknownExports(Vec<String>),
@@ -167,7 +171,12 @@ pub fn check_component(bytes: &[u8]) -> Result<Contract, Refusal> {
     if !unknown.is_empty() {
         return Err(Refusal::UnknownImports(unknown));
     }
-    let known = |name: &&String| interface(name) == HANDLER || CONTRACT_EXPORTS.contains(&interface(name));
+    let known = |name: &&String| match interface(name) {
+        HANDLER => true,
+        // Exported with a version that has none, it would go unheard.
+        PREVIEWER => contract.previewer().is_some(),
+        interface => CONTRACT_EXPORTS.contains(&interface),
+    };
     let unheard: Vec<String> = exports.iter().filter(|name| !known(name)).cloned().collect();
     if !unheard.is_empty() {
         return Err(Refusal::UnknownExports(unheard));
@@ -188,6 +197,8 @@ pub struct Surface {
     pub imports: Vec<String>,
     /// Whether it exports a reviewer, and so wants a say in whether its calls run.
     pub reviews: bool,
+    /// Whether it exports a previewer, and so computes what its calls would change in files.
+    pub previews: bool,
 }
 
 impl Surface {
@@ -198,7 +209,8 @@ impl Surface {
     pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
         check_header(bytes)?;
         let Names { imports, exports } = Names::read(bytes)?;
-        Ok(Self { imports, reviews: exports.iter().any(|name| interface(name) == REVIEWER) })
+        let has = |exported| exports.iter().any(|name| interface(name) == exported);
+        Ok(Self { imports, reviews: has(REVIEWER), previews: has(PREVIEWER) })
     }
 }
 

@@ -1,15 +1,16 @@
 //! A directory as a handle. This is the one file that turns a path into a right; a lint forbids it everywhere else.
 
 mod lookup;
+mod text;
 
 pub(crate) use lookup::{Lookup, find_name, find_no_link, way_point};
 
 use crate::base::PathBase;
 use portcullis_policy::{Access, Masks};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -253,33 +254,6 @@ impl Directory {
         Ok(Identity::with_ancestors(other)?.contains(&Identity::of(&*self.dir.dir)?))
     }
 
-    /// Returns the text of a file below the directory, or none if it does not exist or a mask hides it. Follows no link
-    /// and does not block.
-    ///
-    /// # Errors
-    /// It is not a regular file, it is longer than `bytes_max`, it is not UTF-8, or the system refuses.
-    pub fn read_text(&self, path: &Path, bytes_max: u64) -> io::Result<Option<String>> {
-        if self.hides(path) {
-            return Ok(None);
-        }
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let file = match openat2(&*self.dir.dir, path, flags, Mode::empty(), within) {
-            Ok(file) => File::from(file),
-            Err(Errno::NOENT) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
-        }
-        let mut text = String::new();
-        let read = file.take(bytes_max.saturating_add(1)).read_to_string(&mut text)?;
-        if u64::try_from(read).unwrap_or(u64::MAX) > bytes_max {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        Ok(Some(text))
-    }
-
     pub(crate) fn descriptor(&self) -> Descriptor {
         Descriptor::Dir(self.dir.clone())
     }
@@ -287,14 +261,6 @@ impl Directory {
     /// The open directory, which no other grant shares unless it reaches the same.
     pub(crate) fn handle(&self) -> &Arc<File> {
         &self.dir.dir
-    }
-
-    /// Returns whether a mask hides a path. If there is any mask, a path that is not UTF-8 or has `..` counts as
-    /// hidden.
-    fn hides(&self, path: &Path) -> bool {
-        let Some(masks) = &self.masks else { return false };
-        let steps = path.to_str().and_then(|path| steps_of(path).ok());
-        steps.is_none_or(|steps| masks.walk(&steps.join("/")).is_hidden())
     }
 
     pub(crate) fn masks(&self) -> Option<&Arc<Masks>> {

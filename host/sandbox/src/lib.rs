@@ -49,7 +49,8 @@ pub use http::{Client, Exchange, Network, NetworkError, PluginSecrets, Traffic, 
 pub use keyvalue::{STORE_KEY_BYTES_MAX, STORE_OPERATIONS_MAX, STORE_WRITTEN_BYTES_MAX, Store, StoreFault, StorePage};
 pub use log::Log;
 pub use manifest::{
-    Answer, Blob, Definition, Dependency, DependencyKind, Failure, Manifest, Output, Part, Success, Verdict,
+    Answer, Blob, Definition, Dependency, DependencyKind, Failure, FileChange, Manifest, Output, Part, Preview,
+    Success, Verdict,
 };
 pub use run::{Ran, Usage};
 pub use service::Service;

@@ -152,3 +152,17 @@ pub enum Verdict {
     /// It should not run.
     Refuse(String),
 }
+
+/// What a plugin computes that a call would change, or why it cannot. Its texts are the guest's words.
+pub type Preview = Result<Vec<FileChange>, Failure>;
+
+/// A file as a call would leave it, as its plugin computes. Unchecked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The key of the directory it is in.
+    pub directory: String,
+    /// The path from that directory on.
+    pub path: String,
+    /// The whole text after the call; none where the call removes the file.
+    pub content: Option<String>,
+}

@@ -25,7 +25,7 @@ struct Taker {
 }
 
 impl OutputContext {
-    /// For a run whose answer is another: a description, or a review.
+    /// For a run whose answer is another: a description, a review or a preview.
     pub(crate) fn closed() -> Self {
         Self { taker: None, text: None }
     }

@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::handles::Handles;
 use crate::http::{Call, Traffic};
 use crate::log::{Log, Sink};
-use crate::manifest::{Answer, Failure, Manifest, Verdict};
+use crate::manifest::{Answer, Failure, Manifest, Preview, Verdict};
 use crate::output::OutputContext;
 use crate::state::State;
 use crate::stop::{LimitKind, Stop};
@@ -58,6 +58,7 @@ enum Job<'a> {
     Describe,
     Execute { tool: &'a str, arguments: &'a str },
     Review { tool: &'a str, arguments: &'a str },
+    Preview { tool: &'a str, arguments: &'a str },
 }
 
 /// What the called export returned.
@@ -66,6 +67,7 @@ enum Returned {
     Described(Box<(Manifest, Manifest)>),
     Executed(Answer),
     Reviewed(Verdict),
+    Previewed(Preview),
 }
 
 impl Engine {
@@ -101,7 +103,9 @@ impl Engine {
         let ran = self.run(code, job, limits, handles, context, cancellation).await;
         ran.map(|returned| match returned {
             Returned::Executed(answer) => answer,
-            Returned::Described(_) | Returned::Reviewed(_) => Err(Failure::Failed(String::new())),
+            Returned::Described(_) | Returned::Reviewed(_) | Returned::Previewed(_) => {
+                Err(Failure::Failed(String::new()))
+            }
         })
     }
 
@@ -121,7 +125,30 @@ impl Engine {
         let ran = self.run(code, job, limits, named, context, Cancellation::new()).await;
         ran.map(|returned| match returned {
             Returned::Reviewed(verdict) => verdict,
-            Returned::Described(_) | Returned::Executed(_) => Verdict::Refuse(String::new()),
+            Returned::Described(_) | Returned::Executed(_) | Returned::Previewed(_) => Verdict::Refuse(String::new()),
+        })
+    }
+
+    /// Lets a plugin compute what a call would change. A plugin that exports no previewer names nothing.
+    /// `handles` must allow no change.
+    #[expect(clippy::too_many_arguments, reason = "each is a separate decision of the step before")]
+    pub async fn preview(
+        &self,
+        code: &Code,
+        tool: &str,
+        arguments: &str,
+        limits: &Limits,
+        handles: Handles,
+        context: CallContext,
+        cancellation: Cancellation,
+    ) -> Ran<Preview> {
+        let job = Job::Preview { tool, arguments };
+        let ran = self.run(code, job, limits, handles, context, cancellation).await;
+        ran.map(|returned| match returned {
+            Returned::Previewed(preview) => preview,
+            Returned::Described(_) | Returned::Executed(_) | Returned::Reviewed(_) => {
+                Err(Failure::Failed(String::new()))
+            }
         })
     }
 
@@ -140,7 +167,7 @@ impl Engine {
         let sink = Sink::new(limits.log_bytes);
         let output = match job {
             Job::Execute { .. } => OutputContext::new(limits, Arc::clone(&context.host)),
-            Job::Describe | Job::Review { .. } => OutputContext::closed(),
+            Job::Describe | Job::Review { .. } | Job::Preview { .. } => OutputContext::closed(),
         };
         let mut store = self.store(State::new(limits, clock.clone(), handles, context, &sink, output), limits);
         let cpu = AtomicU64::new(0);
@@ -202,7 +229,9 @@ fn complete(result: Result<Returned, Stop>, output: &mut OutputContext) -> (Resu
         Returned::Executed(Ok(success)) => {
             output.append(success).map(|success| Returned::Executed(Ok(success))).map_err(full)
         }
-        Returned::Executed(Err(_)) | Returned::Described(_) | Returned::Reviewed(_) => Ok(returned),
+        Returned::Executed(Err(_)) | Returned::Described(_) | Returned::Reviewed(_) | Returned::Previewed(_) => {
+            Ok(returned)
+        }
     });
     let (streamed, finished) = output.finish();
     (result.and_then(|returned| finished.map(|()| returned).map_err(full)), streamed)
@@ -213,6 +242,7 @@ fn redacted(ran: Ran<Returned>, call: &Call) -> Ran<Returned> {
     let ran = ran.map(|returned| match returned {
         Returned::Executed(answer) => Returned::Executed(call.redact_answer(answer)),
         Returned::Reviewed(verdict) => Returned::Reviewed(call.redact_verdict(verdict)),
+        Returned::Previewed(preview) => Returned::Previewed(call.redact_preview(preview)),
         // Descriptions are made without a handle, before any call.
         Returned::Described(_) => returned,
     });
@@ -228,6 +258,7 @@ async fn perform(store: &mut Store<State>, code: &Code, job: Job<'_>) -> wasmtim
         Job::Describe => plugin.describe(store).await.map(|twice| Returned::Described(Box::new(twice))),
         Job::Execute { tool, arguments } => plugin.execute(store, tool, arguments).await.map(Returned::Executed),
         Job::Review { tool, arguments } => plugin.review(store, tool, arguments).await.map(Returned::Reviewed),
+        Job::Preview { tool, arguments } => plugin.preview(store, tool, arguments).await.map(Returned::Previewed),
     }
 }
 

@@ -96,6 +96,20 @@ async fn an_export_that_only_looks_like_the_contract_s_is_refused() {
     }
 }
 
+/// A previewer would go unheard in a version that has none, and one of other types is none.
+#[tokio::test]
+async fn a_previewer_that_would_go_unheard_is_refused() {
+    let previewing = |contract| {
+        let guest = guest_of(contract, "review-refuses", &Manifest::of("odd"));
+        let text = wasmprinter::print_bytes(guest).unwrap();
+        wat::parse_str(text.replace("portcullis:tool/reviewer@", "portcullis:tool/previewer@")).unwrap()
+    };
+    let (refused, says) = refused_unseen(&previewing(Contract::V0_1)).await;
+    assert_eq!(refused, Refusal::UnknownExports(vec!["portcullis:tool/previewer@0.1.0".to_owned()]), "{says}");
+    let (refused, says) = refusal(&previewing(Contract::V0_2), Compiler::InProcess).await;
+    assert!(matches!(refused, Refusal::Mismatch(_)), "{says}");
+}
+
 /// What a plugin with two handlers is would depend on who asks.
 #[tokio::test]
 async fn a_plugin_with_two_handlers_is_refused() {

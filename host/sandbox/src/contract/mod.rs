@@ -62,6 +62,14 @@ impl Contract {
             Self::V0_2 => "portcullis:tool/reviewer@0.2.0",
         }
     }
+
+    /// The export that lets a plugin compute what its calls would change, where the version has it.
+    pub(crate) fn previewer(self) -> Option<&'static str> {
+        match self {
+            Self::V0_1 => None,
+            Self::V0_2 => Some("portcullis:tool/previewer@0.2.0"),
+        }
+    }
 }
 
 impl fmt::Display for Contract {
@@ -80,6 +88,7 @@ pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> 
 pub(crate) struct Plugin {
     handler: Handler,
     review: Option<ComponentExportIndex>,
+    preview: Option<ComponentExportIndex>,
 }
 
 enum Handler {
@@ -103,11 +112,15 @@ impl Plugin {
             Some(_) => Some(find::<(&str, &str), (Verdict,)>(&instance, contract.reviewer(), "review")?),
             None => None,
         };
+        let preview = match contract.previewer().filter(|interface| exports(interface).is_some()) {
+            Some(interface) => Some(find::<(&str, &str), v0_2::Previewed>(&instance, interface, "preview")?),
+            None => None,
+        };
         let handler = match contract {
             Contract::V0_1 => Handler::V0_1(v0_1::Plugin::new(instance, contract)?),
             Contract::V0_2 => Handler::V0_2(v0_2::Plugin::new(instance, contract)?),
         };
-        Ok(Self { handler, review })
+        Ok(Self { handler, review, preview })
     }
 
     /// The version it speaks.
@@ -121,6 +134,11 @@ impl Plugin {
     /// Whether it wants a say in whether a call runs.
     pub(crate) fn reviews(&self) -> bool {
         self.review.is_some()
+    }
+
+    /// Whether it computes what its calls would change in files.
+    pub(crate) fn previews(&self) -> bool {
+        self.preview.is_some()
     }
 
     /// Two descriptions by one instance.
@@ -155,6 +173,20 @@ impl Plugin {
         let review: TypedFunc<(&str, &str), (Verdict,)> = instance.get_typed_func(&mut *store, review)?;
         let (verdict,) = review.call_async(&mut *store, (tool, arguments)).await?;
         Ok(verdict.into())
+    }
+
+    /// What it computes that a call would change. A plugin that exports no previewer names nothing.
+    pub(crate) async fn preview(
+        &self,
+        store: &mut Store<State>,
+        tool: &str,
+        arguments: &str,
+    ) -> wasmtime::Result<manifest::Preview> {
+        let Some(preview) = &self.preview else { return Ok(Ok(Vec::new())) };
+        let instance = self.instance().instantiate_async(&mut *store).await?;
+        let preview: TypedFunc<(&str, &str), v0_2::Previewed> = instance.get_typed_func(&mut *store, preview)?;
+        let (previewed,) = preview.call_async(&mut *store, (tool, arguments)).await?;
+        Ok(previewed.map(|changes| changes.into_iter().map(Into::into).collect()).map_err(Into::into))
     }
 
     fn instance(&self) -> &InstancePre<State> {

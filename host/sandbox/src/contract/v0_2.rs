@@ -1,6 +1,7 @@
-//! `portcullis:tool@0.2`: a blob has a name, and what was unavailable says when to try again.
+//! `portcullis:tool@0.2`: a blob has a name, what was unavailable says when to try again, and a plugin can preview calls.
 
 use std::time::Duration;
+use wasmtime::component::{ComponentType, Lift};
 
 super::bind!("../../wit/v0.2");
 
@@ -21,5 +22,23 @@ impl From<types::Failure> for manifest::Failure {
             types::Failure::Cancelled => Self::Cancelled,
             types::Failure::Failed(text) => Self::Failed(text),
         }
+    }
+}
+
+/// What `preview` returns: written out because `previewer` is an export that a plugin may leave away.
+pub(super) type Previewed = (Result<Vec<FileChange>, types::Failure>,);
+
+/// `file-change`.
+#[derive(ComponentType, Lift)]
+#[component(record)]
+pub(super) struct FileChange {
+    directory: String,
+    path: String,
+    content: Option<String>,
+}
+
+impl From<FileChange> for manifest::FileChange {
+    fn from(change: FileChange) -> Self {
+        Self { directory: change.directory, path: change.path, content: change.content }
     }
 }

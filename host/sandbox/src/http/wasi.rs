@@ -13,7 +13,7 @@ use super::{headers, types};
 use crate::context::CallHost;
 use crate::host_memory::{HostMemory, HostMemoryFull};
 use crate::log::Log;
-use crate::manifest::{Failure as Answered, Output, Part, Success, Verdict};
+use crate::manifest::{Failure as Answered, FileChange, Output, Part, Preview, Success, Verdict};
 use crate::state::State;
 use ::http::{HeaderName, Request, Response, Uri};
 use portcullis_policy::{Destination, DestinationError};
@@ -108,15 +108,34 @@ impl Call {
                 },
                 metadata: success.metadata.map(text),
             })
-            .map_err(|failure| match failure {
-                Answered::InvalidArguments(reason) => Answered::InvalidArguments(text(reason)),
-                Answered::Denied(reason) => Answered::Denied(text(reason)),
-                Answered::Unavailable { message, retry_after } => {
-                    Answered::Unavailable { message: text(message), retry_after }
-                }
-                Answered::Cancelled => Answered::Cancelled,
-                Answered::Failed(reason) => Answered::Failed(text(reason)),
-            })
+            .map_err(|failure| self.redact_failure(failure))
+    }
+
+    fn redact_failure(&self, failure: Answered) -> Answered {
+        let text = |text: String| self.redact_text(text);
+        match failure {
+            Answered::InvalidArguments(reason) => Answered::InvalidArguments(text(reason)),
+            Answered::Denied(reason) => Answered::Denied(text(reason)),
+            Answered::Unavailable { message, retry_after } => {
+                Answered::Unavailable { message: text(message), retry_after }
+            }
+            Answered::Cancelled => Answered::Cancelled,
+            Answered::Failed(reason) => Answered::Failed(text(reason)),
+        }
+    }
+
+    /// What a call would change, unless one of the host's secrets is in it. A text without the secret would be another
+    /// one than the call leaves, so it cannot be shown in its place.
+    pub(crate) fn redact_preview(&self, preview: Preview) -> Preview {
+        let changes = preview.map_err(|failure| self.redact_failure(failure))?;
+        let holds = |text: &str| self.redact_text(text.to_owned()) != text;
+        let found = |change: &FileChange| {
+            [&change.directory, &change.path].into_iter().chain(&change.content).any(|text| holds(text))
+        };
+        if self.outgoing().is_some() && changes.iter().any(found) {
+            return Err(Answered::Denied("it holds a secret that the host guards".to_owned()));
+        }
+        Ok(changes)
     }
 
     /// Removes the host's secrets from a reviewer's verdict.
