@@ -31,6 +31,14 @@ const FRAME: [(&str, &str); 4] = [
 /// The worlds of the guests.
 const WORLDS: &str = include_str!("../guests/wit/world.wit");
 
+/// A world of the versions that have a previewer.
+const PREVIEWING_WORLD: &str = "
+    world previewing-guest {
+        include guest;
+        export portcullis:tool/previewer@0.1.0;
+    }
+";
+
 /// What every module has.
 const ALWAYS: &str = include_str!("../guests/frame/always.wat");
 
@@ -86,7 +94,8 @@ pub fn module_of(contract: Contract, fields: &str, manifest: &Manifest) -> Vec<u
 }
 
 /// The names in the contract: its interfaces, and its world.
-const INTERFACES: [&str; 7] = ["types", "context", "dependencies", "output", "handler", "reviewer", "plugin"];
+const INTERFACES: [&str; 8] =
+    ["types", "context", "dependencies", "output", "handler", "reviewer", "previewer", "plugin"];
 
 /// A text with the names of the first version of the contract, in another version.
 fn speaking(contract: Contract, text: &str) -> String {
@@ -106,12 +115,17 @@ fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|name| name == text.as_bytes())
 }
 
-/// A core module as a component of the world `guest`, or of `reviewing-guest` where it exports a review.
+/// A core module as a component of the world `guest`, or of another one where it exports a review or a preview.
 pub fn component(module: &[u8]) -> Vec<u8> {
     let contract = spoken(module);
     let (resolve, package) = wit(contract);
-    let reviews = holds(module, &format!("portcullis:tool/reviewer@{contract}.0#review"));
-    typed(module, &resolve, package, if reviews { "reviewing-guest" } else { "guest" })
+    let exports = |interface, function| holds(module, &format!("portcullis:tool/{interface}@{contract}.0#{function}"));
+    let world = match (exports("reviewer", "review"), exports("previewer", "preview")) {
+        (true, _) => "reviewing-guest",
+        (false, true) => "previewing-guest",
+        (false, false) => "guest",
+    };
+    typed(module, &resolve, package, world)
 }
 
 /// A core module as a component of a world.
@@ -128,20 +142,22 @@ pub fn wit(contract: Contract) -> (Resolve, PackageId) {
     let mut resolve = Resolve::default();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../wit/v{contract}"));
     resolve.push_dir(folder).unwrap();
-    let package = resolve.push_str("world.wit", &speaking(contract, WORLDS)).unwrap();
+    let previewing = if contract == Contract::V0_1 { "" } else { PREVIEWING_WORLD };
+    let package = resolve.push_str("world.wit", &speaking(contract, &[WORLDS, previewing].concat())).unwrap();
     (resolve, package)
 }
 
-/// A component that was built for the first version of the contract, in a version: the same code under other names,
-/// with the types of that version around it. This is for guests that answer with no blob, whose layout in memory
-/// is another in each version; the rest of an answer stands where it stood.
+/// A component in another version of the contract than it was built for: the same code under other names, with the types
+/// of that version around it. This is for guests that answer with no blob, whose layout in memory is another in each
+/// version; the rest of an answer stands where it stood.
 pub fn moved(component: &[u8], contract: Contract) -> Vec<u8> {
     let mut module = largest_module(component).to_vec();
-    if spoken(&module) == contract {
+    let spoken = spoken(&module);
+    if spoken == contract {
         return component.to_vec();
     }
     for interface in INTERFACES {
-        let from = format!("portcullis:tool/{interface}@{}.0", Contract::V0_1);
+        let from = format!("portcullis:tool/{interface}@{spoken}.0");
         let to = format!("portcullis:tool/{interface}@{contract}.0");
         while let Some(at) = module.windows(from.len()).position(|name| name == from.as_bytes()) {
             module[at..at + to.len()].copy_from_slice(to.as_bytes());

@@ -45,6 +45,43 @@
 /// # fn main() {}
 /// ```
 ///
+/// A plugin with `previewer: function` after its reviewer computes what a call would change in files, for the person who
+/// is asked about it: the function takes a [`Preview`](crate::Preview) and gives each file as the call would leave it.
+///
+/// ```
+/// # use portcullis_sdk::prelude::*;
+/// /// What to note.
+/// #[arguments]
+/// struct Note {
+///     /// The text.
+///     text: String,
+/// }
+///
+/// fn noted(note: &Note) -> String {
+///     format!("{}\n", note.text)
+/// }
+///
+/// /// Notes a text.
+/// #[tool(requires(write))]
+/// fn note(arguments: Note, context: &Context) -> Result<String, Failure> {
+///     std::fs::write(context.directory("notes")?.path().join("note.txt"), noted(&arguments))?;
+///     Ok("Noted.".to_owned())
+/// }
+///
+/// fn preview(call: &Preview) -> Result<Vec<FileChange>, Failure> {
+///     Ok(vec![FileChange::new("notes", "note.txt", noted(&call.parse()?))])
+/// }
+///
+/// plugin! {
+///     name: "notes",
+///     description: "Keeps a note.",
+///     tools: [note],
+///     dependencies: [directory "notes": "where the note is kept"],
+///     previewer: preview,
+/// }
+/// # fn main() {}
+/// ```
+///
 /// The version is the crate's. Two tools of one name do not compile:
 ///
 /// ```compile_fail
@@ -78,6 +115,7 @@ macro_rules! plugin {
         tools: [$($tool:ty),+ $(,)?]
         $(, dependencies: [$($($word:ident)+ $key:literal : $reason:literal),* $(,)?])?
         $(, reviewer: $reviewer:path)?
+        $(, previewer: $previewer:path)?
         $(,)?
     ) => {
         /// The plugin that this crate is.
@@ -88,29 +126,31 @@ macro_rules! plugin {
             &[$($crate::Entry::of::<$tool>()),+],
             &[$($($crate::dependency!($($word)+, $key, $reason)),*)?],
         )
-        $(.reviewed_by($reviewer))?;
+        $(.reviewed_by($reviewer))?
+        $(.previewed_by($previewer))?;
 
         #[cfg(target_arch = "wasm32")]
         const _: () = {
-            use $crate::guest::v0_1::bindings;
+            use $crate::guest::v0_2::bindings;
 
             struct Exports;
 
             impl bindings::exports::portcullis::tool::handler::Guest for Exports {
                 fn describe() -> bindings::portcullis::tool::types::Manifest {
-                    $crate::guest::v0_1::describe(&PLUGIN)
+                    $crate::guest::v0_2::describe(&PLUGIN)
                 }
 
                 fn execute_raw(
                     tool: String,
                     arguments: String,
                 ) -> Result<bindings::portcullis::tool::types::Success, bindings::portcullis::tool::types::Failure> {
-                    $crate::guest::v0_1::execute(&PLUGIN, &tool, &arguments)
+                    $crate::guest::v0_2::execute(&PLUGIN, &tool, &arguments)
                 }
             }
 
             bindings::export!(Exports with_types_in bindings);
             $($crate::export_reviewer!(Exports, $reviewer);)?
+            $($crate::export_previewer!(Exports, $previewer);)?
         };
     };
 }
@@ -120,15 +160,38 @@ macro_rules! plugin {
 #[macro_export]
 macro_rules! export_reviewer {
     ($exports:ident, $reviewer:path) => {
-        use $crate::guest::v0_1::reviewing;
+        use $crate::guest::v0_2::reviewing;
 
         impl reviewing::exports::portcullis::tool::reviewer::Guest for $exports {
             fn review(tool: String, arguments: String) -> bindings::portcullis::tool::types::Verdict {
-                $crate::guest::v0_1::review(&PLUGIN, &tool, &arguments)
+                $crate::guest::v0_2::review(&PLUGIN, &tool, &arguments)
             }
         }
 
         reviewing::export!($exports with_types_in reviewing);
+    };
+}
+
+/// The export of a plugin that computes what its calls would change.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_previewer {
+    ($exports:ident, $previewer:path) => {
+        use $crate::guest::v0_2::previewing;
+
+        impl previewing::exports::portcullis::tool::previewer::Guest for $exports {
+            fn preview(
+                tool: String,
+                arguments: String,
+            ) -> Result<
+                Vec<previewing::exports::portcullis::tool::previewer::FileChange>,
+                bindings::portcullis::tool::types::Failure,
+            > {
+                $crate::guest::v0_2::preview(&PLUGIN, &tool, &arguments)
+            }
+        }
+
+        previewing::export!($exports with_types_in previewing);
     };
 }
 

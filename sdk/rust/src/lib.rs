@@ -35,6 +35,7 @@ mod directory;
 mod failure;
 pub mod http;
 mod log;
+mod preview;
 mod review;
 mod service;
 mod store;
@@ -53,7 +54,7 @@ pub mod guest;
 pub mod testing;
 
 #[cfg(target_arch = "wasm32")]
-use guest::v0_1 as host;
+use guest::v0_2 as host;
 #[cfg(not(target_arch = "wasm32"))]
 use testing as host;
 
@@ -64,6 +65,7 @@ pub use failure::Failure;
 pub use log::Level;
 pub use plugin::{Declaration, Entry, Plugin, Tool};
 pub use portcullis_sdk_macros::{arguments, output, tool};
+pub use preview::{FileChange, Preview};
 pub use review::{Review, Verdict};
 pub use service::Service;
 pub use store::Store;
@@ -77,7 +79,7 @@ pub use {schemars, serde, serde_json};
 pub mod prelude {
     pub use crate::http::{Client, Request, Response};
     pub use crate::{Blob, Context, Failure, IntoOutput, Json, Level, Part, Parts, Permission, Progress, Success};
-    pub use crate::{Review, Service, Store, Verdict, Writer};
+    pub use crate::{FileChange, Preview, Review, Service, Store, Verdict, Writer};
     pub use crate::{arguments, output, plugin, tool};
     pub use serde_json::json;
 }

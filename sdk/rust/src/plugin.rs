@@ -5,7 +5,9 @@
 use serde_json::Value;
 
 use crate::host;
-use crate::{Context, Definition, Dependency, Failure, Hint, Manifest, Permission, Review, Success, Verdict};
+use crate::{
+    Context, Definition, Dependency, Failure, FileChange, Hint, Manifest, Permission, Preview, Review, Success, Verdict,
+};
 
 /// The longest name that the contract allows, in bytes.
 const NAME_LENGTH_MAX: usize = 64;
@@ -79,10 +81,14 @@ pub struct Plugin {
     tools: &'static [Entry],
     dependencies: &'static [Dependency],
     reviewer: Option<Reviewer>,
+    previewer: Option<Previewer>,
 }
 
 /// What a plugin says of a call before it runs.
 type Reviewer = fn(&Review<'_>) -> Verdict;
+
+/// What a plugin computes that a call would change.
+type Previewer = fn(&Preview<'_>) -> Result<Vec<FileChange>, Failure>;
 
 impl Plugin {
     /// Puts a plugin together.
@@ -111,13 +117,19 @@ impl Plugin {
             index += 1;
         }
         check_keys(dependencies);
-        Self { name, version, description, tools, dependencies, reviewer: None }
+        Self { name, version, description, tools, dependencies, reviewer: None, previewer: None }
     }
 
     /// Lets a function review each call before it runs.
     #[must_use]
     pub const fn reviewed_by(self, reviewer: Reviewer) -> Self {
         Self { reviewer: Some(reviewer), ..self }
+    }
+
+    /// Lets a function compute what a call would change in files.
+    #[must_use]
+    pub const fn previewed_by(self, previewer: Previewer) -> Self {
+        Self { previewer: Some(previewer), ..self }
     }
 
     /// What the plugin says of itself.
@@ -149,6 +161,11 @@ impl Plugin {
             Ok(arguments) => reviewer(&Review::new(tool, arguments, host)),
             Err(error) => Verdict::refuse(format!("the arguments are no JSON: {error}")),
         }
+    }
+
+    /// Computes what a call would change. A plugin without a previewer names nothing.
+    pub(crate) fn preview(&self, tool: &str, arguments: &str, context: &Context) -> Result<Vec<FileChange>, Failure> {
+        self.previewer.map_or_else(|| Ok(Vec::new()), |preview| preview(&Preview::new(tool, arguments, context)))
     }
 }
 

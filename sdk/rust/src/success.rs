@@ -10,6 +10,8 @@ use crate::schema;
 /// Bytes and their media type, such as `image/png`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blob {
+    /// What a person would call the file, such as `report.csv`. A name and never a path.
+    pub name: Option<String>,
     /// RFC 6838.
     pub media_type: String,
     /// The bytes themselves.
@@ -19,7 +21,14 @@ pub struct Blob {
 impl Blob {
     /// Bytes of a media type.
     pub fn new(media_type: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
-        Self { media_type: media_type.into(), data: data.into() }
+        Self { name: None, media_type: media_type.into(), data: data.into() }
+    }
+
+    /// Gives the file a name.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
     }
 }
 

@@ -41,7 +41,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::http::{Request, Url};
-use crate::{Call, Directory, Failure, Level, Permission, Plugin, Progress, Success, Verdict};
+use crate::{Call, Directory, Failure, FileChange, Level, Permission, Plugin, Progress, Success, Verdict};
 use network::{Server, ServiceLogic};
 use store::Values;
 
@@ -63,6 +63,20 @@ pub fn call(plugin: &Plugin, tool: &str, arguments: Value, context: &crate::Cont
 #[expect(clippy::needless_pass_by_value, reason = "tests write `json!({...})`")]
 pub fn review(plugin: &Plugin, tool: &str, arguments: Value, context: &crate::Context) -> Verdict {
     plugin.review(tool, &arguments.to_string(), context.host())
+}
+
+/// Lets the plugin compute what a call would change, as a host does before it asks a person about the call.
+///
+/// # Errors
+/// The plugin cannot compute it.
+#[expect(clippy::needless_pass_by_value, reason = "tests write `json!({...})`")]
+pub fn preview(
+    plugin: &Plugin,
+    tool: &str,
+    arguments: Value,
+    context: &crate::Context,
+) -> Result<Vec<FileChange>, Failure> {
+    plugin.preview(tool, &arguments.to_string(), context)
 }
 
 /// What a host would refuse the plugin for, beyond what the compiler has checked.

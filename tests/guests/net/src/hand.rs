@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use portcullis_sdk::guest::v0_1::bindings::portcullis::tool::dependencies::{self, Client};
-use portcullis_sdk::guest::v0_1::bindings::wasi::http::outgoing_handler;
-use portcullis_sdk::guest::v0_1::bindings::wasi::http::types::{
+use portcullis_sdk::guest::v0_2::bindings::portcullis::tool::dependencies::{self, Client};
+use portcullis_sdk::guest::v0_2::bindings::wasi::http::outgoing_handler;
+use portcullis_sdk::guest::v0_2::bindings::wasi::http::types::{
     ErrorCode, Fields, FutureIncomingResponse, IncomingBody, IncomingResponse, Method, OutgoingBody, OutgoingRequest,
     RequestOptions, Scheme, http_error_code,
 };
-use portcullis_sdk::guest::v0_1::bindings::wasi::io::streams::{InputStream, StreamError};
+use portcullis_sdk::guest::v0_2::bindings::wasi::io::streams::{InputStream, StreamError};
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::{Map, Value};
 

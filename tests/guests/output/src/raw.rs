@@ -1,6 +1,6 @@
 //! The stream of the answer as the host gives it, for what the SDK does not do.
 
-use portcullis_sdk::guest::v0_1::bindings::portcullis::tool::output;
+use portcullis_sdk::guest::v0_2::bindings::portcullis::tool::output;
 use portcullis_sdk::prelude::*;
 
 /// Writes without asking how much may be written.

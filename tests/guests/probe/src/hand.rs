@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
-use portcullis_sdk::guest::v0_1::bindings::wasi::clocks::wall_clock::Datetime;
-use portcullis_sdk::guest::v0_1::bindings::wasi::filesystem::types::{
+use portcullis_sdk::guest::v0_2::bindings::wasi::clocks::wall_clock::Datetime;
+use portcullis_sdk::guest::v0_2::bindings::wasi::filesystem::types::{
     Advice, Descriptor, DescriptorFlags, DescriptorType, ErrorCode, NewTimestamp, OpenFlags, PathFlags,
     filesystem_error_code,
 };
-use portcullis_sdk::guest::v0_1::bindings::wasi::io::streams::{InputStream, OutputStream, StreamError};
+use portcullis_sdk::guest::v0_2::bindings::wasi::io::streams::{InputStream, OutputStream, StreamError};
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
 use portcullis_sdk::{Directory, Failure};

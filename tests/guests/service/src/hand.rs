@@ -1,7 +1,7 @@
 //! Taking a step: the services that are open, and what they say.
 
 use crate::Step;
-use portcullis_sdk::guest::v0_1::bindings::portcullis::tool::dependencies::{
+use portcullis_sdk::guest::v0_2::bindings::portcullis::tool::dependencies::{
     Service, Unavailable, open_client, open_directory, open_service,
 };
 use portcullis_sdk::prelude::*;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use portcullis_sdk::guest::v0_1::atomics::wasi::keyvalue::atomics;
-use portcullis_sdk::guest::v0_1::bindings::wasi::clocks::{monotonic_clock, wall_clock};
-use portcullis_sdk::guest::v0_1::bindings::wasi::config::store as config;
-use portcullis_sdk::guest::v0_1::bindings::wasi::keyvalue::store::{self, Bucket};
-use portcullis_sdk::guest::v0_1::bindings::wasi::logging::logging::{self, Level};
+use portcullis_sdk::guest::v0_2::atomics::wasi::keyvalue::atomics;
+use portcullis_sdk::guest::v0_2::bindings::wasi::clocks::{monotonic_clock, wall_clock};
+use portcullis_sdk::guest::v0_2::bindings::wasi::config::store as config;
+use portcullis_sdk::guest::v0_2::bindings::wasi::keyvalue::store::{self, Bucket};
+use portcullis_sdk::guest::v0_2::bindings::wasi::logging::logging::{self, Level};
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
 

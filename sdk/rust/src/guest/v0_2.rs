@@ -1,4 +1,4 @@
-//! Version 0.1 of the contract: its bindings, and the translation between them and the types of this crate.
+//! Version 0.2 of the contract: its bindings, and the translation between them and the types of this crate.
 
 mod client;
 mod errors;
@@ -13,10 +13,11 @@ pub(crate) use self::text::Text;
 use self::bindings::portcullis::tool::{context as calls, dependencies, types};
 use self::bindings::wasi::config::store as config;
 use self::bindings::wasi::logging::logging;
+use self::previewing::exports::portcullis::tool::previewer as claims;
 use crate::log::Level;
 use crate::{
-    Blob, Call, Context, Definition, Dependency, DependencyKind, Directory, Failure, Hint, Manifest, Output, Part,
-    Permission, Plugin, Progress, Success, Verdict,
+    Blob, Call, Context, Definition, Dependency, DependencyKind, Directory, Failure, FileChange, Hint, Manifest,
+    Output, Part, Permission, Plugin, Progress, Success, Verdict,
 };
 
 /// What `wit-bindgen` makes of `wit/`.
@@ -28,7 +29,7 @@ pub mod bindings {
         generate_all,
         pub_export_macro: true,
         export_macro_name: "export",
-        default_bindings_module: "portcullis_sdk::guest::v0_1::bindings",
+        default_bindings_module: "portcullis_sdk::guest::v0_2::bindings",
     });
 }
 
@@ -44,7 +45,7 @@ pub mod atomics {
         ",
         path: "wit",
         world: "portcullis:sdk-atomics/atomic-stores",
-        with: { "wasi:keyvalue/store@0.2.0-draft": crate::guest::v0_1::bindings::wasi::keyvalue::store },
+        with: { "wasi:keyvalue/store@0.2.0-draft": crate::guest::v0_2::bindings::wasi::keyvalue::store },
         generate_all,
     });
 }
@@ -56,15 +57,34 @@ pub mod reviewing {
         inline: "
             package portcullis:sdk;
             world reviewing {
-                export portcullis:tool/reviewer@0.1.0;
+                export portcullis:tool/reviewer@0.2.0;
             }
         ",
         path: "wit",
         world: "portcullis:sdk/reviewing",
-        with: { "portcullis:tool/types@0.1.0": crate::guest::v0_1::bindings::portcullis::tool::types },
+        with: { "portcullis:tool/types@0.2.0": crate::guest::v0_2::bindings::portcullis::tool::types },
         pub_export_macro: true,
         export_macro_name: "export",
-        default_bindings_module: "portcullis_sdk::guest::v0_1::reviewing",
+        default_bindings_module: "portcullis_sdk::guest::v0_2::reviewing",
+    });
+}
+
+/// What `wit-bindgen` makes of the other export that only some plugins have.
+#[expect(missing_docs, reason = "generated")]
+pub mod previewing {
+    wit_bindgen::generate!({
+        inline: "
+            package portcullis:sdk-previewing;
+            world previewing {
+                export portcullis:tool/previewer@0.2.0;
+            }
+        ",
+        path: "wit",
+        world: "portcullis:sdk-previewing/previewing",
+        with: { "portcullis:tool/types@0.2.0": crate::guest::v0_2::bindings::portcullis::tool::types },
+        pub_export_macro: true,
+        export_macro_name: "export",
+        default_bindings_module: "portcullis_sdk::guest::v0_2::previewing",
     });
 }
 
@@ -184,6 +204,17 @@ pub fn review(plugin: &Plugin, tool: &str, arguments: &str) -> types::Verdict {
     }
 }
 
+/// The export `preview`.
+///
+/// # Errors
+/// The plugin cannot compute what would change.
+pub fn preview(plugin: &Plugin, tool: &str, arguments: &str) -> Result<Vec<claims::FileChange>, types::Failure> {
+    let context = Context::new(Host { tool: tool.to_owned() });
+    let claim = |FileChange { directory, path, content }| claims::FileChange { directory, path, content };
+    let changes = plugin.preview(tool, arguments, &context).map_err(failure)?;
+    Ok(changes.into_iter().map(claim).collect())
+}
+
 fn definition(definition: Definition) -> types::Definition {
     types::Definition {
         name: definition.name.to_owned(),
@@ -255,14 +286,16 @@ fn part(part: Part) -> types::Part {
 }
 
 fn blob(blob: Blob) -> types::Blob {
-    types::Blob { media_type: blob.media_type, data: blob.data }
+    types::Blob { name: blob.name, media_type: blob.media_type, data: blob.data }
 }
 
 fn failure(failure: Failure) -> types::Failure {
     match failure {
         Failure::InvalidArguments(text) => types::Failure::InvalidArguments(text),
         Failure::Denied(text) => types::Failure::Denied(text),
-        Failure::Unavailable(text) => types::Failure::Unavailable(text),
+        Failure::Unavailable(message) => {
+            types::Failure::Unavailable(types::Outage { message, retry_after_seconds: None })
+        }
         Failure::Cancelled => types::Failure::Cancelled,
         Failure::Failed(text) => types::Failure::Failed(text),
     }
