@@ -46,24 +46,46 @@ pub(crate) struct Replacement {
 #[tool(destructive, requires(read, write), title = "Edit a file")]
 pub(crate) fn edit(arguments: Edit, context: &Context) -> Result<Success<String>, Failure> {
     let workspace = Workspace::of(context)?;
-    let place = workspace.locate(&arguments.path)?;
-    check(&arguments.edits)?;
-    let old_bytes = workspace.read(&place, FILE_BYTES_MAX)?;
-    let old = as_text(&place, &old_bytes)?;
-    let endings = Endings::of(old);
+    let edited = Edited::of(&arguments, &workspace, context)?;
+    workspace.write(&edited.place, edited.new.as_bytes(), Some(edited.old.as_bytes()))?;
+    Ok(answer(&edited))
+}
 
-    let (mut new, mut replaced) = (old.to_owned(), 0);
-    for (index, edit) in arguments.edits.iter().enumerate() {
-        context.check_cancelled()?;
-        let (text, count) =
-            replace::apply(&new, edit, endings).map_err(|text| refuse(&place, &arguments, index, &text))?;
-        (new, replaced) = (text, replaced + count);
+/// What an edit would change.
+pub(crate) fn preview(arguments: &Edit, context: &Context) -> Result<FileChange, Failure> {
+    let workspace = Workspace::of(context)?;
+    let edited = Edited::of(arguments, &workspace, context)?;
+    workspace.change(&edited.place, edited.new)
+}
+
+/// A file with all replacements made, and not written yet.
+struct Edited {
+    place: Place,
+    old: String,
+    new: String,
+    /// How many replacements were made.
+    replaced: usize,
+}
+
+impl Edited {
+    fn of(arguments: &Edit, workspace: &Workspace, context: &Context) -> Result<Self, Failure> {
+        let place = workspace.locate(&arguments.path)?;
+        check(&arguments.edits)?;
+        let old = as_text(&place, workspace.read(&place, FILE_BYTES_MAX)?)?;
+        let endings = Endings::of(&old);
+
+        let (mut new, mut replaced) = (old.clone(), 0);
+        for (index, edit) in arguments.edits.iter().enumerate() {
+            context.check_cancelled()?;
+            let (text, count) =
+                replace::apply(&new, edit, endings).map_err(|text| refuse(&place, arguments, index, &text))?;
+            (new, replaced) = (text, replaced + count);
+        }
+        if new == old {
+            return Err(Failure::invalid("the edits undo each other: nothing would change"));
+        }
+        Ok(Self { place, old, new, replaced })
     }
-    if new == old {
-        return Err(Failure::invalid("the edits undo each other: nothing would change"));
-    }
-    workspace.write(&place, new.as_bytes(), Some(&old_bytes))?;
-    Ok(answer(&place, old, &new, replaced))
 }
 
 fn check(edits: &[Replacement]) -> Result<(), Failure> {
@@ -82,13 +104,14 @@ fn check(edits: &[Replacement]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn as_text<'a>(place: &Place, bytes: &'a [u8]) -> Result<&'a str, Failure> {
+fn as_text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
     let shown = place.shown();
     if let Some(kind) = text::binary_kind(&bytes[..bytes.len().min(text::PROBE_BYTES)]) {
         return Err(Failure::failed(format!("`{shown}` is no text, but looks like {kind}")));
     }
-    std::str::from_utf8(bytes).map_err(|error| {
-        Failure::failed(format!("`{shown}` is no UTF-8 (byte {}); editing it could damage it", error.valid_up_to()))
+    String::from_utf8(bytes).map_err(|error| {
+        let byte = error.utf8_error().valid_up_to();
+        Failure::failed(format!("`{shown}` is no UTF-8 (byte {byte}); editing it could damage it"))
     })
 }
 
@@ -100,7 +123,8 @@ fn refuse(place: &Place, arguments: &Edit, index: usize, text: &str) -> Failure 
     }
 }
 
-fn answer(place: &Place, old: &str, new: &str, replaced: usize) -> Success<String> {
+fn answer(edited: &Edited) -> Success<String> {
+    let Edited { place, old, new, replaced } = edited;
     let shown = place.shown();
     // Line ends are shown as one thing, so that a difference is about the text.
     let difference = Difference::of(shown, &endings::to_lf(old), &endings::to_lf(new));

@@ -25,4 +25,15 @@ plugin! {
     description: "Reads, writes, edits, lists and searches the files of one directory.",
     tools: [read::read, write::write, edit::edit, list::list, glob::glob, grep::grep],
     dependencies: [directory "workspace": "the files to work on"],
+    previewer: preview,
+}
+
+/// What a call would change, from the same functions that change it.
+fn preview(call: &Preview) -> Result<Vec<FileChange>, Failure> {
+    let change = match call.tool() {
+        "write" => write::preview(&call.parse()?, call.context())?,
+        "edit" => edit::preview(&call.parse()?, call.context())?,
+        _ => return Ok(Vec::new()),
+    };
+    Ok(vec![change])
 }

@@ -38,6 +38,9 @@ pub(crate) enum Written {
     Replaced,
 }
 
+/// The key of the granted directory.
+const KEY: &str = "workspace";
+
 /// The granted directory.
 #[derive(Debug)]
 pub(crate) struct Workspace {
@@ -47,7 +50,7 @@ pub(crate) struct Workspace {
 impl Workspace {
     /// The workspace of a call.
     pub(crate) fn of(context: &Context) -> Result<Self, Failure> {
-        Ok(Self { root: context.directory("workspace")?.path().to_owned() })
+        Ok(Self { root: context.directory(KEY)?.path().to_owned() })
     }
 
     /// Reads a path and refuses one that leads through a symbolic link. The place need not exist.
@@ -138,6 +141,27 @@ impl Workspace {
         fs::symlink_metadata(self.full(place)).is_ok_and(|metadata| metadata.is_dir())
     }
 
+    /// What a write of this content would change, where it can write there at all.
+    pub(crate) fn change(&self, place: &Place, content: impl Into<String>) -> Result<FileChange, Failure> {
+        self.check_file(place)?;
+        Ok(FileChange::new(KEY, place.path(), content))
+    }
+
+    /// Whether there is a file at a place to write to. Fails where there is something else.
+    fn check_file(&self, place: &Place) -> Result<bool, Failure> {
+        match fs::symlink_metadata(self.full(place)) {
+            Ok(metadata) if metadata.is_dir() => {
+                Err(Failure::failed(format!("`{}` is a directory; name a file in it", place.shown())))
+            }
+            Ok(metadata) if !metadata.is_file() => {
+                Err(Failure::failed(format!("`{}` is no regular file", place.shown())))
+            }
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(self.explain(place, &error)),
+        }
+    }
+
     /// Makes a file have this content, with the directories around it.
     ///
     /// A new file appears whole: it is written beside its place and renamed; or, where the call may touch nothing
@@ -146,18 +170,9 @@ impl Workspace {
     /// away. Where that fails half-way, the old content is put back.
     pub(crate) fn write(&self, place: &Place, content: &[u8], old: Option<&[u8]>) -> Result<Written, Failure> {
         let explain = |error: io::Error| self.explain(place, &error);
-        match fs::symlink_metadata(self.full(place)) {
-            Ok(metadata) if metadata.is_dir() => {
-                Err(Failure::failed(format!("`{}` is a directory; name a file in it", place.shown())))
-            }
-            Ok(metadata) if !metadata.is_file() => {
-                Err(Failure::failed(format!("`{}` is no regular file", place.shown())))
-            }
-            Ok(_) => self.overwrite(place, content, old).map(|()| Written::Replaced).map_err(explain),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.create(place, content).map(|()| Written::Created).map_err(explain)
-            }
-            Err(error) => Err(explain(error)),
+        match self.check_file(place)? {
+            true => self.overwrite(place, content, old).map(|()| Written::Replaced).map_err(explain),
+            false => self.create(place, content).map(|()| Written::Created).map_err(explain),
         }
     }
 

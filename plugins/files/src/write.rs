@@ -2,6 +2,7 @@
 
 use portcullis_sdk::prelude::*;
 
+use crate::place::Place;
 use crate::text;
 use crate::workspace::{Workspace, Written};
 
@@ -20,11 +21,7 @@ pub(crate) struct Write {
 /// file, use `edit`.
 #[tool(destructive, idempotent, requires(write), optional(read), title = "Write a file")]
 pub(crate) fn write(arguments: Write, context: &Context) -> Result<Success<String>, Failure> {
-    let workspace = Workspace::of(context)?;
-    let place = workspace.locate(&arguments.path)?;
-    if place.path().is_empty() {
-        return Err(Failure::invalid("the path names the workspace itself; name a file in it"));
-    }
+    let (workspace, place) = target(&arguments, context)?;
     // A call that may not read overwrites all the same, without the old content to fall back on.
     let old = workspace.read(&place, OLD_BYTES_MAX).ok();
     let written = workspace.write(&place, arguments.content.as_bytes(), old.as_deref())?;
@@ -37,4 +34,20 @@ pub(crate) fn write(arguments: Write, context: &Context) -> Result<Success<Strin
     Ok(Success::new(format!("{verb} `{shown}` ({size})."))
         .title(format!("{verb} {shown}"))
         .metadata(json!({ "path": shown, "bytes": bytes, "created": created })))
+}
+
+/// What a write would change.
+pub(crate) fn preview(arguments: &Write, context: &Context) -> Result<FileChange, Failure> {
+    let (workspace, place) = target(arguments, context)?;
+    workspace.change(&place, arguments.content.as_str())
+}
+
+/// The file that a write is about.
+fn target(arguments: &Write, context: &Context) -> Result<(Workspace, Place), Failure> {
+    let workspace = Workspace::of(context)?;
+    let place = workspace.locate(&arguments.path)?;
+    if place.path().is_empty() {
+        return Err(Failure::invalid("the path names the workspace itself; name a file in it"));
+    }
+    Ok((workspace, place))
 }

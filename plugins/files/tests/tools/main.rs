@@ -7,5 +7,6 @@ mod grep;
 mod list;
 mod paths;
 mod plugin;
+mod preview;
 mod read;
 mod write;
