@@ -147,9 +147,9 @@ pub fn wit(contract: Contract) -> (Resolve, PackageId) {
     (resolve, package)
 }
 
-/// A component in another version of the contract than it was built for: the same code under other names, with the types
-/// of that version around it. This is for guests that answer with no blob, whose layout in memory is another in each
-/// version; the rest of an answer stands where it stood.
+/// A component in another version of the contract than it was built for: the same code under other names, with the
+/// types of that version around it. This is for guests that answer with no blob, whose layout in memory is another in
+/// each version; the rest of an answer stands where it stood.
 pub fn moved(component: &[u8], contract: Contract) -> Vec<u8> {
     let mut module = largest_module(component).to_vec();
     let spoken = spoken(&module);

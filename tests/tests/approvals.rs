@@ -69,3 +69,9 @@ mod agreement;
 
 #[path = "approvals/rollback.rs"]
 mod rollback;
+
+#[path = "approvals/bench.rs"]
+mod bench;
+
+#[path = "approvals/previews.rs"]
+mod previews;

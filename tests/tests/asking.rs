@@ -14,5 +14,8 @@ mod office;
 #[path = "mcp/approvals.rs"]
 mod approvals;
 
+#[path = "mcp/preview.rs"]
+mod preview;
+
 #[path = "mcp/tasks.rs"]
 mod tasks;

@@ -131,10 +131,10 @@ fn arguments(sheet: &mut Sheet, question: &Question) {
     }
 }
 
-/// Adds what would change in a file, as the host computes it from the arguments.
+/// Adds what would change in files, labelled as the plugin's claim.
 fn show_difference(sheet: &mut Sheet, difference: &str) {
-    sheet.line(Look::Plain, "  what would change in the file as it is now, as the host reads the arguments:");
-    let encoded: Vec<String> = difference.lines().map(|line| OneLine(line).to_string()).collect();
+    sheet.line(Look::Plain, "  what would change in files, which is the plugin's claim; what runs are the arguments:");
+    let encoded: Vec<String> = difference.split_terminator('\n').map(|line| OneLine(line).to_string()).collect();
     let look = |line: &str| match line.as_bytes().first() {
         Some(b'+') => Look::Good,
         Some(b'-') => Look::Bad,

@@ -24,6 +24,8 @@ pub(crate) struct PluginView {
     pub(crate) imports: Vec<String>,
     /// Whether it wants a say in whether its calls run.
     pub(crate) reviews: bool,
+    /// Whether it computes what its calls would change in files.
+    pub(crate) previews: bool,
     pub(crate) dependencies: Vec<DependencyView>,
     pub(crate) tools: Vec<ToolView>,
 }
@@ -87,6 +89,7 @@ impl PluginView {
             contract: plugin.contract().map(Contract::as_str),
             imports: plugin.imports().to_vec(),
             reviews: plugin.reviews(),
+            previews: plugin.previews(),
             dependencies: dependencies.collect(),
             tools: tools.collect(),
         }
@@ -112,7 +115,7 @@ impl PluginView {
             optional: dependency.optional,
             reason: dependency.reason.clone(),
         });
-        let Surface { imports, reviews } = Surface::of(&file.bytes).unwrap_or_default();
+        let Surface { imports, reviews, previews } = Surface::of(&file.bytes).unwrap_or_default();
         Self {
             name: manifest.name.clone(),
             version: manifest.version.clone(),
@@ -123,6 +126,7 @@ impl PluginView {
             contract: portcullis::check_component(&file.bytes).ok().map(Contract::as_str),
             imports,
             reviews,
+            previews,
             dependencies: dependencies.collect(),
             tools: tools.collect(),
         }

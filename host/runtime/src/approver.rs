@@ -38,8 +38,10 @@ pub struct Question {
     pub reason: String,
     /// What is different from a call that was approved for longer, where there was one.
     pub changed: Option<String>,
-    /// What the call would change in a file, as a unified difference, or why it cannot be computed. Lines that begin
-    /// with `@@` are the host's. [`crate::Approvals::question`] computes it from the current file.
+    /// What the call would change in files, as a unified difference, or why there is none. None if the call can write
+    /// to no directory. The plugin computes the text after the call, and the first line says so. The host reads the
+    /// text before it: [`crate::Approvals::question`] reads the current files. Lines that begin with `@@` are the
+    /// host's. Show it beside the arguments, never in their place.
     pub difference: Option<String>,
     /// What an answer for longer can cover beside exactly these arguments; [`Covers::Offer`] counts from 0.
     pub offers: Vec<String>,

@@ -12,6 +12,7 @@ mod grant;
 mod hooks;
 mod instantiate;
 mod parse;
+mod preview;
 mod question;
 mod record;
 mod redecide;
@@ -25,6 +26,7 @@ pub(crate) use grant::{
     check as check_grants, check_answerable, describe_handles, missing_keys, reach, reaches_directories, read_only_key,
     ungranted, unnamed_host,
 };
+pub(crate) use preview::preview_limits;
 pub(crate) use record::CallRecord;
 pub(crate) use redecide::redecide_left;
 pub(crate) use shape::{Flaw, check as check_answer};

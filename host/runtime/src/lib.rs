@@ -16,6 +16,7 @@
 //! ```
 
 mod admission;
+mod alone;
 mod approvals;
 mod approver;
 mod audit;

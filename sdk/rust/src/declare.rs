@@ -45,8 +45,9 @@
 /// # fn main() {}
 /// ```
 ///
-/// A plugin with `previewer: function` after its reviewer computes what a call would change in files, for the person who
-/// is asked about it: the function takes a [`Preview`](crate::Preview) and gives each file as the call would leave it.
+/// A plugin with `previewer: function` after its reviewer computes what a call would change in files, for the person
+/// who is asked about it: the function takes a [`Preview`](crate::Preview) and gives each file as the call would leave
+/// it.
 ///
 /// ```
 /// # use portcullis_sdk::prelude::*;

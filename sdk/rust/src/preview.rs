@@ -27,8 +27,8 @@ impl FileChange {
     }
 }
 
-/// A call that a person is asked about. Its context has the directories of the call, none of which can be changed, and no
-/// other handle.
+/// A call that a person is asked about. Its context has the directories of the call, none of which can be changed, and
+/// no other handle.
 #[derive(Debug)]
 pub struct Preview<'a> {
     tool: &'a str,

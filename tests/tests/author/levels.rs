@@ -155,6 +155,28 @@ fn a_review_is_held_to_end_as_well() {
     }
 }
 
+/// A preview that does not end well tells a person nothing.
+#[test]
+fn a_preview_is_held_to_end_as_well() {
+    let preview = |body: &str| {
+        let head = "(func (export \"portcullis:tool/previewer@0.1.0#preview\") (param i32 i32 i32 i32) (result i32)";
+        let fields = format!("{head} {body})");
+        portcullis_tests::component(&portcullis_tests::module_of(Contract::V0_2, &fields, &clear("tool")))
+    };
+    for (body, says) in [
+        ("unreachable", Some("its preview trapped")),
+        ("(loop $again (br $again)) unreachable", Some("its preview reached the limit on time")),
+        // No change, in the memory that nothing was written to.
+        ("(i32.const 2048)", None),
+    ] {
+        let (number, _, kept, _) = level("tool", &preview(body), 0);
+        match says {
+            Some(says) => assert!(number == 2 && kept.len() == 1 && kept[0].contains(says), "{kept:?}"),
+            None => assert_eq!((number, kept), (3, Vec::new())),
+        }
+    }
+}
+
 /// The way in which a run is made is none that a tool could tell from a call.
 #[test]
 fn no_tool_can_tell_that_it_is_tried() {
@@ -236,6 +258,26 @@ fn a_reviewer_is_shown() {
         for command in [&["inspect", &file][..], &installed] {
             let out = bench.run(command).ends(0).out;
             assert_eq!(out.contains("reviews calls"), reviews, "{out}");
+        }
+    }
+}
+
+/// Whether a plugin previews its calls is said wherever it is shown.
+#[test]
+fn a_previewer_is_shown() {
+    let bench = Bench::new();
+    bench.component("files", &shipped_plugin("files"));
+    bench.component("plain", &guest("good", &clear("plain")));
+    for (name, previews) in [("files", true), ("plain", false)] {
+        let file = format!("{name}.wasm");
+        let installed = ["inspect", name, "--plugins", ".", "--state", "state"];
+        for command in [&["check", &file][..], &["inspect", &file], &installed] {
+            let document = bench.run(&[command, &["--json"]].concat()).ends(0).document();
+            assert_eq!(document["previews"], previews, "{command:?}: {document:#}");
+        }
+        for command in [&["inspect", &file][..], &installed] {
+            let out = bench.run(command).ends(0).out;
+            assert_eq!(out.contains("previews calls"), previews, "{out}");
         }
     }
 }

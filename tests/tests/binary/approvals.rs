@@ -150,16 +150,17 @@ fn a_question_that_waited_shows_the_file_as_it_is_now() {
     let show = |reply: &Value| approvals(&desk, &["show", reply["approval_request"].as_str().unwrap()]).ends(0).out;
     let shown = show(&made);
     assert!(shown.contains("a new file") && shown.contains("@@ -0,0 +1 @@"), "{shown}");
+    assert!(shown.contains("files computes that this call would change 1 file"), "{shown}");
     fs::write(desk.site.path("work/new.txt"), "theirs\n").unwrap();
     let shown = show(&made);
     assert!(shown.contains("the file has changed since the call was made"), "{shown}");
-    assert!(shown.contains("-theirs") && !shown.contains("a new file"), "{shown}");
+    assert!(!shown.contains("@@ -") && !shown.contains("a new file"), "{shown}");
     let edit = json!({ "path": "poem.txt", "edits": [{ "old": "blue", "new": "red" }] });
     let edited = show(&desk.call("files.edit", &edit, 4));
     assert!(edited.contains("@@ -1,2 +1,2 @@") && edited.contains("+violets are red"), "{edited}");
     let edit = json!({ "path": "none.txt", "edits": [{ "old": "blue", "new": "red" }] });
     let edited = show(&desk.call("files.edit", &edit, 4));
-    assert!(edited.contains("cannot be computed: there is no such file"), "{edited}");
+    assert!(edited.contains("files could not compute what this call would change: `none.txt` does not"), "{edited}");
 }
 
 /// An edited policy withdraws what it denies, and says why. A policy from another file leaves the approval alone.

@@ -60,12 +60,16 @@ fn an_unclear_answer_is_asked_again() {
     assert!(session.ends(0).contains("Hello, Ann!"));
 }
 
-/// What a write would change in the file, as the host reads it.
+/// What a write would change in the file, labelled as what the plugin computes, below the arguments.
 #[test]
 fn the_difference_is_shown() {
     let desk = Desk::new(ASK);
     let mut session = Session::of(&desk, "files.write", &write("poem.txt", "roses are red\nviolets are violet\n"));
     let question = session.question();
+    let claim = "\n  what would change in files, which is the plugin's claim; what runs are the arguments:\n    \
+                 @@ files computes that this call would change 1 file @@\n    --- a/poem.txt\n    +++ b/poem.txt\n";
+    let (arguments, claimed) = (question.find("arguments, exactly as they will run"), question.find(claim));
+    assert!(arguments.is_some() && arguments < claimed, "{question}");
     for line in ["    -violets are blue", "    +violets are violet", "     roses are red"] {
         assert!(question.lines().any(|shown| shown == line), "{line}: {question}");
     }
@@ -83,7 +87,8 @@ fn a_file_that_changes_before_the_yes_is_shown_again() {
     fs::write(&poem, "theirs\n").unwrap();
     session.types("y\n");
     let question = session.question();
-    assert!(question.contains("The file has changed") && question.contains("    -theirs\n"), "{question}");
+    assert!(question.contains("The file has changed") && !question.contains("    +mine\n"), "{question}");
+    assert!(question.contains("has changed since the call was made, and is now SHA-256 "), "{question}");
     assert_eq!(fs::read_to_string(&poem).unwrap(), "theirs\n");
     session.types("y\n");
     session.ends(0);

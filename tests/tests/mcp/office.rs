@@ -3,7 +3,7 @@
 use crate::client::PATIENCE;
 use portcullis::{Approvals, Host, HostBuilder, OpenQuestion};
 use portcullis_mcp::{ClientAnswers, Server, ServerOptions};
-use portcullis_tests::{Site, built_guest};
+use portcullis_tests::{Site, built_guest, shipped_plugin};
 use std::fs;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -42,16 +42,23 @@ impl Office {
 
     /// An office with these lines about approvals and limits.
     pub(crate) async fn with(approvals: &str, options: ServerOptions) -> Self {
-        Self::opened(approvals, options, |builder| builder).await
+        Self::opened(Site::new(), approvals, options, |builder| builder).await
     }
 
     /// Makes an office whose host is opened as `serve` opens it.
     pub(crate) async fn serving(approvals: &str, options: ServerOptions) -> Self {
-        Self::opened(approvals, options, HostBuilder::answered_elsewhere).await
+        Self::opened(Site::new(), approvals, options, HostBuilder::answered_elsewhere).await
     }
 
-    async fn opened(approvals: &str, options: ServerOptions, open: fn(HostBuilder) -> HostBuilder) -> Self {
+    /// An office in which the files plugin works on the clerk's notes.
+    pub(crate) async fn with_files() -> Self {
         let site = Site::new();
+        site.plugin("files", &shipped_plugin("files"));
+        let files = "[plugin.files]\ndirectory.workspace = { path = \"desk\", access = \"read-write\" }";
+        Self::opened(site, files, answered_by_clients(), |builder| builder).await
+    }
+
+    async fn opened(site: Site, approvals: &str, options: ServerOptions, open: fn(HostBuilder) -> HostBuilder) -> Self {
         site.plugin("clerk", &built_guest("clerk"));
         site.directory("desk");
         let desk = r#"directory.desk = { path = "desk", access = "read-write" }"#;
@@ -64,6 +71,11 @@ impl Office {
     /// Another server of the same host.
     pub(crate) fn server(&self, options: ServerOptions) -> Server {
         Server::new(self.host.clone(), options).unwrap()
+    }
+
+    /// Writes the notes as another program does.
+    pub(crate) fn write_notes(&self, text: &str) {
+        fs::write(self.site.path("desk/notes.txt"), text).unwrap();
     }
 
     /// What the clerk has written, in order.

@@ -130,6 +130,7 @@ fn document(examined: &Examined, lints: &[Lint], conformance: &Conformance) -> V
         "version": examined.manifest.as_ref().map(|manifest| &manifest.version),
         "tools": examined.manifest.as_ref().map(|manifest| manifest.tools.len()),
         "reviews": loaded(examined).map(Loaded::reviews),
+        "previews": loaded(examined).map(Loaded::previews),
         "descriptions": examined.descriptions,
         "problems": examined.problems.iter().map(problem).collect::<Vec<_>>(),
         "lints": lints.iter().map(lint).collect::<Vec<_>>(),

@@ -89,6 +89,10 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
     if plugin.reviews {
         facts.row([Cell::new(Look::Quiet, "reviews calls"), Cell::plain("yes: it can ask about a call or refuse it")]);
     }
+    if plugin.previews {
+        let what = "yes: it computes what a call would change in files";
+        facts.row([Cell::new(Look::Quiet, "previews calls"), Cell::plain(what)]);
+    }
     for dependency in &plugin.dependencies {
         let need = if dependency.optional { " (optional)" } else { "" };
         let asked = format!("{} {}{need}: {}", view::kind(dependency.kind), dependency.key, dependency.reason);

@@ -138,12 +138,12 @@ impl Sheet {
     }
 
     fn difference(&mut self, difference: &str) {
-        self.line("It would change:");
-        for line in difference.lines().take(DIFFERENCE_LINES_MAX) {
+        self.line("What would change in files, which is the plugin's claim; what runs are the arguments:");
+        for line in difference.split_terminator('\n').take(DIFFERENCE_LINES_MAX) {
             let line = self.cut(line);
             self.line(&format!("    {line}"));
         }
-        let left = difference.lines().count().saturating_sub(DIFFERENCE_LINES_MAX);
+        let left = difference.split_terminator('\n').count().saturating_sub(DIFFERENCE_LINES_MAX);
         if left > 0 {
             self.whole = false;
             self.line(&format!("    ({left} more lines are not shown)"));

@@ -3,9 +3,9 @@
 use super::attendance::Attendance;
 use super::binding::Binding;
 use super::claim::Ticket;
-use super::difference::{Edit, EditTarget};
 use super::join::Joined;
 use super::line::{AnswerLine, AskedLine};
+use super::preview::Preview;
 use super::recall::Recall;
 use super::wait::{Ended, Waiting};
 use super::{ApprovalError, Approvals, AskedUnder, Body, Channel, is_full};
@@ -30,8 +30,8 @@ pub(crate) struct Case {
     /// The arguments, or the resource, that the answer is about.
     pub(crate) covered: Map<String, Value>,
     pub(crate) patterns: Vec<Pattern>,
-    /// Where the call would change a file, which is not looked at before a person is asked.
-    pub(crate) target: Option<EditTarget>,
+    /// What the call would change. It is computed just before an approver is asked.
+    pub(crate) preview: Option<Preview>,
     /// Whether no answer that was given before counts: what is asked about was looked at by nobody and nothing.
     pub(crate) afresh: bool,
     pub(crate) automated: bool,
@@ -86,6 +86,13 @@ pub(crate) enum WaitingFor {
     Caller,
 }
 
+/// What is known of a question before an approver is asked.
+enum Begun {
+    Next(Next),
+    /// An approver has to answer it.
+    Unanswered(Box<Case>),
+}
+
 /// What is done next about a question. One that was put down is withdrawn if nobody takes it from here.
 enum Next {
     Asked(Asked),
@@ -104,15 +111,17 @@ enum Put {
 }
 
 impl Approvals {
-    /// Asks. `waits` hears of it when the call has to wait, and `stopped` ends when nobody wants to know any more, with
-    /// what came of it instead.
+    /// Asks. `preview` computes what the call would change; it is called only just before an approver is asked. `waits`
+    /// is called when the call has to wait. `stopped` ends when the answer is no longer needed, with the result
+    /// instead.
     ///
     /// # Errors
     /// What `stopped` says, or that the question or its answer could not be kept.
-    pub(crate) async fn ask(
+    pub(crate) async fn ask<P: Future<Output = Option<Preview>> + Send>(
         &self,
         channel: &Channel,
         case: Case,
+        preview: impl Fn() -> P + Send,
         waits: impl FnOnce() + Send,
         stopped: impl Future<Output = Result<Asked, Rejection>> + Send,
     ) -> Result<Asked, Rejection> {
@@ -120,7 +129,20 @@ impl Approvals {
         loop {
             let (approvals, channel_now, asking) = (self.clone(), channel.clone(), case.clone());
             let begun = blocking(move || approvals.begin(&channel_now, asking)).await;
-            let waiting = match begun.map_err(|error| unkept(&error))? {
+            let next = match begun.map_err(|error| unkept(&error))? {
+                Begun::Next(next) => next,
+                Begun::Unanswered(mut unanswered) => {
+                    unanswered.preview = tokio::select! {
+                        biased;
+                        stopped = stopped.as_mut() => return stopped,
+                        preview = preview() => preview,
+                    };
+                    let (approvals, channel_now) = (self.clone(), channel.clone());
+                    let put = blocking(move || approvals.put_down(&channel_now, *unanswered)).await;
+                    put.map_err(|error| unkept(&error))?
+                }
+            };
+            let waiting = match next {
                 Next::Asked(asked) => return Ok(asked),
                 Next::Leave(waiting) => return Ok(waiting.leave(WaitingFor::Approver)),
                 Next::Wait(waiting) => waiting,
@@ -136,36 +158,42 @@ impl Approvals {
         }
     }
 
-    /// Looks for what is remembered, and otherwise puts the question down.
-    fn begin(&self, channel: &Channel, mut case: Case) -> Result<Next, ApprovalError> {
+    /// Answers the question without an approver if possible: by a remembered approval, an earlier question about the
+    /// same call, or a refusal.
+    fn begin(&self, channel: &Channel, mut case: Case) -> Result<Begun, ApprovalError> {
         let recalled = match case.afresh {
             true => Recall::Nothing { changed: None },
             false => self.announced(Durable::Process, |change, announcer| self.recall(change, announcer, &case))?,
         };
         match recalled {
-            Recall::Yes => return Ok(Next::Asked(Asked::Yes(None))),
+            Recall::Yes => return Ok(Begun::Next(Next::Asked(Asked::Yes(None)))),
             Recall::Nothing { changed } => case.question.changed = changed,
         }
         let joined = self.join(channel, &case)?;
         if let Some(next) = self.joined(joined, &mut case)? {
-            return Ok(next);
+            return Ok(Begun::Next(next));
         }
         if let Some(note) = self.shared.refusals.again(&case.question) {
-            return self.unasked(&case, note);
-        }
-        if let Some((edit, target)) = Edit::of(&case.covered).zip(case.target.as_mut()) {
-            let preview = edit.preview(&target.place);
-            (case.question.difference, target.file_sha256) = (Some(preview.text), preview.file_sha256);
+            return self.unasked(&case, note).map(Begun::Next);
         }
         // A running call cannot be left behind to wait: it would wait in nobody's time.
-        let nobody = match (channel, case.subject) {
+        match (channel, case.subject) {
             (Channel::Nobody(Unattended::Deny), _) | (Channel::Nobody(_), ledger::Subject::Resource) => {
-                return self.unasked(&case, "nobody is there to approve it".to_owned());
+                self.unasked(&case, "nobody is there to approve it".to_owned()).map(Begun::Next)
             }
-            (Channel::Nobody(Unattended::Pending), _) => true,
-            (Channel::Approver(_) | Channel::Elsewhere, _) => false,
-        };
+            (Channel::Nobody(Unattended::Pending) | Channel::Approver(_) | Channel::Elsewhere, _) => {
+                Ok(Begun::Unanswered(Box::new(case)))
+            }
+        }
+    }
+
+    /// Puts the question down, unless another call like it has asked in the meantime.
+    fn put_down(&self, channel: &Channel, mut case: Case) -> Result<Next, ApprovalError> {
+        case.question.difference = case.preview.as_ref().map(Preview::difference);
+        let nobody = matches!(channel, Channel::Nobody(Unattended::Pending));
         let row = self.row(&case, nobody)?;
+        // The ledger keeps it from here on.
+        case.preview = None;
         let owner = self.owner()?;
         let put = self.announced(Durable::Machine, |change, announcer| {
             match self.join_open((change, announcer), channel, &case, owner.id())? {
@@ -221,13 +249,11 @@ impl Approvals {
 
     fn row(&self, case: &Case, nobody: bool) -> Result<QuestionRow, ApprovalError> {
         let mut question = case.question.clone();
-        if case.target.is_some() {
-            // It is computed again whenever the question is shown.
-            question.difference = None;
-        }
+        // It is computed again whenever the question is shown.
+        question.difference = None;
         let body = Body {
             question,
-            target: case.target.clone(),
+            preview: case.preview.clone(),
             binding: case.binding.clone(),
             patterns: case.patterns.clone(),
             automated: case.automated,

@@ -13,6 +13,7 @@ mod difference;
 mod join;
 mod left;
 pub(crate) mod line;
+mod preview;
 mod principal_map;
 mod recall;
 mod recorded;
@@ -28,8 +29,8 @@ pub(crate) use ask::{Asked, Case, Times, WaitingFor, unkept};
 pub(crate) use binding::Binding;
 pub(crate) use claim::Ticket;
 pub use desk::{HeldAnswer, Listing, OpenQuestion};
-pub(crate) use difference::{Edit, EditTarget, not_computed};
 pub(crate) use left::{AskedUnder, LeftCall, Observed};
+pub(crate) use preview::{Preview, TEXTS_BYTES_MAX as PREVIEW_TEXTS_BYTES_MAX, WritableDirectory};
 pub(crate) use repetition::Repetition;
 pub use rollback::RolledBack;
 
@@ -48,7 +49,7 @@ const SESSION_QUESTIONS_MAX: usize = 1024;
 /// every place.
 const PRINCIPAL_QUESTIONS_MAX: usize = QUESTIONS_MAX / 2;
 
-/// The most questions that are open in all. Each holds its arguments, a mebibyte at the most.
+/// Maximum open questions in all. Each holds its arguments, 1 MiB at most, and the texts of a preview, 2 MiB at most.
 const QUESTIONS_MAX: usize = 4096;
 
 /// Whether there is no place for one more question.
@@ -154,9 +155,10 @@ pub(crate) struct Body {
     /// How long an answer for the session holds, and one for always, in milliseconds.
     pub(crate) session_milliseconds: i64,
     pub(crate) always_milliseconds: i64,
-    /// What the call would change is computed from this, whenever the question is shown.
+    /// What the call would change, as its plugin computes; the difference to the files is computed whenever the
+    /// question is shown.
     #[serde(default)]
-    pub(crate) target: Option<EditTarget>,
+    pub(crate) preview: Option<Preview>,
     /// What a later policy needs to decide on the call again. `None` if a running call asks.
     #[serde(default)]
     pub(crate) asked_under: Option<AskedUnder>,
@@ -206,10 +208,9 @@ impl Approvals {
 }
 
 impl Body {
-    /// Computes what the call would change now.
+    /// Computes what to show of the files that the call would change, as they are now.
     fn difference(&self) -> Option<String> {
-        let Some(target) = &self.target else { return self.question.difference.clone() };
-        target.preview_again(&serde_json::from_str(&self.question.arguments).ok()?)
+        self.preview.as_ref().map(Preview::difference)
     }
 
     fn parse(id: &str, text: Option<&str>) -> Result<Self, ApprovalError> {

@@ -159,7 +159,8 @@ impl ValidCall {
                 () = self.redecided(host, request, observed) => Ok(Asked::Redecided),
             }
         };
-        let asked = host.approvals.ask(&channel, case, || record.waiting(), stopped).await?;
+        let preview = || self.preview(host, request, record);
+        let asked = host.approvals.ask(&channel, case, preview, || record.waiting(), stopped).await?;
         let by_a_person = match asked {
             Asked::Yes(ticket) => {
                 record.spend(ticket);
@@ -231,7 +232,7 @@ impl ValidCall {
         let context = record.context(host, request, self, &limits, None);
         let (tool, named) = (self.tool.name.tool.as_str(), grant::named(host, &self.plugin));
         let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, named, context).await;
-        let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped(&stop)));
+        let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped("its review", &stop)));
         record.reviewed(&review).await?;
         Ok(review)
     }
@@ -306,12 +307,13 @@ fn quoted(reason: &str) -> String {
     format!("The plugin says: {}", OneLine(cut(reason, REVIEW_BYTES_MAX)))
 }
 
-fn stopped(stop: &Stop) -> String {
+/// Why a run beside the call ended without a result.
+pub(super) fn stopped(run: &str, stop: &Stop) -> String {
     match stop {
-        Stop::Limit(kind) => format!("its review reached the limit on {}", kind.name()),
-        Stop::Trapped(_) => "its review trapped".to_owned(),
-        Stop::Exited(_) => "its review exited".to_owned(),
-        Stop::Cancelled => "its review was cancelled".to_owned(),
-        Stop::HostPanic => "its review broke the host's side".to_owned(),
+        Stop::Limit(kind) => format!("{run} reached the limit on {}", kind.name()),
+        Stop::Trapped(_) => format!("{run} trapped"),
+        Stop::Exited(_) => format!("{run} exited"),
+        Stop::Cancelled => format!("{run} was cancelled"),
+        Stop::HostPanic => format!("{run} broke the host's side"),
     }
 }

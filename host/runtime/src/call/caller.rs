@@ -16,7 +16,7 @@ use crate::request::Request;
 use crate::text::{OneLine, cut};
 use portcullis_policy::{Decision, Permission, RESOURCE_BYTES, ResourceQuestion, Verdict};
 use portcullis_sandbox::{Ask, CallHost, Effects, OutputFull, Progress, Traffic};
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -150,7 +150,7 @@ impl Caller {
             }
         };
         let channel = self.request.channel(host, &policy.policy);
-        let asked = host.approvals.ask(&channel, case, || self.let_go(), stopped).await;
+        let asked = host.approvals.ask(&channel, case, || ready(None), || self.let_go(), stopped).await;
         self.go_on().await?;
         asked.map_err(refused)
     }

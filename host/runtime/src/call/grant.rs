@@ -15,16 +15,18 @@ use super::authorize::ApprovedCall;
 use super::question;
 use super::record::CallRecord;
 use super::validate::ValidCall;
+use crate::approvals::WritableDirectory;
 use crate::catalog::{Plugin, Tool};
-use crate::grants::Grant;
+use crate::grants::{BoundDirectory, Grant};
 use crate::host::Inner;
 use crate::inject::CallFacts;
 use crate::reply::Code;
 use crate::request::Request;
 use describe::noun;
-use portcullis_policy::{DependencyKey, Limits, Permission, Permissions};
+use portcullis_policy::{Access, DependencyKey, Limits, Permission, Permissions};
 use portcullis_sandbox::{Client, DependencyKind, Handles, Surroundings};
 use std::cell::LazyCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An approved call with its handles.
@@ -116,6 +118,36 @@ pub(super) fn named(host: &Inner, plugin: &Plugin) -> Handles {
     named.set_surroundings(surroundings(host, plugin));
     named.set_secrets(Arc::clone(&plugin.grants.secrets));
     named
+}
+
+/// What a preview gets: the directories of the call, none of which it can change, and which hosts the policy names.
+pub(super) fn read_only_handles(host: &Inner, call: &ValidCall) -> Result<Handles, Rejection> {
+    let mut handles = named(host, &call.plugin);
+    for (key, bound) in directories(call) {
+        let directory = narrow::directory(bound, key, call)?.read_only();
+        handles.directory_key(Arc::from(key.as_str()), Some(directory));
+    }
+    Ok(handles)
+}
+
+/// The directories that the call can write to, by their keys.
+pub(super) fn writable_directories(call: &ValidCall) -> Result<BTreeMap<String, WritableDirectory>, Rejection> {
+    let mut writable = BTreeMap::new();
+    for (key, bound) in directories(call) {
+        let directory = narrow::directory(bound, key, call)?;
+        if directory.access() == Access::ReadWrite {
+            writable.insert(key.to_string(), WritableDirectory { directory, place: bound.place.clone() });
+        }
+    }
+    Ok(writable)
+}
+
+/// The directories that the policy binds, where the tool's permissions reach them.
+fn directories(call: &ValidCall) -> impl Iterator<Item = (&DependencyKey, &BoundDirectory)> {
+    call.plugin.dependencies.iter().filter_map(|(key, asked)| match given(&call.plugin, &call.tool, key, asked.kind)? {
+        Grant::Directory(bound) => Some((key, bound)),
+        Grant::Client(_) | Grant::Store(_) | Grant::Service(_) => None,
+    })
 }
 
 fn surroundings(host: &Inner, plugin: &Plugin) -> Surroundings {

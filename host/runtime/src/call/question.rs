@@ -3,7 +3,7 @@
 use super::Rejection;
 use super::grant::{bound_lines, describe_handles};
 use super::validate::ValidCall;
-use crate::approvals::{Binding, Case, Edit, EditTarget, Times, not_computed, resource_arguments};
+use crate::approvals::{Binding, Case, Times, resource_arguments};
 use crate::approver::{Question, Subject};
 use crate::ledger;
 use crate::outputs::session_name;
@@ -36,25 +36,7 @@ pub(super) fn about_call(
     };
     let asked =
         About { subject, shown, permissions: call.tool.permissions(), covered: call.arguments.clone(), patterns };
-    let mut case = case(origin, call, id, asked, reason)?;
-    (case.target, case.question.difference) = change(call);
-    Ok(case)
-}
-
-/// Where the call would change a file, or that the host cannot tell.
-fn change(call: &ValidCall) -> (Option<EditTarget>, Option<String>) {
-    let bound = call.plugin.dependencies.keys().filter_map(|key| call.plugin.grants.directory(key));
-    let bound: Vec<_> = bound.collect();
-    if bound.is_empty() || !call.tool.permissions().contains(Permission::Write) {
-        return (None, None);
-    }
-    match bound.as_slice() {
-        [bound] if Edit::of(&call.arguments).is_some() => {
-            (Some(EditTarget { place: bound.place.clone(), file_sha256: None }), None)
-        }
-        [_] => (None, Some(not_computed("the host does not know the form of these arguments"))),
-        _ => (None, Some(not_computed("the plugin has several directories"))),
-    }
+    case(origin, call, id, asked, reason)
 }
 
 /// The question whether a running call may do one more thing.
@@ -134,7 +116,7 @@ fn case(origin: &Origin, call: &ValidCall, id: &str, asked: About, reason: Strin
         binding,
         covered: asked.covered,
         patterns: asked.patterns,
-        target: None,
+        preview: None,
         afresh: false,
         automated: origin.automated,
         message: origin.message.as_deref().map(str::to_owned),

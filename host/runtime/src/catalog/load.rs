@@ -184,7 +184,7 @@ impl Loader {
             }
         };
         let checked = definition::check(&name, &manifest).map_err(LoadError::Definition)?;
-        let Surface { imports, reviews } = Surface::of(&content.bytes)?;
+        let Surface { imports, reviews, previews } = Surface::of(&content.bytes)?;
         Ok(Plugin {
             name,
             file: file.to_owned(),
@@ -194,6 +194,7 @@ impl Loader {
             contract: Some(contract),
             imports,
             reviews,
+            previews,
             version: manifest.version,
             description: manifest.description,
             tools: checked.tools.clone(),

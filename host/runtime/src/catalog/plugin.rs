@@ -24,6 +24,7 @@ pub struct Plugin {
     pub(crate) contract: Option<Contract>,
     pub(crate) imports: Vec<String>,
     pub(crate) reviews: bool,
+    pub(crate) previews: bool,
     pub(crate) version: String,
     pub(crate) description: String,
     pub(crate) tools: BTreeMap<LocalName, Arc<Tool>>,
@@ -86,6 +87,7 @@ impl Plugin {
             contract: None,
             imports: Vec::new(),
             reviews: false,
+            previews: false,
             version: manifest.version,
             description: manifest.description,
             tools: checked.tools.clone(),
@@ -108,6 +110,7 @@ impl Plugin {
             contract: self.contract,
             imports: self.imports.clone(),
             reviews: self.reviews,
+            previews: self.previews,
             version: self.version.clone(),
             description: self.description.clone(),
             tools: self.own_tools.clone(),
@@ -152,6 +155,11 @@ impl Plugin {
     /// Whether it wants a say in whether its calls run.
     pub fn reviews(&self) -> bool {
         self.reviews
+    }
+
+    /// Whether it computes what its calls would change in files.
+    pub fn previews(&self) -> bool {
+        self.previews
     }
 
     /// The author's version.

@@ -3,7 +3,6 @@
 //! The last level is reached by running: each tool once, with the smallest arguments that its schema takes, and the
 //! plugin once for a tool that it never offered. A run has no handle, little time, and nobody to ask.
 
-mod alone;
 mod smallest;
 mod trial;
 
@@ -100,6 +99,11 @@ impl Loaded {
     /// Whether it wants a say in whether its calls run.
     pub fn reviews(&self) -> bool {
         self.code.reviews()
+    }
+
+    /// Whether it computes what its calls would change in files.
+    pub fn previews(&self) -> bool {
+        self.code.previews()
     }
 
     /// Its level. `lints` are what has to be mended in what it says of itself; it runs only where there is nothing.

@@ -1,13 +1,15 @@
-//! The runs that the last level rests on: each tool once, with a review where the plugin reviews, and one tool that
-//! there is not.
+//! The runs for the last level: each tool once, with a review and a preview if the plugin exports them, and one tool
+//! that does not exist.
 
-use super::{NotTried, alone, smallest};
-use crate::call::{Flaw, REVIEW_TIME_MAX, check_answer, ungranted};
+use super::{NotTried, smallest};
+use crate::alone;
+use crate::call::{Flaw, REVIEW_TIME_MAX, check_answer, preview_limits, ungranted};
 use crate::schema::Schema;
 use crate::text::{OneLine, new_id};
 use portcullis_policy::Limits;
 use portcullis_sandbox::{
-    Answer, CallContext, Cancellation, Code, Definition, Engine, Handles, LimitKind, Log, Manifest, Ran, Stop, Verdict,
+    Answer, CallContext, Cancellation, Code, Definition, Engine, Handles, LimitKind, Log, Manifest, Preview, Ran, Stop,
+    Verdict,
 };
 use smallest::Unmade;
 use std::sync::Arc;
@@ -57,20 +59,29 @@ impl Trial<'_> {
         try_all(&self.manifest.tools, limits.arguments_bytes, ALL_RUNS_TIME_MAX, call).await
     }
 
-    /// What goes wrong in one call, and in the review of it.
+    /// What goes wrong in one call, and in the review and the preview of it.
     async fn call(&self, call: &Call<'_>, limits: &Limits) -> Vec<String> {
         let context = alone::context(limits.kept_output_bytes);
         let review = match call.offered && self.code.reviews() {
-            true => reviewed(&self.review(call, limits, context.clone()).await),
+            true => ended("its review", &self.review(call, limits, context.clone()).await),
+            false => None,
+        };
+        let preview = match call.offered && self.code.previews() {
+            true => ended("its preview", &self.preview(call, limits, context.clone()).await),
             false => None,
         };
         let answer = answered(&self.execute(call, limits, context).await, call.promised, limits);
-        review.into_iter().chain(answer).collect()
+        review.into_iter().chain(preview).chain(answer).collect()
     }
 
     async fn review(&self, call: &Call<'_>, limits: &Limits, context: CallContext) -> Ran<Verdict> {
         let limits = Limits { time: REVIEW_TIME_MAX, ..*limits };
         self.engine.review(self.code, call.tool, call.arguments, &limits, self.handles(), context).await
+    }
+
+    async fn preview(&self, call: &Call<'_>, limits: &Limits, context: CallContext) -> Ran<Preview> {
+        let (limits, cancellation) = (preview_limits(limits), Cancellation::new());
+        self.engine.preview(self.code, call.tool, call.arguments, &limits, self.handles(), context, cancellation).await
     }
 
     /// One run. One that goes on is cancelled.
@@ -152,9 +163,9 @@ fn why(unmade: Unmade, bytes_max: usize) -> String {
     }
 }
 
-/// Why a review is not how one ends; nothing where it is.
-fn reviewed(ran: &Ran<Verdict>) -> Option<String> {
-    ran.result.as_ref().err().map(|stop| stopped("its review", stop, &ran.log))
+/// Why a run beside the call is not how one ends; nothing where it is.
+fn ended<T>(what: &str, ran: &Ran<T>) -> Option<String> {
+    ran.result.as_ref().err().map(|stop| stopped(what, stop, &ran.log))
 }
 
 /// Why a run is not how one ends; nothing where it is.

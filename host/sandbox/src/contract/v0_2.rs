@@ -1,4 +1,5 @@
-//! `portcullis:tool@0.2`: a blob has a name, what was unavailable says when to try again, and a plugin can preview calls.
+//! `portcullis:tool@0.2`: a blob has a name, what was unavailable says when to try again, and a plugin can preview
+//! calls.
 
 use std::time::Duration;
 use wasmtime::component::{ComponentType, Lift};

@@ -1,4 +1,5 @@
-//! The caller of a run that nobody asked for: it takes what the tool says, keeps nothing, and answers no question.
+//! The caller of a run that no caller asked for, such as a preview: it takes what the tool says, keeps nothing, and
+//! answers no question.
 
 use crate::text::new_id;
 use portcullis_sandbox::{Ask, CallContext, CallHost, Effects, OutputFull, Progress, Traffic};
@@ -34,8 +35,13 @@ impl CallHost for Alone {
     fn effects(&self, _: Effects) {}
 }
 
+/// The host's side of such a run, whose answer may have so many bytes.
+pub(crate) fn host(output_bytes_max: usize) -> Arc<dyn CallHost> {
+    Arc::new(Alone { left: AtomicUsize::new(output_bytes_max) })
+}
+
 /// A call of nobody's, whose answer may have so many bytes. It looks to its tool like any other.
-pub(super) fn context(output_bytes_max: usize) -> CallContext {
+pub(crate) fn context(output_bytes_max: usize) -> CallContext {
     // Without randomness both are empty: nothing is told apart by them here.
     let id = || Arc::from(new_id().unwrap_or_default());
     CallContext {
@@ -43,7 +49,7 @@ pub(super) fn context(output_bytes_max: usize) -> CallContext {
         session: id(),
         message: None,
         agent: None,
-        host: Arc::new(Alone { left: AtomicUsize::new(output_bytes_max) }),
+        host: host(output_bytes_max),
         approval_time: APPROVAL_TIME,
     }
 }

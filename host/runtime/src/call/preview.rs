@@ -1,0 +1,97 @@
+//! Runs a plugin's preview of a call, for the approver: in its own instance, with the directories of this very call as
+//! read-only handles.
+
+use super::authorize::stopped;
+use super::grant;
+use super::record::CallRecord;
+use super::validate::ValidCall;
+use crate::alone;
+use crate::approvals::{PREVIEW_TEXTS_BYTES_MAX, Preview};
+use crate::host::Inner;
+use crate::ledger::{LedgerError, blocking};
+use crate::request::Request;
+use portcullis_policy::Limits;
+use portcullis_sandbox::{CallContext, Failure, FileChange};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Wall-clock time of one preview: a person waits for the question meanwhile.
+pub(crate) const PREVIEW_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// Maximum time that a preview waits for a slot, which it shares with other previews and reviews. After that, the
+/// question is shown without it.
+const PREVIEW_WAIT_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Maximum bytes that a preview passes on at once: the texts that can be shown, and as much for the paths beside them.
+const PREVIEW_TRANSFER_BYTES_MAX: usize = 2 * PREVIEW_TEXTS_BYTES_MAX;
+
+/// The limits of a preview. What is not named here is limited as in the call.
+pub(crate) fn preview_limits(limits: &Limits) -> Limits {
+    Limits {
+        time: PREVIEW_TIME_MAX.min(limits.time),
+        transfer_bytes: PREVIEW_TRANSFER_BYTES_MAX.min(limits.transfer_bytes),
+        ..*limits
+    }
+}
+
+impl ValidCall {
+    /// Computes what the call would change. Returns none if it can write to no directory. An error is part of the
+    /// result: it is shown, and never refuses the call.
+    pub(super) async fn preview(
+        self: &Arc<Self>,
+        host: &Arc<Inner>,
+        request: &Request,
+        record: &CallRecord,
+    ) -> Option<Preview> {
+        let plugin = &self.plugin.name;
+        let writable = match grant::writable_directories(self) {
+            Ok(writable) if writable.is_empty() => return None,
+            Ok(writable) => writable,
+            Err(rejection) => return Some(Preview::failed(plugin, &rejection.message)),
+        };
+        if !self.plugin.previews {
+            return Some(Preview::nothing(plugin));
+        }
+        let changes = match self.run_preview(host, request, record).await {
+            Ok(changes) => changes,
+            Err(why) => return Some(Preview::failed(plugin, &why)),
+        };
+        let name = plugin.clone();
+        let made = blocking(move || Ok::<_, LedgerError>(Preview::of(&name, changes, &writable))).await;
+        Some(made.unwrap_or_else(|_| Preview::failed(plugin, "the host could not read the files")))
+    }
+
+    async fn run_preview(
+        self: &Arc<Self>,
+        host: &Arc<Inner>,
+        request: &Request,
+        record: &CallRecord,
+    ) -> Result<Vec<FileChange>, String> {
+        let _place = match tokio::time::timeout(PREVIEW_WAIT_TIME_MAX, host.reviews.acquire()).await {
+            Ok(Ok(place)) => place,
+            Ok(Err(_)) | Err(_) => return Err("too many others are computed at this moment".to_owned()),
+        };
+        let code = host.code(&self.plugin).await.map_err(|rejection| rejection.message)?;
+        let limits = preview_limits(&self.policy.policy.limits(&self.plugin.name));
+        let handles = grant::read_only_handles(host, self).map_err(|rejection| rejection.message)?;
+        // Its reports are dropped, and its questions are denied.
+        let context = CallContext { host: alone::host(0), ..record.context(host, request, self, &limits, None) };
+        let (tool, cancellation) = (self.tool.name.tool.as_str(), request.cancellation.clone());
+        let engine = &host.loader.engine;
+        let ran = engine.preview(&code, tool, &self.canonical, &limits, handles, context, cancellation).await;
+        match ran.result {
+            Ok(Ok(changes)) => Ok(changes),
+            Ok(Err(failure)) => Err(words(failure)),
+            Err(stop) => Err(stopped("its preview", &stop)),
+        }
+    }
+}
+
+/// What the plugin says of a preview that it cannot compute.
+fn words(failure: Failure) -> String {
+    match failure {
+        Failure::InvalidArguments(text) | Failure::Denied(text) | Failure::Failed(text) => text,
+        Failure::Unavailable { message, .. } => message,
+        Failure::Cancelled => "it was cancelled".to_owned(),
+    }
+}

@@ -1,0 +1,364 @@
+//! What a person is shown that a call would change: what the plugin computes, against the files as the host reads them.
+//! Invariants 1, 3, 5 and 7.
+
+use crate::bench::{Bench, GRANTS, applied, attempt, changes, of_planner};
+use crate::desk::{ALLOW, ASK, alone, eventually_async, left_behind, marks, marks_manifest, question_in};
+use crate::people::{Person, Thinker, no};
+use portcullis::text::is_deceptive;
+use portcullis::{Answer, Cancellation, Code, Covers, Request, Scripted, open_approvals};
+use serde_json::{Value, json};
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Calls of the shipped tools: the file before, and the arguments.
+fn calls() -> Vec<(&'static str, Option<String>, Value)> {
+    let lines: String = (1..=600).map(|line| format!("line {line}\n")).collect();
+    let edit = |edits: Value| json!({ "path": "f", "edits": edits });
+    let write = |content: &str| json!({ "path": "f", "content": content });
+    vec![
+        ("files.write", None, write("one\ntwo\n")),
+        ("files.write", None, write("no line end")),
+        ("files.write", None, write("one\r\ntwo\r\n")),
+        ("files.write", Some("one\ntwo\nthree\n".into()), write("one\n2\nthree")),
+        ("files.write", Some("one\ntwo".into()), write("one\ntwo\n")),
+        ("files.write", Some("one\r\ntwo\r\n".into()), write("one\ntwo\n")),
+        ("files.write", Some("one\ntwo\n".into()), write("one\r\ntwo\r\n")),
+        ("files.write", Some("one\rtwo\n".into()), write("one\r2\n")),
+        ("files.write", Some("all of it\n".into()), write("")),
+        ("files.edit", Some(lines.clone()), edit(json!([{ "old": "line 500\n", "new": "five\nhundred\n" }]))),
+        ("files.edit", Some(lines.clone()), edit(json!([{ "old": "line 5", "new": "row 5", "replace_all": true }]))),
+        (
+            "files.edit",
+            Some(lines),
+            edit(json!([{ "old": "line 7\n", "new": "seven\n" }, { "old": "seven\nline 8\n", "new": "eight\n" }])),
+        ),
+        ("files.edit", Some("one\r\ntwo\r\nthree\r\n".into()), edit(json!([{ "old": "one\ntwo\n", "new": "1\n2\n" }]))),
+        ("files.edit", Some("one\r\ntwo\nthree\r\n".into()), edit(json!([{ "old": "two\n", "new": "2\n" }]))),
+        ("files.edit", Some("one\ntwo".into()), edit(json!([{ "old": "two\n", "new": "2\n" }]))),
+        ("files.edit", Some("one\ntwo\n".into()), edit(json!([{ "old": "two\n", "new": "" }]))),
+    ]
+}
+
+/// The difference that is shown, applied to the file, is the file that the call leaves.
+#[tokio::test]
+async fn the_difference_shown_is_the_difference_that_happens() {
+    let bench = Bench::new();
+    for (tool, before, arguments) in calls() {
+        match &before {
+            Some(before) => bench.put("work/f", before),
+            None => drop(fs::remove_file(bench.site.path("work/f"))),
+        }
+        let (host, person) = bench.asking([Answer::Yes]).await;
+        let reply = host.call(Request::new(tool, arguments.to_string())).await;
+        assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+        let difference = person.asked()[0].difference.clone().unwrap();
+        assert!(
+            difference.starts_with("@@ files computes that this call would change 1 file @@\n--- "),
+            "{difference}"
+        );
+        assert_eq!(difference.contains("@@ a new file @@"), before.is_none(), "{difference}");
+        let shown = applied(before.as_deref().unwrap_or_default(), &difference);
+        assert_eq!(Some(shown), bench.get("work/f"), "{tool} {arguments}\n{difference}");
+    }
+}
+
+/// What the tool cannot do is said in its words, and the call is asked about all the same.
+#[tokio::test]
+async fn what_a_tool_refuses_its_preview_refuses() {
+    let bench = Bench::new();
+    bench.put("work/f", "1\n1\n");
+    let edit = |path: &str, old: &str| json!({ "path": path, "edits": [{ "old": old, "new": "2" }] });
+    for (tool, arguments, why) in [
+        ("files.edit", edit("none", "1"), "`none` does not exist"),
+        ("files.edit", edit("f", "3"), "old does not occur"),
+        ("files.edit", edit("f", "1"), "old occurs 2 times"),
+        ("files.write", json!({ "path": "", "content": "x" }), "names the workspace itself"),
+        ("files.write", json!({ "path": "../f", "content": "x" }), "leads out of the workspace"),
+    ] {
+        let shown = bench.shown(tool, &arguments).await.unwrap();
+        assert!(shown.starts_with("@@ files could not compute what this call would change: "), "{shown}");
+        assert!(shown.contains(why) && shown.lines().count() == 1, "{why}: {shown}");
+    }
+}
+
+/// A plugin says what a file would be, and has no say in what it is.
+#[tokio::test]
+async fn the_text_before_is_read_by_the_host() {
+    let bench = Bench::new();
+    bench.put("work/f", "real\nlines\n");
+    bench.put("work/gone", "gone\n");
+    let shown = bench.shown("planner.change", &changes(&[("workspace", "./f", Some("claimed\nlines\n"))])).await;
+    let expected = "@@ planner computes that this call would change 1 file @@\n\
+                    @@ file 1 of 1, in the directory workspace @@\n--- a/f\n+++ b/f\n\
+                    @@ -1,2 +1,2 @@\n-real\n+claimed\n lines\n";
+    assert_eq!(shown.as_deref(), Some(expected));
+    let files = [("workspace", "gone", None), ("other", "new", Some("x")), ("workspace", "f", Some("real\nlines\n"))];
+    let shown = bench.shown("planner.change", &changes(&files)).await;
+    let expected = "@@ planner computes that this call would change 3 files @@\n\
+                    @@ file 1 of 3, in the directory workspace @@\n--- a/gone\n+++ /dev/null\n\
+                    @@ the file is removed @@\n@@ -1 +0,0 @@\n-gone\n\
+                    @@ file 2 of 3, in the directory other @@\n--- /dev/null\n+++ b/new\n@@ a new file @@\n\
+                    @@ -0,0 +1 @@\n+x\n@@ no line end at the end of the file @@\n\
+                    @@ file 3 of 3, in the directory workspace @@\n--- a/f\n+++ b/f\n@@ nothing changes @@\n";
+    assert_eq!(shown.as_deref(), Some(expected));
+    let shown = bench.shown("planner.change", &changes(&[])).await;
+    assert_eq!(shown.as_deref(), Some("@@ planner computes that this call would change no file @@\n"));
+}
+
+/// A preview reads, and does nothing else: whatever it tries, it fails, and the call runs after a yes.
+#[tokio::test]
+async fn a_preview_can_change_nothing_and_reach_nobody() {
+    let bench = Bench::new();
+    for what in [
+        "write",
+        "append",
+        "truncate",
+        "remove",
+        "rename",
+        "link",
+        "directory",
+        "fetch",
+        "store",
+        "service",
+        "ask",
+        "output",
+        "read",
+    ] {
+        bench.put("work/f", "before\n");
+        let (files, (host, person)) = (bench.files(), bench.asking([no(), Answer::Yes]).await);
+        let denied = host.call(of_planner(&attempt(what, "f"))).await;
+        assert_eq!(denied.code, Code::ApprovalDenied, "{what}: {}", denied.message);
+        let [question] = <[_; 1]>::try_from(person.asked()).unwrap();
+        let shown = question.difference.unwrap();
+        let failed = format!("@@ planner could not compute what this call would change: {what}: ");
+        assert!(shown.starts_with(&failed), "{what}: {shown}");
+        assert_eq!(shown.contains("it worked"), what == "read", "{what}: {shown}");
+        assert_eq!(bench.files(), files, "{what}");
+        let reply = host.call(of_planner(&attempt(what, "f"))).await;
+        assert_eq!(reply.code, Code::Completed, "{what}: {}", reply.message);
+        assert_eq!(bench.get("work/f").as_deref(), Some("after\n"));
+    }
+}
+
+/// A preview that does not end, breaks, or takes too much is stopped and said to be.
+#[tokio::test]
+async fn a_preview_that_ends_badly_is_told() {
+    let bench = Bench::new();
+    for (what, why) in [("loop", "reached the limit on time"), ("trap", "trapped"), ("hoard", "its preview ")] {
+        let shown = bench.shown("planner.change", &attempt(what, "f")).await.unwrap();
+        assert!(shown.starts_with("@@ planner could not compute what this call would change: its preview "), "{shown}");
+        assert!(shown.contains(why), "{what}: {shown}");
+    }
+}
+
+/// The words of a plugin are one line of the host's, and hold nothing that a terminal obeys.
+#[tokio::test]
+async fn the_words_of_a_preview_cannot_pass_for_the_hosts() {
+    let bench = Bench::new();
+    let shown = bench.shown("planner.change", &attempt("escape", "f")).await.unwrap();
+    assert_eq!(shown.lines().count(), 1, "{shown}");
+    let path = "a\u{202e}b";
+    let content = "+++ b/another\n@@ -1 +1 @@\n";
+    let named = bench.shown("planner.change", &changes(&[("workspace", path, Some(content))])).await.unwrap();
+    assert!(named.contains("+++ b/a\\u{202e}b\n"), "{named}");
+    assert!(named.contains("\n++++ b/another\n+@@ -1 +1 @@\n"), "{named}");
+    for shown in [shown, named] {
+        assert!(!shown.chars().any(|character| is_deceptive(character) && character != '\n'), "{shown:?}");
+    }
+}
+
+/// What a call cannot reach, its preview cannot have the host read and show.
+#[tokio::test]
+async fn a_preview_shows_no_file_that_the_call_cannot_reach() {
+    let bench = Bench::new();
+    bench.put("secret", "a secret\n");
+    bench.put("work/hidden.txt", "a secret\n");
+    bench.put("work/bytes", b"\xff\xfe");
+    bench.put("work/large", vec![b'x'; 1024 * 1024 + 1]);
+    fs::create_dir(bench.site.path("work/folder")).unwrap();
+    std::os::unix::fs::symlink("../secret", bench.site.path("work/link")).unwrap();
+    let cannot_reach = "which this call cannot reach";
+    let (file, twice) = (("workspace", "f", Some("x")), [("workspace", "f", None), ("workspace", "a/../f", Some("x"))]);
+    let long = "x".repeat(1024 * 1024 - 300);
+    let many = |count: usize, content| {
+        let names: Vec<String> = (0..count).map(|number| format!("f{number}")).collect();
+        changes(&names.iter().map(|name| ("workspace", name.as_str(), Some(content))).collect::<Vec<_>>())
+    };
+    for (arguments, why) in [
+        (changes(&[("workspace", "../secret", Some("x"))]), cannot_reach),
+        (changes(&[("workspace", "/etc/passwd", Some("x"))]), cannot_reach),
+        (changes(&[("workspace", "hidden.txt", Some("x"))]), cannot_reach),
+        (changes(&[("workspace", "folder/../hidden.txt/x", Some("x"))]), cannot_reach),
+        (changes(&[("workspace", ".", Some("x"))]), cannot_reach),
+        (changes(&[("pages", "f", Some("x"))]), "the directory pages, to which this call cannot write"),
+        (changes(&[("nothing", "f", Some("x")), file]), "the directory nothing, to which this call cannot write"),
+        (changes(&twice), "names the file f twice"),
+        (many(33, "x"), "names 33 files, and 32 at most"),
+        (changes(&[("workspace", "link", Some("x"))]), "the file cannot be read"),
+        (changes(&[("workspace", "folder", Some("x"))]), "the file cannot be read"),
+        (changes(&[("workspace", "bytes", Some("x"))]), "the file is no text"),
+        (changes(&[("workspace", "large", Some("x"))]), "the file is too long"),
+        (changes(&[("workspace", "new", Some(&long))]), "+xxx"),
+    ] {
+        let shown = bench.shown("planner.change", &arguments).await.unwrap();
+        assert!(shown.contains(why) && !shown.contains("a secret"), "{why}: {}", &shown[..shown.len().min(1000)]);
+    }
+}
+
+/// A preview that is too large to read is not shown, and one that is too large to take is stopped.
+#[tokio::test]
+async fn a_preview_is_bounded() {
+    let bench = Bench::new();
+    let line = format!("{}\n", "x".repeat(1023));
+    for (kib, why) in [
+        (1000, "@@ -0,0 +1,1000 @@\n+xxx"),
+        (1025, "@@ what would change in this file is too long to show @@"),
+        (2049, "the files have 2098176 bytes, and 2097152 at most can be shown"),
+        (4097, "its preview reached the limit on transfer"),
+    ] {
+        let mut arguments = changes(&[("workspace", "f", Some(&line))]);
+        arguments["files"][0]["again"] = json!(kib - 1);
+        let shown = bench.shown("planner.change", &arguments).await.unwrap();
+        assert!(shown.contains(why), "{kib}: {}", &shown[..shown.len().min(1000)]);
+        assert!(shown.len() <= 1024 * 1024 + 1024);
+    }
+}
+
+/// A grant that is narrowed to what the arguments name is narrowed for the preview as well.
+#[tokio::test]
+async fn a_preview_is_held_to_what_the_arguments_name() {
+    let bench = Bench::new();
+    bench.put("work/beside", "a secret\n");
+    bench.put("work/named", "named\n");
+    let policy = GRANTS.replace(r#"hidden = ["hidden*"]"#, r#"narrow = "/only""#);
+    for (path, attempt, expected) in [
+        ("named", "read", "read: it worked"),
+        ("named", "", "-named\n+x\n"),
+        ("beside", "read", "could not compute what this call would change: read: "),
+        ("beside", "", "it names the file beside, which this call cannot reach"),
+    ] {
+        let mut arguments = changes(&[("workspace", path, Some("x\n"))]);
+        (arguments["attempt"], arguments["only"]) = (json!(attempt), json!("named"));
+        let person = Scripted::new([no()]);
+        let builder = bench.site.builder(&format!("{policy}{ASK}")).approver(Arc::new(person.clone()));
+        let reply = builder.open().await.unwrap().call(of_planner(&arguments)).await;
+        assert_eq!(reply.code, Code::ApprovalDenied, "{}", reply.message);
+        let shown = person.asked().remove(0).difference.unwrap();
+        assert!(shown.contains(expected) && !shown.contains("secret"), "{path}, {attempt}: {shown}");
+        assert_eq!(shown.contains("it worked"), expected.contains("it worked"), "{path}: {shown}");
+    }
+}
+
+/// What was computed from a file that has changed since is not shown, also by another process.
+#[test]
+fn a_claim_about_a_changed_file_is_not_shown() {
+    let bench = Bench::new();
+    bench.put("work/f", "before\n");
+    let host = alone(bench.headless());
+    let id = alone(left_behind(&host, of_planner(&changes(&[("workspace", "f", Some("after\n"))]))));
+    let shown = || {
+        let approvals = open_approvals(&bench.site.state()).unwrap();
+        approvals.question(&id).unwrap().question.unwrap().difference.unwrap()
+    };
+    let first = shown();
+    assert!(first.contains("-before\n+after\n"), "{first}");
+    drop(host);
+    assert_eq!(shown(), first);
+    let mut seen = vec![first];
+    for text in [Some("theirs\n"), Some("others\n"), None] {
+        match text {
+            Some(text) => bench.put("work/f", text),
+            None => fs::remove_file(bench.site.path("work/f")).unwrap(),
+        }
+        let now = shown();
+        assert!(now.contains("@@ the file has changed since the call was made, and "), "{now}");
+        assert!(!now.contains("after") && !now.contains("theirs"), "{now}");
+        assert!(!seen.contains(&now), "a yes to one state counts for another: {now}");
+        seen.push(now);
+    }
+    bench.put("work/f", "before\n");
+    assert_eq!(shown(), seen[0]);
+}
+
+/// A preview is for a person: where nobody is about to be asked, it is not run.
+#[tokio::test]
+async fn a_preview_is_run_only_where_a_person_is_asked() {
+    let bench = Bench::new();
+    let arguments = attempt("loop", "f");
+    let person = Person::who_says(Answer::Always(Covers::Exact));
+    let builder = bench.site.builder(&format!("{GRANTS}{ASK}")).approver(Arc::clone(&person) as _);
+    let host = builder.open().await.unwrap();
+    assert_eq!(host.call(of_planner(&arguments)).await.code, Code::Completed);
+    assert_eq!(person.asked().len(), 1);
+    let began = Instant::now();
+    assert_eq!(host.call(of_planner(&arguments)).await.code, Code::Completed);
+    drop(host);
+    let host = bench.site.open(&format!("{GRANTS}{ALLOW}")).await;
+    assert_eq!(host.call(of_planner(&arguments)).await.code, Code::Completed);
+    assert!(began.elapsed() < Duration::from_secs(2), "a preview that never ends takes two seconds");
+    assert!(person.asked().is_empty());
+}
+
+/// A second call like one that waits joins its question, and previews nothing.
+#[tokio::test]
+async fn a_call_that_joins_a_question_previews_nothing() {
+    let bench = Bench::new();
+    let host = bench.headless().await;
+    let id = left_behind(&host, of_planner(&attempt("loop", "f"))).await;
+    let began = Instant::now();
+    let again = host.call(of_planner(&attempt("loop", "f"))).await;
+    assert_eq!((again.code, question_in(&again)), (Code::ApprovalPending, id));
+    assert!(began.elapsed() < Duration::from_secs(2), "a preview that never ends takes two seconds");
+}
+
+/// A call that is cancelled while its preview runs is over, and nobody is asked.
+#[tokio::test]
+async fn a_preview_ends_with_its_call() {
+    let bench = Bench::new();
+    let thinker = Thinker::new();
+    let host = bench.site.builder(&format!("{GRANTS}{ASK}")).approver(Arc::clone(&thinker) as _).open().await.unwrap();
+    let cancellation = Cancellation::new();
+    let cancel = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        cancellation.cancel();
+    };
+    let call = host.call(of_planner(&attempt("loop", "f")).cancellation(cancellation.clone()));
+    let (reply, ()) = tokio::join!(call, cancel);
+    assert_eq!(reply.code, Code::Cancelled);
+    assert!(host.approvals().list(true).unwrap().questions.is_empty());
+}
+
+/// A plugin that computes nothing is said to; a tool that can write to no directory is not spoken of.
+#[tokio::test]
+async fn a_tool_without_a_preview_is_said_to_have_none() {
+    let bench = Bench::new();
+    bench.site.plugin("marks", &marks(&marks_manifest("marks")));
+    let shown = bench.shown("marks.run", &json!({ "n": 1 })).await;
+    assert_eq!(shown.as_deref(), Some("@@ marks does not compute what this call would change @@\n"));
+    assert_eq!(bench.shown("planner.look", &changes(&[])).await, None);
+    assert_eq!(bench.shown("good.run", &json!({})).await, None);
+    let read_only = GRANTS.replace("read-write", "read-only");
+    let person = Scripted::new([no()]);
+    let builder = bench.site.builder(&format!("{read_only}{ASK}")).approver(Arc::new(person.clone()));
+    let host = builder.open().await.unwrap();
+    assert_eq!(host.call(Request::new("marks.run", "{}")).await.code, Code::ApprovalDenied);
+    assert_eq!(person.asked()[0].difference, None);
+}
+
+/// A plugin that does something else than it has claimed: what was shown is labelled as its claim.
+#[tokio::test]
+async fn a_preview_is_a_claim_and_no_promise() {
+    let bench = Bench::new();
+    let mut arguments = changes(&[("workspace", "f", Some("claimed\n"))]);
+    arguments["lie"] = json!(true);
+    let (host, person) = bench.asking([Answer::Yes]).await;
+    assert_eq!(host.call(of_planner(&arguments)).await.code, Code::Completed);
+    let question = person.asked().remove(0);
+    let difference = question.difference.unwrap();
+    assert!(difference.starts_with("@@ planner computes that this call would change 1 file @@\n"), "{difference}");
+    assert!(difference.contains("+claimed\n") && question.arguments.contains("\"lie\":true"));
+    assert_eq!(bench.get("work/f").as_deref(), Some("a lie\n"));
+    let none = || host.approvals().list(false).unwrap().questions.is_empty().then_some(());
+    eventually_async("the end of the question", none).await;
+}
