@@ -47,3 +47,6 @@ mod narrow_links;
 
 #[path = "filesystem/narrow_files.rs"]
 mod narrow_files;
+
+#[path = "filesystem/unsearched_files.rs"]
+mod unsearched_files;

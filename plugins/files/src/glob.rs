@@ -3,10 +3,11 @@
 use globset::{GlobBuilder, GlobMatcher};
 use portcullis_sdk::prelude::*;
 
+use crate::coverage::Coverage;
 use crate::list::workspace_itself;
 use crate::place::Place;
 use crate::text;
-use crate::walk::{self, Extent, Next};
+use crate::walk::{self, Next};
 use crate::workspace::Workspace;
 
 /// How many paths are shown unless the call says otherwise.
@@ -42,7 +43,7 @@ pub(crate) fn glob(arguments: Glob, context: &Context) -> Result<Success<String>
     let pattern = Pattern::new(&arguments.pattern)?;
     let limit = arguments.limit.max(1);
     let (mut paths, mut found) = (Vec::new(), 0_usize);
-    let extent = walk::files(&workspace, &start, context, |place| {
+    let coverage = walk::files(&workspace, &start, context, |place| {
         if pattern.matches(&start, place) {
             found += 1;
             if paths.len() < limit {
@@ -51,12 +52,18 @@ pub(crate) fn glob(arguments: Glob, context: &Context) -> Result<Success<String>
         }
         Ok(Next::GoOn)
     })?;
-    Ok(answer(&arguments, paths, found, extent))
+    Ok(answer(&arguments, paths, found, &coverage))
 }
 
-fn answer(arguments: &Glob, paths: Vec<String>, found: usize, extent: Extent) -> Success<String> {
+fn answer(arguments: &Glob, paths: Vec<String>, found: usize, coverage: &Coverage) -> Success<String> {
     let left_out = found - paths.len();
-    let metadata = json!({ "pattern": arguments.pattern, "files": found, "left_out": left_out });
+    let metadata = json!({
+        "pattern": arguments.pattern,
+        "files": found,
+        "left_out": left_out,
+        "whole": coverage.is_whole(),
+        "not_searched": coverage.metadata(),
+    });
     let mut lines = paths;
     if found == 0 {
         lines.push(format!("(no file matches `{}`)", arguments.pattern));
@@ -64,9 +71,7 @@ fn answer(arguments: &Glob, paths: Vec<String>, found: usize, extent: Extent) ->
     if left_out > 0 {
         lines.push(format!("({} left out; raise limit, or narrow the pattern)", text::count(left_out, "path")));
     }
-    if extent == Extent::Part {
-        lines.push("(the tree is too large: only a part was searched; name a directory in path)".to_owned());
-    }
+    lines.extend(coverage.notes());
     Success::new(lines.join("\n") + "\n").title(format!("Found {}", text::count(found, "file"))).metadata(metadata)
 }
 

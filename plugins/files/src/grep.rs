@@ -7,11 +7,12 @@ use portcullis_sdk::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
 use self::report::Report;
+use crate::coverage::Coverage;
 use crate::glob::Pattern;
 use crate::list::workspace_itself;
 use crate::place::Place;
 use crate::text;
-use crate::walk::{self, Extent, Next};
+use crate::walk::{self, Next};
 use crate::workspace::Workspace;
 
 /// How many matching lines are shown unless the call says otherwise.
@@ -74,10 +75,10 @@ pub(crate) fn grep(arguments: Grep, context: &Context) -> Result<Success<String>
         let bytes = workspace.read(&start, FILE_BYTES_MAX)?;
         refuse_binary(&start, &bytes)?;
         report.search(&start, &regex, &bytes);
-        return Ok(report.answer(&arguments.regex, Extent::Whole));
+        return Ok(report.answer(&arguments.regex, &Coverage::default()));
     }
     let mut seen = 0_usize;
-    let extent = walk::files(&workspace, &start, context, |place| {
+    let coverage = walk::files(&workspace, &start, context, |place| {
         if include.as_ref().is_some_and(|include| !include.matches(&start, place)) {
             return Ok(Next::GoOn);
         }
@@ -89,7 +90,7 @@ pub(crate) fn grep(arguments: Grep, context: &Context) -> Result<Success<String>
         search_file(&workspace, place, &regex, &mut report);
         Ok(if report.is_full() { Next::Stop } else { Next::GoOn })
     })?;
-    Ok(report.answer(&arguments.regex, extent))
+    Ok(report.answer(&arguments.regex, &coverage))
 }
 
 fn compile(arguments: &Grep) -> Result<Regex, Failure> {

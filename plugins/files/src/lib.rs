@@ -1,8 +1,8 @@
 //! The files plugin: read, write, edit, list, glob and grep within one directory.
 //!
 //! One file per tool; below them, in the order in which a path travels: `place` (what was written), `workspace` (what
-//! is there), `neighbours` (what may have been meant), `walk` (everything beneath), `text` (lines and bytes),
-//! `likeness`.
+//! is there), `neighbours` (what may have been meant), `walk` (everything beneath), `coverage` (what of
+//! that was not searched), `text` (lines and bytes), `likeness`.
 
 mod edit;
 mod glob;
@@ -11,6 +11,7 @@ mod list;
 mod read;
 mod write;
 
+mod coverage;
 mod likeness;
 mod neighbours;
 mod place;

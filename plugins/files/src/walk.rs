@@ -1,11 +1,13 @@
 //! The files beneath a directory: sorted, without `.git`, without what `.gitignore` names, never through a link.
 
+use std::io;
 use std::path::Path;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use ignore::{DirEntry, WalkBuilder};
+use ignore::{DirEntry, Error, Walk, WalkBuilder};
 use portcullis_sdk::prelude::*;
 
+use crate::coverage::Coverage;
 use crate::place::Place;
 use crate::workspace::Workspace;
 
@@ -18,16 +20,51 @@ const DEPTH_MAX: usize = 512;
 /// How many entries are walked between two looks at whether the call was cancelled.
 const ENTRIES_PER_LOOK: usize = 256;
 
-/// Calls `visit` with each file beneath a place, until that says stop, and tells whether the walk saw everything.
+/// Calls `visit` with each file beneath a place until that says stop. Returns what the walk covered up to there.
 pub(crate) fn files(
     workspace: &Workspace,
     start: &Place,
     context: &Context,
     mut visit: impl FnMut(&Place) -> Result<Next, Failure>,
-) -> Result<Extent, Failure> {
+) -> Result<Coverage, Failure> {
     let root = workspace.full(&Place::parse("")?);
+    let mut coverage = Coverage::default();
+    // Where the walk is: some errors of a listing do not name their directory.
+    let mut directory = workspace.full(start);
+    for (number, entry) in walker(workspace, start).enumerate() {
+        if number == ENTRIES_WALKED_MAX {
+            coverage.cut();
+            break;
+        }
+        if number % ENTRIES_PER_LOOK == 0 {
+            context.check_cancelled()?;
+        }
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                note(&mut coverage, &root, &directory, &error);
+                continue;
+            }
+        };
+        let Some(kind) = entry.file_type() else { continue };
+        if kind.is_dir() {
+            if entry.depth() == DEPTH_MAX {
+                coverage.cut();
+            }
+            directory = entry.into_path();
+        } else if kind.is_file()
+            && let Some(place) = place_of(&root, entry.path())
+            && visit(&place)? == Next::Stop
+        {
+            break;
+        }
+    }
+    Ok(coverage)
+}
+
+fn walker(workspace: &Workspace, start: &Place) -> Walk {
     let outer = outer_rules(workspace, start);
-    let walk = WalkBuilder::new(workspace.full(start))
+    WalkBuilder::new(workspace.full(start))
         .hidden(false)
         .parents(false)
         .git_global(false)
@@ -37,26 +74,35 @@ pub(crate) fn files(
         .max_depth(Some(DEPTH_MAX))
         .sort_by_file_name(Ord::cmp)
         .filter_entry(move |entry| entry.depth() == 0 || is_wanted(entry, &outer))
-        .build();
-    for (number, entry) in walk.enumerate() {
-        if number == ENTRIES_WALKED_MAX {
-            return Ok(Extent::Part);
-        }
-        if number % ENTRIES_PER_LOOK == 0 {
-            context.check_cancelled()?;
-        }
-        // A directory that cannot be read, or that was removed meanwhile, hides nothing else.
-        let Ok(entry) = entry else { continue };
-        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-            continue;
-        }
-        if let Some(place) = place_of(&root, entry.path())
-            && visit(&place)? == Next::Stop
-        {
-            return Ok(Extent::Part);
-        }
+        .build()
+}
+
+/// Notes a directory that the walk could not read. One that was removed meanwhile has nothing to search.
+///
+/// The walker sorts the errors of a listing before its entries, so an error without a path belongs to `current`, the
+/// directory that the walk just entered.
+fn note(coverage: &mut Coverage, root: &Path, current: &Path, error: &Error) {
+    let Some(cause) = error.io_error().map(system_error) else { return };
+    if cause.kind() == io::ErrorKind::NotFound {
+        return;
     }
-    Ok(Extent::Whole)
+    let path = path_of(error).unwrap_or(current);
+    let relative = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
+    coverage.unread(if relative.is_empty() { "." } else { &relative }, cause);
+}
+
+/// Returns the system's error, which the walker wraps in its own.
+fn system_error(error: &io::Error) -> &io::Error {
+    let wrapped = error.get_ref().and_then(|wrapped| wrapped.source());
+    wrapped.and_then(|cause| cause.downcast_ref()).unwrap_or(error)
+}
+
+fn path_of(error: &Error) -> Option<&Path> {
+    match error {
+        Error::WithPath { path, .. } => Some(path),
+        Error::WithDepth { err, .. } | Error::WithLineNumber { err, .. } => path_of(err),
+        _ => None,
+    }
 }
 
 /// Whether to go on.
@@ -64,13 +110,6 @@ pub(crate) fn files(
 pub(crate) enum Next {
     GoOn,
     Stop,
-}
-
-/// How much of the tree a walk has seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
-    Whole,
-    Part,
 }
 
 /// The rules of the directories around the start, innermost first. The walker reads those from the start on.

@@ -18,8 +18,11 @@ use crate::neighbours;
 use crate::place::Place;
 use crate::text;
 
-/// How many entries of a directory are looked at: enough for any directory a person made, and a bound for the rest.
-pub(crate) const ENTRIES_READ_MAX: usize = 100_000;
+/// `EOVERFLOW` of wasi-libc: the directory has more entries than the host lists for one call.
+const TOO_MANY_ENTRIES: i32 = 61;
+
+/// `EILSEQ` of wasi-libc: the directory has an entry whose name WASI cannot spell.
+const NAME_IS_NOT_UTF8: i32 = 25;
 
 /// How many names a temporary file tries; more of them can only be leftovers of calls that were stopped.
 const TEMPORARY_NAMES_MAX: u32 = 64;
@@ -122,7 +125,7 @@ impl Workspace {
             _ => self.explain(place, &error),
         };
         let mut entries = Vec::new();
-        for entry in fs::read_dir(self.full(place)).map_err(explain)?.take(ENTRIES_READ_MAX) {
+        for entry in fs::read_dir(self.full(place)).map_err(explain)? {
             let entry = entry.map_err(explain)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             entries.push(Entry { name, kind: entry.file_type().map_err(explain)? });
@@ -256,7 +259,33 @@ impl Workspace {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 Failure::unavailable(format!("`{shown}`: no space is left ({})", error.kind()))
             }
-            _ => Failure::failed(format!("`{shown}`: {error}")),
+            _ => match listing_problem(error) {
+                Some(why) => Failure::failed(format!("`{shown}` {why}")),
+                None => Failure::failed(format!("`{shown}`: {error}")),
+            },
         }
+    }
+}
+
+/// Why a directory could not be read to its end, as the rest of a sentence about it.
+pub(crate) fn unreadable(error: &io::Error) -> String {
+    match listing_problem(error) {
+        Some(why) => why.to_owned(),
+        None => format!("cannot be read ({})", error.kind()),
+    }
+}
+
+/// The reason why the host does not list a directory, for the model.
+fn listing_problem(error: &io::Error) -> Option<&'static str> {
+    if !cfg!(target_os = "wasi") {
+        return None;
+    }
+    match error.raw_os_error()? {
+        TOO_MANY_ENTRIES => Some(
+            "has more entries than the policy's limit `directory-entries`; name a directory or a file beneath it, or ask \
+             the user to raise the limit",
+        ),
+        NAME_IS_NOT_UTF8 => Some("has an entry whose name is not UTF-8; ask the user to rename it"),
+        _ => None,
     }
 }

@@ -7,9 +7,9 @@ use portcullis_sdk::prelude::*;
 use regex::bytes::Regex;
 
 use super::search::{Lines, line_around};
+use crate::coverage::Coverage;
 use crate::place::Place;
 use crate::text::{self, OUTPUT_BYTES_MAX};
-use crate::walk::Extent;
 
 /// How many characters of a line are shown: a search shows many lines, and a match needs little around it.
 const LINE_CHARACTERS_MAX: usize = 400;
@@ -131,7 +131,7 @@ impl Report {
     }
 
     /// The findings, with what was left out.
-    pub(super) fn answer(mut self, regex: &str, extent: Extent) -> Success<String> {
+    pub(super) fn answer(mut self, regex: &str, coverage: &Coverage) -> Success<String> {
         if self.matches == 0 {
             let files = text::count(self.files_searched, "file");
             self.text = format!("(no line matches; {files} searched)\n");
@@ -146,8 +146,9 @@ impl Report {
         if self.full {
             let shown = text::count(self.matches, "match");
             let _ = writeln!(self.text, "\n(stopped after {shown}; there are more: raise limit, or narrow the search)");
-        } else if extent == Extent::Part {
-            self.text.push_str("\n(the tree is too large: only a part was searched; name a directory in path)\n");
+        }
+        for note in coverage.notes() {
+            let _ = writeln!(self.text, "\n{note}");
         }
         let found = text::count(self.matches, "match");
         Success::new(self.text).title(format!("{found} in {}", text::count(self.files_matching, "file"))).metadata(
@@ -157,7 +158,8 @@ impl Report {
                 "files_matching": self.files_matching,
                 "files_searched": self.files_searched,
                 "skipped": { "binary": self.binary, "large": self.large, "unreadable": self.unreadable },
-                "more": self.full || extent == Extent::Part,
+                "more": self.full || !coverage.is_whole(),
+                "not_searched": coverage.metadata(),
             }),
         )
     }
