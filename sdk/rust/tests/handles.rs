@@ -298,3 +298,20 @@ fn a_review_asks_what_the_policy_names() {
     assert_eq!(review(&PLUGIN, "fetch", json!({}), &context), Verdict::refuse("missing field `url`"));
     assert_eq!(review(&PLUGIN, "count", json!({}), &context), Verdict::Clear);
 }
+
+#[test]
+fn a_body_over_the_policys_limit_is_cut_where_it_is_read_and_refused_where_it_must_be_whole() {
+    let limited = || Reply::new(200).body("[1").breaks(Failure::failed("the response's body is longer than 2 bytes"));
+    assert_eq!(response(limited()).read(100).unwrap(), Body::Cut(b"[1".to_vec()));
+    assert_eq!(fetched(limited()), Err(Failure::failed("the response's body is longer than 2 bytes")));
+    let broken = Reply::new(200).body("[1").breaks(Failure::unavailable("the connection broke"));
+    assert_eq!(response(broken).read(100), Err(Failure::unavailable("the connection broke")));
+}
+
+#[test]
+fn a_host_with_an_empty_label_is_no_host() {
+    for url in ["http://a.example../", "http://a..example/", "http://.a.example/", "http://../", "http://./"] {
+        assert!(matches!(Url::parse(url), Err(Failure::InvalidArguments(_))), "{url}");
+    }
+    assert_eq!(Url::parse("http://a.example./").unwrap().to_string(), "http://a.example/");
+}

@@ -57,7 +57,12 @@ async fn what_is_no_page_is_refused_before_anybody_is_asked() {
     let server = serving("text/plain", "x");
     let person = Person::who_says(Answer::Yes);
     let lab = lab(&server, &person).await;
-    for url in ["file:///etc/passwd", "javascript:alert(1)", "http://user:password@docs.test/", "docs.test"] {
+    let mut urls: Vec<String> =
+        ["file:///etc/passwd", "javascript:alert(1)", "http://user:password@docs.test/", "docs.test"]
+            .map(Into::into)
+            .into();
+    urls.extend(["docs.test..", "docs..test", ".docs.test", ".."].map(|name| at(name, &server, "/")));
+    for url in &urls {
         let reply = lab.fetch(url).await;
         assert_ne!(reply.code, Code::Completed, "{url}: {}", reply.message);
     }

@@ -8,6 +8,7 @@ mod response;
 mod url;
 
 pub use request::{Method, Request};
+pub(crate) use response::BodyError;
 pub use response::{Body, Response};
 pub use url::Url;
 

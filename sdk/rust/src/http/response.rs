@@ -27,6 +27,24 @@ pub enum Body {
     Cut(Vec<u8>),
 }
 
+/// Where reading a body ended.
+enum BodyEnd {
+    Complete,
+    /// At the reader's own maximum.
+    Cut,
+    /// At a limit of the policy.
+    Limit(Failure),
+}
+
+/// Why no more of a body can be read.
+#[derive(Debug)]
+pub(crate) enum BodyError {
+    /// The host ended the body at a limit of the policy. What was read before is sound.
+    Limit(Failure),
+    /// The connection broke, or took too long.
+    Broken(Failure),
+}
+
 impl Response {
     pub(crate) fn new(url: Url, status: u16, headers: Vec<(String, String)>, body: host::Body) -> Self {
         Self { url, status, headers, body }
@@ -71,32 +89,48 @@ impl Response {
         self.header("location").map(|location| self.url.join(location))
     }
 
-    /// Reads the body up to a number of bytes.
+    /// Reads the body up to a number of bytes, or up to the policy's limit where that is lower.
     ///
     /// # Errors
-    /// The connection broke or took too long, or the body is larger than the policy allows.
-    pub fn read(mut self, bytes_max: usize) -> Result<Body, Failure> {
-        let mut bytes = Vec::new();
-        while let Some(chunk) = self.body.read()? {
-            let room = bytes_max - bytes.len();
-            if chunk.len() > room {
-                bytes.extend_from_slice(&chunk[..room]);
-                return Ok(Body::Cut(bytes));
-            }
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(Body::Whole(bytes))
+    /// The connection broke or took too long.
+    pub fn read(self, bytes_max: usize) -> Result<Body, Failure> {
+        let (bytes, end) = self.receive(bytes_max)?;
+        Ok(match end {
+            BodyEnd::Complete => Body::Whole(bytes),
+            BodyEnd::Cut | BodyEnd::Limit(_) => Body::Cut(bytes),
+        })
     }
 
     /// Reads the whole body.
     ///
     /// # Errors
-    /// As [`Response::read`], and a body of more bytes than these.
+    /// As [`Response::read`], and a body of more bytes than these or than the policy allows.
     pub fn bytes(self, bytes_max: usize) -> Result<Vec<u8>, Failure> {
         let url = self.url.clone();
-        match self.read(bytes_max)? {
-            Body::Whole(bytes) => Ok(bytes),
-            Body::Cut(_) => Err(Failure::failed(format!("the response of {url} is larger than {bytes_max} bytes"))),
+        match self.receive(bytes_max)? {
+            (bytes, BodyEnd::Complete) => Ok(bytes),
+            (_, BodyEnd::Cut) => {
+                Err(Failure::failed(format!("the response of {url} is larger than {bytes_max} bytes")))
+            }
+            (_, BodyEnd::Limit(failure)) => Err(failure),
+        }
+    }
+
+    fn receive(mut self, bytes_max: usize) -> Result<(Vec<u8>, BodyEnd), Failure> {
+        let mut bytes = Vec::new();
+        loop {
+            let chunk = match self.body.read() {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => return Ok((bytes, BodyEnd::Complete)),
+                Err(BodyError::Limit(failure)) => return Ok((bytes, BodyEnd::Limit(failure))),
+                Err(BodyError::Broken(failure)) => return Err(failure),
+            };
+            let room = bytes_max - bytes.len();
+            if chunk.len() > room {
+                bytes.extend_from_slice(&chunk[..room]);
+                return Ok((bytes, BodyEnd::Cut));
+            }
+            bytes.extend_from_slice(&chunk);
         }
     }
 

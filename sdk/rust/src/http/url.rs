@@ -144,6 +144,10 @@ fn split_authority(authority: &str) -> Result<(String, Option<u16>), &'static st
     if host.is_empty() {
         return Err("names no host");
     }
+    // A second reading would take the next dot off, and come to another host.
+    if host.split('.').any(str::is_empty) {
+        return Err("has a host with an empty label");
+    }
     if !host.is_ascii() {
         return Err("has a host that is not ASCII; write the form that begins with xn--");
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Failure;
-use crate::http::{Request, Response, Url};
+use crate::http::{BodyError, Request, Response, Url};
 
 /// How many bytes of a played body arrive at once: few, so that a short body arrives in pieces too.
 const CHUNK_BYTES: usize = 1024;
@@ -50,7 +50,8 @@ impl Reply {
         self.header("content-type", "application/json").body(body)
     }
 
-    /// Lets reading fail after the body, as where a connection breaks or a limit of the policy is reached.
+    /// Lets reading fail after the body. `Failure::Failed` plays a limit of the policy: what was read before is cut.
+    /// Any other failure plays a connection that breaks.
     #[must_use]
     pub fn breaks(mut self, failure: Failure) -> Self {
         self.breaks = Some(failure);
@@ -120,13 +121,14 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    pub(crate) fn read(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+    pub(crate) fn read(&mut self) -> Result<Option<Vec<u8>>, BodyError> {
         let end = self.bytes.len().min(self.read + CHUNK_BYTES);
         let chunk = &self.bytes[self.read..end];
         self.read = end;
         match (chunk, &self.breaks) {
             ([], None) => Ok(None),
-            ([], Some(failure)) => Err(failure.clone()),
+            ([], Some(Failure::Failed(text))) => Err(BodyError::Limit(Failure::Failed(text.clone()))),
+            ([], Some(failure)) => Err(BodyError::Broken(failure.clone())),
             (chunk, _) => Ok(Some(chunk.to_vec())),
         }
     }

@@ -8,7 +8,7 @@ use super::bindings::wasi::io::streams::{InputStream, StreamError};
 use super::errors;
 use super::wait::Deadline;
 use crate::Failure;
-use crate::http::{Method, Request, Response, Url};
+use crate::http::{BodyError, Method, Request, Response, Url};
 
 /// How much of a request's body is handed over at once: what `wasi:io` promises to take.
 const WRITE_BYTES: usize = 4096;
@@ -122,11 +122,11 @@ impl Exchange {
     }
 
     /// Why a body ended early. Hosts have no code for it where they broke it off themselves, but words.
-    fn broken_off(&self, code: Option<wasi::ErrorCode>) -> Failure {
+    fn broken_off(&self, code: Option<wasi::ErrorCode>) -> BodyError {
         match (code, self.client.refusal()) {
-            (Some(code), _) => self.failure(&code),
-            (None, Some(words)) => Failure::failed(format!("{}: {words}", self.server)),
-            (None, None) => self.failure(&wasi::ErrorCode::HttpResponseIncomplete),
+            (Some(code), _) => BodyError::Broken(self.failure(&code)),
+            (None, Some(words)) => BodyError::Limit(Failure::failed(format!("{}: {words}", self.server))),
+            (None, None) => BodyError::Broken(self.failure(&wasi::ErrorCode::HttpResponseIncomplete)),
         }
     }
 
@@ -153,12 +153,12 @@ impl Body {
     }
 
     /// What comes next; `None` at the end.
-    pub(crate) fn read(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+    pub(crate) fn read(&mut self) -> Result<Option<Vec<u8>>, BodyError> {
         loop {
             match self.stream.read(READ_BYTES) {
                 Ok(bytes) if bytes.is_empty() => {
                     if !self.exchange.deadline.wait(&self.stream.subscribe()) {
-                        return Err(self.exchange.too_late());
+                        return Err(BodyError::Broken(self.exchange.too_late()));
                     }
                 }
                 Ok(bytes) => return Ok(Some(bytes)),
