@@ -23,6 +23,8 @@ pub enum Zone {
     Unasked(String, IpAddr),
     /// This many addresses.
     Many(u16, Ipv4Addr),
+    /// An IPv4 address, and no answer to a question for any other kind.
+    OnlyV4(Ipv4Addr),
     /// No answer.
     Hang,
     /// There is no such name.
@@ -133,6 +135,8 @@ impl World {
             None | Some(Zone::None) => message.metadata.response_code = ResponseCode::NXDomain,
             Some(Zone::Fail) => message.metadata.response_code = ResponseCode::ServFail,
             Some(Zone::Hang) => return None,
+            Some(Zone::OnlyV4(_)) if kind != RecordType::A => return None,
+            Some(Zone::OnlyV4(address)) => drop(message.add_answers(record(&owner, kind, (*address).into()))),
             Some(Zone::Truncated) => message.metadata.truncation = true,
             Some(Zone::Garbage) => return Some(b"\x00\x01garbage".to_vec()),
             Some(Zone::Alias(target)) => drop(message.add_answer(alias(owner, target))),

@@ -185,6 +185,36 @@ async fn n37_a_bad_resolver_costs_no_more_than_the_time() {
     answered(&lab.one(to("good.test", &server, "/")).await, 200);
 }
 
+/// A name server that never answers a question for IPv6 delays the first request of a call a little, and no other.
+#[tokio::test]
+async fn n37_an_unanswered_question_for_ipv6_costs_a_call_next_to_nothing() {
+    let server = Server::plain(Behaviour::ok());
+    let lab = Lab::open(Grant::to(&["four.test"], &server)).await;
+    lab.dns.set("four.test", Zone::OnlyV4(Ipv4Addr::LOCALHOST));
+    let began = Instant::now();
+    let result = lab.one(with(to("four.test", &server, "/"), &json!({ "times": 5 }))).await;
+    assert_eq!(result["counts"], json!({ "200": 5 }), "{result}");
+    // One unanswered question takes 2 s and is asked three times.
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    assert_eq!(lab.dns.times_v4("four.test"), 1, "one look-up for the requests of a call");
+    answered(&lab.one(to("four.test", &server, "/")).await, 200);
+    assert_eq!(lab.dns.times_v4("four.test"), 2, "calls share no addresses");
+}
+
+/// What a call keeps of a look-up is checked again at each use: another client of the call may be bound to less.
+#[tokio::test]
+async fn n06_kept_addresses_are_checked_for_each_client() {
+    let server = Server::plain(Behaviour::ok());
+    let grant = || Grant::to(&["good.test"], &server);
+    let lab = Plan::new().await.grant("api", grant()).grant("other", grant().without("addresses")).open().await;
+    lab.dns.point("good.test", &["127.0.0.1"]);
+    let other = with(to("good.test", &server, "/"), &json!({ "client": "other" }));
+    let results = lab.send(vec![to("good.test", &server, "/"), other]).await;
+    answered(&results[0], 200);
+    denied(&results[1]);
+    assert_eq!((lab.dns.times_v4("good.test"), server.connections()), (1, 1));
+}
+
 /// Of the many addresses of a name only a few are tried, in the time of one request.
 #[tokio::test]
 async fn n37_a_name_with_many_granted_addresses_is_tried_a_few_times() {

@@ -3,11 +3,14 @@
 use super::client::Client;
 use super::error::{Failure, Refusal, bounded};
 use super::redact::Redactor;
+use super::resolve::CallAddresses;
 use super::tasks::{Holder, close};
 use super::watch::PluginSecrets;
 use super::{Exchange, Traffic};
 use crate::host_memory::{Charge, HostMemory};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
 
 /// How many requests of a call the record has in full.
 const EXCHANGES_MAX: usize = 32;
@@ -40,6 +43,7 @@ struct State {
     /// Where the sockets are that may be open.
     sockets: Vec<Weak<Holder>>,
     ended: bool,
+    addresses: CallAddresses,
 }
 
 impl Call {
@@ -93,6 +97,16 @@ impl Call {
         }
         *spent += 1;
         Ok(())
+    }
+
+    /// Returns the addresses of a name that the call looked up a moment ago.
+    pub(super) fn kept_addresses(&self, name: &str) -> Option<Vec<IpAddr>> {
+        self.state().addresses.get(name, Instant::now())
+    }
+
+    /// Keeps the addresses of a name for the call's next request to it.
+    pub(super) fn keep_addresses(&self, name: &str, addresses: &[IpAddr]) {
+        self.state().addresses.keep(name, addresses, Instant::now());
     }
 
     /// Takes one of the connections that the call may have at once.

@@ -1,6 +1,7 @@
 //! A client: what one HTTP key of a plugin is granted, and whether a request is within it.
 
 use super::budget::Pace;
+use super::call::Call;
 use super::error::{Refusal, Unreachable};
 use super::network::{Network, NetworkError};
 use super::secret::Vault;
@@ -137,12 +138,19 @@ impl Client {
         Ok(())
     }
 
-    /// All addresses of a host. An address that was written as one is not looked up.
-    pub(super) async fn addresses(&self, host: &Host) -> Result<Vec<IpAddr>, super::error::Failure> {
-        match host {
-            Host::Name(name) => self.shared.network.name_servers().addresses(name).await,
-            Host::Address(address) => Ok(vec![*address]),
+    /// All addresses of a host. An address that was written as one is not looked up, nor is a name that the call looked
+    /// up a moment ago.
+    pub(super) async fn addresses(&self, host: &Host, call: &Call) -> Result<Vec<IpAddr>, super::error::Failure> {
+        let name = match host {
+            Host::Name(name) => name,
+            Host::Address(address) => return Ok(vec![*address]),
+        };
+        if let Some(kept) = call.kept_addresses(name) {
+            return Ok(kept);
         }
+        let found = self.shared.network.name_servers().addresses(name).await?;
+        call.keep_addresses(name, &found);
+        Ok(found)
     }
 
     /// Whom TLS trusts.

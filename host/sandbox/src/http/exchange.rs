@@ -4,7 +4,7 @@
 //! host.
 
 use super::body::{Reading, RequestBody, ResponseBody};
-use super::call::{Record, Slot};
+use super::call::{Call, Record, Slot};
 use super::client::Client;
 use super::decode::Decoder;
 use super::error::{Failure, Refusal};
@@ -95,7 +95,7 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
     // Open the secrets before anything is received. This server may repeat a secret that another call sent to another
     // server.
     record.call().open_secrets().await;
-    let addresses = checked_addresses(&client, &destination).await?;
+    let addresses = checked_addresses(&client, &destination, record.call()).await?;
     let stream = connect::connect(&addresses, timing.end(timing.connect)).await?;
     let over = Arc::new(AtomicBool::new(false));
     let limits = client.binding().limits;
@@ -148,8 +148,12 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
 
 /// The addresses of the destination's host, if each of them may be connected to: who answers with one that may not,
 /// among others, is up to something.
-async fn checked_addresses(client: &Client, destination: &Destination) -> Result<Vec<SocketAddr>, Failure> {
-    let addresses = client.addresses(destination.host()).await?;
+async fn checked_addresses(
+    client: &Client,
+    destination: &Destination,
+    call: &Call,
+) -> Result<Vec<SocketAddr>, Failure> {
+    let addresses = client.addresses(destination.host(), call).await?;
     let checked = addresses.into_iter().map(|address| {
         let address = SocketAddr::new(address, destination.port());
         client.check_address(destination.host(), address).map(|()| address)

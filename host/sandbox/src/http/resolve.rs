@@ -1,7 +1,8 @@
 //! Turns a name into addresses, by asking name servers ourselves.
 //!
 //! The operating system is not asked: it would consult files, search domains and caches that nobody checked. Each
-//! look-up has a resolver of its own, so that calls share no cache and learn nothing of each other.
+//! look-up has a resolver of its own, so that calls share no cache and learn nothing of each other. One call keeps what
+//! it found ([`CallAddresses`]); its addresses are checked at each use all the same.
 
 use super::error::Failure;
 use hickory_resolver::TokioResolver;
@@ -11,12 +12,19 @@ use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::{Name, RecordType};
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::pin::pin;
+use std::time::{Duration, Instant};
 
 /// How long one question to one name server may take. Much shorter than a request, so that another one can be asked.
 const QUESTION_TIME: Duration = Duration::from_secs(2);
 /// How often a question is asked again when no answer comes.
 const RETRIES: usize = 2;
+/// How long a look-up that has IPv4 addresses waits for the IPv6 ones: the resolution delay of RFC 8305. Some name
+/// servers never answer a question for IPv6.
+const IPV6_DELAY: Duration = Duration::from_millis(50);
+/// How long a look-up that has IPv6 addresses waits for the IPv4 ones. It is longer, since a machine without a route
+/// for IPv6 cannot do without them.
+const IPV4_DELAY: Duration = Duration::from_secs(1);
 /// How long all questions of one look-up may take. Hickory follows at most 8 aliases, each within its own time.
 const LOOK_UP_TIME: Duration = Duration::from_secs(10);
 /// How many addresses a name may have: more than any service has, fewer than an answer can hold.
@@ -42,11 +50,9 @@ impl NameServers {
         let mut name = Name::from_ascii(name).map_err(|_| Failure::NoAddress)?;
         // Whole, so that nothing is appended to it.
         name.set_fqdn(true);
-        let (four, six) =
-            tokio::join!(resolver.lookup(name.clone(), RecordType::A), resolver.lookup(name.clone(), RecordType::AAAA));
-        let four = addresses(four);
-        let six = addresses(six);
-        let found = match (four, six) {
+        let four = async { addresses(resolver.lookup(name.clone(), RecordType::A).await) };
+        let six = async { addresses(resolver.lookup(name.clone(), RecordType::AAAA).await) };
+        let found = match both(four, six).await {
             (Ok(four), Ok(six)) => [four, six].concat(),
             // Some name servers do not answer what they do not know; what was answered is checked all the same.
             (Ok(some), Err(_)) | (Err(_), Ok(some)) if !some.is_empty() => some,
@@ -87,6 +93,72 @@ fn name_server(address: SocketAddr) -> NameServerConfig {
     NameServerConfig::new(address.ip(), true, connections.into())
 }
 
+/// The answer to one question.
+type FoundAddresses = Result<Vec<IpAddr>, Failure>;
+
+/// Asks both questions at once. Once one of them has brought addresses, the other has no more than its delay, and then
+/// counts as answered with none.
+async fn both(
+    four: impl Future<Output = FoundAddresses>,
+    six: impl Future<Output = FoundAddresses>,
+) -> (FoundAddresses, FoundAddresses) {
+    let (mut four, mut six) = (pin!(four), pin!(six));
+    tokio::select! {
+        found = &mut four => {
+            let other = second(&found, six, IPV6_DELAY).await;
+            (found, other)
+        }
+        found = &mut six => {
+            let other = second(&found, four, IPV4_DELAY).await;
+            (other, found)
+        }
+    }
+}
+
+async fn second(
+    first: &FoundAddresses,
+    other: impl Future<Output = FoundAddresses>,
+    delay: Duration,
+) -> FoundAddresses {
+    match first {
+        Ok(found) if !found.is_empty() => tokio::time::timeout(delay, other).await.unwrap_or(Ok(Vec::new())),
+        Ok(_) | Err(_) => other.await,
+    }
+}
+
+/// How many names one call keeps the addresses of: those that a plugin asks again and again.
+const KEPT_NAMES_MAX: usize = 16;
+/// How long a call keeps the addresses of a name. A call may run for an hour, and services move.
+const KEPT_TIME: Duration = Duration::from_secs(60);
+
+/// The addresses that one call looked up: what its next request to the same name connects to.
+#[derive(Debug, Default)]
+pub(super) struct CallAddresses(Vec<KeptName>);
+
+#[derive(Debug)]
+struct KeptName {
+    name: Box<str>,
+    addresses: Vec<IpAddr>,
+    since: Instant,
+}
+
+impl CallAddresses {
+    /// Returns the addresses of a name, unless they are too old.
+    pub(super) fn get(&self, name: &str, now: Instant) -> Option<Vec<IpAddr>> {
+        let kept = self.0.iter().find(|kept| *kept.name == *name)?;
+        (now.saturating_duration_since(kept.since) < KEPT_TIME).then(|| kept.addresses.clone())
+    }
+
+    /// Keeps the addresses of a name in place of the oldest ones.
+    pub(super) fn keep(&mut self, name: &str, addresses: &[IpAddr], now: Instant) {
+        self.0.retain(|kept| *kept.name != *name);
+        if self.0.len() == KEPT_NAMES_MAX {
+            self.0.remove(0);
+        }
+        self.0.push(KeptName { name: name.into(), addresses: addresses.to_vec(), since: now });
+    }
+}
+
 fn addresses(found: Result<Lookup, NetError>) -> Result<Vec<IpAddr>, Failure> {
     match found {
         Ok(lookup) => Ok(lookup.answers().iter().filter_map(|record| record.data.ip_addr()).collect()),
@@ -101,5 +173,26 @@ fn failed(error: NetError) -> Failure {
         NetError::Timeout => Failure::NameTimeout,
         // Its text may repeat what a name server wrote.
         _ => Failure::Names("no name server gave an answer".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn a_call_keeps_a_few_names_for_a_minute() {
+        let (mut kept, now) = (CallAddresses::default(), Instant::now());
+        let address = [IpAddr::from(Ipv4Addr::LOCALHOST)];
+        for number in 0..=KEPT_NAMES_MAX {
+            kept.keep(&format!("{number}.test"), &address, now);
+        }
+        assert_eq!(kept.get("0.test", now), None, "the oldest gave way");
+        assert_eq!(kept.get("1.test", now).as_deref(), Some(&address[..]));
+        assert_eq!(kept.get("1.test", now + KEPT_TIME), None);
+        kept.keep("1.test", &[], now + KEPT_TIME);
+        assert_eq!(kept.get("1.test", now + KEPT_TIME), Some(Vec::new()));
+        assert_eq!(kept.0.len(), KEPT_NAMES_MAX);
     }
 }
