@@ -1,9 +1,11 @@
 //! Untrusted text on its way to a person: every character that a terminal, a log or an eye could be fooled by is
 //! written as an escape.
 
+use regex::Regex;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
+use std::sync::LazyLock;
 
 /// Maximum length of a run of blanks that is shown unchanged: less than half a row of a terminal. Code with eight
 /// levels of indentation stays unchanged.
@@ -53,6 +55,22 @@ pub fn is_deceptive(character: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}'
         | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{10ffff}')
+}
+
+/// Maximum combining marks on one character. Vietnamese has two, Thai and Hebrew have four; a taller stack paints over
+/// the lines around it.
+const MARKS_MAX: usize = 4;
+
+/// Returns the first combining mark that is one too many on its character.
+pub(crate) fn excess_mark(text: &str) -> Option<char> {
+    static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\p{M}$").ok());
+    let mut marks = 0;
+    text.chars().find(|character| {
+        let is_mark =
+            !character.is_ascii() && MARK.as_ref().is_none_or(|mark| mark.is_match(character.encode_utf8(&mut [0; 4])));
+        marks = if is_mark { marks + 1 } else { 0 };
+        marks > MARKS_MAX
+    })
 }
 
 /// Replaces each long run of blanks with its length, as in `[1500 blanks]`, so that invisible text cannot push anything
@@ -151,6 +169,19 @@ mod tests {
         assert_eq!(rows("日本語", 4), ["日本", "語"]);
         assert_eq!(rows("abcdef", 4), ["abcd", "ef"]);
         assert_eq!(rows("", 4), [""]);
+    }
+
+    #[test]
+    fn a_character_has_a_few_combining_marks() {
+        for text in
+            ["e\u{301}\u{323}\u{302}\u{300}", "ไม่ที่", "\u{5e9}\u{5c1}\u{5bc}\u{5b8}\u{5a5}", "नमस्ते", "日本語", "ab"]
+        {
+            assert_eq!(excess_mark(text), None, "{text}");
+        }
+        for mark in ['\u{301}', '\u{489}', '\u{20dd}', '\u{fe20}', '\u{11c9f}'] {
+            let stack = |count| format!("a{}b", mark.to_string().repeat(count)).repeat(2);
+            assert_eq!((excess_mark(&stack(MARKS_MAX)), excess_mark(&stack(MARKS_MAX + 1))), (None, Some(mark)));
+        }
     }
 
     #[test]

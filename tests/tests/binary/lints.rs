@@ -223,6 +223,12 @@ fn lints_are_warnings_unless_they_are_denied() {
     put(&desk, &with_description("Reads\u{202e} it."));
     let refused = desk.run(&["check", "plugins/tool.wasm"]).ends(7).out;
     assert!(refused.contains("the description of run holds the invisible or control character U+202E"), "{refused}");
+    let marks = "\u{301}\u{323}".repeat(3);
+    for manifest in [with_schema(&format!(r#""a{marks}":{{}}"#)), with_description(&format!("Reads{marks} it."))] {
+        put(&desk, &manifest);
+        let refused = desk.run(&["check", "plugins/tool.wasm"]).ends(7).out;
+        assert!(refused.contains("of run stacks too many combining marks on one character, U+0301"), "{refused}");
+    }
 
     put(&desk, &with_schema(r#""a":{}"#));
     let text = desk.run(&["check", "plugins/tool.wasm"]).ends(0).out;

@@ -212,6 +212,11 @@ const BAD: [Bad; 16] = [
     ("empty", |site| describe(site, "tool.run", " \n"), "it is empty: write what the tool does"),
     ("no text", |site| describe(site, "tool.run", b"caf\xe9"), "it is not UTF-8"),
     ("a mark of direction", |site| describe(site, "tool.run", "Reads\u{202e} it."), "character U+202E"),
+    (
+        "a stack of combining marks",
+        |site| describe(site, "tool.run", format!("Reads{} it.", "\u{489}".repeat(5))),
+        "stacks too many combining marks on one character, U+0489 among them",
+    ),
     ("a tag", |site| describe(site, "tool.run", "Reads it.\u{e0041}"), "character U+E0041"),
     ("an escape", |site| describe(site, "tool.run", "Reads it.\u{1b}[2J"), "character U+001B"),
     ("line ends of another system", |site| describe(site, "tool.run", "Reads\r\nit."), "U+000D: take it out"),

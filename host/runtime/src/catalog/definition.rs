@@ -2,7 +2,7 @@
 
 use super::plugin::{Dependency, Tool};
 use crate::schema::{Schema, SchemaError};
-use crate::text::{OneLine, cut, hex, is_deceptive};
+use crate::text::{OneLine, cut, excess_mark, hex, is_deceptive};
 use portcullis_policy::{DependencyKey, LocalName, PluginName, ToolName};
 use portcullis_sandbox::{Definition, Manifest};
 use sha2::{Digest, Sha256};
@@ -244,11 +244,14 @@ fn check_text(
     if text.len() > bytes_max {
         return Err(DefinitionError::Text { what, of: of(), why: format!("is longer than {bytes_max} bytes") });
     }
-    match text.chars().find(|character| is_deceptive(*character) && !allowed(*character)) {
-        Some(character) => {
-            let why = format!("holds the invisible or control character U+{:04X}", u32::from(character));
-            Err(DefinitionError::Text { what, of: of(), why })
-        }
-        None => Ok(()),
-    }
+    let why = match text.chars().find(|character| is_deceptive(*character) && !allowed(*character)) {
+        Some(character) => format!("holds the invisible or control character U+{:04X}", u32::from(character)),
+        None => match excess_mark(text) {
+            Some(mark) => {
+                format!("stacks too many combining marks on one character, U+{:04X} among them", u32::from(mark))
+            }
+            None => return Ok(()),
+        },
+    };
+    Err(DefinitionError::Text { what, of: of(), why })
 }

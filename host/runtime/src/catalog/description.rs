@@ -8,7 +8,7 @@ use super::load::LoadError;
 use super::placeholders::{self, PlaceholderError, Values};
 use super::plugin::Plugin;
 use crate::places;
-use crate::text::is_deceptive;
+use crate::text::{excess_mark, is_deceptive};
 use cap_std::fs::Dir;
 use portcullis_policy::{DependencyKey, LocalName, PluginName};
 use portcullis_sandbox::{DependencyKind, Manifest};
@@ -61,6 +61,9 @@ pub enum DescriptionFault {
          without a byte order mark"
     )]
     Character(u32),
+    /// It has more combining marks on one character than a writing system needs.
+    #[error("it stacks too many combining marks on one character, U+{0:04X} among them: take them out")]
+    Marks(u32),
     /// It cannot be filled in.
     #[error(transparent)]
     Placeholder(#[from] PlaceholderError),
@@ -150,8 +153,11 @@ fn filled(text: &str, values: &Values<'_>) -> Result<String, DescriptionFault> {
     }
     let text = placeholders::fill(text, values)?;
     let hidden = |character: &char| is_deceptive(*character) && !definition::description_allows(*character);
-    match text.chars().find(hidden) {
-        Some(character) => Err(DescriptionFault::Character(character.into())),
+    if let Some(character) = text.chars().find(hidden) {
+        return Err(DescriptionFault::Character(character.into()));
+    }
+    match excess_mark(&text) {
+        Some(mark) => Err(DescriptionFault::Marks(mark.into())),
         None => Ok(text),
     }
 }
