@@ -5,7 +5,7 @@ use serde_json::json;
 use std::fs;
 
 /// The arguments of the program, and how it ends under a policy that allows everything.
-const ENDS: [(&[&str], i32); 31] = [
+const ENDS: [(&[&str], i32); 32] = [
     (&["list"], 0),
     (&["inspect", "files"], 0),
     (&["inspect", "./plugins/hello.wasm"], 0),
@@ -13,6 +13,7 @@ const ENDS: [(&[&str], i32); 31] = [
     (&["explain", "hello.greet", r#"{"name":"Ann"}"#], 0),
     (&["call", "hello.greet", r#"{"name":"Ann"}"#], 0),
     (&["audit", "show"], 0),
+    (&["audit", "show", "--call", "0123456789abcdef"], 2),
     (&["audit", "verify"], 0),
     (&["approvals", "list"], 0),
     (&["approvals", "list", "--all"], 0),

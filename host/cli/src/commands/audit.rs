@@ -7,6 +7,7 @@ use crate::json;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Table};
 use anyhow::ensure;
+use portcullis::text::OneLine;
 use portcullis::{AuditLog, Entry, Kind, Verified};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, VecDeque};
@@ -57,6 +58,16 @@ pub(super) fn show(arguments: &ShowArguments, context: &Context) -> anyhow::Resu
         kept.offer(entry, arguments.call.as_deref());
         Ok(())
     })?;
+    if let Some(call) = arguments.call.as_deref().filter(|_| kept.entries.is_empty()) {
+        tell_fault(&verified, context);
+        // A damaged log may have lost the entries, which says more than an unknown id.
+        ensure!(
+            verified.fault.is_some(),
+            "the audit log has no call {}: list them with `portcullis audit show`",
+            OneLine(call)
+        );
+        return Ok(exit(&verified));
+    }
     if context.json {
         for entry in &kept.entries {
             context.terminal.print(&json::line(&entry.document)?)?;
@@ -67,9 +78,6 @@ pub(super) fn show(arguments: &ShowArguments, context: &Context) -> anyhow::Resu
     }
     if kept.left_out > 0 {
         context.terminal.note(format_args!("{} before these; --limit shows more", entries(kept.left_out)));
-    }
-    if arguments.call.is_some() && kept.entries.is_empty() {
-        context.terminal.note("no entry is of this call");
     }
     tell_fault(&verified, context);
     Ok(exit(&verified))
