@@ -25,9 +25,9 @@ pub(crate) enum Ruling {
 /// The reply to an approval of a request that was cut.
 pub(crate) const CUT: &str = "Not all of it was shown: type `more` to see it, and then answer.";
 
-/// Reads a line about a question with this many offers; no line is the end of input, which is a no.
+/// Reads a line about a question with this many offers. The end of input denies the call, without an answer.
 pub(crate) fn ruling(line: Option<&str>, offers: usize, unseen: Unseen) -> Ruling {
-    let Some(line) = line else { return no("") };
+    let Some(line) = line else { return no("no answer: the input of the terminal ended") };
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match (word.to_ascii_lowercase().as_str(), rest.trim()) {
@@ -108,7 +108,11 @@ mod tests {
         {
             assert_eq!(of(line), no(note), "{line:?}");
         }
-        assert_eq!(ruling(None, 0, Unseen::Nothing), no(""));
+    }
+
+    #[test]
+    fn the_end_of_input_is_a_denial_that_no_person_gave() {
+        assert_eq!(ruling(None, 0, Unseen::Nothing), no("no answer: the input of the terminal ended"));
     }
 
     #[test]
