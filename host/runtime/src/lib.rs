@@ -34,6 +34,7 @@ mod hooks;
 mod host;
 mod inject;
 mod ledger;
+mod nearest;
 mod open;
 mod outputs;
 mod pick;

@@ -1,12 +1,9 @@
 //! Warnings: problems of a policy that do not stop a host. The operator sees them, and the host opens.
 
 use crate::catalog::Catalog;
+use crate::nearest::nearest;
 use portcullis_policy::{PluginName, Policy};
 use std::fmt;
-
-/// A suggestion may differ from the written name by one edit for each of this many bytes. More edits would suggest
-/// unrelated plugins.
-const BYTES_PER_EDIT: usize = 3;
 
 /// Something in the policy that the operator should look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,53 +52,6 @@ fn installed(catalog: &Catalog) -> Vec<PluginName> {
 }
 
 fn similar(written: &PluginName, installed: &[PluginName]) -> Option<PluginName> {
-    let edits_max = written.as_str().len().div_ceil(BYTES_PER_EDIT);
-    let near = installed.iter().map(|name| (edits(written.as_str(), name.as_str()), name));
-    let nearest = near.filter(|(edits, _)| *edits <= edits_max).min();
-    nearest.map(|(_, name)| name.clone())
-}
-
-/// Returns the Levenshtein distance of two names, which are ASCII and at most 64 bytes long.
-fn edits(one: &str, other: &str) -> usize {
-    let mut previous: Vec<usize> = (0..=other.len()).collect();
-    for (row, a) in one.bytes().enumerate() {
-        let mut current = vec![row + 1];
-        let mut last = row + 1;
-        for (pair, b) in previous.windows(2).zip(other.bytes()) {
-            let (diagonal, above) = (pair[0], pair[1]);
-            last = (diagonal + usize::from(a != b)).min(above + 1).min(last + 1);
-            current.push(last);
-        }
-        previous = current;
-    }
-    previous.last().copied().unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_misspelt_name_gets_the_nearest_installed_one() {
-        let installed = ["files", "web", "memory"].map(|name| PluginName::new(name).unwrap());
-        for (written, expected) in [
-            ("fils", Some("files")),
-            ("flies", Some("files")),
-            ("memroy", Some("memory")),
-            ("wbe", None),
-            ("wep", Some("web")),
-            ("todo", None),
-            ("a-name-of-another-plugin", None),
-        ] {
-            let found = similar(&PluginName::new(written).unwrap(), &installed);
-            assert_eq!(found.as_ref().map(PluginName::as_str), expected, "{written}");
-        }
-    }
-
-    #[test]
-    fn edits_are_counted() {
-        for (one, other, expected) in [("a", "a", 0), ("ab", "b", 1), ("kitten", "sitting", 3), ("abc", "xyz", 3)] {
-            assert_eq!((edits(one, other), edits(other, one)), (expected, expected), "{one} {other}");
-        }
-    }
+    let nearest = nearest(written.as_str(), installed.iter().map(PluginName::as_str))?;
+    installed.iter().find(|name| name.as_str() == nearest).cloned()
 }

@@ -54,6 +54,87 @@ async fn a_missing_and_an_unknown_name_are_told() {
     assert_eq!(reply.message.matches("\n- the arguments: ").count(), 2, "{}", reply.message);
 }
 
+/// The pointers and messages of a document that does not match.
+fn told(schema: &Value, document: &Value) -> Vec<(String, String)> {
+    let mismatches = Schema::of_document(&schema.to_string()).unwrap().mismatches(document);
+    mismatches.into_iter().map(|mismatch| (mismatch.pointer, mismatch.message)).collect()
+}
+
+/// An error about a value outside of a list names the list.
+#[test]
+fn a_value_that_is_not_allowed_is_told_with_those_that_are() {
+    let item = json!({ "properties": { "status": { "enum": ["open", "closed"] } } });
+    let list = json!({ "properties": { "items": { "items": item } } });
+    let wrong = json!({ "items": [{ "status": "done" }] });
+    let expected = ("/items/0/status".to_owned(), r#""done" is not allowed; use "open" or "closed""#.to_owned());
+    assert_eq!(told(&list, &wrong), [expected.clone()]);
+    // As libraries spell it: a constant for each value, and nothing as an alternative.
+    let status = json!({ "oneOf": [{ "const": "open", "description": "x" }, { "const": "closed" }] });
+    let item = json!({ "properties": { "status": { "anyOf": [status, { "type": "null" }] } } });
+    assert_eq!(told(&json!({ "properties": { "items": { "items": item } } }), &wrong), [expected]);
+    let many = json!({ "enum": ["north", "east", "south", "west"] });
+    let nearest = r#""sotuh" is not allowed; use "south" (all: "north", "east", "south" or "west")"#;
+    assert_eq!(told(&many, &json!("sotuh")), [(String::new(), nearest.to_owned())]);
+}
+
+/// A union says which alternative was meant, and which member of it is wrong.
+#[test]
+fn a_union_is_told_by_its_alternative_and_the_member_in_it() {
+    let circle = json!({ "title": "Circle", "required": ["kind", "radius"],
+        "properties": { "kind": { "const": "circle" }, "radius": { "type": "number" } } });
+    let square = json!({ "required": ["kind", "side"],
+        "properties": { "kind": { "const": "square" }, "side": { "type": "number", "minimum": 0 } } });
+    for keyword in ["anyOf", "oneOf"] {
+        let shapes = json!({ "$defs": { "Square": square }, "properties": { "shapes": { "items": {
+            "type": "object", keyword: [circle, { "$ref": "#/$defs/Square" }] } } } });
+        let of = |shape: Value| told(&shapes, &json!({ "shapes": [shape] }));
+        let one = |place: &str, message: &str| [(format!("/shapes/0{place}"), message.to_owned())];
+        assert_eq!(
+            of(json!({ "kind": "square", "side": -1 })),
+            one("/side", "-1 is less than the minimum of 0 (alternative 2 of 2, Square)")
+        );
+        assert_eq!(
+            of(json!({ "kind": "circle", "side": 1 })),
+            one("", r#""radius" is a required property (alternative 1 of 2, Circle)"#)
+        );
+        assert_eq!(
+            of(json!({ "kind": "triangle" })),
+            one("/kind", r#""triangle" is not allowed; use "circle" or "square""#)
+        );
+    }
+    let either = json!({ "anyOf": [{ "type": "string" }, { "type": ["integer", "null"] }] });
+    let types = "[] is not of type string or null or integer".to_owned();
+    assert_eq!(told(&either, &json!([])), [(String::new(), types)]);
+}
+
+/// An error about an unknown name suggests the most similar known one, at every depth.
+#[test]
+fn an_unknown_name_is_told_with_the_nearest_one() {
+    let place = json!({ "additionalProperties": false, "properties": { "file_path": {}, "limit": {} } });
+    let schema = json!({ "$defs": { "Place": place }, "properties": { "at": { "$ref": "#/$defs/Place" } } });
+    for (name, meant) in [("filePath", Some("file_path")), ("limt", Some("limit")), ("offset", None)] {
+        let expected = match meant {
+            Some(meant) => format!("\"{name}\" is unknown; did you mean \"{meant}\"?"),
+            None => format!("\"{name}\" is unknown"),
+        };
+        assert_eq!(told(&schema, &json!({ "at": { name: 1 } })), [("/at".to_owned(), expected)]);
+    }
+    // A name that is there already was not meant by another.
+    let twice = told(&schema, &json!({ "at": { "limit": 1, "limt": 1 } }));
+    assert_eq!(twice, [("/at".to_owned(), r#""limt" is unknown"#.to_owned())]);
+}
+
+/// A union of thousands of wrong values costs no more text than any other error.
+#[test]
+fn errors_of_a_union_are_bounded() {
+    let item = json!({ "anyOf": [{ "items": { "type": "string" } }, { "type": "null" }] });
+    let schema = json!({ "items": item });
+    let document = json!(vec![vec![1; 100]; 100]);
+    let told = told(&schema, &document);
+    assert!(told.len() <= 33, "{}", told.len());
+    assert!(told.last().unwrap().1.ends_with("more errors"), "{told:?}");
+}
+
 /// Many errors are told as far as they help, and counted.
 #[tokio::test]
 async fn a_thousand_errors_are_told_in_short() {

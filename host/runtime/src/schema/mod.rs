@@ -2,11 +2,13 @@
 
 mod cost;
 mod gate;
+mod mismatch;
 pub mod parts;
 
 use crate::json;
 use cost::Cost;
 use jsonschema::{Draft, PatternOptions, Validator};
+pub use mismatch::Mismatch;
 use serde_json::Value;
 
 /// Compiled size of one regular expression, in bytes. Enough for any pattern a person would write.
@@ -14,9 +16,6 @@ const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 /// The most errors that are told at once: more do not help to correct a call.
 const ERRORS_TOLD_MAX: usize = 32;
-
-/// The longest a single error is told, in bytes.
-const ERROR_BYTES_MAX: usize = 400;
 
 /// What schemas are checked with, and its version.
 pub const VALIDATOR: &str = "jsonschema 0.60.2";
@@ -33,15 +32,6 @@ pub enum SchemaError {
     /// It is no JSON Schema.
     #[error("it is not a valid JSON Schema: {0}")]
     Invalid(String),
-}
-
-/// One way in which a document does not match.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mismatch {
-    /// Where, as a JSON Pointer; empty for the document itself.
-    pub pointer: String,
-    /// What is wrong, in words.
-    pub message: String,
 }
 
 /// A compiled schema.
@@ -81,7 +71,7 @@ impl Schema {
             .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
             .offline()
             .build(&document)
-            .map_err(|error| SchemaError::Invalid(cut(error.to_string())))?;
+            .map_err(|error| SchemaError::Invalid(mismatch::cut(error.to_string())))?;
         Ok(Self { document, validator, cost, absent: false })
     }
 
@@ -129,29 +119,19 @@ impl Schema {
         let (values, depth) = json::extent(document);
         if !self.cost.allows(values, depth) {
             let message = "nests too deep, or holds too many values, for this schema to be checked".to_owned();
-            return vec![Mismatch { pointer: String::new(), message }];
+            return vec![Mismatch::new("", message)];
         }
         if self.validator.is_valid(document) {
             return Vec::new();
         }
         let mut errors = self.validator.iter_errors(document);
-        let mut told: Vec<Mismatch> = errors.by_ref().take(ERRORS_TOLD_MAX).map(|error| tell(&error)).collect();
-        let more = errors.count();
+        let mut told: Vec<Mismatch> =
+            errors.by_ref().take(ERRORS_TOLD_MAX).flat_map(|error| mismatch::tell(&error, &self.document)).collect();
+        let more = errors.count() + told.len().saturating_sub(ERRORS_TOLD_MAX);
+        told.truncate(ERRORS_TOLD_MAX);
         if more > 0 {
-            told.push(Mismatch { pointer: String::new(), message: format!("and {more} more errors") });
+            told.push(Mismatch::new("", format!("and {more} more errors")));
         }
         told
     }
-}
-
-fn tell(error: &jsonschema::ValidationError<'_>) -> Mismatch {
-    Mismatch { pointer: error.instance_path().to_string(), message: cut(error.to_string()) }
-}
-
-fn cut(mut text: String) -> String {
-    if text.len() > ERROR_BYTES_MAX {
-        text.truncate(text.floor_char_boundary(ERROR_BYTES_MAX));
-        text.push('…');
-    }
-    text
 }
