@@ -7,7 +7,7 @@
 use crate::ledger::{
     Durable, Found, Ledger, LedgerError, Page, Quota, Sharing, StoreName, Unstored, blocking, milliseconds, now,
 };
-use portcullis_policy::{DependencyKey, PluginName, StoreBinding, StoreScope};
+use portcullis_policy::{Access, DependencyKey, PluginName, StoreBinding, StoreScope};
 use portcullis_sandbox::{BoxFuture, Store, StoreFault, StorePage};
 use rusqlite::ErrorCode;
 use std::sync::Arc;
@@ -41,9 +41,9 @@ impl Stores {
     /// What a call of a plugin gets under a key.
     pub(crate) fn grant(
         &self,
-        plugin: &PluginName,
-        key: &DependencyKey,
+        (plugin, key): (&PluginName, &DependencyKey),
         binding: &StoreBinding,
+        access: Access,
         session: &str,
         principal: &str,
     ) -> Arc<dyn Store> {
@@ -54,7 +54,7 @@ impl Stores {
         };
         let name = StoreName { plugin: plugin.to_string(), key: key.to_string(), sharing };
         let (ledger, name, use_noted) = (Arc::clone(&self.0), Arc::new(name), Arc::default());
-        Arc::new(Granted { ledger, name, binding: *binding, use_noted })
+        Arc::new(Granted { ledger, name, binding: *binding, access, use_noted })
     }
 }
 
@@ -63,6 +63,7 @@ struct Granted {
     ledger: Arc<Ledger>,
     name: Arc<StoreName>,
     binding: StoreBinding,
+    access: Access,
     /// Whether this call has noted its use, so that a call with many reads writes only once.
     use_noted: Arc<AtomicBool>,
 }
@@ -105,6 +106,14 @@ impl Granted {
         }
     }
 
+    /// Refuses a change by a tool that may only read.
+    fn check_writable(&self) -> Result<(), StoreFault> {
+        match self.access {
+            Access::ReadWrite => Ok(()),
+            Access::ReadOnly => Err(StoreFault::ReadOnly),
+        }
+    }
+
     fn quota(&self) -> Quota {
         let bytes = i64::try_from(self.binding.bytes).unwrap_or(i64::MAX);
         Quota { keys: i64::from(self.binding.keys), bytes }
@@ -121,6 +130,9 @@ impl Store for Granted {
     }
 
     fn set(&self, key: String, value: Vec<u8>) -> BoxFuture<'_, Result<(), StoreFault>> {
+        if let Err(fault) = self.check_writable() {
+            return Box::pin(async { Err(fault) });
+        }
         if value.len() as u64 > self.binding.value_bytes {
             let fault = self.fault(&Unstored::Value);
             return Box::pin(async { Err(fault) });
@@ -131,6 +143,9 @@ impl Store for Granted {
     }
 
     fn increment(&self, key: String, delta: u64) -> BoxFuture<'_, Result<u64, StoreFault>> {
+        if let Err(fault) = self.check_writable() {
+            return Box::pin(async { Err(fault) });
+        }
         let (quota, value_bytes) = (self.quota(), self.binding.value_bytes);
         let incremented = self.change(move |change, name| {
             let sum = change.increment(name, key.as_bytes(), delta, quota, now())?;
@@ -141,6 +156,9 @@ impl Store for Granted {
     }
 
     fn delete(&self, key: String) -> BoxFuture<'_, Result<(), StoreFault>> {
+        if let Err(fault) = self.check_writable() {
+            return Box::pin(async { Err(fault) });
+        }
         let deleted = self.change(move |change, name| Ok(change.unstore(name, key.as_bytes(), now())?));
         Box::pin(async move { deleted.await.map_err(|unstored| self.fault(&unstored)) })
     }

@@ -31,6 +31,9 @@ pub enum StoreFault {
     /// The value to increment is not a number, or the sum is too large.
     #[error("it cannot be incremented: {0}")]
     NotANumber(String),
+    /// The tool declares `read` and not `write`.
+    #[error("the store is read-only for this tool: it declares `read` and not `write`")]
+    ReadOnly,
     /// It cannot be reached.
     #[error("the store cannot be used: {0}")]
     Unavailable(String),

@@ -96,8 +96,9 @@ fn request(plugin: &str, steps: &Value) -> Request {
     Request::new(format!("{plugin}.run"), json!({ "steps": steps }).to_string())
 }
 
+/// What came of each step of a call.
 #[track_caller]
-fn results(reply: &Reply) -> Vec<Value> {
+pub(crate) fn results(reply: &Reply) -> Vec<Value> {
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);
     let Some(Output::Json(text)) = &reply.output else { panic!("no JSON") };
     serde_json::from_str(text).unwrap()

@@ -1,6 +1,7 @@
 //! Stores that a call does not have.
 
-use crate::desk::{ok, open, refused, site, take};
+use crate::desk::{notes, ok, open, refused, results, site, take};
+use portcullis::Request;
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -25,6 +26,28 @@ async fn a_store_that_is_unknown_of_another_kind_or_not_granted_is_refused_by_it
         assert_eq!(take(&host, json!([step])).await, [refused(error)], "{store:?}");
     }
     assert_eq!(take(&host, json!([{"op": "open", "store": "notes"}])).await, [ok(Value::Null)]);
+}
+
+/// A tool that declares `read` and not `write` reads what others wrote, and changes nothing.
+#[tokio::test]
+async fn a_tool_that_declares_no_more_than_reading_cannot_change_its_store() {
+    let site = site().await;
+    let host = open(&site, &notes("")).await;
+    take(&host, json!([{"op": "set", "store": "notes", "key": "a", "text": "1"}])).await;
+    let steps = json!({ "steps": [
+        {"op": "set", "store": "notes", "key": "a", "text": "2"},
+        {"op": "set", "store": "notes", "key": "b", "text": "2"},
+        {"op": "increment", "store": "notes", "key": "a", "number": 1},
+        {"op": "delete", "store": "notes", "key": "a"},
+        {"op": "get", "store": "notes", "key": "a"},
+        {"op": "list", "store": "notes"},
+    ] });
+    let looked = results(&host.call(Request::new("state-one.look", steps.to_string())).await);
+    let refusal = refused("the store is read-only for this tool: it declares `read` and not `write`");
+    assert_eq!(looked[..4], vec![refusal; 4], "{looked:?}");
+    let read =
+        take(&host, json!([{"op": "get", "store": "notes", "key": "a"}, {"op": "list", "store": "notes"}])).await;
+    assert_eq!(looked[4..], read, "it reads as any other");
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ pub(crate) use describe::{bound_lines, describe_handles};
 pub(crate) use narrow::unnamed_host;
 pub use reach::Reach;
 pub(crate) use reach::reach;
+use reach::store_access;
 
 use super::Rejection;
 use super::authorize::ApprovedCall;
@@ -80,7 +81,9 @@ impl ApprovedCall {
             }
             Some(Grant::Store(binding)) => {
                 let (session, principal) = (question::session(&request.origin), request.origin.principal.to_string());
-                let store = host.stores.grant(&self.call.plugin.name, key, binding, &session, &principal);
+                let name_and_key = (&self.call.plugin.name, key);
+                let access = store_access(&self.call.tool);
+                let store = host.stores.grant(name_and_key, binding, access, &session, &principal);
                 handles.store_key(name, Some(store));
             }
             Some(Grant::Service(_)) | None => ungranted(handles, name, kind),

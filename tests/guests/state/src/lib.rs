@@ -24,6 +24,12 @@ fn run(arguments: Steps) -> Result<Value, Failure> {
     take(&arguments.steps)
 }
 
+/// Takes steps as a tool that declares no more than reading.
+#[tool(requires(read))]
+fn look(arguments: Steps) -> Result<Value, Failure> {
+    take(&arguments.steps)
+}
+
 #[cfg(target_arch = "wasm32")]
 fn take(steps: &[Step]) -> Result<Value, Failure> {
     let mut hand = hand::Hand::default();
@@ -38,7 +44,7 @@ fn take(steps: &[Step]) -> Result<Value, Failure> {
 plugin! {
     name: "state-one",
     description: "Does to its state whatever it is told to.",
-    tools: [run],
+    tools: [run, look],
     dependencies: [
         optional store "notes": "to be written to",
         optional store "session": "to be shared by one session",

@@ -3,7 +3,7 @@
 use super::{given, narrow};
 use crate::catalog::{Plugin, Tool};
 use crate::grants::Grant;
-use portcullis_policy::Access;
+use portcullis_policy::{Access, Permission};
 
 /// Methods of HTTP that only look. RFC 9110 section 9.2.1.
 const SAFE_METHODS: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
@@ -25,6 +25,14 @@ pub(crate) fn reach(plugin: &Plugin, tool: &Tool) -> Reach {
         .fold(Reach::default(), |all, one| Reach { writes: all.writes || one.writes, leaves: all.leaves || one.leaves })
 }
 
+/// What a tool may do with its stores. One that declares `read` and not `write` only reads them, as it does directories.
+/// A tool without either permission declares nothing about files, and its stores are its own.
+pub(crate) fn store_access(tool: &Tool) -> Access {
+    let permissions = tool.permissions();
+    let only_reads = permissions.contains(Permission::Read) && !permissions.contains(Permission::Write);
+    if only_reads { Access::ReadOnly } else { Access::ReadWrite }
+}
+
 fn of(grant: &Grant, tool: &Tool) -> Reach {
     match grant {
         Grant::Directory(bound) => {
@@ -34,7 +42,7 @@ fn of(grant: &Grant, tool: &Tool) -> Reach {
             let looks = |method: &String| SAFE_METHODS.contains(&method.as_str());
             Reach { writes: !client.binding().methods.iter().all(looks), leaves: true }
         }
-        Grant::Store(_) => Reach { writes: true, leaves: false },
+        Grant::Store(_) => Reach { writes: store_access(tool) == Access::ReadWrite, leaves: false },
         // The application's own code: nothing holds it to less.
         Grant::Service(_) => Reach { writes: true, leaves: true },
     }
