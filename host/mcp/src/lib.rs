@@ -25,7 +25,7 @@ mod tasks;
 mod tools;
 
 pub use error::ServerError;
-pub use options::{APPROVAL_WAIT_DEFAULT, ClientAnswers, ListTools, ServerOptions};
+pub use options::{APPROVAL_WAIT_DEFAULT, ClientAnswers, DeniedTools, ListTools, ServerOptions};
 pub use portcullis::ToolNames;
 pub use server::Server;
 pub use stdio::{serve_stdio, serve_stdio_until};

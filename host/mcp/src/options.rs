@@ -21,6 +21,8 @@ pub struct ServerOptions {
     pub tool_names: ToolNames,
     /// Which tools are listed.
     pub list_tools: ListTools,
+    /// Whether the tools are listed that no call could run under the policy.
+    pub denied_tools: DeniedTools,
     /// Whether a result links to the kept output that it is cut from. Some clients cannot read a link.
     pub resource_links: bool,
     /// Maximum time that a call waits for an approver if its client does not ask one itself. After that the client gets
@@ -52,6 +54,17 @@ pub enum ListTools {
     Search,
 }
 
+/// What becomes of tools that can never run under the policy: denied to every caller, or without a grant that they
+/// need. A call of such a tool by its name gets the policy's reason in either case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeniedTools {
+    /// They are neither listed nor found, so that no model spends a turn on them.
+    #[default]
+    Hide,
+    /// They are listed as every other tool.
+    List,
+}
+
 impl Default for ServerOptions {
     fn default() -> Self {
         Self {
@@ -60,6 +73,7 @@ impl Default for ServerOptions {
             client_answers: ClientAnswers::default(),
             tool_names: ToolNames::default(),
             list_tools: ListTools::default(),
+            denied_tools: DeniedTools::default(),
             resource_links: true,
             approval_wait: APPROVAL_WAIT_DEFAULT,
             task_after: Duration::from_secs(10),

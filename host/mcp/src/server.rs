@@ -7,7 +7,7 @@ use crate::options::ServerOptions;
 use crate::stopping::Stopping;
 use crate::subscriptions::Subscribers;
 use crate::tasks::Tasks;
-use crate::tools::{Listing, Listings};
+use crate::tools::{Listing, ListingOptions, Listings};
 use portcullis::Host;
 use std::sync::Arc;
 
@@ -39,7 +39,8 @@ impl Server {
             Some(session) => Session::Said(Arc::from(session.as_str())),
             None => Session::Process(Arc::from(random_id()?)),
         };
-        let listings = Listings::new(&host, options.tool_names, options.list_tools)?;
+        let listed = ListingOptions { list: options.list_tools, denied: options.denied_tools };
+        let listings = Listings::new(&host, options.tool_names, listed)?;
         let (approvals, tasks) = (approval::Waiting::default(), Tasks::default());
         let subscribers = Subscribers::default();
         let inner = Arc::new(Inner { host, options, session, listings, approvals, tasks, subscribers });

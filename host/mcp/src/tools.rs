@@ -5,7 +5,7 @@ mod page;
 mod route;
 mod short;
 
-pub(crate) use listing::{Listing, Listings};
+pub(crate) use listing::{Listing, ListingOptions, Listings};
 pub(crate) use page::list;
 pub(crate) use route::Route;
 pub use short::{ShortTool, short_list};

@@ -14,10 +14,12 @@ use crate::decision::{Decision, Source, Verdict};
 use crate::error::PolicyError;
 use crate::evaluate::{Matter, Question, ResourceQuestion, Settled};
 use crate::explain::{Explanation, explain};
+use crate::hint::Hint;
 use crate::layer::{Layer, LayerError, Layers};
 use crate::leniency::Leniency;
 use crate::limits::Limits;
-use crate::name::{DependencyKey, PluginName};
+use crate::name::{DependencyKey, PluginName, ToolName};
+use crate::permission::{Permission, Permissions};
 use crate::record_keeping::RecordKeeping;
 use crate::rule::Rule;
 
@@ -191,6 +193,29 @@ impl Policy {
     /// What is decided where no rule speaks.
     pub fn default_decision(&self) -> Decision {
         self.default
+    }
+
+    /// Whether some caller could get another decision than deny on some call of a tool. If not, no arguments, no session
+    /// and no principal make a difference.
+    pub fn may_permit(&self, tool: &ToolName, permissions: Permissions, hints: &[Hint]) -> bool {
+        let concerning = || self.rules.iter().filter(|rule| rule.concerns(tool, permissions, hints));
+        if self.forbids(tool, permissions, hints) {
+            return false;
+        }
+        let lifted = |part: Option<Permission>| {
+            let mut lifting = concerning().filter(|rule| rule.decision != Decision::Deny && rule.may_lift());
+            lifting.any(|rule| rule.permission.is_none() || rule.permission == part)
+        };
+        self.default != Decision::Deny
+            || match permissions.is_empty() {
+                true => lifted(None),
+                false => permissions.iter().all(|permission| lifted(Some(permission))),
+            }
+    }
+
+    /// Whether a rule denies every call of a tool. Another rule cannot lift that.
+    pub fn forbids(&self, tool: &ToolName, permissions: Permissions, hints: &[Hint]) -> bool {
+        self.rules.iter().any(|rule| rule.denies_everything() && rule.concerns(tool, permissions, hints))
     }
 
     fn verdict_on(&self, matter: &Matter<'_>) -> Verdict {

@@ -116,6 +116,11 @@ impl Rule {
         self.trust == Trust::Untrusted && self.decision == Decision::Allow
     }
 
+    /// Whether it denies every call of its tools, for every caller and all arguments.
+    pub(crate) fn denies_everything(&self) -> bool {
+        self.decision == Decision::Deny && self.when.is_none() && self.subject == Subject::default()
+    }
+
     /// Whether it may lift a deny: neither an untrusted project nor a plugin's claim of itself does.
     pub(crate) fn may_lift(&self) -> bool {
         self.trust == Trust::Trusted && self.hint.is_none()

@@ -248,6 +248,17 @@ proptest! {
     }
 
     #[test]
+    fn a_tool_that_no_call_can_run_is_denied_to_every_caller(
+        default in any_default(), rules in any_rules(), hinted in any_hinted_rule(), asked in any_question(),
+    ) {
+        let policy = policy(default, &[rules, vec![hinted]].concat());
+        let (tool, permissions, hints) = (&asked.tool, asked.permissions, &asked.hints[..]);
+        let may_permit = policy.may_permit(tool, permissions, hints);
+        prop_assert!(may_permit || policy.decide(&asked.question()).decision == Decision::Deny);
+        prop_assert!(!(may_permit && policy.forbids(tool, permissions, hints)));
+    }
+
+    #[test]
     fn removing_an_allow_never_makes_a_decision_milder(
         default in any_default(), rules in any_rules(), removed in any_rule(), asked in any_question(),
     ) {

@@ -154,6 +154,14 @@ impl Host {
         call::is_callable(&self.policy(), tool)
     }
 
+    /// Whether some call of a tool could run under the policy: it is not denied to every caller, can be called, and has
+    /// the grants that it cannot do without.
+    pub fn may_run(&self, plugin: &Plugin, tool: &Tool) -> bool {
+        self.is_callable(tool)
+            && self.policy().may_permit(tool.name(), tool.permissions(), tool.hints())
+            && call::missing_keys(plugin, tool).next().is_none()
+    }
+
     /// The plugins from now on: the receiver hears of each time they change.
     pub fn catalog_changes(&self) -> watch::Receiver<Arc<Catalog>> {
         self.0.catalog.subscribe()

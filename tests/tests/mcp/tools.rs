@@ -1,7 +1,7 @@
 //! The list of tools: order, pages, definitions, names, and hints that follow the policy.
 
 use crate::wire::{Desk, ERAS, Era, OPEN};
-use portcullis_tests::{Manifest, Tool, built_guest, guest};
+use portcullis_tests::{Manifest, Tool, built_guest, guest, shipped_plugin};
 use serde_json::{Value, json};
 
 fn names(page: &Value) -> Vec<String> {
@@ -118,6 +118,67 @@ fn hints_follow_the_policy_and_not_the_author() {
     let page = desk.client(Era::Modern).result("tools/list", json!({}));
     assert_eq!(definition(&page, "clerk__note")["annotations"], writes);
     assert_eq!(definition(&page, "clerk__echo")["annotations"], reads, "it asks for no right, and reaches nothing");
+}
+
+/// A tool that no call could run is not listed, and says why when it is called by its name. What some arguments, or
+/// some caller, could run is listed.
+#[test]
+fn a_tool_that_can_never_run_is_listed_only_on_request() {
+    let rules = [
+        ("clerk.*", "allow", ""),
+        ("clerk.note", "deny", ""),
+        ("clerk.echo", "deny", "when = { text = \"secret\" }"),
+        ("needy.*", "allow", ""),
+        ("guarded.*", "ask", ""),
+    ];
+    let rule = |(tool, decision, more)| format!("[[rule]]\ntool = \"{tool}\"\ndecision = \"{decision}\"\n{more}\n");
+    let desk = Desk::new(&rules.map(rule).concat());
+    desk.site.plugin(
+        "needy",
+        &guest("good", &Manifest::of("needy").directory("place", false).tool(|tool| tool.required = 1)),
+    );
+    for name in ["guarded", "unnamed"] {
+        desk.site.plugin(name, &guest("good", &Manifest::of(name)));
+    }
+    let listed = |arguments: &[&str]| names(&desk.client_with(Era::Modern, arguments).result("tools/list", json!({})));
+    let (shown, all) = (listed(&[]), listed(&["--list-denied"]));
+    for name in ["clerk__echo", "clerk__add", "guarded__run"] {
+        assert!(shown.contains(&name.to_owned()) && all.contains(&name.to_owned()), "{name} in {shown:?}");
+    }
+    for name in ["clerk__note", "needy__run", "unnamed__run", "done"] {
+        assert!(!shown.contains(&name.to_owned()) && all.contains(&name.to_owned()), "{name} in {shown:?}");
+    }
+    let reply = desk.client(Era::Modern).call("needy__run", json!({}));
+    assert!(reply["content"][0]["text"].as_str().unwrap().contains("`place`"), "{reply}");
+    let mut search = desk.client_with(Era::Modern, &["--search"]);
+    let found = search.call("tools__search", json!({ "query": "clerk note echo needy unnamed run", "limit": 20 }));
+    let found = names(&found["structuredContent"]);
+    assert!(found.contains(&"clerk__echo".to_owned()) && !found.contains(&"clerk__note".to_owned()), "{found:?}");
+    assert!(!found.contains(&"needy__run".to_owned()) && !found.contains(&"unnamed__run".to_owned()), "{found:?}");
+}
+
+/// The hint of a tool that declares `read` alone holds, because its store refuses changes.
+#[test]
+fn a_tool_that_only_reads_its_store_is_announced_as_read_only() {
+    let stores = "[plugin.todo]\nstore.items = {}\n[plugin.memory]\nstore.notes = {}\n";
+    let desk = Desk::new(&format!("{stores}{OPEN}"));
+    for name in ["todo", "memory"] {
+        desk.site.plugin(name, &shipped_plugin(name));
+    }
+    let page = desk.client(Era::Modern).result("tools/list", json!({}));
+    for (name, read_only) in [
+        ("todo__read", true),
+        ("todo__write", false),
+        ("memory__get", true),
+        ("memory__list", true),
+        ("memory__set", false),
+        ("memory__delete", false),
+        ("memory__increment", false),
+    ] {
+        let hints = definition(&page, name)["annotations"].clone();
+        let expected = (&json!(read_only), &json!(!read_only));
+        assert_eq!((&hints["readOnlyHint"], &hints["destructiveHint"]), expected, "{name}");
+    }
 }
 
 #[test]

@@ -32,6 +32,9 @@ pub(crate) struct ServeArguments {
     /// List two tools in place of all: one finds the others, and one calls them
     #[arg(long)]
     pub(crate) search: bool,
+    /// List the tools too that can never run under the policy
+    #[arg(long)]
+    pub(crate) list_denied: bool,
     /// Whether an answer that comes through the client counts as a person's
     #[arg(long, value_enum, value_name = "WHO", default_value_t = Answers::Nobody)]
     pub(crate) client_answers: Answers,

@@ -15,7 +15,7 @@ use following::{FollowedAccess, Following};
 use portcullis::policy::Principal;
 use portcullis::{FileWatch, Host};
 use portcullis_mcp::http::{self, HttpOptions, Reach, Running};
-use portcullis_mcp::{ClientAnswers, ListTools, Server, ServerOptions, ToolNames, serve_stdio_until};
+use portcullis_mcp::{ClientAnswers, DeniedTools, ListTools, Server, ServerOptions, ToolNames, serve_stdio_until};
 use std::net::SocketAddr;
 use std::pin::pin;
 use tokio::signal::unix::{SignalKind, signal};
@@ -54,6 +54,7 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
             Names::Short => ToolNames::Short,
         },
         list_tools: if arguments.search { ListTools::Search } else { ListTools::All },
+        denied_tools: if arguments.list_denied { DeniedTools::List } else { DeniedTools::Hide },
         resource_links: !arguments.no_resource_links,
         approval_wait: arguments.approval_wait,
         task_after: arguments.task_after,
@@ -155,7 +156,11 @@ fn contents(host: &Host) -> String {
         1 => format!("1 {one}"),
         many => format!("{many} {one}s"),
     };
-    let contents = format!("{} of {}", counted(tools, "tool"), counted(plugins, "plugin"));
+    let mut contents = format!("{} of {}", counted(tools, "tool"), counted(plugins, "plugin"));
+    let denied = catalog.tools().filter(|(plugin, tool)| !host.may_run(plugin, tool)).count();
+    if denied > 0 {
+        contents = format!("{contents}; the policy never lets {} run", counted(denied, "tool"));
+    }
     match catalog.refused().len() {
         0 => contents,
         refused => format!("{contents} ({} refused: `portcullis list` says why)", counted(refused, "plugin")),

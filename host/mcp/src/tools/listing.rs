@@ -3,7 +3,7 @@
 use super::short::{CALL, ShortTool, short_list};
 use crate::annotations;
 use crate::error::ServerError;
-use crate::options::ListTools;
+use crate::options::{DeniedTools, ListTools};
 use portcullis::{Catalog, Host, Offer, Plugin, Reach, ToolNames};
 use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
@@ -26,6 +26,8 @@ pub(crate) struct Listed {
     pub(crate) tool: Arc<portcullis::Tool>,
     /// Its definition.
     pub(crate) definition: Tool,
+    /// Whether clients are shown it. One that can never run under the policy is known by its name alone.
+    pub(super) shown: bool,
     /// Its definition for clients of the handshake era, where it differs: they know only outputs that are objects.
     legacy: Option<Tool>,
 }
@@ -46,12 +48,14 @@ impl Listing {
         self.index.get(name).and_then(|at| self.tools.get(*at))
     }
 
-    /// The tools that fit a need best, the best first. The host's own are listed anyway, and left out.
+    /// The tools that fit a need best, the best first. The host's own are listed anyway, and left out, as are those that
+    /// are not shown.
     pub(super) fn search(&self, query: &str, limit: usize) -> Vec<&Listed> {
-        let own = self.tools.iter().filter(|listed| listed.plugin.is_standard()).count();
-        let found = self.catalog.pick(query, limit + own);
-        let found = found.iter().filter(|offer| !offer.plugin.is_standard());
-        found.filter_map(|offer| self.find(&offer.tool.name().to_string())).take(limit).collect()
+        let is_found = |listed: &&Listed| listed.shown && !listed.plugin.is_standard();
+        let left_out = self.tools.iter().filter(|listed| !is_found(listed)).count();
+        let found = self.catalog.pick(query, limit + left_out);
+        let found = found.iter().filter_map(|offer| self.find(&offer.tool.name().to_string()));
+        found.filter(is_found).take(limit).collect()
     }
 
     /// The definition that a name stands for.
@@ -60,10 +64,10 @@ impl Listing {
         short.or_else(|| self.find(name).map(|listed| &listed.definition))
     }
 
-    fn new(host: &Host, catalog: Arc<Catalog>, names: Vec<String>, list: ListTools) -> Self {
+    fn new(host: &Host, catalog: Arc<Catalog>, names: Vec<String>, how: ListingOptions) -> Self {
         let mut tools = Vec::with_capacity(names.len());
         let mut index = HashMap::new();
-        let short = match list {
+        let short = match how.list {
             ListTools::All => None,
             ListTools::Search => Some(short_list(&catalog).map(defined)),
         };
@@ -75,7 +79,7 @@ impl Listing {
             // A full name holds a dot, and the names that clients know hold none: they cannot meet.
             index.insert(offer.tool.name().to_string(), tools.len());
             index.insert(name.clone(), tools.len());
-            tools.push(listed(host, offer, name));
+            tools.push(listed(host, offer, name, how.denied));
         }
         Self { catalog, tools, index, short }
     }
@@ -88,7 +92,8 @@ fn defined(tool: ShortTool) -> Tool {
     Tool::new(tool.name, tool.description, object(&tool.schema)).with_annotations(annotations::of(reach))
 }
 
-fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String) -> Listed {
+fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String, denied: DeniedTools) -> Listed {
+    let shown = denied == DeniedTools::List || host.may_run(&plugin, &tool);
     let mut definition = Tool::new(name, tool.description().to_owned(), object(tool.schema().document()))
         .with_annotations(annotations::of(host.reach(&plugin, &tool)));
     if let Some(title) = tool.title() {
@@ -100,7 +105,7 @@ fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String) -> Listed {
         definition = definition.with_raw_output_schema(object(schema));
     }
     let is_object = schema.is_some_and(|schema| schema.get("type").and_then(Value::as_str) == Some("object"));
-    Listed { plugin, tool, definition, legacy: legacy.filter(|_| !is_object) }
+    Listed { plugin, tool, definition, shown, legacy: legacy.filter(|_| !is_object) }
 }
 
 /// A schema that is an object; a boolean one as the object that says the same.
@@ -112,10 +117,17 @@ fn object(schema: &Value) -> Arc<JsonObject> {
     })
 }
 
+/// Which tools are listed, as the operator says.
+#[derive(Clone, Copy)]
+pub(crate) struct ListingOptions {
+    pub(crate) list: ListTools,
+    pub(crate) denied: DeniedTools,
+}
+
 /// The listing of the catalog as it is, made anew when the catalog has changed.
 pub(crate) struct Listings {
     names: ToolNames,
-    list: ListTools,
+    how: ListingOptions,
     current: RwLock<Arc<Listing>>,
 }
 
@@ -124,15 +136,15 @@ impl Listings {
     ///
     /// # Errors
     /// Two tools would have one name.
-    pub(crate) fn new(host: &Host, names: ToolNames, list: ListTools) -> Result<Self, ServerError> {
+    pub(crate) fn new(host: &Host, names: ToolNames, how: ListingOptions) -> Result<Self, ServerError> {
         let catalog = host.catalog();
         let offers: Vec<Offer> = catalog.offers().collect();
         let assigned = match names {
             ToolNames::Full => names.assign_leniently(&offers),
             ToolNames::Short => names.assign(&offers)?,
         };
-        let listing = Listing::new(host, catalog, assigned, list);
-        Ok(Self { names, list, current: RwLock::new(Arc::new(listing)) })
+        let listing = Listing::new(host, catalog, assigned, how);
+        Ok(Self { names, how, current: RwLock::new(Arc::new(listing)) })
     }
 
     /// The tools as they are now. A name that has come to be shared is given to neither tool.
@@ -143,7 +155,7 @@ impl Listings {
             return known;
         }
         let assigned = self.names.assign_leniently(&catalog.offers().collect::<Vec<Offer>>());
-        let listing = Arc::new(Listing::new(host, catalog, assigned, self.list));
+        let listing = Arc::new(Listing::new(host, catalog, assigned, self.how));
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&listing);
         listing
     }

@@ -28,8 +28,8 @@ pub(crate) fn list(listing: &Listing, after: Option<&str>, legacy: bool) -> Resu
             listing.tools.partition_point(|listed| *listed.tool.name() <= after)
         }
     };
-    let rest = listing.tools.get(start..).unwrap_or_default();
-    let page = rest.get(..PAGE_TOOLS).unwrap_or(rest);
+    let rest: Vec<_> = listing.tools.iter().skip(start).filter(|listed| listed.shown).collect();
+    let page = rest.get(..PAGE_TOOLS).unwrap_or(&rest);
     let definitions = page.iter().map(|listed| listed.definition(legacy).clone()).collect();
     let mut result = page_of(definitions);
     if page.len() < rest.len() {
@@ -48,7 +48,7 @@ fn short_page(
     if after.is_some() {
         return Err(cursor::unknown());
     }
-    let own = listing.tools.iter().filter(|listed| listed.plugin.is_standard());
+    let own = listing.tools.iter().filter(|listed| listed.shown && listed.plugin.is_standard());
     Ok(page_of(short.iter().chain(own.map(|listed| listed.definition(legacy))).cloned().collect()))
 }
 
