@@ -28,6 +28,9 @@ mod files;
 #[path = "binary/escapes.rs"]
 mod escapes;
 
+#[path = "binary/policy_lines.rs"]
+mod policy_lines;
+
 #[path = "binary/processes.rs"]
 mod processes;
 

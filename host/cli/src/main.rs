@@ -17,6 +17,7 @@ mod json;
 mod opening;
 mod outlook;
 mod plugin_file;
+mod policy_lines;
 mod progress;
 mod prompt;
 mod question;

@@ -1,6 +1,7 @@
 //! A plugin as `inspect` and `check` show it, whether it comes from the catalog or from a file.
 
 use crate::plugin_file::PluginFile;
+use crate::policy_lines;
 use portcullis::policy::Permissions;
 use portcullis::{Contract, DependencyKind, Hint, Host, Manifest, Plugin, Surface};
 use serde::Serialize;
@@ -28,6 +29,9 @@ pub(crate) struct PluginView {
     pub(crate) previews: bool,
     pub(crate) dependencies: Vec<DependencyView>,
     pub(crate) tools: Vec<ToolView>,
+    /// What a policy would have to say for its tools to run, where it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) policy_lines: Option<String>,
 }
 
 /// A handle that a plugin asks for.
@@ -92,6 +96,7 @@ impl PluginView {
             previews: plugin.previews(),
             dependencies: dependencies.collect(),
             tools: tools.collect(),
+            policy_lines: policy_lines::of_plugin(host, plugin),
         }
     }
 
@@ -129,6 +134,7 @@ impl PluginView {
             previews,
             dependencies: dependencies.collect(),
             tools: tools.collect(),
+            policy_lines: policy_lines::of_manifest(manifest),
         }
     }
 }

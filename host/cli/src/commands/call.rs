@@ -47,7 +47,7 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
     let ended = to_its_end(&host, &status, &cancellation, call, beside).await?;
     let shown = streamed.end()?;
     let Some(reply) = ended else { return super::fail(INTERRUPTED, Exit::ToolFailed, context) };
-    reply::show_after(&shown, &reply, context)?;
+    reply::show_after(&shown, &host, &reply, context)?;
     remind_of_trust(&host, &reply, context);
     remind_of_check(&host, &reply, context);
     Ok(Exit::after(&reply))

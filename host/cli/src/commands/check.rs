@@ -6,6 +6,7 @@ use super::Context;
 use crate::arguments::CheckArguments;
 use crate::exit_code::Exit;
 use crate::plugin_file::PluginFile;
+use crate::policy_lines::{self, HEADING};
 use crate::style::Look;
 use crate::{json, opening, remedy, view};
 use anyhow::Context as _;
@@ -44,7 +45,8 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
         true => json::line(&document(&examined, &lints, &conformance))?,
         false => {
             let (line, reasons) = conformance::text(&conformance, loaded(&examined), context);
-            text(path, &examined, &line, context) + &lint_lines(&lints, context) + &reasons
+            let lines = policy_lines(&examined).map(|lines| format!("\n{HEADING}\n\n{lines}"));
+            text(path, &examined, &line, context) + &lint_lines(&lints, context) + &reasons + &lines.unwrap_or_default()
         }
     };
     context.terminal.print(&text)?;
@@ -132,10 +134,17 @@ fn document(examined: &Examined, lints: &[Lint], conformance: &Conformance) -> V
         "reviews": loaded(examined).map(Loaded::reviews),
         "previews": loaded(examined).map(Loaded::previews),
         "descriptions": examined.descriptions,
+        "policy_lines": policy_lines(examined),
         "problems": examined.problems.iter().map(problem).collect::<Vec<_>>(),
         "lints": lints.iter().map(lint).collect::<Vec<_>>(),
         "conformance": conformance::document(conformance, loaded(examined)),
     })
+}
+
+/// What a policy needs for the plugin, where a host would load it.
+fn policy_lines(examined: &Examined) -> Option<String> {
+    let manifest = examined.manifest.as_ref().filter(|_| examined.problems.is_empty());
+    manifest.and_then(policy_lines::of_manifest)
 }
 
 fn text(path: &Path, examined: &Examined, conformance: &str, context: &Context) -> String {

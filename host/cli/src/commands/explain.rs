@@ -4,6 +4,7 @@ use super::Context;
 use crate::arguments::ExplainArguments;
 use crate::exit_code::Exit;
 use crate::failure::OpenFault;
+use crate::policy_lines::{self, HEADING, WithLines};
 use crate::style::{Look, Style};
 use crate::table::{Cell, Table};
 use crate::{json, opening, view};
@@ -25,10 +26,16 @@ pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyho
     };
     match host.explain(request) {
         Ok(explained) => {
-            let text = match context.json {
-                true => json::line(&explained)?,
-                false => text(&explained, &not_granted(&host, &explained), context.terminal.style())?,
+            let not_granted = not_granted(&host, &explained);
+            let denied = explained.explanation.verdict.decision == Decision::Deny || !not_granted.is_empty();
+            let lines = if denied { policy_lines(&host, &explained) } else { None };
+            let mut text = match context.json {
+                true => json::line(&WithLines::new(&explained, lines.as_deref()))?,
+                false => text(&explained, &not_granted, context.terminal.style())?,
             };
+            if let (Some(lines), false) = (lines, context.json) {
+                text.push_str(&format!("\n{HEADING}\n\n{lines}"));
+            }
             context.terminal.print(&text)?;
             Ok(Exit::Completed)
         }
@@ -133,6 +140,12 @@ fn not_granted(host: &Host, explained: &Explained) -> Vec<String> {
     let catalog = host.catalog();
     let tool = catalog.tools().find(|(_, tool)| *tool.name() == explained.tool);
     tool.map(|(plugin, tool)| host.missing_grants(plugin, tool)).unwrap_or_default()
+}
+
+fn policy_lines(host: &Host, explained: &Explained) -> Option<String> {
+    let catalog = host.catalog();
+    let (plugin, tool) = catalog.tools().find(|(_, tool)| *tool.name() == explained.tool)?;
+    policy_lines::of_tool(host, plugin, tool)
 }
 
 fn look(decision: Decision) -> Look {

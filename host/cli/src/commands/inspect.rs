@@ -5,6 +5,7 @@ use super::check::{self, Examined};
 use crate::arguments::InspectArguments;
 use crate::exit_code::Exit;
 use crate::plugin_file::PluginFile;
+use crate::policy_lines::HEADING;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Table};
 use crate::view::{self, PluginView, ToolView};
@@ -103,6 +104,10 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
     text.push_str(&facts.render(style, "", None));
     for tool in &plugin.tools {
         write_tool(&mut text, tool, style, width)?;
+    }
+    if let Some(lines) = &plugin.policy_lines {
+        writeln!(text, "\n{HEADING}\n")?;
+        text.push_str(lines);
     }
     Ok(text)
 }

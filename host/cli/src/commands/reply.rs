@@ -1,23 +1,26 @@
 //! A reply as `portcullis call` prints it.
 
 use super::Context;
+use crate::policy_lines::{self, HEADING, WithLines};
 use crate::style::Look;
 use crate::{json, view};
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Blob, Code, Outcome, Output, Part, Reply};
+use portcullis::{Blob, Code, Host, Outcome, Output, Part, Reply};
 use std::io;
 
 /// Digits of a call's id that are shown to a person.
 const ID_DIGITS: usize = 8;
 
-pub(super) fn show(reply: &Reply, context: &Context) -> anyhow::Result<()> {
-    show_after("", reply, context)
+pub(super) fn show(host: &Host, reply: &Reply, context: &Context) -> anyhow::Result<()> {
+    show_after("", host, reply, context)
 }
 
-/// Shows a reply of whose text the beginning is on the screen already.
-pub(super) fn show_after(shown: &str, reply: &Reply, context: &Context) -> anyhow::Result<()> {
+/// Shows a reply of whose text the beginning is on the screen already. A denial that the policy could lift comes with
+/// the lines that lift it.
+pub(super) fn show_after(shown: &str, host: &Host, reply: &Reply, context: &Context) -> anyhow::Result<()> {
+    let lines = if wants_a_wider_policy(reply) { policy_lines::of_reply(host, reply) } else { None };
     if context.json {
-        return Ok(context.terminal.print(&json::line(reply)?)?);
+        return Ok(context.terminal.print(&json::line(&WithLines::new(reply, lines.as_deref()))?)?);
     }
     match &reply.output {
         Some(output) => show_output(shown, output, reply, context)?,
@@ -26,6 +29,9 @@ pub(super) fn show_after(shown: &str, reply: &Reply, context: &Context) -> anyho
                 context.terminal.print("\n")?;
             }
             show_failure(reply, context);
+            if let Some(lines) = lines {
+                context.terminal.note(format_args!("{HEADING}\n\n{lines}"));
+            }
         }
     }
     Ok(())

@@ -181,7 +181,7 @@ async fn resume(id: &str, context: &Context) -> anyhow::Result<Exit> {
     let ended = to_its_end(&host, &status, &cancellation, resumed, pending()).await?;
     match ended {
         Some(Ok(reply)) => {
-            reply::show(&reply, context)?;
+            reply::show(&host, &reply, context)?;
             if reply::wants_a_wider_policy(&reply) && host.approvals().question(id)?.status == Status::Approved {
                 context
                     .terminal

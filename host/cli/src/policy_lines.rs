@@ -1,0 +1,144 @@
+//! What a policy would have to say so that a tool could run: lines to paste, for the person who writes the policy.
+
+use portcullis::policy::{Access, DependencyKey, Permission, Permissions, PluginName, Policy};
+use portcullis::{DependencyKind, Host, Manifest, Plugin, Reply, Tool};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// What comes before the lines where a person reads them.
+pub(crate) const HEADING: &str = "To grant it, add these lines to the policy:";
+
+/// A document for programs, with the lines as a field where there are some.
+#[derive(Serialize)]
+pub(crate) struct WithLines<'a, T: Serialize> {
+    #[serde(flatten)]
+    document: &'a T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy_lines: Option<&'a str>,
+}
+
+impl<'a, T: Serialize> WithLines<'a, T> {
+    pub(crate) fn new(document: &'a T, policy_lines: Option<&'a str>) -> Self {
+        Self { document, policy_lines }
+    }
+}
+
+/// What a policy lacks.
+#[derive(Default)]
+struct Lacking {
+    /// The tools that no rule permits, as a rule names them.
+    rule: Option<String>,
+    /// The lines of bindings, below the heading of their plugin.
+    bindings: Vec<String>,
+}
+
+/// The lines that a tool lacks under the policy of a host; none where it can run, or where a rule forbids it.
+pub(crate) fn of_tool(host: &Host, plugin: &Plugin, tool: &Tool) -> Option<String> {
+    let policy = host.policy();
+    let missing = host.missing_grants(plugin, tool);
+    let keys = plugin.dependencies().iter().filter(|(key, _)| missing.contains(&key.to_string()));
+    let access = access(tool.permissions());
+    let lacking = Lacking {
+        rule: lacks_rule(&policy, tool).then(|| tool.name().to_string()),
+        bindings: keys.map(|(key, dependency)| binding(dependency.kind, key.as_str(), access)).collect(),
+    };
+    lacking.lines(plugin.name().as_str(), has_table(&policy, plugin.name()))
+}
+
+/// The lines that the tool of a denied reply lacks.
+pub(crate) fn of_reply(host: &Host, reply: &Reply) -> Option<String> {
+    let catalog = host.catalog();
+    let (plugin, tool) = catalog.tools().find(|(_, tool)| tool.name().to_string() == reply.tool)?;
+    of_tool(host, plugin, tool)
+}
+
+/// The lines that a plugin lacks under the policy of a host, with the keys that it can do without.
+pub(crate) fn of_plugin(host: &Host, plugin: &Plugin) -> Option<String> {
+    let policy = host.policy();
+    let bound = policy.bindings(plugin.name());
+    let all = plugin.tools().map(|tool| tool.permissions()).fold(Permissions::default(), Permissions::union);
+    let unbound = plugin.dependencies().iter().filter(|(key, _)| !bound.contains_key::<DependencyKey>(key));
+    let lacking = Lacking {
+        rule: plugin.tools().any(|tool| lacks_rule(&policy, tool)).then(|| format!("{}.*", plugin.name())),
+        bindings: unbound.map(|(key, dependency)| binding(dependency.kind, key.as_str(), access(all))).collect(),
+    };
+    lacking.lines(plugin.name().as_str(), has_table(&policy, plugin.name()))
+}
+
+/// The lines that a plugin with handles needs in an empty policy. Its names have passed the gate of the catalog.
+pub(crate) fn of_manifest(manifest: &Manifest) -> Option<String> {
+    if manifest.dependencies.is_empty() {
+        return None;
+    }
+    let permissions = manifest.tools.iter().map(|tool| tool.required.union(tool.optional));
+    let access = access(permissions.fold(Permissions::default(), Permissions::union));
+    let bindings = manifest.dependencies.iter().map(|dependency| binding(dependency.kind, &dependency.key, access));
+    let lacking = Lacking { rule: Some(format!("{}.*", manifest.name)), bindings: bindings.collect() };
+    lacking.lines(&manifest.name, false)
+}
+
+fn lacks_rule(policy: &Policy, tool: &Tool) -> bool {
+    let (permissions, hints) = (tool.permissions(), tool.hints());
+    !policy.may_permit(tool.name(), permissions, hints) && !policy.forbids(tool.name(), permissions, hints)
+}
+
+/// Whether the policy says something of the plugin beside rules, and so has a table of it: TOML refuses a second one.
+fn has_table(policy: &Policy, plugin: &PluginName) -> bool {
+    // No plugin can have the name `tools`, so its limits are those of a plugin without a table.
+    let empty = Policy::deny_all();
+    let Ok(absent) = PluginName::new("tools") else { return true };
+    !policy.bindings(plugin).is_empty()
+        || !policy.config(plugin).is_empty()
+        || policy.clock(plugin) != empty.clock(plugin)
+        || policy.repair(plugin) != empty.repair(plugin)
+        || policy.unvalidated(plugin) != empty.unvalidated(plugin)
+        || policy.limits(plugin) != policy.limits(&absent)
+}
+
+fn access(permissions: Permissions) -> Access {
+    if permissions.contains(Permission::Write) { Access::ReadWrite } else { Access::ReadOnly }
+}
+
+/// The line that binds a key. What only the person knows is in capitals.
+fn binding(kind: DependencyKind, key: &str, access: Access) -> String {
+    match kind {
+        DependencyKind::Directory => format!("directory.{key} = {{ path = \"PATH\", access = \"{access}\" }}"),
+        DependencyKind::Http => format!("http.{key} = {{ hosts = [\"HOST\"] }}"),
+        DependencyKind::Store => format!("store.{key} = {{}}"),
+        DependencyKind::Service => format!("service.{key} = {{ name = \"NAME\" }}"),
+    }
+}
+
+impl Lacking {
+    fn lines(&self, plugin: &str, has_table: bool) -> Option<String> {
+        let mut lines = String::new();
+        // Writing to a string cannot fail.
+        if let Some(tool) = &self.rule {
+            let _ = write!(lines, "[[rule]]\ntool = \"{tool}\"\ndecision = \"ask\"\n");
+        }
+        if !self.bindings.is_empty() {
+            let separator = if lines.is_empty() { "" } else { "\n" };
+            let heading = if has_table { format!("# in [plugin.{plugin}]") } else { format!("[plugin.{plugin}]") };
+            let _ = write!(lines, "{separator}{heading}\n{}\n", self.bindings.join("\n"));
+        }
+        (!lines.is_empty()).then_some(lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_toml_that_a_policy_takes() {
+        let all = [DependencyKind::Directory, DependencyKind::Http, DependencyKind::Store, DependencyKind::Service];
+        for access in [Access::ReadOnly, Access::ReadWrite] {
+            let bindings = all.map(|kind| binding(kind, &format!("key-{kind:?}").to_lowercase(), access));
+            let lacking = Lacking { rule: Some("files.*".to_owned()), bindings: bindings.into() };
+            let lines = lacking.lines("files", false).unwrap().replace("HOST", "a.example").replace("NAME", "name");
+            let policy = Policy::parse(&lines).unwrap_or_else(|error| panic!("{error}\n{lines}"));
+            assert_eq!(policy.bindings(&PluginName::new("files").unwrap()).len(), 4);
+        }
+        assert_eq!(Lacking::default().lines("files", false), None);
+    }
+}
