@@ -24,7 +24,7 @@ pub(crate) use authorize::REVIEW_TIME_MAX;
 pub use grant::Reach;
 pub(crate) use grant::{
     check as check_grants, check_answerable, describe_handles, missing_keys, reach, reaches_directories, read_only_key,
-    ungranted, unnamed_host,
+    undeclared, ungranted, unnamed_host,
 };
 pub(crate) use preview::preview_limits;
 pub(crate) use record::CallRecord;

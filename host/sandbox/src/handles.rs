@@ -6,8 +6,8 @@ use crate::keyvalue::Store;
 use crate::service::Service;
 use crate::surroundings::Surroundings;
 use portcullis_policy::HttpBinding;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why a key has no handle for this call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,24 @@ pub struct Handles {
     default_client: Option<Arc<str>>,
     pub(crate) surroundings: Surroundings,
     secrets: Option<Arc<PluginSecrets>>,
+    refused: RefusedKeys,
+}
+
+/// The declared keys of directories and clients that a guest opened in vain: they have no handle for the call. Clones
+/// are of the same call.
+#[derive(Clone, Debug, Default)]
+pub struct RefusedKeys(Arc<Mutex<BTreeSet<Box<str>>>>);
+
+impl RefusedKeys {
+    /// Returns the keys, sorted. They are among those that the call declares.
+    pub fn keys(&self) -> Vec<Box<str>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    fn note(&self, key: &str) -> Unavailable {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.into());
+        Unavailable::NotGranted
+    }
 }
 
 #[derive(Clone)]
@@ -55,6 +73,11 @@ impl Handles {
     /// By default, the secrets of the call's own clients are searched for.
     pub fn set_secrets(&mut self, secrets: Arc<PluginSecrets>) {
         self.secrets = Some(secrets);
+    }
+
+    /// The keys that the guest will have opened in vain. Taken before the run, read after it.
+    pub fn refused_keys(&self) -> RefusedKeys {
+        self.refused.clone()
     }
 
     pub(crate) fn secrets(&self) -> Option<Arc<PluginSecrets>> {
@@ -98,14 +121,14 @@ impl Handles {
 
     pub(crate) fn directory(&self, key: &str) -> Result<&Directory, Unavailable> {
         match self.declared(key)? {
-            Declared::Directory(directory) => directory.as_ref().ok_or(Unavailable::NotGranted),
+            Declared::Directory(directory) => directory.as_ref().ok_or_else(|| self.refused.note(key)),
             Declared::Client { .. } | Declared::Store(_) | Declared::Service(_) => Err(Unavailable::WrongKind),
         }
     }
 
     pub(crate) fn client(&self, key: &str) -> Result<&Client, Unavailable> {
         match self.declared(key)? {
-            Declared::Client { client, .. } => client.as_ref().ok_or(Unavailable::NotGranted),
+            Declared::Client { client, .. } => client.as_ref().ok_or_else(|| self.refused.note(key)),
             Declared::Directory(_) | Declared::Store(_) | Declared::Service(_) => Err(Unavailable::WrongKind),
         }
     }

@@ -44,7 +44,7 @@ pub use contract::Contract;
 pub use directory::{Directory, DirectoryError, Identity, NarrowError};
 pub use effects::Effects;
 pub use engine::{EXTRA_SLOTS, Engine, EngineConfig, EngineError, Footprint};
-pub use handles::{Handles, Unavailable};
+pub use handles::{Handles, RefusedKeys, Unavailable};
 pub use http::{Client, Exchange, Network, NetworkError, PluginSecrets, Traffic, Unreachable, check_secret_file};
 pub use keyvalue::{STORE_KEY_BYTES_MAX, STORE_OPERATIONS_MAX, STORE_WRITTEN_BYTES_MAX, Store, StoreFault, StorePage};
 pub use log::Log;

@@ -23,6 +23,7 @@
 //! # }
 //! ```
 
+mod declared;
 mod network;
 mod store;
 mod text;
@@ -42,20 +43,26 @@ use serde_json::Value;
 
 use crate::http::{Request, Url};
 use crate::{Call, Directory, Failure, FileChange, Level, Permission, Plugin, Progress, Success, Verdict};
+use declared::Declared;
 use network::{Server, ServiceLogic};
 use store::Values;
 
-/// Calls a tool through the parsing, the look-up and the conversions that a guest goes through, and refuses an argument
-/// that its schema does not name, as a host would.
+/// Calls a tool through the parsing, the look-up and the conversions that a guest goes through. As a host does, it refuses
+/// an argument that the schema does not name, and a handle whose permission the tool does not declare.
 ///
 /// # Errors
 /// There is no such tool, the arguments are wrong, or the tool failed.
 #[expect(clippy::needless_pass_by_value, reason = "tests write `json!({...})`")]
 pub fn call(plugin: &Plugin, tool: &str, arguments: Value, context: &crate::Context) -> Result<Success, Failure> {
-    if let Some(definition) = plugin.manifest().tools.iter().find(|definition| definition.name == tool) {
+    let tools = plugin.manifest().tools;
+    let definition = tools.iter().find(|definition| definition.name == tool);
+    if let Some(definition) = definition {
         refuse_unknown(&definition.schema, &arguments)?;
     }
-    plugin.execute(tool, &arguments.to_string(), context)
+    context.host().declared.set(definition);
+    let answer = plugin.execute(tool, &arguments.to_string(), context);
+    context.host().declared.set(None);
+    answer
 }
 
 /// Lets the plugin review a call, as a host does before the call runs.
@@ -300,6 +307,7 @@ pub(crate) struct Host {
     settings: RefCell<HashMap<String, String>>,
     lines: RefCell<Vec<(Level, String)>>,
     written: Rc<RefCell<Vec<u8>>>,
+    declared: Declared,
 }
 
 impl Default for Host {
@@ -321,6 +329,7 @@ impl Default for Host {
             settings: RefCell::default(),
             lines: RefCell::default(),
             written: Rc::default(),
+            declared: Declared::default(),
         }
     }
 }
@@ -360,6 +369,7 @@ impl Host {
     }
 
     pub(crate) fn directory(&self, key: &str) -> Result<Directory, Failure> {
+        self.declared.check(&[Permission::Read, Permission::Write], "directory", key)?;
         match self.directories.borrow().get(key) {
             Some(path) => Ok(Directory::new(path, ())),
             None => Err(not_granted("directory", key)),
@@ -367,13 +377,14 @@ impl Host {
     }
 
     pub(crate) fn client(&self, key: &str) -> Result<Client, Failure> {
+        self.declared.check(&[Permission::Network], "HTTP client", key)?;
         let server = self.servers.borrow().get(key).cloned().ok_or_else(|| not_granted("HTTP client", key))?;
         Ok(Client::new(server, Rc::clone(&self.requests), self.secrets.borrow().contains(key)))
     }
 
     pub(crate) fn store(&self, key: &str) -> Result<Bucket, Failure> {
         let values = self.stores.borrow().get(key).cloned().ok_or_else(|| not_granted("store", key))?;
-        Ok(Bucket::new(values))
+        Ok(Bucket::new(values, self.declared.only_reads()))
     }
 
     pub(crate) fn service(&self, key: &str) -> Result<Service, Failure> {

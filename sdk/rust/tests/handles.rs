@@ -41,6 +41,23 @@ fn ask(context: &Context) -> Result<Value, Failure> {
     context.service("index")?.call("query", &json!({ "text": "here" }))
 }
 
+/// Opens what only other permissions reach.
+#[tool]
+fn stray(context: &Context) -> Result<String, Failure> {
+    let failures = [context.client("pages").err(), context.directory("cache").err()];
+    let texts = failures.into_iter().map(|failure| failure.map_or("opened".to_owned(), |failure| failure.to_string()));
+    Ok(texts.collect::<Vec<_>>().join("; "))
+}
+
+/// Changes the store, and declares that it reads.
+#[tool(requires(read))]
+fn peek(context: &Context) -> Result<Value, Failure> {
+    let store = context.store("counts")?;
+    store.get_json::<u32>("calls")?;
+    store.set_json("calls", &7)?;
+    Ok(json!("changed"))
+}
+
 fn opinion(call: &Review) -> Verdict {
     match (call.tool(), call.parse::<Fetch>()) {
         ("fetch", Ok(Fetch { url })) => match call.names_host("pages", &url) {
@@ -56,7 +73,7 @@ fn opinion(call: &Review) -> Verdict {
 plugin! {
     name: "handles",
     description: "Uses every kind of handle.",
-    tools: [fetch, count, ask],
+    tools: [fetch, count, ask, stray, peek],
     dependencies: [
         http "pages": "the pages to fetch",
         store "counts": "how often it was called",
@@ -95,6 +112,20 @@ fn nothing_is_granted_until_the_script_says_so() {
         let failure = call(&PLUGIN, tool, arguments, &context).unwrap_err();
         assert!(matches!(&failure, Failure::Denied(text) if text.starts_with("the policy grants no")), "{failure:?}");
     }
+}
+
+/// As a host does, the testing host gives a tool no more than it declares.
+#[test]
+fn a_tool_gets_no_more_than_it_declares() {
+    let context = testing::Context::new().plays_server("pages", |_| Ok(Reply::new(200))).directory("cache", "/tmp");
+    let context = context.store("counts");
+    let Output::Text(told) = call(&PLUGIN, "stray", json!({}), &context).unwrap().output else { panic!("no text") };
+    assert!(told.contains("the tool does not declare `network`, so it has no HTTP client `pages`"), "{told}");
+    assert!(told.contains("the tool does not declare `read` or `write`, so it has no directory `cache`"), "{told}");
+    let failure = call(&PLUGIN, "peek", json!({}), &context).unwrap_err();
+    assert!(matches!(&failure, Failure::Denied(text) if text.starts_with("the store is read-only")), "{failure:?}");
+    assert!(context.stored("counts").is_empty());
+    call(&PLUGIN, "count", json!({}), &context).unwrap();
 }
 
 #[test]

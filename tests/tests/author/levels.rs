@@ -2,7 +2,7 @@
 
 use crate::bench::Bench;
 use portcullis::Contract;
-use portcullis_tests::{Manifest, Tool, guest, shipped_plugin, with_fields};
+use portcullis_tests::{Manifest, Tool, built_guest, guest, shipped_plugin, with_fields};
 use serde_json::{Value, json};
 
 /// A schema without anything to mend, with one member that has to be there.
@@ -106,6 +106,14 @@ fn what_ends_well_without_any_handle_is_robust() {
         assert_eq!((number, word.as_str(), kept), (3, "robust", Vec::new()), "{name}");
         assert_eq!(conformance["not_tried"], json!([]));
     }
+}
+
+/// A tool that opens a handle has to declare the permission that reaches it: no policy could grant it otherwise.
+#[test]
+fn a_tool_that_opens_what_it_does_not_declare_is_not_robust() {
+    let (number, _, kept, _) = level("state-one", &built_guest("state"), 0);
+    let expected = "stray {}: it opened the directory `workspace` without declaring `read` or `write`";
+    assert_eq!((number, kept), (2, vec![expected.to_owned()]));
 }
 
 /// A component of these fields, one of which is what it does with a call.

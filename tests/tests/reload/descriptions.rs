@@ -190,7 +190,7 @@ async fn a_hostile_path_shows_and_does_nothing() {
 /// A way to make the description of `tool.run` a bad one, and what the refusal says of it.
 type Bad = (&'static str, fn(&Site), &'static str);
 
-const BAD: [Bad; 16] = [
+const BAD: [Bad; 17] = [
     ("an unknown placeholder", |site| describe(site, "tool.run", "In ${HOME}."), "there is no `${HOME}`"),
     ("one with blanks", |site| describe(site, "tool.run", "In ${ cwd }."), "there is no `${ cwd }`"),
     (

@@ -1,7 +1,7 @@
 //! Stores that a call does not have.
 
 use crate::desk::{notes, ok, open, refused, results, site, take};
-use portcullis::Request;
+use portcullis::{Code, Request};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -48,6 +48,20 @@ async fn a_tool_that_declares_no_more_than_reading_cannot_change_its_store() {
     let read =
         take(&host, json!([{"op": "get", "store": "notes", "key": "a"}, {"op": "list", "store": "notes"}])).await;
     assert_eq!(looked[4..], read, "it reads as any other");
+}
+
+/// The policy is not to blame for what the tool does not declare, and the reply says so.
+#[tokio::test]
+async fn a_tool_that_opens_what_it_does_not_declare_is_told_so() {
+    let site = site().await;
+    site.directory("world");
+    let grant = "[plugin.state-one]\ndirectory.workspace = { path = \"world\", access = \"read-write\" }\n";
+    for grant in [grant, ""] {
+        let reply = open(&site, grant).await.call(Request::new("state-one.stray", "{}")).await;
+        let told = "The host says: it opened the directory `workspace` without declaring `read` or `write`.";
+        assert_eq!(reply.code, Code::ToolDenied, "{}", reply.message);
+        assert!(reply.message.contains(told), "{}", reply.message);
+    }
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use super::Rejection;
 use super::answer::{Keeper, RunningAnswer, Text};
 use super::effects;
-use super::grant::GrantedCall;
+use super::grant::{self, GrantedCall};
 use super::instantiate::{ReadyCall, Runnable};
 use super::question;
 use super::record::CallRecord;
@@ -39,6 +39,8 @@ struct Ran {
     usage: Usage,
     /// What it did that lasts.
     done: Option<String>,
+    /// What it opened in vain for a mistake of its author.
+    undeclared: Option<String>,
 }
 
 impl ReadyCall {
@@ -71,6 +73,16 @@ impl ReadyCall {
             Err(stop) => stopped(stop, &limits),
         };
         let rejection = Rejection { usage, ..rejection };
+        let rejection = match ran.undeclared {
+            Some(what) => Rejection {
+                message: format!(
+                    "{} The host says: {what}. Only the author of the tool can mend that.",
+                    rejection.message
+                ),
+                ..rejection
+            },
+            None => rejection,
+        };
         Err(match ran.done {
             Some(done) if rejection.code != Code::Busy => {
                 Rejection { message: format!("{} {done}", rejection.message), ..rejection }
@@ -114,12 +126,16 @@ async fn run_plugin(
     let context = record.context(host, request, &call, &limits, Some(Arc::clone(answer)));
     let (tool, cancellation) = (call.tool.name.tool.as_str(), request.cancellation.clone());
     let engine = &host.loader.engine;
+    let opened = handles.refused_keys();
     let ran = engine.execute(code, tool, &call.canonical, &limits, handles, context, cancellation).await;
     record.printed(&ran.log);
     let done = effects::told(&ran.effects, &ran.traffic);
     record.traffic(ran.traffic);
     record.effects(ran.effects);
-    Ran { result: ran.result, usage: ran.usage, done }
+    let kind_of = |key: &str| call.plugin.dependencies.iter().find(|(known, _)| known.as_str() == key);
+    let kind_of = |key: &str| kind_of(key).map(|(_, dependency)| dependency.kind);
+    let undeclared = grant::undeclared(&opened, call.tool.permissions(), kind_of);
+    Ran { result: ran.result, usage: ran.usage, done, undeclared }
 }
 
 async fn run_standard(
@@ -138,7 +154,7 @@ async fn run_standard(
         cancellation: request.cancellation.clone(),
     };
     let (result, usage) = standard::run(standard, call, admitted).await;
-    Ran { result, usage, done: None }
+    Ran { result, usage, done: None, undeclared: None }
 }
 
 /// The guest's words, behind a label of ours and without anything that could pass for ours.

@@ -4,12 +4,14 @@
 mod describe;
 mod narrow;
 mod reach;
+mod undeclared;
 
 pub(crate) use describe::{bound_lines, describe_handles};
 pub(crate) use narrow::unnamed_host;
 pub use reach::Reach;
 pub(crate) use reach::reach;
 use reach::store_access;
+pub(crate) use undeclared::undeclared;
 
 use super::Rejection;
 use super::authorize::ApprovedCall;
@@ -241,12 +243,7 @@ pub(crate) fn reaches_directories(tool: &Tool) -> bool {
 
 /// Whether a tool's permissions reach handles of a kind at all.
 fn reaches(kind: DependencyKind, tool: &Tool) -> bool {
-    let permissions = tool.permissions();
-    match kind {
-        DependencyKind::Directory => permissions.contains(Permission::Read) || permissions.contains(Permission::Write),
-        DependencyKind::Http => permissions.contains(Permission::Network),
-        DependencyKind::Store | DependencyKind::Service => true,
-    }
+    undeclared::reaches(kind, tool.permissions())
 }
 
 fn read_only(plugin: &Plugin, tool: &Tool, key: &DependencyKey) -> Rejection {

@@ -3,10 +3,10 @@
 
 use super::{NotTried, smallest};
 use crate::alone;
-use crate::call::{Flaw, REVIEW_TIME_MAX, check_answer, preview_limits, ungranted};
+use crate::call::{Flaw, REVIEW_TIME_MAX, check_answer, preview_limits, undeclared, ungranted};
 use crate::schema::Schema;
 use crate::text::{OneLine, new_id};
-use portcullis_policy::Limits;
+use portcullis_policy::{Limits, Permissions};
 use portcullis_sandbox::{
     Answer, CallContext, Cancellation, Code, Definition, Engine, Handles, LimitKind, Log, Manifest, Preview, Ran, Stop,
     Verdict,
@@ -50,6 +50,8 @@ struct Call<'a> {
     promised: Option<&'a Schema>,
     /// Whether the plugin offers the tool.
     offered: bool,
+    /// What the tool declares.
+    permissions: Permissions,
 }
 
 impl Trial<'_> {
@@ -70,8 +72,13 @@ impl Trial<'_> {
             true => ended("its preview", &self.preview(call, limits, context.clone()).await),
             false => None,
         };
-        let answer = answered(&self.execute(call, limits, context).await, call.promised, limits);
-        review.into_iter().chain(preview).chain(answer).collect()
+        let handles = self.handles();
+        let opened = handles.refused_keys();
+        let answer = answered(&self.execute(call, limits, handles, context).await, call.promised, limits);
+        let kind_of = |key: &str| self.manifest.dependencies.iter().find(|asked| asked.key == key);
+        let kind_of = |key: &str| kind_of(key).map(|asked| asked.kind);
+        let undeclared = undeclared(&opened, call.permissions, kind_of).filter(|_| call.offered);
+        review.into_iter().chain(preview).chain(answer).chain(undeclared).collect()
     }
 
     async fn review(&self, call: &Call<'_>, limits: &Limits, context: CallContext) -> Ran<Verdict> {
@@ -85,8 +92,8 @@ impl Trial<'_> {
     }
 
     /// One run. One that goes on is cancelled.
-    async fn execute(&self, call: &Call<'_>, limits: &Limits, context: CallContext) -> Ran<Answer> {
-        let (cancellation, handles) = (Cancellation::new(), self.handles());
+    async fn execute(&self, call: &Call<'_>, limits: &Limits, handles: Handles, context: CallContext) -> Ran<Answer> {
+        let cancellation = Cancellation::new();
         let given = cancellation.clone();
         let run = self.engine.execute(self.code, call.tool, call.arguments, limits, handles, context, given);
         let cancel = async {
@@ -135,13 +142,16 @@ async fn try_all(
             }
         };
         let promised = tool.output_schema.as_deref().and_then(schema_of);
-        let this = Call { tool: &tool.name, arguments: &arguments, promised: promised.as_ref(), offered: true };
+        let (promised, permissions) = (promised.as_ref(), tool.required.union(tool.optional));
+        let this = Call { tool: &tool.name, arguments: &arguments, promised, offered: true, permissions };
         let shown = quoted(&arguments, ARGUMENTS_SHOWN_MAX);
         tried.troubles.extend(call(this).await.into_iter().map(|trouble| format!("{name} {shown}: {trouble}")));
     }
     // A name that nobody offers, and nobody expects.
     let unknown = format!("tool-{}", new_id().unwrap_or_default());
-    let troubles = call(Call { tool: &unknown, arguments: "{}", promised: None, offered: false }).await;
+    let troubles =
+        call(Call { tool: &unknown, arguments: "{}", promised: None, offered: false, permissions: Permissions::NONE })
+            .await;
     tried.troubles.extend(troubles.into_iter().map(|trouble| format!("a tool that it never offered: {trouble}")));
     tried
 }
@@ -211,7 +221,6 @@ fn quoted(text: &str, characters_max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_policy::Permissions;
     use std::cell::RefCell;
 
     fn tool(name: &str, schema: &str) -> Definition {

@@ -32,11 +32,18 @@ impl Values {
 #[derive(Debug)]
 pub(crate) struct Bucket {
     values: Values,
+    is_read_only: bool,
 }
 
 impl Bucket {
-    pub(super) fn new(values: Values) -> Self {
-        Self { values }
+    pub(super) fn new(values: Values, is_read_only: bool) -> Self {
+        Self { values, is_read_only }
+    }
+
+    /// Refuses a change by a tool that declares no more than reading, as a host does.
+    fn check_writable(&self) -> Result<(), Failure> {
+        let refusal = "the store is read-only for this tool: it declares `read` and not `write`";
+        if self.is_read_only { Err(Failure::denied(refusal)) } else { Ok(()) }
     }
 
     pub(crate) fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Failure> {
@@ -46,6 +53,7 @@ impl Bucket {
 
     pub(crate) fn set(&self, key: &str, value: &[u8]) -> Result<(), Failure> {
         check(key)?;
+        self.check_writable()?;
         let mut values = self.values.values.borrow_mut();
         let others = values.iter().filter(|(other, _)| *other != key);
         let others: usize = others.map(|(other, value)| other.len() + value.len()).sum();
@@ -71,6 +79,7 @@ impl Bucket {
 
     pub(crate) fn delete(&self, key: &str) -> Result<(), Failure> {
         check(key)?;
+        self.check_writable()?;
         self.values.values.borrow_mut().remove(key);
         Ok(())
     }

@@ -18,7 +18,7 @@ struct Steps {
     steps: Vec<Step>,
 }
 
-/// Takes steps.
+/// Takes the steps that a test wants, one after the other.
 #[tool]
 fn run(arguments: Steps) -> Result<Value, Failure> {
     take(&arguments.steps)
@@ -28,6 +28,12 @@ fn run(arguments: Steps) -> Result<Value, Failure> {
 #[tool(requires(read))]
 fn look(arguments: Steps) -> Result<Value, Failure> {
     take(&arguments.steps)
+}
+
+/// Opens a directory without declaring that it reads.
+#[tool]
+fn stray(context: &Context) -> Result<String, Failure> {
+    Ok(context.directory("workspace")?.path().display().to_string())
 }
 
 #[cfg(target_arch = "wasm32")]
@@ -44,7 +50,7 @@ fn take(steps: &[Step]) -> Result<Value, Failure> {
 plugin! {
     name: "state-one",
     description: "Does to its state whatever it is told to.",
-    tools: [run, look],
+    tools: [run, look, stray],
     dependencies: [
         optional store "notes": "to be written to",
         optional store "session": "to be shared by one session",

@@ -8,6 +8,8 @@ use crate::Failure;
 const FULL: &str = "the store is full";
 /// How a host begins what it says of a value that is no number.
 const NOT_A_NUMBER: &str = "it cannot be incremented";
+/// How a host begins when a tool that declares `read` and not `write` changes a store.
+const READ_ONLY: &str = "the store is read-only";
 
 /// The handle behind a store.
 #[derive(Debug)]
@@ -55,6 +57,7 @@ fn failure(key: &str, error: store::Error) -> Failure {
         store::Error::NoSuchStore => Failure::failed(format!("the manifest asks for no store `{key}`")),
         store::Error::AccessDenied => Failure::denied(format!("the policy grants no store `{key}` to this tool")),
         store::Error::Other(text) if text.starts_with(FULL) || text.starts_with(NOT_A_NUMBER) => Failure::Failed(text),
+        store::Error::Other(text) if text.starts_with(READ_ONLY) => Failure::Denied(text),
         store::Error::Other(text) => Failure::Unavailable(text),
     }
 }

@@ -1,0 +1,35 @@
+//! The permissions of the tool that runs, as a host holds it to them.
+
+use std::cell::Cell;
+
+use crate::{Definition, Failure, Permission};
+
+/// Required and optional permissions; none outside of a call, where everything is granted.
+#[derive(Debug, Default)]
+pub(super) struct Declared(Cell<Option<[&'static [Permission]; 2]>>);
+
+impl Declared {
+    /// Takes the permissions of a tool, or forgets those of the last one.
+    pub(super) fn set(&self, tool: Option<&Definition>) {
+        self.0.set(tool.map(|tool| [tool.required, tool.optional]));
+    }
+
+    /// Whether the tool may only read its stores.
+    pub(super) fn only_reads(&self) -> bool {
+        self.has(Permission::Read) && !self.has(Permission::Write)
+    }
+
+    /// Refuses a handle unless the tool declares one of the permissions that reach it.
+    pub(super) fn check(&self, any_of: &[Permission], kind: &str, key: &str) -> Result<(), Failure> {
+        if any_of.iter().any(|permission| self.has(*permission)) {
+            return Ok(());
+        }
+        let names: Vec<String> = any_of.iter().map(|permission| format!("`{}`", permission.name())).collect();
+        let names = names.join(" or ");
+        Err(Failure::denied(format!("the tool does not declare {names}, so it has no {kind} `{key}`")))
+    }
+
+    fn has(&self, permission: Permission) -> bool {
+        self.0.get().is_none_or(|declared| declared.iter().any(|some| some.contains(&permission)))
+    }
+}
