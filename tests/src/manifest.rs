@@ -45,6 +45,8 @@ pub enum DependencyKind {
     Http = 1,
     /// A store.
     Store = 2,
+    /// A service of the application.
+    Service = 3,
 }
 
 /// A dependency.

