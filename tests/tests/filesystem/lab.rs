@@ -75,6 +75,11 @@ impl Lab {
         Self::bound(grant, ("", "", keys), "world/grant", place).await
     }
 
+    /// The same with more lines for the plugin.
+    pub(crate) async fn masked_beside(keys: &str, more: &str) -> Self {
+        Self::bound(Grant::ReadWrite, ("", more, keys), "world/grant", None).await
+    }
+
     async fn bound(
         grant: Grant,
         (limits, more, keys): (&str, &str, &str),

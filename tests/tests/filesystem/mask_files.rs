@@ -1,12 +1,16 @@
 //! The shipped `files` plugin in a directory with masks: its tools that search a tree find nothing hidden.
 
 use crate::lab::SECRET;
+use portcullis::policy::Unattended;
 use portcullis::{Host, Output, Request};
 use portcullis_tests::{Site, allow_all, shipped_plugin};
 use serde_json::{Value, json};
 use std::fs;
 
-async fn open() -> (Site, Host) {
+const GRANT: &str = "[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\", \
+                     hidden = [\".env*\", \"secrets/**\"] }\n";
+
+fn site() -> Site {
     let site = Site::new();
     site.plugin("files", &shipped_plugin("files"));
     for path in ["src/a.txt", "secrets/k.txt", "secrets/deep/k.txt", "src/.env"] {
@@ -15,9 +19,12 @@ async fn open() -> (Site, Host) {
         fs::write(file, if path == "src/a.txt" { "one\n".to_owned() } else { format!("one {SECRET}\n") }).unwrap();
     }
     site.warm();
-    let keys = r#"path = "work", access = "read-write", hidden = [".env*", "secrets/**"]"#;
-    let grant = format!("[plugin.files]\ndirectory.workspace = {{ {keys} }}\n");
-    let host = site.open(&format!("{}{grant}", allow_all(""))).await;
+    site
+}
+
+async fn open() -> (Site, Host) {
+    let site = site();
+    let host = site.open(&format!("{}{GRANT}", allow_all(""))).await;
     (site, host)
 }
 
@@ -54,6 +61,21 @@ async fn g10_the_files_plugin_plants_no_hook() {
     }
     call(&host, "write", &json!({ "path": "src/new.txt", "content": "new" })).await;
     assert!(site.path("work/src/new.txt").exists());
+}
+
+/// A person is shown what the plugin itself could read, and no more.
+#[tokio::test]
+async fn g09_the_difference_in_a_question_shows_nothing_of_a_hidden_file() {
+    let site = site();
+    let policy = format!("{GRANT}[[rule]]\ntool = \"files.*\"\ndecision = \"ask\"\n");
+    let host = site.builder(&policy).unattended(Unattended::Pending).open().await.unwrap();
+    for (path, is_shown) in [("src/a.txt", true), ("src/.env", false), ("secrets/k.txt", false)] {
+        let arguments = json!({ "path": path, "content": "new" }).to_string();
+        let reply = host.call(Request::new("files.write", arguments)).await;
+        let question = host.approvals().question(&reply.approval_request.unwrap()).unwrap().question.unwrap();
+        let difference = question.difference.unwrap_or_default();
+        assert_eq!(difference.contains("one"), is_shown, "{path}: {difference}");
+    }
 }
 
 async fn call(host: &Host, tool: &str, arguments: &Value) -> String {

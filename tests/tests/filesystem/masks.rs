@@ -206,8 +206,16 @@ async fn g10_a_protected_place_is_read_and_never_changed() {
         ".git/modules/sub/hooks/new",
         ".github",
         ".vscode",
+        ".idea",
+        ".vimrc",
         ".mcp.json",
+        ".claude",
         ".envrc",
+        ".ssh",
+        "dir/.ssh/authorized_keys",
+        ".profile",
+        ".bashrc",
+        ".ZSHENV",
         "dir/portcullis.toml",
     ] {
         let steps = changes(path);
@@ -311,6 +319,27 @@ async fn g09_a_directory_moves_only_to_where_the_same_masks_hold() {
     let errors: Vec<&Value> = results.iter().map(|result| &result["error"]).collect();
     let (no, missing, none) = (json!("not-permitted"), json!("no-entry"), Value::Null);
     assert_eq!(errors, [&no, &no, &none, &none, &none, &missing, &none, &none, &none, &none]);
+}
+
+/// In another grant, what is hidden in this one would be seen.
+#[tokio::test]
+async fn g09_a_directory_with_masked_places_moves_into_no_other_grant() {
+    let other = r#"directory.other = { path = "world/outside", access = "read-write" }"#;
+    let lab = Lab::masked_beside(HIDDEN, other).await;
+    fill(&lab);
+    fs::create_dir(lab.site.path("world/outside/fresh")).unwrap();
+    let before = lab.world();
+    let results = lab
+        .take(json!([
+            {"op": "rename-at", "path": "vault", "to_on": "other", "to": "vault"},
+            {"op": "rename-at", "path": "dir", "to_on": "other", "to": "dir"},
+            {"op": "rename-at", "on": "other", "path": "fresh", "to_on": "workspace", "to": "vault/moved"},
+        ]))
+        .await;
+    for result in results {
+        assert_eq!(result["error"], "not-permitted", "{result}");
+    }
+    assert_eq!(lab.world(), before);
 }
 
 #[tokio::test]
