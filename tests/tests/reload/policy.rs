@@ -167,3 +167,22 @@ async fn a_policy_does_not_wait_for_a_plugin_directory_that_cannot_be_looked_at(
     assert!(host.reload().await.is_err());
     assert_eq!(call(&host, "good").await.code, Code::PolicyDenied);
 }
+
+/// What the audit log does not say does not take effect.
+#[tokio::test]
+async fn a_policy_that_cannot_be_recorded_does_not_take_effect() {
+    let site = Site::new();
+    let host = open(&site, ALLOW).await;
+    word(call(&host, "good").await);
+    let log = site.state().join("audit.jsonl");
+    let whole = fs::read(&log).unwrap();
+    fs::write(&log, &whole[..whole.len() - 1]).unwrap();
+    write(&site, DENY);
+    assert!(host.reload().await.is_err());
+    fs::write(&log, &whole).unwrap();
+    word(call(&host, "good").await);
+    assert!(host.reload().await.unwrap().policy.is_some());
+    assert_eq!(call(&host, "good").await.code, Code::PolicyDenied);
+    assert_eq!(entries(&host, "policy").len(), 1);
+    assert_verifies(&host);
+}

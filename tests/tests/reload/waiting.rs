@@ -106,7 +106,25 @@ async fn a_waiting_call_that_the_new_policy_still_asks_about_goes_on_waiting() {
     assert_verifies(&host);
 }
 
-/// An approval of one directory must not grant another.
+/// Two calls share a request. The first, which began under a shorter time, leaves it to the second.
+#[tokio::test]
+async fn a_call_that_is_late_leaves_its_request_to_the_others() {
+    let site = Site::new();
+    let host = open(&site, &ASK.replace("[limits]\n", "[limits]\napproval-time = \"4 s\"\n")).await;
+    let (first, question) = waiting(&host, "good").await;
+    write(&site, ASK);
+    assert!(host.reload().await.unwrap().policy.is_some());
+    let (caller, request) = (host.clone(), portcullis::Request::new("good.run", r#"{"go":"yes"}"#));
+    let second = tokio::spawn(async move { caller.call(request.answered_elsewhere()).await });
+    let late = ended(first).await;
+    assert!(late.code == Code::ApprovalDenied && late.message.contains("in time"), "{}", late.message);
+    assert_eq!(status(&host, &question), Status::Pending);
+    host.approvals().answer(&question.id, &Answer::Yes).unwrap();
+    word(ended(second).await);
+    assert_verifies(&host);
+}
+
+/// Nobody may say yes to one directory and give another.
 #[tokio::test]
 async fn a_waiting_call_whose_grants_change_is_withdrawn() {
     let site = Site::new();
