@@ -208,6 +208,22 @@ async fn names_of_a_token_file_are_principals_and_no_token_is_needed_where_it_is
 }
 
 #[tokio::test]
+async fn a_token_file_that_others_may_write_or_that_is_too_long_is_not_used() {
+    let site = site();
+    let token = "0123456789abcdef0123456789abcdef".to_owned();
+    let long = format!("{token}\n#{}", "x".repeat(256 * 1024));
+    for (text, mode, reason) in [(&token, 0o620, "others may write to"), (&long, 0o600, "is longer than")] {
+        fs::write(site.path("tokens"), text).unwrap();
+        fs::set_permissions(site.path("tokens"), fs::Permissions::from_mode(mode)).unwrap();
+        let arguments = ["--http", "127.0.0.1:0", "--token-file", "tokens"];
+        let output = command(&site, &arguments).output().await.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(reason), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn a_key_set_serves_with_its_good_keys_and_the_person_is_told_of_the_others() {
     let site = site();
     let issuer = ["--oauth-issuer", "https://login.example.org", "--oauth-audience", "https://tools.example.org/mcp"];
@@ -242,7 +258,11 @@ async fn a_token_that_is_taken_out_of_its_file_no_longer_gives_access() {
     write(new);
     serving.until(new, 200).await;
     serving.call(old).await.is(401);
-    // A broken file removes no token and adds none.
+    serving.says("tokens was read again").await;
+    // At a hangup, also where no change is seen.
+    serving.signal(Signal::HUP);
+    serving.says("tokens was read again").await;
+    // A file that is broken takes nothing away and gives nothing.
     write("short");
     assert!(serving.says("cannot be used").await.contains("tokens"));
     serving.call(new).await.is(200);
@@ -284,6 +304,8 @@ async fn a_hangup_reloads_the_policy_and_the_server_goes_on() {
     let mut serving = Serving::start(&site, &["--no-auth"]).await;
     let is_error = |answer: Answer| answer.is(200).last()["result"]["isError"] == true;
     assert!(!is_error(serving.call("").await));
+    serving.signal(Signal::HUP);
+    serving.says("the policy is the same").await;
     fs::write(site.path("policy.toml"), POLICY.replace("allow", "deny")).unwrap();
     serving.signal(Signal::HUP);
     serving.says("is in force").await;
