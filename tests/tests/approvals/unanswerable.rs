@@ -1,11 +1,13 @@
 //! No approver is asked about a call that no answer could let run. The call is refused with the reason, and `explain`
 //! agrees.
 
-use crate::desk::{ASK, Desk, open, policy};
+use crate::desk::{ALLOW, ASK, Desk, open, policy};
 use crate::middle::ASKS;
 use crate::people::Person;
-use portcullis::{Answer, Code, Request};
-use portcullis_tests::{Manifest, component, module};
+use portcullis::{Answer, Code, Hook, HookCall, Hooked, Hooking, Reply, Request};
+use portcullis_tests::{Manifest, component, guest, module};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Binds the directory of two plugins: one must write, and one writes if it can.
 fn grants(access: &str) -> String {
@@ -40,10 +42,57 @@ async fn a_write_under_a_read_only_grant_is_refused_without_a_question() {
             assert_eq!(explained.ungranted, Some(reply.message));
         }
     }
+    // Without any grant.
+    let host = desk.approved_by(&policy(ASK), &person).await;
+    let reply = host.call(Request::new("writer.run", "{}")).await;
+    assert_eq!((reply.code, person.asked().len()), (Code::DependencyNotGranted, 0), "{}", reply.message);
     desk.verifies();
 }
 
-/// Without an approver, no request is left open.
+/// Counts the calls that it sees before they run.
+#[derive(Default)]
+struct Counts(AtomicUsize);
+
+impl Hook for Counts {
+    fn before<'a>(&'a self, _: &'a HookCall<'a>) -> Hooking<'a> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async { Hooked::pass() })
+    }
+
+    fn after<'a>(&'a self, _: &'a HookCall<'a>, _: &'a Reply) -> Hooking<'a> {
+        Box::pin(async { Hooked::pass() })
+    }
+}
+
+/// Neither a review nor a hook takes its time before.
+#[tokio::test]
+async fn what_no_approval_allows_is_refused_before_a_hook_is_asked() {
+    let desk = desk();
+    for (access, seen) in [("read-only", 0), ("read-write", 1)] {
+        let counts = Arc::new(Counts::default());
+        let host = open(desk.site.builder(&grants(access)).hook(Arc::clone(&counts) as Arc<dyn Hook>)).await;
+        host.call(Request::new("writer.run", "{}")).await;
+        assert_eq!(counts.0.load(Ordering::SeqCst), seen, "{access}");
+    }
+}
+
+/// The policy allows the call, and the plugin's own review wants an approver.
+#[tokio::test]
+async fn a_review_asks_nobody_about_what_no_approval_allows() {
+    let desk = Desk::new();
+    let manifest = Manifest::of("careful").directory("work", false).tool(|tool| tool.required = 2);
+    desk.site.plugin("careful", &guest("review-asks", &manifest));
+    for (access, code, questions) in [("read-only", Code::DependencyNotGranted, 0), ("read-write", Code::Completed, 1)]
+    {
+        let grant = format!("[plugin.careful]\ndirectory.work = {{ path = \"work\", access = \"{access}\" }}\n");
+        let person = Person::who_says(Answer::Yes);
+        let host = desk.approved_by(&(policy(ALLOW) + &grant), &person).await;
+        let reply = host.call(Request::new("careful.run", "{}")).await;
+        assert_eq!((reply.code, person.asked().len()), (code, questions), "{access}: {}", reply.message);
+    }
+}
+
+/// Where nobody is there, nothing is left behind to be approved.
 #[tokio::test]
 async fn no_approval_request_is_left_for_what_no_approval_allows() {
     let desk = desk();
