@@ -111,9 +111,14 @@ fn nonblocking() -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
     use std::os::unix::fs::symlink;
     use std::path::PathBuf;
     use std::process::Command;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// How often a file is opened that is exchanged all the while.
+    const OPENS: usize = 20_000;
 
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("portcullis-project-file-{name}-{}", std::process::id()));
@@ -143,6 +148,28 @@ mod tests {
         fs::remove_dir_all(folder).unwrap();
     }
 
+    /// The author of a project can exchange a file for a pipe at any moment.
+    #[test]
+    fn a_pipe_in_the_place_of_a_file_is_neither_waited_for_nor_read() {
+        let folder = folder("exchanged");
+        let (path, pipe) = (folder.join("text"), folder.join("pipe"));
+        fs::write(&path, "four").unwrap();
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    renameat_with(CWD, &path, CWD, &pipe, RenameFlags::EXCHANGE).unwrap();
+                }
+            });
+            let opened = (0..OPENS).filter_map(|_| open(&path).ok());
+            let pipes = opened.filter(|file| !file.metadata().unwrap().is_file()).count();
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(pipes, 0);
+        });
+        fs::remove_dir_all(folder).unwrap();
+    }
+
     #[test]
     fn a_path_below_a_folder_does_not_leave_it() {
         let folder = folder("below");
@@ -151,10 +178,11 @@ mod tests {
         fs::write(folder.join("in/deep/a"), "a").unwrap();
         symlink("../..", folder.join("in/deep/up")).unwrap();
         symlink("a", folder.join("in/deep/link")).unwrap();
+        assert!(Command::new("mkfifo").arg(folder.join("in/deep/pipe")).status().unwrap().success());
         let within = folder.join("in");
         assert_eq!(read_below(&within, Path::new("deep/a"), 1).unwrap(), b"a");
         let absolute = folder.join("secret");
-        for path in ["../secret", "deep/up/secret", "deep/link", absolute.to_str().unwrap(), "deep"] {
+        for path in ["../secret", "deep/up/secret", "deep/link", absolute.to_str().unwrap(), "deep", "deep/pipe"] {
             assert!(read_below(&within, Path::new(path), 100).is_err(), "{path}");
         }
         fs::remove_dir_all(folder).unwrap();
