@@ -273,6 +273,32 @@ mod tests {
     }
 
     #[test]
+    fn blanks_of_a_reason_and_of_an_offer_are_counted() {
+        let long = format!("first{}last", " ".repeat(1500));
+        let mut question = question("{}");
+        (question.reason, question.offers) = (long.clone(), vec![long]);
+        let shown = shown(&question, Extent::Screen, Style::Plain, Some(80));
+        assert_eq!(shown.text.matches("first[1500 blanks]last").count(), 2, "{}", shown.text);
+        assert_eq!(shown.unseen, Unseen::Nothing);
+    }
+
+    #[test]
+    fn what_a_list_leaves_out_is_known() {
+        let rows = [
+            (HANDLES_MAX, OFFERS_MAX, Unseen::Nothing),
+            (HANDLES_MAX + 1, OFFERS_MAX, Unseen::Some),
+            (HANDLES_MAX, OFFERS_MAX + 1, Unseen::Some),
+        ];
+        for (handles, offers, unseen) in rows {
+            let mut question = question("{}");
+            question.handles = vec!["directory work: ., read-only".to_owned(); handles];
+            question.offers = vec!["path = \"src/**\"".to_owned(); offers];
+            let shown = shown(&question, Extent::Screen, Style::Plain, Some(80));
+            assert_eq!(shown.unseen, unseen, "{handles} {offers}: {}", shown.text);
+        }
+    }
+
+    #[test]
     fn no_text_moves_the_cursor_or_hides() {
         let evil = "\u{1b}[2J\r\u{202e}\u{200b}";
         let mut question = question(&serde_json::json!({ "a": evil }).to_string());
