@@ -244,7 +244,7 @@ fn holds_object(resolve: &Resolve, ty: Type) -> bool {
     }
 }
 
-/// What a host needs beside it as long as it is open.
+/// The files and the server that an open host uses.
 type Beside = (Site, Server);
 
 /// A host with a guest that has one handle of each kind.
