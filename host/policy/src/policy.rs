@@ -195,8 +195,8 @@ impl Policy {
         self.default
     }
 
-    /// Whether some caller could get another decision than deny on some call of a tool. If not, no arguments, no session
-    /// and no principal make a difference.
+    /// Whether some caller could get another decision than deny on some call of a tool. If not, no arguments, session
+    /// or principal make a difference.
     pub fn may_permit(&self, tool: &ToolName, permissions: Permissions, hints: &[Hint]) -> bool {
         let concerning = || self.rules.iter().filter(|rule| rule.concerns(tool, permissions, hints));
         if self.forbids(tool, permissions, hints) {

@@ -48,8 +48,8 @@ impl Listing {
         self.index.get(name).and_then(|at| self.tools.get(*at))
     }
 
-    /// The tools that fit a need best, the best first. The host's own are listed anyway, and left out, as are those that
-    /// are not shown.
+    /// Returns the tools that fit a need, the best first. The host's own tools are listed anyway and left out. So are
+    /// tools that are not shown.
     pub(super) fn search(&self, query: &str, limit: usize) -> Vec<&Listed> {
         let is_found = |listed: &&Listed| listed.shown && !listed.plugin.is_standard();
         let left_out = self.tools.iter().filter(|listed| !is_found(listed)).count();

@@ -1,5 +1,6 @@
-//! Step 5: a turn in its batch, admission by the order of its session and to a run slot, and the plugin's code. The store itself is made by the
-//! sandbox, with every limit armed, in the moment the code is run.
+//! Step 5: a turn in its batch, admission by the order of its session and to a run slot, and the plugin's code.
+//!
+//! The sandbox makes the store when it runs the code, with every limit armed.
 
 use super::Rejection;
 use super::grant::GrantedCall;

@@ -4,6 +4,7 @@ mod lines;
 mod payload;
 mod source;
 mod traffic;
+mod withheld;
 
 use super::Rejection;
 use super::answer::RunningAnswer;
@@ -231,7 +232,7 @@ impl CallRecord {
         let outcome = self.shared.outcome(&reply);
         // Its line is on its way, also where this future is dropped while it waits.
         self.finished = true;
-        let reply = told(reply, outcome.await);
+        let reply = withheld::unless_recorded(reply, outcome.await);
         if let Some(ticket) = self.ticket.take() {
             ticket.finish().await;
         }
@@ -266,22 +267,6 @@ impl Drop for CallRecord {
         if !self.finished {
             self.shared.abandoned();
             self.shared.ended(Outcome::Cancelled);
-        }
-    }
-}
-
-/// The reply once its outcome is in the log, or could not be put there.
-fn told(reply: Reply, recorded: Result<(), AuditError>) -> Reply {
-    match recorded {
-        Ok(()) => reply,
-        Err(_) if reply.code == Code::RecordUnavailable => reply,
-        Err(error) => {
-            let message = format!(
-                "The call ended as {}, but this could not be recorded, so its answer is withheld: {error}.",
-                reply.outcome().as_str()
-            );
-            let code = Code::RecordUnavailable;
-            Reply { code, output: None, title: None, metadata: None, message, reference: None, ..reply }
         }
     }
 }

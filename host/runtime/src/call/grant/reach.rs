@@ -25,8 +25,8 @@ pub(crate) fn reach(plugin: &Plugin, tool: &Tool) -> Reach {
         .fold(Reach::default(), |all, one| Reach { writes: all.writes || one.writes, leaves: all.leaves || one.leaves })
 }
 
-/// What a tool may do with its stores. One that declares `read` and not `write` only reads them, as it does directories.
-/// A tool without either permission declares nothing about files, and its stores are its own.
+/// Returns what a tool may do with its stores. A tool that declares `read` and not `write` only reads them, as it does
+/// directories. A tool without either permission declares nothing about files, and its stores are its own.
 pub(crate) fn store_access(tool: &Tool) -> Access {
     let permissions = tool.permissions();
     let only_reads = permissions.contains(Permission::Read) && !permissions.contains(Permission::Write);
