@@ -50,7 +50,7 @@ pub(crate) fn shown(question: &Question) -> Sheet {
         }
     };
     part("  unlike what was approved before:", &question.changed);
-    part("  what would change in files, which is the plugin's claim:", &question.difference);
+    part("  what would change, by the plugin's own claim:", &question.difference);
     let whole = text.len() <= SHOWN_BYTES_MAX;
     if !whole {
         text.truncate(text.floor_char_boundary(SHOWN_BYTES_MAX));

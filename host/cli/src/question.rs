@@ -133,7 +133,7 @@ fn arguments(sheet: &mut Sheet, question: &Question) {
 
 /// Adds what would change in files, labelled as the plugin's claim.
 fn show_difference(sheet: &mut Sheet, difference: &str) {
-    sheet.line(Look::Plain, "  what would change in files, which is the plugin's claim; what runs are the arguments:");
+    sheet.line(Look::Plain, "  what would change, by the plugin's own claim (the arguments are what runs):");
     let encoded: Vec<String> = difference.split_terminator('\n').map(|line| OneLine(line).to_string()).collect();
     let look = |line: &str| match line.as_bytes().first() {
         Some(b'+') => Look::Good,

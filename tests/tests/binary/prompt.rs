@@ -66,7 +66,7 @@ fn the_difference_is_shown() {
     let desk = Desk::new(ASK);
     let mut session = Session::of(&desk, "files.write", &write("poem.txt", "roses are red\nviolets are violet\n"));
     let question = session.question();
-    let claim = "\n  what would change in files, which is the plugin's claim; what runs are the arguments:\n    \
+    let claim = "\n  what would change, by the plugin's own claim (the arguments are what runs):\n    \
                  @@ files computes that this call would change 1 file @@\n    --- a/poem.txt\n    +++ b/poem.txt\n";
     let (arguments, claimed) = (question.find("arguments, exactly as they will run"), question.find(claim));
     assert!(arguments.is_some() && arguments < claimed, "{question}");

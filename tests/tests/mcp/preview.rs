@@ -15,7 +15,7 @@ async fn an_elicited_question_shows_a_preview_as_the_plugins_claim() {
         let call = client.begin_call("files__write", write.clone()).await;
         let asked = client.asked().await;
         let message = asked["params"]["message"].as_str().unwrap();
-        let claim = "\nWhat would change in files, which is the plugin's claim; what runs are the arguments:\n    \
+        let claim = "\nWhat would change, by the plugin's own claim (the arguments are what runs):\n    \
                      @@ files computes that this call would change 1 file @@\n    --- a/notes.txt\n    \
                      +++ b/notes.txt\n    @@ -1 +1 @@\n    -one\n    +mine\n";
         let (arguments, claimed) = (message.find("\nArguments: {"), message.find(claim));

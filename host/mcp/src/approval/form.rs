@@ -138,7 +138,7 @@ impl Sheet {
     }
 
     fn difference(&mut self, difference: &str) {
-        self.line("What would change in files, which is the plugin's claim; what runs are the arguments:");
+        self.line("What would change, by the plugin's own claim (the arguments are what runs):");
         for line in difference.split_terminator('\n').take(DIFFERENCE_LINES_MAX) {
             let line = self.cut(line);
             self.line(&format!("    {line}"));

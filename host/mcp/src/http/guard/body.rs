@@ -147,7 +147,7 @@ mod tests {
     fn a_body_is_told_by_its_method_and_what_is_no_message_asks_for_nothing() {
         let rows: [(&str, Option<Asks>); 14] = [
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#, Some(Asks::Call)),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":1}"#, Some(Asks::Call)),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":1}"#, None),
             (r#" {"jsonrpc":"2.0","id":1,"method":"tools\/call"}"#, Some(Asks::Call)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools\u002fcall"}"#, Some(Asks::Call)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen"}"#, Some(Asks::Listen)),
