@@ -283,7 +283,7 @@ async fn open_guest(name: &str, text: &str, limits: &str) -> (Host, Beside) {
 
 fn grants(name: &str, server: &Server) -> String {
     let client = format!(
-        "hosts = [\"127.0.0.1\"], schemes = [\"http\"], ports = [{}], addresses = [\"127.0.0.0/8\"], requests = 10000, \
+        "hosts = [\"127.0.0.1\"], schemes = [\"http\"], ports = [{}], addresses = [\"127.0.0.0/8\"], requests = 1000, \
          requests-per-minute = 10000",
         server.port()
     );

@@ -16,14 +16,14 @@ fn assert_called(office: &Office) {
 #[test]
 fn langchain_over_pipes() {
     let office = Office::new(DENYING);
-    run(&office, LEGACY, "langchain_tools", &told_to_start(&office, &[]));
+    run(&office, LEGACY, "langchain_tools", &told_to_start(&office, &["--list-denied"]));
     assert_called(&office);
 }
 
 #[test]
 fn langchain_over_http() {
     let office = Office::new(DENYING);
-    let server = office.listen(&[]);
+    let server = office.listen(&["--list-denied"]);
     run(&office, LEGACY, "langchain_tools", &told_to_connect(&office, &server));
     assert_called(&office);
 }

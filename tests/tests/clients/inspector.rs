@@ -89,26 +89,26 @@ fn meets(office: &Office, era: &str, reached: &Reached<'_>) {
 #[test]
 fn the_inspector_over_pipes_in_the_handshake_era() {
     let office = Office::new(DENYING);
-    meets(&office, "legacy", &Reached::Started(office.stdio(&[])));
+    meets(&office, "legacy", &Reached::Started(office.stdio(&["--list-denied"])));
 }
 
 #[test]
 fn the_inspector_over_pipes_in_the_modern_era() {
     let office = Office::new(DENYING);
-    meets(&office, "modern", &Reached::Started(office.stdio(&[])));
+    meets(&office, "modern", &Reached::Started(office.stdio(&["--list-denied"])));
 }
 
 #[test]
 fn the_inspector_over_http_in_the_handshake_era() {
     let office = Office::new(DENYING);
-    let server = office.listen(&[]);
+    let server = office.listen(&["--list-denied"]);
     meets(&office, "legacy", &Reached::Listening(&server));
 }
 
 #[test]
 fn the_inspector_over_http_in_the_modern_era() {
     let office = Office::new(DENYING);
-    let server = office.listen(&[]);
+    let server = office.listen(&["--list-denied"]);
     meets(&office, "modern", &Reached::Listening(&server));
 }
 

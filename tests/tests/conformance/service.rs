@@ -1,6 +1,7 @@
 //! The program as a server, with the tools that the suite asks for, and somebody who changes its plugins.
 
-use portcullis_tests::{Manifest, Site, built_guest, guest, program};
+use portcullis::Contract;
+use portcullis_tests::{Manifest, Site, built_guest_of, guest, program};
 use std::fs;
 use std::io::{PipeReader, Read as _, pipe};
 use std::path::Path;
@@ -69,7 +70,7 @@ impl Service {
     pub(crate) fn start() -> Self {
         let site = Site::new();
         fs::remove_file(site.plugins().join("good.wasm")).unwrap();
-        site.plugin("conformance", &built_guest("conformance"));
+        site.plugin("conformance", &built_guest_of(Contract::V0_2, "conformance"));
         fs::write(site.path("policy.toml"), POLICY).unwrap();
         let switch = site.directory("switch");
         let over = Arc::new(AtomicBool::new(false));

@@ -88,9 +88,15 @@ pub(crate) enum WaitingFor {
 
 /// What is known of a question before an approver is asked.
 enum Begun {
-    Next(Next),
+    Next(Box<Next>),
     /// An approver has to answer it.
     Unanswered(Box<Case>),
+}
+
+impl Begun {
+    fn next(next: Next) -> Self {
+        Self::Next(Box::new(next))
+    }
 }
 
 /// What is done next about a question. One that was put down is withdrawn if nobody takes it from here.
@@ -130,7 +136,7 @@ impl Approvals {
             let (approvals, channel_now, asking) = (self.clone(), channel.clone(), case.clone());
             let begun = blocking(move || approvals.begin(&channel_now, asking)).await;
             let next = match begun.map_err(|error| unkept(&error))? {
-                Begun::Next(next) => next,
+                Begun::Next(next) => *next,
                 Begun::Unanswered(mut unanswered) => {
                     unanswered.preview = tokio::select! {
                         biased;
@@ -166,20 +172,20 @@ impl Approvals {
             false => self.announced(Durable::Process, |change, announcer| self.recall(change, announcer, &case))?,
         };
         match recalled {
-            Recall::Yes => return Ok(Begun::Next(Next::Asked(Asked::Yes(None)))),
+            Recall::Yes => return Ok(Begun::next(Next::Asked(Asked::Yes(None)))),
             Recall::Nothing { changed } => case.question.changed = changed,
         }
         let joined = self.join(channel, &case)?;
         if let Some(next) = self.joined(joined, &mut case)? {
-            return Ok(Begun::Next(next));
+            return Ok(Begun::next(next));
         }
         if let Some(note) = self.shared.refusals.again(&case.question) {
-            return self.unasked(&case, note).map(Begun::Next);
+            return self.unasked(&case, note).map(Begun::next);
         }
         // A running call cannot be left behind to wait: it would wait in nobody's time.
         match (channel, case.subject) {
             (Channel::Nobody(Unattended::Deny), _) | (Channel::Nobody(_), ledger::Subject::Resource) => {
-                self.unasked(&case, "nobody is there to approve it".to_owned()).map(Begun::Next)
+                self.unasked(&case, "nobody is there to approve it".to_owned()).map(Begun::next)
             }
             (Channel::Nobody(Unattended::Pending) | Channel::Approver(_) | Channel::Elsewhere, _) => {
                 Ok(Begun::Unanswered(Box::new(case)))

@@ -78,7 +78,7 @@ impl ValidCall {
         let context = CallContext { host: alone::host(0), ..record.context(host, request, self, &limits, None) };
         let (tool, cancellation) = (self.tool.name.tool.as_str(), request.cancellation.clone());
         let engine = &host.loader.engine;
-        let ran = engine.preview(&code, tool, &self.canonical, &limits, handles, context, cancellation).await;
+        let ran = engine.preview(code, tool, &self.canonical, &limits, handles, context, cancellation).await;
         match ran.result {
             Ok(Ok(changes)) => Ok(changes),
             Ok(Err(failure)) => Err(words(failure)),
