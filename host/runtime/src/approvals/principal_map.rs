@@ -15,6 +15,8 @@ const ENTRIES_MAX: usize = 4096;
 pub(super) struct PrincipalMap<K, V> {
     /// By the root of the principal: an entry of a sub-agent counts for the principal that it acts for.
     principals: HashMap<String, HashMap<K, Entry<V>>>,
+    /// Entries of all principals. Every call makes one, so they are not counted again each time.
+    entries: usize,
     /// Counts uses, to order the entries by the last one.
     uses: u64,
 }
@@ -26,7 +28,7 @@ struct Entry<V> {
 
 impl<K, V> Default for PrincipalMap<K, V> {
     fn default() -> Self {
-        Self { principals: HashMap::new(), uses: 0 }
+        Self { principals: HashMap::new(), entries: 0, uses: 0 }
     }
 }
 
@@ -43,13 +45,26 @@ impl<K: Clone + Eq + Hash, V> PrincipalMap<K, V> {
     pub(super) fn insert(&mut self, principal: &str, key: K, value: V) {
         self.uses += 1;
         let own = self.principals.entry(root_of_principal(principal).to_owned()).or_default();
-        own.insert(key, Entry { value, used: self.uses });
+        if own.insert(key, Entry { value, used: self.uses }).is_none() {
+            self.entries += 1;
+        }
         if own.len() > OWN_ENTRIES_MAX {
             remove_oldest(own);
-        } else if self.len() > ENTRIES_MAX {
+            self.entries -= 1;
+        } else if self.entries > ENTRIES_MAX {
             // The new entry counts, so a principal that adds has more than another one with equally many before.
-            let most = self.principals.values_mut().max_by_key(|entries| entries.len());
-            most.into_iter().for_each(remove_oldest);
+            self.remove_from_the_largest();
+        }
+    }
+
+    fn remove_from_the_largest(&mut self) {
+        let largest = self.principals.iter_mut().max_by_key(|(_, entries)| entries.len());
+        let Some((principal, entries)) = largest else { return };
+        remove_oldest(entries);
+        self.entries -= 1;
+        if entries.is_empty() {
+            let principal = principal.clone();
+            self.principals.remove(&principal);
         }
     }
 
@@ -57,14 +72,12 @@ impl<K: Clone + Eq + Hash, V> PrincipalMap<K, V> {
     pub(super) fn remove(&mut self, principal: &str, key: &K) {
         let principal = root_of_principal(principal);
         let Some(own) = self.principals.get_mut(principal) else { return };
-        own.remove(key);
+        if own.remove(key).is_some() {
+            self.entries -= 1;
+        }
         if own.is_empty() {
             self.principals.remove(principal);
         }
-    }
-
-    fn len(&self) -> usize {
-        self.principals.values().map(HashMap::len).sum()
     }
 }
 
@@ -82,6 +95,13 @@ mod tests {
 
     fn filled(principal: &str, entries: usize, map: &mut PrincipalMap<usize, ()>) {
         (0..entries).for_each(|key| map.insert(principal, key, ()));
+    }
+
+    /// Counts them again.
+    fn all(map: &PrincipalMap<usize, ()>) -> usize {
+        let counted = map.principals.values().map(HashMap::len).sum();
+        assert_eq!(counted, map.entries);
+        counted
     }
 
     fn count(principal: &str, map: &PrincipalMap<usize, ()>) -> usize {
@@ -119,13 +139,20 @@ mod tests {
             filled(&format!("many{number}"), OWN_ENTRIES_MAX, &mut map);
         }
         filled("some", OWN_ENTRIES_MAX / 2, &mut map);
-        assert_eq!((map.len(), count("few", &map)), (ENTRIES_MAX, 1));
+        assert_eq!((all(&map), count("few", &map)), (ENTRIES_MAX, 1));
         assert_eq!(count("some", &map), OWN_ENTRIES_MAX / 2);
         for number in 0..many {
             filled(&format!("many{number}"), 2 * OWN_ENTRIES_MAX, &mut map);
         }
-        assert_eq!((map.len(), count("few", &map)), (ENTRIES_MAX, 1));
+        assert_eq!((all(&map), count("few", &map)), (ENTRIES_MAX, 1));
         assert_eq!(count("some", &map), OWN_ENTRIES_MAX / 2, "it has fewer than the others");
+    }
+
+    #[test]
+    fn principals_without_end_take_no_more_room() {
+        let mut map = PrincipalMap::default();
+        (0..2 * ENTRIES_MAX).for_each(|number| map.insert(&format!("p{number}"), 0, ()));
+        assert_eq!((all(&map), map.principals.len()), (ENTRIES_MAX, ENTRIES_MAX));
     }
 
     #[test]
