@@ -145,7 +145,7 @@ fn a_tool_that_can_never_run_is_listed_only_on_request() {
     for name in ["clerk__echo", "clerk__add", "guarded__run"] {
         assert!(shown.contains(&name.to_owned()) && all.contains(&name.to_owned()), "{name} in {shown:?}");
     }
-    for name in ["clerk__note", "needy__run", "unnamed__run", "done"] {
+    for name in ["clerk__note", "needy__run", "unnamed__run"] {
         assert!(!shown.contains(&name.to_owned()) && all.contains(&name.to_owned()), "{name} in {shown:?}");
     }
     let reply = desk.client(Era::Modern).call("needy__run", json!({}));
