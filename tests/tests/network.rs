@@ -61,9 +61,6 @@ mod oracle;
 #[path = "network/repeats.rs"]
 mod repeats;
 
-#[path = "network/parrot.rs"]
-mod parrot;
-
 #[path = "network/canary.rs"]
 mod canary;
 
