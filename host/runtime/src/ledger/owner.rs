@@ -14,6 +14,9 @@ const OWNERS_DIRECTORY: &str = "owners";
 /// The lock file of whoever begins, which is the name of no process.
 const BEGIN_FILE: &str = "begin";
 
+/// The most files that one process looks at when it begins, which takes it a tenth of a second.
+const LEFTOVERS_MAX: usize = 10_000;
+
 /// This process, as the ledger knows it.
 pub(crate) struct Owner {
     id: String,
@@ -27,6 +30,9 @@ impl Owner {
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let id = hex(&bytes);
+        // Held until this process has locked its file, so that no other takes the file for a leftover.
+        let _alone = alone(directory)?;
+        remove_dead(directory);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
         let lock = directory.open_with(&id, &options)?.into_std();
@@ -77,6 +83,15 @@ pub(super) fn alone(owners: &Dir) -> io::Result<File> {
     let lock = owners.open_with(BEGIN_FILE, &options)?.into_std();
     flock(&lock, FlockOperation::LockExclusive)?;
     Ok(lock)
+}
+
+/// Removes the files that dead processes left. What cannot be removed is left for the next process.
+fn remove_dead(owners: &Dir) {
+    let Ok(entries) = owners.entries() else { return };
+    for entry in entries.flatten().take(LEFTOVERS_MAX) {
+        // A file that is looked at is removed, unless its process runs.
+        let _ = is_alive(owners, &entry.file_name().to_string_lossy());
+    }
 }
 
 /// Whether somebody holds the lock. Where it cannot be told, somebody does: nothing of theirs is then taken over.
