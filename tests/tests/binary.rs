@@ -19,6 +19,9 @@ mod export;
 #[path = "binary/rule_gaps.rs"]
 mod rule_gaps;
 
+#[path = "binary/loading.rs"]
+mod loading;
+
 #[path = "binary/places.rs"]
 mod places;
 

@@ -33,3 +33,9 @@ mod unavailable;
 
 #[path = "record/cache.rs"]
 mod cache;
+
+#[path = "record/refusals.rs"]
+mod refusals;
+
+#[path = "record/room.rs"]
+mod room;

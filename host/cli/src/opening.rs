@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::environment::PolicyPlaces;
 use crate::progress::{CompileProgress, StatusLine};
 use crate::style::Look;
-use portcullis::policy::{Limits, Unattended};
+use portcullis::policy::{Limits, PluginName, Unattended};
 use portcullis::text::OneLine;
 use portcullis::{Approvals, Engine, EngineConfig, Hook, Host, HostBuilder, LoadError, Loaded, Observer};
 use std::path::Path;
@@ -32,13 +32,27 @@ pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
     finish(context, builder.calls(1), &Channel::AsPolicySays).await
 }
 
+/// Opens the host of a command that asks nobody, with only what a call of this tool needs.
+///
+/// # Errors
+/// The host cannot open.
+pub(crate) async fn open_for(context: &Context, tool: &str) -> anyhow::Result<Host> {
+    let builder = builder(context, &StatusLine::new(context.terminal), &Channel::AsPolicySays)?;
+    finish(context, builder.calls(1).only_for(tool), &Channel::AsPolicySays).await
+}
+
 /// Opens the host with who answers, and with the line that compiling is shown on.
 ///
 /// # Errors
 /// The host cannot open.
-pub(crate) async fn open_with(context: &Context, status: &Arc<StatusLine>, channel: &Channel) -> anyhow::Result<Host> {
+pub(crate) async fn open_with(
+    context: &Context,
+    status: &Arc<StatusLine>,
+    channel: &Channel,
+    tool: &str,
+) -> anyhow::Result<Host> {
     // One process makes one call, and others make calls of the same session.
-    let builder = builder(context, status, channel)?.calls(1).share_sessions();
+    let builder = builder(context, status, channel)?.calls(1).only_for(tool).share_sessions();
     let host = finish(context, builder, channel).await?;
     note_rule_gaps(context, &host);
     Ok(host)
@@ -161,10 +175,9 @@ pub(crate) async fn load(
 ) -> anyhow::Result<(Engine, Result<Loaded, LoadError>)> {
     let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default() })?;
     let progress = CompileProgress::new(&StatusLine::new(context.terminal));
-    if let Ok(name) = portcullis::policy::PluginName::new(name) {
-        progress.compiling(&name);
-    }
+    let shown = PluginName::new(name).ok();
+    shown.iter().for_each(|name| progress.compiling(name));
     let loaded = Loaded::load(name, bytes, &engine, &context.environment.compiler).await;
-    progress.finish();
+    shown.iter().for_each(|name| progress.compiled(name));
     Ok((engine, loaded))
 }

@@ -5,10 +5,11 @@ use crate::terminal::Terminal;
 use portcullis::policy::PluginName;
 use portcullis::text::OneLine;
 use portcullis::{CallState, Event, EventKind, Events, Observer, Progress};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::future::pending;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -51,11 +52,15 @@ impl StatusLine {
     }
 }
 
-/// Shows that a plugin is being compiled, and for how long.
+/// Shows which plugins are being compiled, and for how long.
 pub(crate) struct CompileProgress {
     line: Arc<StatusLine>,
+    compiling: Arc<Compiling>,
     clock: Mutex<Option<Clock>>,
 }
+
+/// The plugins that are being compiled, with the time when each began.
+type Compiling = Mutex<BTreeMap<PluginName, Instant>>;
 
 /// A thread that draws until its sender is dropped.
 struct Clock {
@@ -66,13 +71,29 @@ struct Clock {
 impl CompileProgress {
     /// Shows it on this line.
     pub(crate) fn new(line: &Arc<StatusLine>) -> Self {
-        Self { line: Arc::clone(line), clock: Mutex::new(None) }
+        Self { line: Arc::clone(line), compiling: Arc::default(), clock: Mutex::new(None) }
+    }
+}
+
+impl Observer for CompileProgress {
+    fn compiling(&self, plugin: &PluginName) {
+        if !self.line.terminal.can_rewrite() {
+            return;
+        }
+        let mut clock = locked(&self.clock);
+        locked(&self.compiling).insert(plugin.clone(), Instant::now());
+        clock.get_or_insert_with(|| Clock::start(&self.line, &self.compiling));
     }
 
-    /// Takes the line away.
-    pub(crate) fn finish(&self) {
-        let clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Clock { stop, thread }) = clock {
+    fn compiled(&self, plugin: &PluginName) {
+        let mut clock = locked(&self.clock);
+        let mut compiling = locked(&self.compiling);
+        compiling.remove(plugin);
+        if !compiling.is_empty() {
+            return;
+        }
+        drop(compiling);
+        if let Some(Clock { stop, thread }) = clock.take() {
             drop(stop);
             // A clock that panicked has drawn its last; the work goes on.
             let _ = thread.join();
@@ -81,26 +102,15 @@ impl CompileProgress {
     }
 }
 
-impl Observer for CompileProgress {
-    fn compiling(&self, plugin: &PluginName) {
-        self.finish();
-        if self.line.terminal.can_rewrite() {
-            *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some(Clock::start(&self.line, plugin));
-        }
-    }
-
-    fn compiled(&self, _: &PluginName) {
-        self.finish();
-    }
-}
-
 impl Clock {
-    fn start(line: &Arc<StatusLine>, plugin: &PluginName) -> Self {
+    fn start(line: &Arc<StatusLine>, compiling: &Arc<Compiling>) -> Self {
         let (stop, stopped) = mpsc::channel();
-        let (line, plugin, begun) = (Arc::clone(line), plugin.clone(), Instant::now());
+        let (line, compiling) = (Arc::clone(line), Arc::clone(compiling));
         let draw = move || {
             loop {
-                line.show(&format!("compiling {plugin} … {:.1} s", begun.elapsed().as_secs_f64()));
+                if let Some(text) = compiling_text(&locked(&compiling), Instant::now()) {
+                    line.show(&text);
+                }
                 if stopped.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
@@ -108,6 +118,20 @@ impl Clock {
         };
         Self { stop, thread: thread::spawn(draw) }
     }
+}
+
+/// Names the plugins, the one that takes longest first, and says how long that one has taken.
+fn compiling_text(compiling: &BTreeMap<PluginName, Instant>, now: Instant) -> Option<String> {
+    let mut begun: Vec<(&Instant, &PluginName)> = compiling.iter().map(|(plugin, begun)| (begun, plugin)).collect();
+    begun.sort();
+    let (first, _) = begun.first()?;
+    let seconds = now.saturating_duration_since(**first).as_secs_f64();
+    let names: Vec<&str> = begun.iter().map(|(_, plugin)| plugin.as_str()).collect();
+    Some(format!("compiling {} … {seconds:.1} s", names.join(", ")))
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Shows what the running tool of the one call says of its progress, for as long as this is polled.
@@ -177,6 +201,16 @@ mod tests {
         assert!(followed.news().is_none());
         followed.hear(event(EventKind::State(CallState::Running)));
         assert!(followed.news().is_none(), "it is out of date by now");
+    }
+
+    #[test]
+    fn the_plugin_that_takes_longest_is_named_first() {
+        let (began, name) = (Instant::now(), |name| PluginName::new(name).unwrap());
+        let later = began + Duration::from_secs(2);
+        let compiling = BTreeMap::from([(name("files"), later), (name("web"), began)]);
+        let text = compiling_text(&compiling, began + Duration::from_millis(3140));
+        assert_eq!(text.as_deref(), Some("compiling web, files … 3.1 s"));
+        assert_eq!(compiling_text(&BTreeMap::new(), began), None);
     }
 
     #[test]

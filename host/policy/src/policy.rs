@@ -130,6 +130,18 @@ impl Policy {
         self.named.iter()
     }
 
+    /// A plugin, with the plugins that a rule spells out together with it. Only where all of them are loaded can
+    /// [`Policy::dead_rule`] judge such a rule.
+    pub fn named_with(&self, plugin: &PluginName) -> BTreeSet<PluginName> {
+        let mut together = BTreeSet::from([plugin.clone()]);
+        for rule in self.rules.iter().filter(|rule| rule.id.layer != Layer::BuiltIn) {
+            if rule.tool.named_plugins().any(|named| named == *plugin) {
+                together.extend(rule.tool.named_plugins());
+            }
+        }
+        together
+    }
+
     /// The limits for a call of `plugin`: the default, overridden by `[limits]`, overridden by the plugin's own.
     pub fn limits(&self, plugin: &PluginName) -> Limits {
         self.plugins.get(plugin).map_or(self.limits, |plugin| plugin.limits)

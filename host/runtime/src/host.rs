@@ -54,7 +54,7 @@ pub(crate) struct Inner {
     pub(crate) time: Option<Arc<dyn TimeSource>>,
     /// Where the randomness of guests follows from.
     pub(crate) seed: Option<u64>,
-    pub(crate) loader: Loader,
+    pub(crate) loader: Arc<Loader>,
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) approvals: Approvals,
     /// This process, as the audit log and the ledger name it.

@@ -67,7 +67,7 @@ pub use call::Reach;
 pub use catalog::{
     Catalog, DefinitionError, Dependency, DescriptionError, DescriptionFault, FileError, LINTS_MAX, Lint, LoadError,
     NameCollision, Observer, Offer, PlaceholderError, Plugin, RefusedPlugin, Rule as LintRule, Silent, Tool, ToolNames,
-    check, describe_beside, lints,
+    check, describe_beside, forget_refusal, lints,
 };
 pub use concurrency::{CALLS_DEFAULT, CALLS_MAX};
 pub use conformance::{Conformance, Level, Loaded, NotTried};

@@ -9,7 +9,7 @@ use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::approver::Approver;
 use crate::audit::{AuditError, AuditLog};
 use crate::call::redecide_left;
-use crate::catalog::{Loader, Observer, PluginDirectory, Silent};
+use crate::catalog::{LoadSlots, Loader, Observer, PluginDirectory, Silent};
 use crate::concurrency::{CALLS_DEFAULT, CALLS_MAX};
 use crate::grants;
 use crate::hooks::Hook;
@@ -22,7 +22,7 @@ use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::{self, PolicySources, UserPolicy};
 use crate::stores::Stores;
 use portcullis_policy::Unattended;
-use portcullis_sandbox::{CodeStore, Compiler, EXTRA_SLOTS, Engine, EngineConfig, Network, TimeSource};
+use portcullis_sandbox::{CodeStore, Compiler, Engine, EngineConfig, Network, REVIEW_SLOTS, TimeSource};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::{Mutex, Semaphore, watch};
@@ -42,6 +42,7 @@ pub struct HostBuilder {
     time: Option<Arc<dyn TimeSource>>,
     seed: Option<u64>,
     outputs_bytes: u64,
+    only_for: Option<String>,
     pub(crate) injection: Injection,
 }
 
@@ -61,6 +62,7 @@ impl HostBuilder {
             time: None,
             seed: None,
             outputs_bytes: OUTPUTS_BYTES_DEFAULT,
+            only_for: None,
             injection: Injection::default(),
         }
     }
@@ -129,6 +131,14 @@ impl HostBuilder {
     #[must_use]
     pub fn unattended(mut self, unattended: Unattended) -> Self {
         self.channel = Some(Channel::Nobody(unattended));
+        self
+    }
+
+    /// Loads only what a call of one tool needs: its plugin, and the plugins that a rule of the policy names together
+    /// with it. The others cost nothing, whatever is wrong with them. [`Host::reload`] loads them.
+    #[must_use]
+    pub fn only_for(mut self, tool: impl Into<String>) -> Self {
+        self.only_for = Some(tool.into());
         self
     }
 
@@ -215,9 +225,11 @@ impl HostBuilder {
         let calls = self.calls + admission::waiting_runs(self.calls);
         let engine = Engine::new(&EngineConfig { calls, largest: *reserved.limits() })?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
-        let (compiler, observer) = (self.compiler, self.observer);
-        let loader = Loader { engine, compiler, store, plugins, audit: Arc::clone(&audit), observer };
-        let (mut catalog, seen) = loader.load_all(&in_force).await?;
+        let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
+        let (slots, loading_audit) = (LoadSlots::default(), Arc::clone(&audit));
+        let loader = Arc::new(Loader { engine, compiler, store, plugins, audit: loading_audit, observer, slots });
+        let (mut catalog, seen) = loader.load_all(&in_force, self.only_for.as_deref()).await?;
+        loader.make_room().await;
         grants::check_names(policy, &catalog, &in_force.bases)?;
         catalog.plugins().try_for_each(|plugin| grants::check_services(policy, plugin, &self.injection))?;
         in_force.opening(&state, &loader.plugins.held()).bind_all(&mut catalog)?;
@@ -245,7 +257,7 @@ impl HostBuilder {
             hooks: self.hooks,
             events: Arc::default(),
             admissions,
-            reviews: Semaphore::new(EXTRA_SLOTS as usize),
+            reviews: Semaphore::new(REVIEW_SLOTS as usize),
             arguments_bytes_max: reserved.limits().arguments_bytes,
         });
         // If this fails, each call is still decided again before it runs.

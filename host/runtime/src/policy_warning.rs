@@ -48,7 +48,8 @@ pub(crate) fn warnings(policy: &Policy, catalog: &Catalog) -> Vec<PolicyWarning>
 fn installed(catalog: &Catalog) -> Vec<PluginName> {
     let refused = catalog.refused().iter().filter_map(|refused| refused.file.strip_suffix(".wasm"));
     let refused = refused.filter_map(|name| PluginName::new(name).ok());
-    catalog.plugins().map(|plugin| plugin.name().clone()).chain(refused).collect()
+    let left_out = catalog.left_out.iter().cloned();
+    catalog.plugins().map(|plugin| plugin.name().clone()).chain(refused).chain(left_out).collect()
 }
 
 fn similar(written: &PluginName, installed: &[PluginName]) -> Option<PluginName> {

@@ -33,6 +33,9 @@ const MESSAGE_CHARACTERS_MAX: usize = 1024;
 /// A worker's exit code for a component that cannot be compiled, whatever the machine.
 const EXIT_REFUSED: i32 = 3;
 
+/// A worker's exit code where the machine is at fault: it cannot limit itself, read or write.
+const EXIT_BROKEN: i32 = 4;
+
 /// What ends a worker that has reached no limit: a terminal that is closed or typed at, a system that shuts down.
 const ENDED_BY_OTHERS: [i32; 3] = [Signal::HUP.as_raw(), Signal::INT.as_raw(), Signal::TERM.as_raw()];
 
@@ -80,6 +83,17 @@ pub enum CompileError {
 }
 
 impl Compiler {
+    /// Describes what a compilation may take. A component that was refused under other limits is tried again.
+    pub fn limits(&self) -> String {
+        match self {
+            Self::Worker { .. } => {
+                let seconds = COMPILE_TIME_MAX.as_secs();
+                format!("{seconds} s, {COMPILE_CPU_SECONDS_MAX} s of CPU time, {COMPILE_MEMORY_BYTES_MAX} bytes")
+            }
+            Self::InProcess => "no limits".to_owned(),
+        }
+    }
+
     /// Compiles a component that has passed [`check_component`](crate::check_component).
     ///
     /// # Errors
@@ -145,6 +159,11 @@ async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) 
             let message = String::from_utf8_lossy(&message);
             Err(Refusal::Uncompilable(message.escape_debug().take(MESSAGE_CHARACTERS_MAX).collect()).into())
         }
+        Some(EXIT_BROKEN) => {
+            let message = String::from_utf8_lossy(&message);
+            let message: String = message.escape_debug().take(MESSAGE_CHARACTERS_MAX).collect();
+            Err(CompileError::Worker(io::Error::other(message)))
+        }
         // Ended by whoever ends programs, and not for what it compiled.
         None if status.signal().is_some_and(|signal| ENDED_BY_OTHERS.contains(&signal)) => {
             Err(CompileError::Worker(io::ErrorKind::Interrupted.into()))
@@ -159,14 +178,15 @@ async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) 
 pub fn compile_worker() -> i32 {
     match work() {
         Ok(()) => 0,
-        Err(message) => {
+        Err((exit, message)) => {
             let _ = io::stderr().write_all(message.as_bytes());
-            EXIT_REFUSED
+            exit
         }
     }
 }
 
-fn work() -> Result<(), String> {
+/// Does the worker's work. An error is an exit code and a message.
+fn work() -> Result<(), (i32, String)> {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let limits = [
         (Resource::As, COMPILE_MEMORY_BYTES_MAX),
@@ -174,13 +194,15 @@ fn work() -> Result<(), String> {
         (Resource::Core, 0),
         (Resource::Fsize, 0),
     ];
+    let broken = |message: String| (EXIT_BROKEN, message);
     for (resource, limit) in limits {
         let limit = Rlimit { current: Some(limit), maximum: Some(limit) };
-        setrlimit(resource, limit).map_err(|error| format!("the worker cannot limit itself: {error}"))?;
+        setrlimit(resource, limit).map_err(|error| broken(format!("it cannot limit itself: {error}")))?;
     }
     let mut component = Vec::new();
     let read = io::stdin().take(COMPONENT_BYTES_MAX + 1).read_to_end(&mut component);
-    read.map_err(|error| format!("the worker cannot read the component: {error}"))?;
-    let artefact = compile(&component)?;
-    io::stdout().write_all(artefact.bytes()).map_err(|error| format!("the worker cannot answer: {error}"))
+    read.map_err(|error| broken(format!("it cannot read the component: {error}")))?;
+    let artefact = compile(&component).map_err(|message| (EXIT_REFUSED, message))?;
+    let written = io::stdout().write_all(artefact.bytes());
+    written.map_err(|error| broken(format!("it cannot answer: {error}")))
 }

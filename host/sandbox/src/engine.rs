@@ -34,8 +34,12 @@ const TABLE_KEEP_RESIDENT_BYTES: usize = 64 * 1024;
 /// The most bytes of engine structures one core instance or component may need. Measured: enough for CPython.
 const INSTANCE_STRUCTURES_BYTES_MAX: usize = 1024 * 1024;
 
-/// Runs that are none of the admitted calls: describing a plugin, and reviewing a call.
-pub const EXTRA_SLOTS: u32 = 2;
+/// Reviews that run at one time, beside the admitted calls. Each takes two seconds at most.
+pub const REVIEW_SLOTS: u32 = 2;
+
+/// Plugins that describe themselves at one time, beside the admitted calls. Each takes a few milliseconds, and a bad
+/// one a few seconds.
+pub const DESCRIBE_SLOTS: u32 = 2;
 
 /// How large the pool is.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +86,7 @@ pub struct Engine {
     ticker: Arc<Ticker>,
     footprint: Footprint,
     fingerprint: [u8; 32],
+    largest: Limits,
 }
 
 impl Engine {
@@ -96,7 +101,7 @@ impl Engine {
         let linker = Arc::new(linker(&engine)?);
         let ticker = Ticker::start(&engine)?;
         let fingerprint = fingerprint(&engine);
-        Ok(Self { engine, linker, ticker, footprint: footprint(config), fingerprint })
+        Ok(Self { engine, linker, ticker, footprint: footprint(config), fingerprint, largest: config.largest })
     }
 
     /// The most memory this engine can make the process hold.
@@ -113,6 +118,16 @@ impl Engine {
     /// What compiled code depends on beside the plugin's bytes: engine version, settings and processor.
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
+    }
+
+    /// Describes the largest instance that this engine runs. A component that was refused under other limits is tried
+    /// again.
+    pub fn limits(&self) -> String {
+        let Limits { memory_bytes, memories, table_elements, tables, core_instances, .. } = self.largest;
+        format!(
+            "{memories} memories of {memory_bytes} bytes, {tables} tables of {table_elements} elements, \
+             {core_instances} instances"
+        )
     }
 
     /// Keeps the epoch advancing as long as the result lives.
@@ -136,8 +151,12 @@ pub(crate) fn compile_settings() -> Config {
     config
 }
 
+fn slots(config: &EngineConfig) -> u32 {
+    config.calls.saturating_add(REVIEW_SLOTS + DESCRIBE_SLOTS)
+}
+
 fn pool(config: &EngineConfig) -> PoolingAllocationConfig {
-    let slots = config.calls.saturating_add(EXTRA_SLOTS);
+    let slots = slots(config);
     let largest = &config.largest;
     let each = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
     let mut pool = PoolingAllocationConfig::new();
@@ -158,7 +177,7 @@ fn pool(config: &EngineConfig) -> PoolingAllocationConfig {
 
 fn footprint(config: &EngineConfig) -> Footprint {
     let largest = &config.largest;
-    let slots = u64::from(config.calls.saturating_add(EXTRA_SLOTS));
+    let slots = u64::from(slots(config));
     let per_call_bytes = [
         largest.memory_bytes,
         largest.table_elements.saturating_mul(size_of::<usize>()),

@@ -43,7 +43,7 @@ pub use context::{Ask, CallContext, CallHost, OUTPUT_PIECE_BYTES_MAX, OutputFull
 pub use contract::Contract;
 pub use directory::{Directory, DirectoryError, Identity, NarrowError};
 pub use effects::Effects;
-pub use engine::{EXTRA_SLOTS, Engine, EngineConfig, EngineError, Footprint};
+pub use engine::{DESCRIBE_SLOTS, Engine, EngineConfig, EngineError, Footprint, REVIEW_SLOTS};
 pub use handles::{Handles, RefusedKeys, Unavailable};
 pub use http::{Client, Exchange, Network, NetworkError, PluginSecrets, Traffic, Unreachable, check_secret_file};
 pub use keyvalue::{STORE_KEY_BYTES_MAX, STORE_OPERATIONS_MAX, STORE_WRITTEN_BYTES_MAX, Store, StoreFault, StorePage};
@@ -55,7 +55,7 @@ pub use manifest::{
 pub use run::{Ran, Usage};
 pub use service::Service;
 pub use stop::{LimitKind, Stop};
-pub use store::{CodeStore, Entry, Fetched, StoreError};
+pub use store::{CACHE_BYTES_MAX, CodeStore, Entry, Fetched, InUse, StoreError};
 pub use surroundings::{Surroundings, TimeSource};
 
 /// A future that can be kept and moved.

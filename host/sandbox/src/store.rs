@@ -1,16 +1,21 @@
-//! Compiled code and descriptions kept on disk, authenticated: nothing that was read back is trusted before its MAC is.
+//! Compiled code, descriptions and refusals kept on disk, authenticated: nothing that was read back is trusted before
+//! its MAC is checked.
 //!
 //! wasmtime trusts compiled code as it trusts itself, so whoever can change an entry runs code in the host. The
 //! directory is private and covered by no grant; the key lies outside of it; and an entry that is not exactly what was
 //! written, under the name it was written as, is not used.
 
+mod room;
+
+pub use room::{CACHE_BYTES_MAX, InUse};
+
 use crate::compile::Artefact;
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, File};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use std::io::{self, Read, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// The first bytes of an entry; a new number for a new layout.
 const MAGIC: &[u8; 8] = b"PCSTORE1";
@@ -21,9 +26,6 @@ const MAC_BYTES: usize = 32;
 /// The largest entry, in bytes. Code is at most about four times its component.
 const ENTRY_BYTES_MAX: u64 = 4 * crate::component::COMPONENT_BYTES_MAX;
 
-/// Counts the writers of this process.
-static WRITERS: AtomicU64 = AtomicU64::new(0);
-
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
@@ -31,13 +33,18 @@ pub enum Entry {
     Code,
     /// A plugin's description, as JSON.
     Manifest,
+    /// Why a plugin was refused, as JSON.
+    Refusal,
 }
 
 impl Entry {
+    const ALL: [Self; 3] = [Self::Code, Self::Manifest, Self::Refusal];
+
     fn name(self) -> &'static str {
         match self {
             Self::Code => "code",
             Self::Manifest => "manifest",
+            Self::Refusal => "refusal",
         }
     }
 }
@@ -63,12 +70,15 @@ pub struct CodeStore {
     directory: Dir,
     mac: Hmac<Sha256>,
     fingerprint: [u8; 32],
+    /// Places for entries that are marked as used.
+    marks: Arc<Semaphore>,
 }
 
 impl CodeStore {
     /// A store in a private directory, for an engine of this fingerprint, under a key that never lies in it.
     pub fn new(directory: Dir, key: &[u8; 32], fingerprint: [u8; 32]) -> Self {
-        Self { directory, mac: keyed(key), fingerprint }
+        let marks = Arc::new(Semaphore::new(room::MARKED_MAX));
+        Self { directory, mac: keyed(key), fingerprint, marks }
     }
 
     /// Looks for the compiled code of a plugin.
@@ -105,18 +115,25 @@ impl CodeStore {
     pub fn put(&self, entry: Entry, plugin: &[u8; 32], bytes: &[u8]) -> Result<(), StoreError> {
         let id = self.id(entry, plugin);
         let name = file_name(entry, &id);
-        // A name of its own for each writer of each process, so that none writes into what another is about to rename.
-        let writer = WRITERS.fetch_add(1, Ordering::Relaxed);
-        let temporary = format!("{name}.{}.{writer}.new", std::process::id());
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600).follow(FollowSymlinks::No);
-        let mut file = self.directory.open_with(&temporary, &options)?;
+        let (unfinished, mut file) = self.begin_entry(&name)?;
         file.write_all(MAGIC)?;
         file.write_all(&self.seal(&id, bytes))?;
         file.write_all(bytes)?;
+        self.directory.rename(&unfinished, &self.directory, &name)?;
+        // The lock ends here: from the first byte to the last name, no other host takes the file for a leftover.
         drop(file);
-        self.directory.rename(&temporary, &self.directory, &name)?;
         Ok(())
+    }
+
+    /// Removes an entry of a plugin, where there is one.
+    ///
+    /// # Errors
+    /// What the system says; the entry is then what it was.
+    pub fn remove(&self, entry: Entry, plugin: &[u8; 32]) -> Result<(), StoreError> {
+        match self.directory.remove_file(file_name(entry, &self.id(entry, plugin))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 
     /// Names an entry by everything it depends on.
@@ -153,10 +170,9 @@ impl CodeStore {
     }
 
     fn read(&self, entry: Entry, id: &[u8; 32]) -> io::Result<Vec<u8>> {
-        let mut options = OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        let file = self.directory.open_with(file_name(entry, id), &options)?;
+        let file = self.open_entry(&file_name(entry, id))?;
         check_private(&file)?;
+        room::note_use(&file);
         let mut bytes = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0).min(1 << 28));
         file.take(ENTRY_BYTES_MAX).read_to_end(&mut bytes)?;
         Ok(bytes)

@@ -3,7 +3,7 @@
 
 use crate::desk::{entries, text};
 use portcullis::policy::PluginName;
-use portcullis::{Code, Host, Observer, OpenError, Request, open_audit};
+use portcullis::{Code, Host, HostBuilder, Observer, OpenError, Request, open_audit};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,7 +13,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Counts what is compiled.
 #[derive(Default)]
-struct Compilations(AtomicUsize);
+pub(crate) struct Compilations(AtomicUsize);
+
+impl Compilations {
+    /// How many there were since the last look.
+    pub(crate) fn take(&self) -> usize {
+        self.0.swap(0, Ordering::Relaxed)
+    }
+}
 
 impl Observer for Compilations {
     fn compiling(&self, _: &PluginName) {
@@ -25,22 +32,28 @@ impl Observer for Compilations {
 
 /// Opens a host and calls the good plugin; says how many plugins were compiled.
 async fn open_and_call(site: &Site) -> usize {
-    let compilations = Arc::new(Compilations::default());
-    let host = site.builder(&allow_all("")).observer(Arc::clone(&compilations) as _).open().await.unwrap();
+    let (host, compilations) = counted(site.builder(&allow_all(""))).await;
     let reply = host.call(Request::new("good.run", r#"{"still":"here"}"#)).await;
     assert_eq!((reply.code, reply.message.as_str()), (Code::Completed, r#"{"still":"here"}"#));
-    compilations.0.load(Ordering::Relaxed)
+    compilations.take()
+}
+
+/// Opens a host, and counts what it compiles from the beginning.
+pub(crate) async fn counted(builder: HostBuilder) -> (Host, Arc<Compilations>) {
+    let compilations = Arc::new(Compilations::default());
+    let host = builder.observer(Arc::clone(&compilations) as _).open().await.unwrap();
+    (host, compilations)
 }
 
 /// The events about plugins in the record.
-fn events(site: &Site) -> Vec<String> {
+pub(crate) fn events(site: &Site) -> Vec<String> {
     let entries = entries(&site.state());
     let events = entries.iter().filter(|entry| entry.document["kind"] == "plugin");
     events.map(|entry| text(&entry.document["event"])).collect()
 }
 
 /// The cache's files of one kind, sorted.
-fn cached(site: &Site, extension: &str) -> Vec<PathBuf> {
+pub(crate) fn cached(site: &Site, extension: &str) -> Vec<PathBuf> {
     let files = fs::read_dir(site.state().join("cache")).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|found| found == extension)).collect();
     files.sort();
@@ -71,7 +84,7 @@ const TAMPERINGS: [Tampering; 12] = [
     ("writable for everybody", |entry, _| fs::set_permissions(entry, Permissions::from_mode(0o602)).unwrap()),
 ];
 
-fn flip(entry: &Path, at: impl Fn(usize) -> usize) {
+pub(crate) fn flip(entry: &Path, at: impl Fn(usize) -> usize) {
     let mut bytes = fs::read(entry).unwrap();
     let at = at(bytes.len());
     bytes[at] ^= 1;

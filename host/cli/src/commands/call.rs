@@ -17,11 +17,12 @@ use std::sync::Arc;
 
 pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::Result<Exit> {
     let bytes = super::read_arguments(arguments.arguments, context)?;
-    let request = of_caller(Request::new(arguments.tool, bytes), &arguments.caller)?;
+    let request = of_caller(Request::new(arguments.tool.clone(), bytes), &arguments.caller)?;
     let status = StatusLine::new(context.terminal);
     let cancellation = Cancellation::new();
     let ask = if arguments.no_ask { Ask::Deny } else { arguments.ask };
-    let host = opening::open_with(context, &status, &channel(ask, context, &status, &cancellation)).await?;
+    let host =
+        opening::open_with(context, &status, &channel(ask, context, &status, &cancellation), &arguments.tool).await?;
     let beside = async {
         match ask {
             Ask::Wait => waiting::tell(&host, context).await,

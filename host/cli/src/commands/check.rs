@@ -35,7 +35,11 @@ pub(super) struct Examined {
 pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow::Result<Exit> {
     let path = &arguments.file;
     let examined = match PluginFile::read(path) {
-        Ok(file) => examine(path, &file, context).await?,
+        Ok(file) => {
+            let examined = examine(path, &file, context).await?;
+            forget_refusal(&file, &examined, context);
+            examined
+        }
         Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
         Err(error) => Examined::refused(error.into()),
     };
@@ -52,6 +56,14 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
     context.terminal.print(&text)?;
     let refused = !examined.problems.is_empty() || arguments.deny_lints && !lints.is_empty();
     Ok(if refused { Exit::PluginRefused } else { Exit::Completed })
+}
+
+/// Has hosts try a plugin again that they have refused and that loads now. A state directory that cannot be used is
+/// reported by the next command that needs it.
+fn forget_refusal(file: &PluginFile, examined: &Examined, context: &Context) {
+    if let (Some((engine, _)), Ok(state)) = (&examined.loaded, context.environment.state()) {
+        let _ = portcullis::forget_refusal(state, &file.bytes, engine);
+    }
 }
 
 impl Examined {

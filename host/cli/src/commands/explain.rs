@@ -16,8 +16,9 @@ use std::fmt::Write;
 
 pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyhow::Result<Exit> {
     let bytes = super::read_arguments(arguments.arguments, context)?;
+    let tool = arguments.tool.clone();
     let request = super::call::of_caller(Request::new(arguments.tool, bytes), &arguments.caller)?;
-    let host = match opening::open(context).await {
+    let host = match opening::open_for(context, &tool).await {
         Ok(host) => host,
         Err(error) => {
             tell_in_force(&error, context);

@@ -69,6 +69,10 @@ fn unknown(tool: &str, catalog: &Catalog) -> Rejection {
         let message = format!("The plugin {plugin} is installed but was refused, so none of its tools can be called.");
         return Rejection::new(Code::PluginRefused, message).with_detail(refused.error.to_string());
     }
+    if catalog.left_out.iter().any(|left_out| left_out.as_str() == plugin) {
+        let message = format!("The plugin {plugin} is installed, and this host was opened without it.");
+        return Rejection::new(Code::UnknownTool, message);
+    }
     let mut message = format!("There is no tool {}.", OneLine(cut(tool, TOOL_BYTES_MAX)));
     let close = |(_, known): &(&Plugin, &Tool)| {
         let name = known.name();

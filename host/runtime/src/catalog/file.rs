@@ -78,6 +78,13 @@ impl Sighting {
         self.settled && self.stamp == stamp
     }
 
+    /// When the file was last changed in any way, a touch included, in milliseconds since 1970.
+    pub(crate) fn changed_ms(&self) -> u64 {
+        let (seconds, nanoseconds) = self.stamp.changed;
+        let milliseconds = seconds.saturating_mul(1000).saturating_add(nanoseconds / 1_000_000);
+        u64::try_from(milliseconds).unwrap_or(0)
+    }
+
     /// Whether the same was seen, of a file that nobody has touched in between.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
         (self.stamp, self.sha256) == (other.stamp, other.sha256)

@@ -1,44 +1,35 @@
 //! Loading: from a file of the plugin directory to a plugin that can be called, or a reason why not.
 
 use super::definition::{self, DefinitionError};
+use super::describing::describe;
 use super::description::{self, Beside, DescriptionError};
 use super::directory::PluginDirectory;
 use super::file::{self, FileError, PluginFile, Sighting};
 use super::listing::{self, Listed};
 use super::plugin::Plugin;
+use super::wanted::Wanted;
 use super::{Catalog, RefusedPlugin};
-use crate::audit::{AuditError, AuditLog, Kind};
+use crate::audit::{AuditError, AuditLog};
 use crate::grants::Grants;
 use crate::open::OpenError;
 use crate::policy_in_force::PolicyInForce;
-use crate::text::{OneLine, hex};
-use portcullis_policy::{Limits, PluginName};
+use crate::text::hex;
+use cap_std::fs::Dir;
+use portcullis_policy::PluginName;
 use portcullis_sandbox::{
-    Ask, CallContext, CallHost, Code, CodeStore, CompileError, Compiler, Effects, Engine, Entry, Fetched, Manifest,
-    OutputFull, Progress, Refusal, Stop, Surface, Traffic, check_component,
+    Code, CodeStore, CompileError, Compiler, Contract, DESCRIBE_SLOTS, Engine, Manifest, Refusal, Surface,
+    check_component,
 };
-use serde::Serialize;
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
+use std::io;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::OnceCell;
+use std::thread::available_parallelism;
+use tokio::sync::{OnceCell, Semaphore};
+use tokio::task::{JoinSet, spawn_blocking};
 
-/// Wall-clock time of one description. An interpreter describes itself in a few milliseconds.
-const DESCRIBE_TIME_MAX: Duration = Duration::from_secs(2);
-
-/// Bytes of one description.
-const DESCRIBE_TRANSFER_BYTES_MAX: usize = 1024 * 1024;
-
-/// Bytes a plugin may print while it describes itself: they explain a refusal.
-const DESCRIBE_LOG_BYTES_MAX: usize = 4096;
-
-/// Handles a plugin may hold while it describes itself: the standard streams and a few pollables.
-const DESCRIBE_HANDLES_MAX: usize = 64;
-
-/// Maximum memory that the host holds for `describe`, in bytes. The guest has no handle, and so little to open.
-const DESCRIBE_HOST_MEMORY_BYTES_MAX: usize = 1024 * 1024;
+/// Plugins that are compiled at one time at most, on a machine with as many cores. Each worker took 600 MB for CPython,
+/// and uses all cores itself for a part of its time.
+const COMPILATIONS_MAX: usize = 8;
 
 /// Why a file was not loaded.
 #[derive(Debug, thiserror::Error)]
@@ -117,31 +108,89 @@ pub(crate) type Seen = BTreeMap<String, Sighting>;
 pub(crate) struct Loader {
     pub(crate) engine: Engine,
     pub(crate) compiler: Compiler,
-    pub(crate) store: CodeStore,
+    pub(crate) store: Arc<CodeStore>,
     pub(crate) plugins: PluginDirectory,
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) slots: LoadSlots,
+}
+
+/// How much of loading runs at one time.
+pub(crate) struct LoadSlots {
+    compilations: Semaphore,
+    descriptions: Semaphore,
+}
+
+impl Default for LoadSlots {
+    fn default() -> Self {
+        let descriptions = Semaphore::new(DESCRIBE_SLOTS as usize);
+        Self { compilations: Semaphore::new(compilations()), descriptions }
+    }
+}
+
+/// Plugins that are compiled at one time: one for each core.
+fn compilations() -> usize {
+    available_parallelism().map_or(1, usize::from).min(COMPILATIONS_MAX)
+}
+
+/// What compiling and describing a file gave.
+pub(crate) struct Made {
+    manifest: Manifest,
+    code: Code,
+}
+
+/// A file of the directory, with what loading it came to.
+struct LoadedFile {
+    file: String,
+    sighting: Option<Sighting>,
+    loaded: Result<Plugin, LoadError>,
 }
 
 impl Loader {
-    /// Loads every plugin of the directory. One that is refused keeps no other from loading.
-    pub(crate) async fn load_all(&self, policy: &Arc<PolicyInForce>) -> Result<(Catalog, Seen), LoadError> {
+    /// Loads the plugins of the directory, several at a time: all, or those that a call of one tool needs. One that is
+    /// refused keeps no other from loading.
+    pub(crate) async fn load_all(
+        self: &Arc<Self>,
+        policy: &Arc<PolicyInForce>,
+        only_for: Option<&str>,
+    ) -> Result<(Catalog, Seen), LoadError> {
         let (mut catalog, mut seen) = (Catalog::under(policy), Seen::new());
         let directory = self.plugins.held();
-        for Listed { file, beside } in listing::list(&directory).map_err(FileError::Io)? {
-            let loaded = match beside.and_then(|beside| file::read(&directory, &file, beside)) {
-                Ok(content) => {
-                    seen.insert(file.clone(), content.sighting);
-                    self.load(&file, &content).await
-                }
-                Err(error) => Err(error.into()),
-            };
+        let mut loading = JoinSet::new();
+        let mut listed = listing::list(&directory).map_err(FileError::Io)?;
+        let wanted = only_for.map_or(Wanted::All, |tool| Wanted::by_call(tool, &policy.policy, &listed));
+        catalog.left_out = wanted.leave_out(&mut listed);
+        let mut listed = listed.into_iter();
+        loop {
+            // The whole file is in memory while it loads, so that more at a time cost memory and gain nothing.
+            while loading.len() < compilations() {
+                let Some(Listed { file, beside }) = listed.next() else { break };
+                let (loader, directory) = (Arc::clone(self), Arc::clone(&directory));
+                loading.spawn(async move { loader.load_file(&directory, file, beside).await });
+            }
+            let Some(loaded) = loading.join_next().await else { break };
+            let LoadedFile { file, sighting, loaded } = loaded.map_err(io::Error::other).map_err(FileError::Io)?;
+            seen.extend(sighting.map(|sighting| (file.clone(), sighting)));
             match loaded {
                 Ok(plugin) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin))),
                 Err(error) => catalog.refused.push(RefusedPlugin { file, error: Arc::new(error) }),
             }
         }
         Ok((catalog, seen))
+    }
+
+    async fn load_file(&self, directory: &Arc<Dir>, file: String, beside: Result<Beside, FileError>) -> LoadedFile {
+        let read = match beside {
+            Ok(beside) => read(directory, &file, beside).await,
+            Err(error) => Err(error),
+        };
+        match read {
+            Ok(content) => {
+                let loaded = self.load(&file, &content).await;
+                LoadedFile { file, sighting: Some(content.sighting), loaded }
+            }
+            Err(error) => LoadedFile { file, sighting: None, loaded: Err(error.into()) },
+        }
     }
 
     /// Gives the plugins of a catalog that nobody else holds yet, and that have their grants, the descriptions of their
@@ -169,41 +218,34 @@ impl Loader {
     pub(crate) async fn load(&self, file: &str, content: &PluginFile) -> Result<Plugin, LoadError> {
         let name = file::plugin_name(file)?;
         let contract = check_component(&content.bytes)?;
-        let code = Arc::new(OnceCell::new());
-        let manifest = match self.cached_manifest(&name, content).await? {
-            Some(manifest) => manifest,
+        let (manifest, code) = match self.cached_manifest(&name, content).await? {
+            Some(manifest) => (manifest, None),
             None => {
-                let mapped = self.map(&name, content).await?;
-                let manifest = describe(&self.engine, &mapped).await?;
-                // Checked before it is kept, so that a refused description is never a cached one.
-                definition::check(&name, &manifest).map_err(LoadError::Definition)?;
-                self.keep_manifest(content, &manifest);
-                // It is the first to be set, so it cannot fail.
-                let _ = code.set(mapped);
-                manifest
+                let Made { manifest, code } = self.make(&name, content).await?;
+                (manifest, Some(code))
             }
         };
-        let checked = definition::check(&name, &manifest).map_err(LoadError::Definition)?;
-        let Surface { imports, reviews, previews } = Surface::of(&content.bytes)?;
-        Ok(Plugin {
-            name,
-            file: file.to_owned(),
-            sha256: content.sha256,
-            sha256_hex: Arc::from(hex(&content.sha256)),
-            bytes: content.bytes.len() as u64,
-            contract: Some(contract),
-            imports,
-            reviews,
-            previews,
-            version: manifest.version,
-            description: manifest.description,
-            tools: checked.tools.clone(),
-            dependencies: checked.dependencies,
-            grants: Grants::default(),
-            beside: content.beside.clone(),
-            own_tools: checked.tools,
-            code,
-        })
+        let mut plugin = assemble(file, content, contract, manifest, code)?;
+        plugin.in_use = self.store.mark_in_use(&content.sha256).map(Arc::new);
+        Ok(plugin)
+    }
+
+    /// Compiles a plugin and has it describe itself, unless it is known that this fails.
+    async fn make(&self, name: &PluginName, content: &PluginFile) -> Result<Made, LoadError> {
+        let attempt = self.attempt(name, content).await?;
+        let made = self.compile_and_describe(name, content).await;
+        self.conclude(&attempt, content, &made);
+        made
+    }
+
+    async fn compile_and_describe(&self, name: &PluginName, content: &PluginFile) -> Result<Made, LoadError> {
+        let code = self.map(name, content).await?;
+        // The semaphores are never closed.
+        let slot = self.slots.descriptions.acquire().await;
+        let manifest = describe(&self.engine, &code).await?;
+        drop(slot);
+        self.keep_manifest(content, &manifest);
+        Ok(Made { manifest, code })
     }
 
     /// The code of a loaded plugin, mapped on first use.
@@ -231,149 +273,68 @@ impl Loader {
         }
     }
 
+    /// Bounds the cache, on a thread that may wait for the disk.
+    pub(crate) async fn make_room(&self) {
+        let store = Arc::clone(&self.store);
+        // A cache that stays too large costs nothing but space.
+        let _ = spawn_blocking(move || store.make_room()).await;
+    }
+
     async fn compile(&self, name: &PluginName, content: &PluginFile) -> Result<Code, LoadError> {
+        let slot = self.slots.compilations.acquire().await;
         self.observer.compiling(name);
         let artefact = self.compiler.compile(&content.bytes).await;
         self.observer.compiled(name);
+        drop(slot);
         let artefact = artefact?;
         let code = Code::load(&self.engine, &artefact)?;
         if let Err(error) = self.store.put_code(&content.sha256, &artefact) {
             // The cache is a convenience: without it the next start compiles again.
             self.note(name, &content.sha256, &error.to_string()).await?;
         }
+        self.make_room().await;
         Ok(code)
     }
+}
 
-    async fn cached_code(&self, name: &PluginName, sha256: &[u8; 32]) -> Result<Option<Code>, LoadError> {
-        match self.store.fetch_code(sha256) {
-            Fetched::Hit(artefact) => match Code::load(&self.engine, &artefact) {
-                Ok(code) => Ok(Some(code)),
-                Err(error) => {
-                    self.note(name, sha256, &format!("cached code not used: {error}")).await?;
-                    Ok(None)
-                }
-            },
-            Fetched::Miss => Ok(None),
-            Fetched::Rejected(reason) => {
-                self.note(name, sha256, &format!("cached code not used: {reason}")).await?;
-                Ok(None)
-            }
-        }
-    }
-
-    async fn cached_manifest(&self, name: &PluginName, content: &PluginFile) -> Result<Option<Manifest>, LoadError> {
-        match self.store.fetch(Entry::Manifest, &content.sha256) {
-            Fetched::Hit(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
-            Fetched::Miss => Ok(None),
-            Fetched::Rejected(reason) => {
-                let text = format!("cached description not used: {reason}");
-                self.note(name, &content.sha256, &text).await?;
-                Ok(None)
-            }
-        }
-    }
-
-    fn keep_manifest(&self, content: &PluginFile, manifest: &Manifest) {
-        let Ok(bytes) = serde_json::to_vec(manifest) else { return };
-        // Without it the next start describes the plugin again.
-        let _ = self.store.put(Entry::Manifest, &content.sha256, &bytes);
-    }
-
-    /// Records that the cache could not be trusted or used.
-    async fn note(&self, plugin: &PluginName, sha256: &[u8; 32], event: &str) -> Result<(), AuditError> {
-        #[derive(Serialize)]
-        struct Note<'a> {
-            plugin: &'a str,
-            sha256: String,
-            event: &'a str,
-        }
-        let event = crate::text::cut(event, 2048);
-        let note = Note { plugin: plugin.as_str(), sha256: hex(sha256), event };
-        self.audit.write(Kind::Plugin, None::<&()>, &note).await
+/// Reads a file of a plugin directory on a thread that may wait for the disk.
+pub(crate) async fn read(directory: &Arc<Dir>, file: &str, beside: Beside) -> Result<PluginFile, FileError> {
+    let (directory, file) = (Arc::clone(directory), file.to_owned());
+    match spawn_blocking(move || file::read(&directory, &file, beside)).await {
+        Ok(read) => read,
+        Err(error) => Err(io::Error::other(error).into()),
     }
 }
 
-/// Loads one file's bytes as far as its tools, keeping nothing: would this plugin load?
-///
-/// # Errors
-/// Why it would not.
-pub async fn check(name: &str, bytes: &[u8], engine: &Engine, compiler: &Compiler) -> Result<Manifest, LoadError> {
-    Ok(examine(name, bytes, engine, compiler).await?.0)
-}
-
-/// The same, with the code, for whoever looks further.
-pub(crate) async fn examine(
-    name: &str,
-    bytes: &[u8],
-    engine: &Engine,
-    compiler: &Compiler,
-) -> Result<(Manifest, Code), LoadError> {
-    let name = file::checked_name(name)?;
-    check_component(bytes)?;
-    let artefact = compiler.compile(bytes).await?;
-    let code = Code::load(engine, &artefact)?;
-    let manifest = describe(engine, &code).await?;
-    definition::check(&name, &manifest).map_err(LoadError::Definition)?;
-    Ok((manifest, code))
-}
-
-async fn describe(engine: &Engine, code: &Code) -> Result<Manifest, LoadError> {
-    let limits = Limits {
-        time: DESCRIBE_TIME_MAX,
-        transfer_bytes: DESCRIBE_TRANSFER_BYTES_MAX,
-        log_bytes: DESCRIBE_LOG_BYTES_MAX,
-        handles: DESCRIBE_HANDLES_MAX,
-        resources: DESCRIBE_HANDLES_MAX,
-        host_memory_bytes: DESCRIBE_HOST_MEMORY_BYTES_MAX,
-        progress_reports: 1,
-        ..Limits::default()
-    };
-    let ran = engine.describe(code, &limits, &nobody()).await;
-    match ran.result {
-        Ok(Some(manifest)) => Ok(manifest),
-        Ok(None) => Err(LoadError::Unstable),
-        Err(stop) => Err(LoadError::Describe(why(&stop, &ran.log.bytes))),
-    }
-}
-
-fn why(stop: &Stop, log: &[u8]) -> String {
-    let mut text = match stop {
-        Stop::Limit(kind) => format!("the limit on {} was reached", kind.name()),
-        Stop::Trapped(detail) => format!("it trapped: {}", OneLine(detail)),
-        Stop::Exited(status) => format!("it exited with status {status}"),
-        Stop::Cancelled => "it was cancelled".to_owned(),
-        Stop::HostPanic => "the host panicked while it served it".to_owned(),
-    };
-    if !log.is_empty() {
-        // A panic is of several lines.
-        let printed = String::from_utf8_lossy(log);
-        let lines = printed.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ");
-        text.push_str("; it printed: ");
-        text.push_str(&OneLine(&lines).to_string());
-    }
-    text
-}
-
-/// The caller of a description: nobody, who takes no report and answers no question.
-fn nobody() -> CallContext {
-    struct Nobody;
-    impl CallHost for Nobody {
-        fn report(&self, _: Progress) {}
-        fn ask(&self, _: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
-            Box::pin(std::future::ready(Err("a plugin that describes itself has nobody to ask".to_owned())))
-        }
-        fn write_output(&self, _: &[u8]) -> Result<(), OutputFull> {
-            Err(OutputFull)
-        }
-        fn traffic(&self, _: Traffic) {}
-        fn effects(&self, _: Effects) {}
-    }
-    CallContext {
-        id: Arc::from(""),
-        session: Arc::from(""),
-        message: None,
-        agent: None,
-        host: Arc::new(Nobody),
-        approval_time: Duration::from_millis(1),
-    }
+/// Makes a plugin of its description, which is checked each time: a cached one may come from an earlier build.
+fn assemble(
+    file: &str,
+    content: &PluginFile,
+    contract: Contract,
+    manifest: Manifest,
+    code: Option<Code>,
+) -> Result<Plugin, LoadError> {
+    let name = file::plugin_name(file)?;
+    let checked = definition::check(&name, &manifest).map_err(LoadError::Definition)?;
+    let Surface { imports, reviews, previews } = Surface::of(&content.bytes)?;
+    Ok(Plugin {
+        name,
+        file: file.to_owned(),
+        sha256: content.sha256,
+        sha256_hex: Arc::from(hex(&content.sha256)),
+        bytes: content.bytes.len() as u64,
+        contract: Some(contract),
+        imports,
+        reviews,
+        previews,
+        version: manifest.version,
+        description: manifest.description,
+        tools: checked.tools.clone(),
+        dependencies: checked.dependencies,
+        grants: Grants::default(),
+        beside: content.beside.clone(),
+        own_tools: checked.tools,
+        code: Arc::new(OnceCell::new_with(code)),
+        in_use: None,
+    })
 }

@@ -1,6 +1,8 @@
 //! The plugins of a directory: which were loaded, with their tools, and which were refused, each with its reason.
 
+mod cached;
 mod definition;
+mod describing;
 mod description;
 mod directory;
 pub(crate) mod file;
@@ -10,24 +12,29 @@ mod load;
 mod names;
 mod placeholders;
 mod plugin;
+mod refusal;
+mod wanted;
 
 pub use definition::DefinitionError;
+pub use describing::check;
+pub(crate) use describing::examine;
 pub(crate) use description::Beside;
 pub use description::{DescriptionError, DescriptionFault, describe_beside};
 pub(crate) use directory::PluginDirectory;
 pub use file::FileError;
 pub use lint::{LINTS_MAX, Lint, Rule, lints};
-pub use load::{LoadError, Observer, Silent, check};
-pub(crate) use load::{Loader, Seen, examine};
+pub use load::{LoadError, Observer, Silent};
+pub(crate) use load::{LoadSlots, Loader, Seen, read};
 pub use names::{NameCollision, ToolNames};
 pub use placeholders::PlaceholderError;
 pub use plugin::{Dependency, Plugin, Tool};
+pub use refusal::forget_refusal;
 
 use crate::pick::Picker;
 use crate::policy_in_force::PolicyInForce;
 use crate::standard;
 use portcullis_policy::{Permissions, PluginName, ToolName};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The plugins of a directory.
@@ -35,6 +42,8 @@ use std::sync::Arc;
 pub struct Catalog {
     pub(crate) plugins: BTreeMap<PluginName, Arc<Plugin>>,
     pub(crate) refused: Vec<RefusedPlugin>,
+    /// Plugins of the directory that the host was told not to load.
+    pub(crate) left_out: BTreeSet<PluginName>,
     pub(crate) picker: Picker,
     /// The policy that the plugins' grants come from. A call takes both together, and keeps them.
     pub(crate) policy: Arc<PolicyInForce>,
@@ -62,7 +71,8 @@ impl Catalog {
     /// Makes a catalog with only the host's own tools, under a policy.
     pub(crate) fn under(policy: &Arc<PolicyInForce>) -> Self {
         let plugins = standard::plugins().iter().map(|plugin| (plugin.name.clone(), Arc::clone(plugin))).collect();
-        Self { plugins, refused: Vec::new(), picker: Picker::default(), policy: Arc::clone(policy) }
+        let (refused, left_out) = (Vec::new(), BTreeSet::new());
+        Self { plugins, refused, left_out, picker: Picker::default(), policy: Arc::clone(policy) }
     }
 
     /// The loaded plugins, by name.

@@ -7,7 +7,7 @@ use crate::schema::Schema;
 use crate::standard;
 use crate::text::hex;
 use portcullis_policy::{DependencyKey, Hint, LocalName, Permissions, PluginName, ToolName};
-use portcullis_sandbox::{Code, Contract, DependencyKind, Manifest};
+use portcullis_sandbox::{Code, Contract, DependencyKind, InUse, Manifest};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,6 +37,8 @@ pub struct Plugin {
     pub(crate) own_tools: BTreeMap<LocalName, Arc<Tool>>,
     /// Mapped on first use. Shared by every binding of the same bytes.
     pub(crate) code: Arc<OnceCell<Code>>,
+    /// Keeps the cached code from making room for others.
+    pub(super) in_use: Option<Arc<InUse>>,
 }
 
 /// A handle a plugin asks for.
@@ -96,6 +98,7 @@ impl Plugin {
             beside: Beside::default(),
             own_tools: checked.tools,
             code: Arc::default(),
+            in_use: None,
         })
     }
 
@@ -119,6 +122,7 @@ impl Plugin {
             beside: self.beside.clone(),
             own_tools: self.own_tools.clone(),
             code: Arc::clone(&self.code),
+            in_use: self.in_use.clone(),
         }
     }
 

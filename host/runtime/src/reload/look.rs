@@ -5,7 +5,7 @@ use super::change::{self, Change, What};
 use super::{ReloadError, Reloaded, policy};
 use crate::catalog::file::{self, FileError, PluginFile, Stamp};
 use crate::catalog::listing::{self, Listed};
-use crate::catalog::{Beside, Catalog, LoadError, Plugin, RefusedPlugin, Seen};
+use crate::catalog::{self, Beside, Catalog, LoadError, Plugin, RefusedPlugin, Seen};
 use crate::grants;
 use crate::host::Inner;
 use crate::ledger::blocking;
@@ -77,6 +77,8 @@ impl<'a> Look<'a> {
     ) -> Self {
         let before = host.catalog();
         let mut next = Catalog::clone(&before);
+        // A look is at all files.
+        next.left_out.clear();
         if let Some(policy) = policy {
             next.policy = Arc::clone(policy);
         }
@@ -123,7 +125,7 @@ impl<'a> Look<'a> {
         if !may_pass && last.is_some_and(|last| last.holds(stamp)) {
             return Ok(());
         }
-        let content = match self.read(&file, beside).await {
+        let content = match catalog::read(&self.directory, &file, beside).await {
             Ok(content) => content,
             Err(error) if is_gone(&error) => {
                 self.remove(file);
@@ -146,14 +148,6 @@ impl<'a> Look<'a> {
             Err(error) => return self.refuse(file, Some(content.sha256), error),
         }
         Ok(())
-    }
-
-    async fn read(&self, file: &str, beside: Beside) -> Result<PluginFile, FileError> {
-        let (directory, file) = (Arc::clone(&self.directory), file.to_owned());
-        match spawn_blocking(move || file::read(&directory, &file, beside)).await {
-            Ok(read) => read,
-            Err(error) => Err(io::Error::other(error).into()),
-        }
     }
 
     /// Returns whether the loaded plugin has these bytes and these companion texts.

@@ -84,7 +84,7 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
         Goes::Later => super::done(&question.id, "approved: the call runs when its client makes it again", context),
         Goes::Here => {
             drop(approvals);
-            resume(&question.id, context).await
+            resume(question, context).await
         }
         Goes::Nowhere(error) => refusal::tell_of(&error, &question.id, &approvals, context),
     }
@@ -172,11 +172,12 @@ async fn look_after(approvals: &Approvals, id: &str) -> anyhow::Result<Goes> {
 }
 
 /// Runs the call here, as `portcullis call` does.
-async fn resume(id: &str, context: &Context) -> anyhow::Result<Exit> {
+async fn resume(question: &OpenQuestion, context: &Context) -> anyhow::Result<Exit> {
+    let id = question.id.as_str();
     let status = StatusLine::new(context.terminal);
     let cancellation = Cancellation::new();
     let channel = call::channel(Ask::Auto, context, &status, &cancellation);
-    let host = opening::open_with(context, &status, &channel).await?;
+    let host = opening::open_with(context, &status, &channel, &question.tool).await?;
     let resumed = host.resume_until(id, cancellation.clone());
     let ended = to_its_end(&host, &status, &cancellation, resumed, pending()).await?;
     match ended {

@@ -1,0 +1,67 @@
+//! What is kept of a plugin from one start to the next, each under a seal: its code and its description.
+
+use super::file::PluginFile;
+use super::load::{LoadError, Loader};
+use crate::audit::{AuditError, Kind};
+use crate::text::{cut, hex};
+use portcullis_policy::PluginName;
+use portcullis_sandbox::{Code, Entry, Fetched, Manifest};
+use serde::Serialize;
+
+/// Bytes of an event about the cache that the audit log keeps.
+const EVENT_BYTES_MAX: usize = 2048;
+
+impl Loader {
+    /// Returns the code of a plugin, where it is cached and fits this engine.
+    pub(super) async fn cached_code(&self, name: &PluginName, sha256: &[u8; 32]) -> Result<Option<Code>, LoadError> {
+        match self.store.fetch_code(sha256) {
+            Fetched::Hit(artefact) => match Code::load(&self.engine, &artefact) {
+                Ok(code) => Ok(Some(code)),
+                Err(error) => {
+                    self.note(name, sha256, &format!("cached code not used: {error}")).await?;
+                    Ok(None)
+                }
+            },
+            Fetched::Miss => Ok(None),
+            Fetched::Rejected(reason) => {
+                self.note(name, sha256, &format!("cached code not used: {reason}")).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Returns the description of a plugin, where it is cached.
+    pub(super) async fn cached_manifest(
+        &self,
+        name: &PluginName,
+        content: &PluginFile,
+    ) -> Result<Option<Manifest>, LoadError> {
+        match self.store.fetch(Entry::Manifest, &content.sha256) {
+            Fetched::Hit(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+            Fetched::Miss => Ok(None),
+            Fetched::Rejected(reason) => {
+                let text = format!("cached description not used: {reason}");
+                self.note(name, &content.sha256, &text).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Keeps a description. Without it the next start asks the plugin again.
+    pub(super) fn keep_manifest(&self, content: &PluginFile, manifest: &Manifest) {
+        let Ok(bytes) = serde_json::to_vec(manifest) else { return };
+        let _ = self.store.put(Entry::Manifest, &content.sha256, &bytes);
+    }
+
+    /// Records that the cache could not be trusted or used.
+    pub(super) async fn note(&self, plugin: &PluginName, sha256: &[u8; 32], event: &str) -> Result<(), AuditError> {
+        #[derive(Serialize)]
+        struct Note<'a> {
+            plugin: &'a str,
+            sha256: String,
+            event: &'a str,
+        }
+        let note = Note { plugin: plugin.as_str(), sha256: hex(sha256), event: cut(event, EVENT_BYTES_MAX) };
+        self.audit.write(Kind::Plugin, None::<&()>, &note).await
+    }
+}

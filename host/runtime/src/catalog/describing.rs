@@ -1,0 +1,124 @@
+//! A plugin describes itself: without any handle, in little time, and always in the same way.
+
+use super::definition;
+use super::file;
+use super::load::LoadError;
+use crate::text::OneLine;
+use portcullis_policy::Limits;
+use portcullis_sandbox::{
+    Ask, CallContext, CallHost, Code, Compiler, Effects, Engine, Manifest, OutputFull, Progress, Stop, Traffic,
+    check_component,
+};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Wall-clock time of one description. An interpreter describes itself in a few milliseconds.
+const DESCRIBE_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// Bytes of one description.
+const DESCRIBE_TRANSFER_BYTES_MAX: usize = 1024 * 1024;
+
+/// Bytes a plugin may print while it describes itself: they explain a refusal.
+const DESCRIBE_LOG_BYTES_MAX: usize = 4096;
+
+/// Handles a plugin may hold while it describes itself: the standard streams and a few pollables.
+const DESCRIBE_HANDLES_MAX: usize = 64;
+
+/// Maximum memory that the host holds for `describe`, in bytes. The guest has no handle, and so little to open.
+const DESCRIBE_HOST_MEMORY_BYTES_MAX: usize = 1024 * 1024;
+
+/// Checks whether a plugin would load: compiles it, and has it describe itself. Nothing is cached.
+///
+/// # Errors
+/// Why it would not.
+pub async fn check(name: &str, bytes: &[u8], engine: &Engine, compiler: &Compiler) -> Result<Manifest, LoadError> {
+    Ok(examine(name, bytes, engine, compiler).await?.0)
+}
+
+/// Loads one file's bytes as [`check`] does, and returns the code as well.
+pub(crate) async fn examine(
+    name: &str,
+    bytes: &[u8],
+    engine: &Engine,
+    compiler: &Compiler,
+) -> Result<(Manifest, Code), LoadError> {
+    let name = file::checked_name(name)?;
+    check_component(bytes)?;
+    let artefact = compiler.compile(bytes).await?;
+    let code = Code::load(engine, &artefact)?;
+    let manifest = describe(engine, &code).await?;
+    definition::check(&name, &manifest).map_err(LoadError::Definition)?;
+    Ok((manifest, code))
+}
+
+/// Asks a plugin to describe itself.
+pub(super) async fn describe(engine: &Engine, code: &Code) -> Result<Manifest, LoadError> {
+    let ran = engine.describe(code, &limits(), &nobody()).await;
+    match ran.result {
+        Ok(Some(manifest)) => Ok(manifest),
+        Ok(None) => Err(LoadError::Unstable),
+        Err(stop) => Err(LoadError::Describe(why(&stop, &ran.log.bytes))),
+    }
+}
+
+fn limits() -> Limits {
+    Limits {
+        time: DESCRIBE_TIME_MAX,
+        transfer_bytes: DESCRIBE_TRANSFER_BYTES_MAX,
+        log_bytes: DESCRIBE_LOG_BYTES_MAX,
+        handles: DESCRIBE_HANDLES_MAX,
+        resources: DESCRIBE_HANDLES_MAX,
+        host_memory_bytes: DESCRIBE_HOST_MEMORY_BYTES_MAX,
+        progress_reports: 1,
+        ..Limits::default()
+    }
+}
+
+/// Describes what a description may take. A plugin that was refused under other limits is tried again.
+pub(super) fn limits_text() -> String {
+    format!("{:?}", limits())
+}
+
+fn why(stop: &Stop, log: &[u8]) -> String {
+    let mut text = match stop {
+        Stop::Limit(kind) => format!("the limit on {} was reached", kind.name()),
+        Stop::Trapped(detail) => format!("it trapped: {}", OneLine(detail)),
+        Stop::Exited(status) => format!("it exited with status {status}"),
+        Stop::Cancelled => "it was cancelled".to_owned(),
+        Stop::HostPanic => "the host panicked while it served it".to_owned(),
+    };
+    if !log.is_empty() {
+        // A panic is of several lines.
+        let printed = String::from_utf8_lossy(log);
+        let lines = printed.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ");
+        text.push_str("; it printed: ");
+        text.push_str(&OneLine(&lines).to_string());
+    }
+    text
+}
+
+/// The caller of `describe`: it takes no progress report and answers no approval request.
+fn nobody() -> CallContext {
+    struct Nobody;
+    impl CallHost for Nobody {
+        fn report(&self, _: Progress) {}
+        fn ask(&self, _: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+            Box::pin(std::future::ready(Err("a plugin that describes itself has nobody to ask".to_owned())))
+        }
+        fn write_output(&self, _: &[u8]) -> Result<(), OutputFull> {
+            Err(OutputFull)
+        }
+        fn traffic(&self, _: Traffic) {}
+        fn effects(&self, _: Effects) {}
+    }
+    CallContext {
+        id: Arc::from(""),
+        session: Arc::from(""),
+        message: None,
+        agent: None,
+        host: Arc::new(Nobody),
+        approval_time: Duration::from_millis(1),
+    }
+}

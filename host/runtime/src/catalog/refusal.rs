@@ -1,0 +1,211 @@
+//! Remembered refusals: why a file could not be compiled or described, so that the next start does not pay for it
+//! again.
+//!
+//! A refusal is kept under the same seal as code, and for the same bytes, engine and version of the host. It applies
+//! until the limits change or the file is touched. The machine may be to blame for some refusals: such a file is tried
+//! again after a time that doubles with each attempt.
+
+use super::file::PluginFile;
+use super::load::{LoadError, Loader};
+use crate::audit::AuditError;
+use crate::open::OpenError;
+use crate::places::{self, State};
+use portcullis_policy::PluginName;
+use portcullis_sandbox::{CodeStore, CompileError, Engine, Entry, Fetched, Refusal};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How long the first refusal counts that the machine may be to blame for: a loaded machine has finished by then.
+const RETRY_AFTER_MIN: Duration = Duration::from_secs(10 * 60);
+
+/// How long such a refusal counts at most. A file that exhausts the compiler costs minutes, and only once a day.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A refusal as it is kept.
+#[derive(Serialize, Deserialize)]
+struct KeptRefusal {
+    /// What the attempt was allowed to take.
+    limits: String,
+    /// When the attempt began, in milliseconds since 1970.
+    began_ms: u64,
+    /// How many attempts in a row ended in a refusal.
+    attempts: u32,
+    reason: RefusalReason,
+}
+
+/// Why a file was refused.
+#[derive(Serialize, Deserialize)]
+enum RefusalReason {
+    Uncompilable(String),
+    Mismatch(String),
+    Exhausted,
+    Undescribed(String),
+    Unstable,
+}
+
+impl RefusalReason {
+    /// The reason to keep, where compiling or describing the file has cost something and could cost the same again.
+    fn of(error: &LoadError) -> Option<Self> {
+        match error {
+            LoadError::Refused(Refusal::Mismatch(text)) => Some(Self::Mismatch(text.clone())),
+            LoadError::Compile(CompileError::Refused(Refusal::Uncompilable(text))) => {
+                Some(Self::Uncompilable(text.clone()))
+            }
+            LoadError::Compile(CompileError::Exhausted) => Some(Self::Exhausted),
+            LoadError::Describe(text) => Some(Self::Undescribed(text.clone())),
+            LoadError::Unstable => Some(Self::Unstable),
+            // The host learns of these without compiling anything, or the file is not to blame.
+            LoadError::Refused(_) | LoadError::Compile(CompileError::Refused(_) | CompileError::Worker(_)) => None,
+            LoadError::File(_) | LoadError::Definition(_) | LoadError::Descriptions(_) | LoadError::Changed => None,
+            LoadError::Grants(_) | LoadError::Audit(_) => None,
+        }
+    }
+
+    fn into_error(self) -> LoadError {
+        match self {
+            Self::Uncompilable(text) => CompileError::Refused(Refusal::Uncompilable(text)).into(),
+            Self::Mismatch(text) => Refusal::Mismatch(text).into(),
+            Self::Exhausted => CompileError::Exhausted.into(),
+            Self::Undescribed(text) => LoadError::Describe(text),
+            Self::Unstable => LoadError::Unstable,
+        }
+    }
+
+    /// Whether another attempt with the same bytes may end differently: time and memory depend on what else runs.
+    fn is_transient(&self) -> bool {
+        match self {
+            Self::Exhausted | Self::Undescribed(_) | Self::Unstable => true,
+            Self::Uncompilable(_) | Self::Mismatch(_) => false,
+        }
+    }
+}
+
+impl KeptRefusal {
+    /// Returns whether it still counts, for a file that was last changed at one time and is loaded at another, both in
+    /// milliseconds since 1970.
+    fn counts(&self, limits: &str, changed_ms: u64, now_ms: u64) -> bool {
+        let touched = changed_ms > self.began_ms;
+        // A clock that was set back must not make a refusal count for years.
+        let age = now_ms.checked_sub(self.began_ms).map(Duration::from_millis);
+        let fresh = age.is_some_and(|age| !self.reason.is_transient() || age < self.retry_after());
+        self.limits == limits && !touched && fresh
+    }
+
+    fn retry_after(&self) -> Duration {
+        let doublings = self.attempts.saturating_sub(1).min(u32::BITS - 1);
+        RETRY_AFTER_MIN.saturating_mul(1 << doublings).min(RETRY_AFTER_MAX)
+    }
+}
+
+/// An attempt to compile and describe a file.
+pub(super) struct Attempt {
+    began_ms: u64,
+    /// Attempts before it that were refused.
+    earlier: u32,
+}
+
+impl Loader {
+    /// Begins an attempt to compile and describe a file.
+    ///
+    /// # Errors
+    /// The file was refused, and that refusal still counts.
+    pub(super) async fn attempt(&self, name: &PluginName, content: &PluginFile) -> Result<Attempt, LoadError> {
+        let began_ms = now_ms();
+        let kept = self.kept_refusal(name, content).await?;
+        match kept {
+            Some(kept) if kept.counts(&self.limits(), content.sighting.changed_ms(), began_ms) => {
+                Err(kept.reason.into_error())
+            }
+            Some(kept) => Ok(Attempt { began_ms, earlier: kept.attempts }),
+            None => Ok(Attempt { began_ms, earlier: 0 }),
+        }
+    }
+
+    /// Keeps what an attempt came to. Where that cannot be written, the next start tries again.
+    pub(super) fn conclude<T>(&self, attempt: &Attempt, content: &PluginFile, made: &Result<T, LoadError>) {
+        match made.as_ref().map_err(RefusalReason::of) {
+            Ok(_) if attempt.earlier > 0 => drop(self.store.remove(Entry::Refusal, &content.sha256)),
+            Ok(_) | Err(None) => {}
+            Err(Some(reason)) => {
+                let attempts = attempt.earlier.saturating_add(1);
+                let kept = KeptRefusal { limits: self.limits(), began_ms: attempt.began_ms, attempts, reason };
+                let Ok(bytes) = serde_json::to_vec(&kept) else { return };
+                let _ = self.store.put(Entry::Refusal, &content.sha256, &bytes);
+            }
+        }
+    }
+
+    async fn kept_refusal(&self, name: &PluginName, content: &PluginFile) -> Result<Option<KeptRefusal>, AuditError> {
+        match self.store.fetch(Entry::Refusal, &content.sha256) {
+            Fetched::Hit(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+            Fetched::Miss => Ok(None),
+            Fetched::Rejected(reason) => {
+                self.note(name, &content.sha256, &format!("cached refusal not used: {reason}")).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Describes everything that a refusal depends on beside the bytes, the engine and the version of the host.
+    fn limits(&self) -> String {
+        format!("{}; {}; {}", self.compiler.limits(), self.engine.limits(), super::describing::limits_text())
+    }
+}
+
+/// Forgets why a plugin was refused, so that the next host of a state directory tries it again. Call it after
+/// [`check`](crate::check) has found that the plugin loads.
+///
+/// # Errors
+/// The state directory cannot be used, or the entry cannot be removed.
+pub fn forget_refusal(state: &Path, plugin: &[u8], engine: &Engine) -> Result<(), OpenError> {
+    if places::stamp(state).is_none() {
+        // A state directory that is not there remembers nothing, and is not made for this.
+        return Ok(());
+    }
+    let state = State::open(state)?;
+    let store = CodeStore::new(state.cache, &state.key, engine.fingerprint());
+    let removed = store.remove(Entry::Refusal, &Sha256::digest(plugin).into());
+    removed.map_err(|error| AuditError::Io(io::Error::other(error)).into())
+}
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: u64 = 60 * 1000;
+    const DAY: u64 = 24 * 60 * MINUTE;
+    const BEGAN: u64 = 1000 * DAY;
+
+    fn kept(attempts: u32, reason: RefusalReason) -> KeptRefusal {
+        KeptRefusal { limits: "limits".to_owned(), began_ms: BEGAN, attempts, reason }
+    }
+
+    #[test]
+    fn a_refusal_for_its_bytes_counts_until_the_file_is_touched_or_the_limits_change() {
+        let kept = kept(1, RefusalReason::Uncompilable(String::new()));
+        assert!(kept.counts("limits", BEGAN - 1, BEGAN + 1000 * DAY));
+        assert!(!kept.counts("limits", BEGAN + 1, BEGAN + MINUTE), "touched");
+        assert!(!kept.counts("others", BEGAN - 1, BEGAN + MINUTE), "other limits");
+        assert!(!kept.counts("limits", BEGAN - 1, BEGAN - 1), "from the future");
+    }
+
+    #[test]
+    fn a_refusal_that_the_machine_may_have_caused_is_tried_again_ever_later() {
+        for (attempts, minutes) in [(1, 10), (2, 20), (3, 40), (8, 1280), (9, 24 * 60), (u32::MAX, 24 * 60)] {
+            for reason in [RefusalReason::Exhausted, RefusalReason::Undescribed(String::new()), RefusalReason::Unstable]
+            {
+                let kept = kept(attempts, reason);
+                assert!(kept.counts("limits", BEGAN, BEGAN + minutes * MINUTE - 1), "{attempts}");
+                assert!(!kept.counts("limits", BEGAN, BEGAN + minutes * MINUTE), "{attempts}");
+            }
+        }
+    }
+}

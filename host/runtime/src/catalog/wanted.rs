@@ -1,0 +1,45 @@
+//! Which plugins of the directory a host loads: all, or the few that one call needs.
+
+use super::file;
+use super::listing::Listed;
+use crate::standard;
+use portcullis_policy::{PluginName, Policy};
+use std::collections::BTreeSet;
+
+/// The plugins that a host loads.
+pub(super) enum Wanted {
+    /// All of the directory.
+    All,
+    /// Those of these names.
+    Only(BTreeSet<PluginName>),
+}
+
+impl Wanted {
+    /// The plugins that a call of a tool needs: its own, and those that a rule names together with it, so that such a
+    /// rule is checked as ever. They are all plugins where the directory has none of that name: the error of the call
+    /// then lists tools with similar names.
+    pub(super) fn by_call(tool: &str, policy: &Policy, listed: &[Listed]) -> Self {
+        let Ok(plugin) = PluginName::new(tool.split('.').next().unwrap_or_default()) else { return Self::All };
+        let is_installed =
+            || listed.iter().any(|listed| file::plugin_name(&listed.file).is_ok_and(|name| name == plugin));
+        match standard::is_reserved(&plugin) || is_installed() {
+            true => Self::Only(policy.named_with(&plugin)),
+            false => Self::All,
+        }
+    }
+
+    /// Removes the files that are not wanted from a list. Returns the names of their plugins.
+    pub(super) fn leave_out(&self, listed: &mut Vec<Listed>) -> BTreeSet<PluginName> {
+        let Self::Only(wanted) = self else { return BTreeSet::new() };
+        let mut left_out = BTreeSet::new();
+        listed.retain(|listed| match file::plugin_name(&listed.file) {
+            Ok(name) if wanted.contains(&name) => true,
+            Ok(name) => {
+                left_out.insert(name);
+                false
+            }
+            Err(_) => false,
+        });
+        left_out
+    }
+}
