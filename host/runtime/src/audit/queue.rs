@@ -135,6 +135,7 @@ impl Drop for QueueWriter {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test makes its own directory")]
 mod tests {
     use super::*;
     use cap_std::ambient_authority;

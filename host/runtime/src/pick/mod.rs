@@ -89,7 +89,7 @@ mod tests {
         };
         let plugins = plugins.iter().map(plugin).map(|plugin| (plugin.name.clone(), Arc::new(plugin)));
         let policy = PolicyInForce::deny_all();
-        Catalog { plugins: plugins.collect(), refused: Vec::new(), picker: Picker::default(), policy }
+        Catalog { plugins: plugins.collect(), ..Catalog::under(&policy) }
     }
 
     fn picked(catalog: &Catalog, query: &str) -> Vec<String> {
