@@ -207,12 +207,7 @@ impl HostBuilder {
         }
         let path = self.state;
         let OpenState { state, audit, ledger, approvals, owner } = blocking(move || OpenState::open(&path)).await?;
-        let shared = self.shares_sessions.then_some(&state.directory);
-        let admissions = Admissions::new(self.calls, shared).map_err(|source| PlaceError::Io {
-            what: "the directory of the session locks in",
-            path: state.path.clone(),
-            source,
-        })?;
+        let admissions = admissions(self.calls, &state, self.shares_sessions)?;
         let plugins = PluginDirectory::open(&self.plugins)?;
         let outputs = Outputs::open(&state, Arc::clone(&ledger), self.outputs_bytes)?;
         let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
@@ -264,6 +259,15 @@ impl HostBuilder {
         let _ = redecide_left(&host).await;
         Ok(Host(host))
     }
+}
+
+/// Makes the run slots, and opens the lock files of sessions that other processes share.
+fn admissions(calls: u32, state: &State, shares_sessions: bool) -> Result<Admissions, PlaceError> {
+    Admissions::new(calls, shares_sessions.then_some(&state.directory)).map_err(|source| PlaceError::Io {
+        what: "the directory of the session locks in",
+        path: state.path.clone(),
+        source,
+    })
 }
 
 /// The state directory with its content.
