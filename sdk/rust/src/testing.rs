@@ -49,8 +49,8 @@ use store::Values;
 
 /// Calls a tool through the parsing, the look-up and the conversions that a guest goes through.
 ///
-/// As a host does, it refuses an argument that the schema does not name, and a handle whose permission the tool does not
-/// declare.
+/// As a host does, it refuses an argument that the schema does not name. It also refuses a handle whose permission the
+/// tool does not declare.
 ///
 /// # Errors
 /// There is no such tool, the arguments are wrong, or the tool failed.
