@@ -17,5 +17,8 @@ mod approvals;
 #[path = "mcp/preview.rs"]
 mod preview;
 
+#[path = "mcp/remembering.rs"]
+mod remembering;
+
 #[path = "mcp/tasks.rs"]
 mod tasks;

@@ -24,3 +24,6 @@ mod hostile;
 
 #[path = "web/asking.rs"]
 mod asking;
+
+#[path = "web/remembering.rs"]
+mod remembering;

@@ -139,6 +139,11 @@ impl Destination {
         (self.scheme, &self.host, self.port) == (other.scheme, &other.host, other.port)
     }
 
+    /// Returns scheme, host and port, with the port also where the scheme implies it, such as `https://docs.rs:443`.
+    pub fn origin(&self) -> String {
+        format!("{}://{}:{}", self.scheme, self.host, self.port)
+    }
+
     /// `host` or `host:port`, as the Host header and an HTTP/2 authority have it: without the port that the scheme has
     /// anyway.
     pub fn authority(&self) -> String {

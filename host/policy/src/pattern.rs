@@ -6,6 +6,7 @@
 
 mod form;
 mod offer;
+mod url_scope;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,6 +19,7 @@ use crate::lexical::is_plain;
 use form::Form;
 pub use form::PatternError;
 pub(crate) use offer::RESOURCES;
+use url_scope::UrlScope;
 
 /// The most patterns that are offered for one call: more than these nobody compares before answering.
 pub const OFFERS_MAX: usize = 4;
@@ -25,7 +27,8 @@ pub const OFFERS_MAX: usize = 4;
 pub const PATTERN_ARGUMENTS: usize = 16;
 /// The longest text that a pattern names exactly, in bytes: a person has to read it.
 pub const EXACT_BYTES: usize = 256;
-/// The longest path for which patterns are offered, and which they cover, in bytes: a person has to read it.
+/// The longest path for which patterns are offered, and which they cover, in bytes: a person has to read it. For a URL
+/// it includes scheme, host and port.
 pub const RESOURCE_PATH_BYTES: usize = 512;
 
 /// What a remembered approval covers: one constraint for each argument of the call.
@@ -42,14 +45,16 @@ enum Constraint {
     Exact(Value),
     /// A plain path within the directory that this pattern names; the directory itself is not within it.
     Glob(Glob),
+    /// A URL of this path, or of this scheme, host and port.
+    Url(UrlScope),
     /// Anything.
     Any,
 }
 
 impl Pattern {
     /// What may be offered to a person who is asked about a call with these arguments, from narrow to wide. The exact
-    /// call is not among them. Nothing is offered where no argument names a path, or where another argument is a list,
-    /// an object or a long text.
+    /// call is not among them. Nothing is offered where no argument names a path or a URL, or where another argument is
+    /// a list, an object or a long text.
     pub fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Self> {
         offer::offers(arguments, schema)
     }
@@ -70,7 +75,8 @@ impl Constraint {
             (Self::Any, _) => true,
             (Self::Exact(exact), value) => exact == value,
             (Self::Glob(glob), Value::String(text)) => is_path(text) && parent(text).is_some_and(|it| glob.matches(it)),
-            (Self::Glob(_), _) => false,
+            (Self::Url(scope), Value::String(text)) => scope.covers(text),
+            (Self::Glob(_) | Self::Url(_), _) => false,
         }
     }
 }
@@ -104,6 +110,7 @@ impl fmt::Display for Pattern {
             match constraint {
                 Constraint::Any => write!(formatter, "any {name}")?,
                 Constraint::Glob(glob) => write!(formatter, "{name} = \"{}\"", glob.as_str().escape_debug())?,
+                Constraint::Url(scope) => write!(formatter, "{name} = {scope}")?,
                 Constraint::Exact(Value::String(text)) => write!(formatter, "{name} = \"{}\"", text.escape_debug())?,
                 Constraint::Exact(scalar) => write!(formatter, "{name} = {scalar}")?,
             }

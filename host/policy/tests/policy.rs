@@ -15,3 +15,4 @@ mod callers;
 mod hindsight;
 mod invariants;
 mod pattern;
+mod url_approvals;

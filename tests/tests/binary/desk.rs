@@ -26,6 +26,14 @@ impl Desk {
         desk
     }
 
+    /// With the plugin `web` as well.
+    pub(crate) fn with_web(policy: &str) -> Self {
+        let desk = Self::bare(policy);
+        desk.site.plugin("web", &shipped_plugin("web"));
+        desk.site.warm();
+        desk
+    }
+
     fn bare(policy: &str) -> Self {
         let site = Site::new();
         site.plugin("files", &shipped_plugin("files"));

@@ -3,6 +3,7 @@
 use crate::console::{ASK, PROMPT, Session};
 use crate::desk::Desk;
 use portcullis::text::is_deceptive;
+use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -33,6 +34,34 @@ fn an_answer_for_the_session_covers_what_its_number_says() {
     desk.call("files.write", &write("other.md", "two\n"), 4);
     let elsewhere = ["--json", "call", "files.write", &write("src/c.md", "").to_string(), "--session", "another"];
     desk.run(&elsewhere).ends(4);
+    desk.verifies();
+}
+
+/// A host that is approved for the session: its next page needs no answer, another port does.
+#[test]
+fn an_answer_for_the_session_covers_the_host_that_its_number_says() {
+    let serving = || {
+        let page = Behaviour::whole(200, &[("content-type", "text/plain")], "page");
+        Server::plain(Behaviour::answer(move |_| page.clone()))
+    };
+    let (server, other) = (serving(), serving());
+    let desk = Desk::with_web(&format!(
+        "[plugin.web]\nhttp.fetch = {{ hosts = [\"127.0.0.1\"], schemes = [\"http\"], ports = [{}, {}] }}\n\
+         [limits]\ntime = \"20 s\"\n[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n",
+        server.port(),
+        other.port()
+    ));
+    let url = |server: &Server, path: &str| json!({ "url": format!("http://127.0.0.1:{}{path}", server.port()) });
+    let mut session = Session::of(&desk, "web.fetch", &url(&server, "/a?b"));
+    let question = session.question();
+    let offer = format!("url = every path of http://127.0.0.1:{}", server.port());
+    let number = question.lines().find_map(|line| line.trim().strip_suffix(&*offer)?.split(' ').next());
+    let number = number.unwrap_or_else(|| panic!("{question}"));
+    session.types(&format!("s{number}\n"));
+    session.ends(0);
+    desk.call("web.fetch", &url(&server, "/c"), 0);
+    desk.call("web.fetch", &url(&other, "/c"), 4);
+    assert_eq!((server.texts().len(), other.texts().len()), (2, 0));
     desk.verifies();
 }
 

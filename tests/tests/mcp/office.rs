@@ -58,6 +58,17 @@ impl Office {
         Self::opened(site, files, answered_by_clients(), |builder| builder).await
     }
 
+    /// An office in which the web plugin fetches from these ports of this machine.
+    pub(crate) async fn with_web(ports: &[u16]) -> Self {
+        let site = Site::new();
+        site.plugin("web", &shipped_plugin("web"));
+        let web = format!(
+            "[plugin.web]\nhttp.fetch = {{ hosts = [\"127.0.0.1\"], schemes = [\"http\"], ports = {ports:?} }}\n\
+             [limits]\ntime = \"20 s\""
+        );
+        Self::opened(site, &web, answered_by_clients(), |builder| builder).await
+    }
+
     async fn opened(site: Site, approvals: &str, options: ServerOptions, open: fn(HostBuilder) -> HostBuilder) -> Self {
         site.plugin("clerk", &built_guest("clerk"));
         site.directory("desk");

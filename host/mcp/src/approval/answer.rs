@@ -1,6 +1,6 @@
 //! What a client says that its user answered, and giving that answer to the ledger.
 
-use super::form::{ALWAYS, NOTE, NOTE_CHARACTERS_MAX, ONCE, REMEMBER, SESSION};
+use super::form::{ALWAYS, COVERS, NOTE, NOTE_CHARACTERS_MAX, ONCE, REMEMBER, SESSION, coverages};
 use crate::server::Server;
 use portcullis::policy::Principal;
 use portcullis::{Answer, ApprovalError, Covers, Question};
@@ -8,10 +8,13 @@ use rmcp::ErrorData;
 use rmcp::model::{ElicitResult, ElicitationAction};
 use serde_json::{Map, Value};
 
-/// The answer of a form. What does not fit the form is a no; what the form does not ask for is passed over.
-pub(super) fn of(result: &ElicitResult) -> Answer {
+/// The answer of the form of a question. What does not fit the form is a no; what the form does not ask for is passed
+/// over.
+pub(super) fn of(result: &ElicitResult, question: &Question) -> Answer {
     match &result.action {
-        ElicitationAction::Accept => accepted(result.content.as_ref()).unwrap_or_else(|| no(Some(UNFIT.to_owned()))),
+        ElicitationAction::Accept => {
+            accepted(result.content.as_ref(), question).unwrap_or_else(|| no(Some(UNFIT.to_owned())))
+        }
         ElicitationAction::Decline => no(result.content.as_ref().and_then(Value::as_object).and_then(|content| {
             let note = content.get(NOTE)?.as_str()?;
             (!note.is_empty()).then(|| note.to_owned())
@@ -32,7 +35,7 @@ fn no(note: Option<String>) -> Answer {
 }
 
 /// The yes of a form, where its fields are what the form asks for.
-fn accepted(content: Option<&Value>) -> Option<Answer> {
+fn accepted(content: Option<&Value>, question: &Question) -> Option<Answer> {
     let nothing = Map::new();
     let content = match content {
         None | Some(Value::Null) => &nothing,
@@ -43,10 +46,16 @@ fn accepted(content: Option<&Value>) -> Option<Answer> {
     if note.is_some_and(|note| note.chars().count() > NOTE_CHARACTERS_MAX) {
         return None;
     }
+    let covers = match field(content, COVERS)? {
+        None => Covers::Exact,
+        Some(chosen) => {
+            coverages(question).into_iter().find_map(|(text, covers)| (text == chosen).then_some(covers))?
+        }
+    };
     match field(content, REMEMBER)? {
         None | Some(ONCE) => Some(Answer::Yes),
-        Some(SESSION) => Some(Answer::Session(Covers::Exact)),
-        Some(ALWAYS) => Some(Answer::Always(Covers::Exact)),
+        Some(SESSION) => Some(Answer::Session(covers)),
+        Some(ALWAYS) => Some(Answer::Always(covers)),
         Some(_) => None,
     }
 }
@@ -60,10 +69,10 @@ fn field<'a>(content: &'a Map<String, Value>, name: &str) -> Option<Option<&'a s
     }
 }
 
-/// What a client sent as the answer to a form, where it is one.
-pub(crate) fn read(response: &Value) -> Option<Answer> {
+/// What a client sent as the answer to the form of a question, where it is one.
+pub(crate) fn read(response: &Value, question: &Question) -> Option<Answer> {
     let result: ElicitResult = serde_json::from_value(response.clone()).ok()?;
-    Some(of(&result))
+    Some(of(&result, question))
 }
 
 /// Gives an answer to the question it was asked for, on behalf of the principal whose call asks. Where somebody else
@@ -103,8 +112,32 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// A question that offers two patterns, and one that is too long for a form.
+    fn question() -> Question {
+        Question {
+            id: "d".repeat(32),
+            call: "c".repeat(32),
+            session: "default".to_owned(),
+            principal: "local".to_owned(),
+            origin: "person".to_owned(),
+            tool: "web.fetch".parse().unwrap(),
+            plugin_sha256: "ab".repeat(32),
+            permissions: portcullis::policy::Permissions::NONE,
+            arguments: "{}".to_owned(),
+            handles: Vec::new(),
+            subject: portcullis::Subject::Call,
+            reason: "a person looks".to_owned(),
+            changed: None,
+            difference: None,
+            offers: vec!["x".repeat(4000), PATH.to_owned(), HOST.to_owned(), HOST.to_owned()],
+        }
+    }
+
+    const PATH: &str = "url = https://a.test:443/b with any query";
+    const HOST: &str = "url = every path of https://a.test:443";
+
     fn answer(result: &Value) -> Answer {
-        read(result).unwrap()
+        read(result, &question()).unwrap()
     }
 
     #[test]
@@ -120,6 +153,21 @@ mod tests {
     }
 
     #[test]
+    fn a_yes_for_longer_covers_what_the_form_says_and_no_offer_that_the_form_did_not_show() {
+        let covers = |text: &str, remember: &str| {
+            answer(&json!({"action": "accept", "content": {"remember": remember, "covers": text}}))
+        };
+        assert_eq!(covers("exactly these arguments", "always"), Answer::Always(Covers::Exact));
+        assert_eq!(covers(PATH, "session"), Answer::Session(Covers::Offer(1)));
+        assert_eq!(covers(HOST, "always"), Answer::Always(Covers::Offer(2)));
+        assert_eq!(covers(HOST, "once"), Answer::Yes);
+        let long = question().offers[0].clone();
+        for text in ["", "2", "every path", &long, &HOST.to_uppercase()] {
+            assert_eq!(covers(text, "session"), Answer::No { note: Some(UNFIT.to_owned()) }, "{text}");
+        }
+    }
+
+    #[test]
     fn what_does_not_fit_the_form_is_a_no() {
         let contents = [
             json!("yes"),
@@ -128,6 +176,8 @@ mod tests {
             json!({"remember": "forever"}),
             json!({"remember": ["always"]}),
             json!({"remember": true}),
+            json!({"remember": "session", "covers": 2}),
+            json!({"remember": "session", "covers": [HOST]}),
             json!({"note": 7}),
             json!({"note": "x".repeat(NOTE_CHARACTERS_MAX + 1)}),
         ];
@@ -149,7 +199,7 @@ mod tests {
     #[test]
     fn what_is_no_answer_at_all_is_none() {
         for response in [json!(12345), json!(null), json!({}), json!({"action": "yes"}), json!({"action": true})] {
-            assert!(read(&response).is_none(), "{response}");
+            assert!(read(&response, &question()).is_none(), "{response}");
         }
     }
 }

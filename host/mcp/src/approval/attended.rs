@@ -70,7 +70,7 @@ async fn elicit(spoken: &Spoken<'_>, question: &Question) -> Answer {
         Err(error) => Err(error),
     };
     match answered {
-        Ok(ClientResult::ElicitResult(result)) => answer::of(&result),
+        Ok(ClientResult::ElicitResult(result)) => answer::of(&result, question),
         Ok(_) | Err(_) => Answer::No { note: Some("the client could not ask its user".to_owned()) },
     }
 }

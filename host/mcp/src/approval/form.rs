@@ -2,7 +2,7 @@
 //! it may be, and what is left out is said to be.
 
 use portcullis::text::{OneLine, count_blanks};
-use portcullis::{Host, Question, Subject};
+use portcullis::{Covers, Host, Question, Subject};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, EnumSchema, InputRequest, PrimitiveSchemaDefinition,
     StringSchema,
@@ -29,6 +29,12 @@ pub(super) const REMEMBER: &str = "remember";
 pub(super) const ONCE: &str = "once";
 pub(super) const SESSION: &str = "session";
 pub(super) const ALWAYS: &str = "always";
+
+/// The field that says what a yes for longer covers: one of the texts of [`coverages`].
+pub(super) const COVERS: &str = "covers";
+
+/// What a yes for longer covers unless the user chooses something else.
+const EXACTLY: &str = "exactly these arguments";
 
 /// The field for what the model should know.
 pub(super) const NOTE: &str = "note";
@@ -64,11 +70,22 @@ pub(super) fn params(question: &Question) -> ElicitRequestParams {
         .title("Note")
         .description("What the model should know, if you decline")
         .max_length(u32::try_from(NOTE_CHARACTERS_MAX).unwrap_or(u32::MAX));
-    let requested_schema = ElicitationSchema::builder()
-        .property(REMEMBER, PrimitiveSchemaDefinition::Enum(remember))
-        .property(NOTE, PrimitiveSchemaDefinition::String(note))
-        .build_unchecked();
+    let fields = ElicitationSchema::builder().property(REMEMBER, PrimitiveSchemaDefinition::Enum(remember));
+    let fields = match coverages(question).as_slice() {
+        [_] => fields,
+        several => fields.property(COVERS, PrimitiveSchemaDefinition::Enum(covers(several))),
+    };
+    let requested_schema = fields.property(NOTE, PrimitiveSchemaDefinition::String(note)).build_unchecked();
     ElicitRequestParams::FormElicitationParams { meta: None, message: sheet(question).text, requested_schema }
+}
+
+/// The choice of what a yes for longer covers. The values are the texts, so that what a user picks is what they read.
+fn covers(several: &[(String, Covers)]) -> EnumSchema {
+    EnumSchema::builder(several.iter().map(|(text, _)| text.clone()).collect())
+        .untitled()
+        .title("What a yes for longer covers")
+        .description("for the session or always: exactly these arguments, unless you choose another")
+        .build()
 }
 
 /// The question in words.
@@ -93,8 +110,29 @@ fn sheet(question: &Question) -> Sheet {
     if let Some(difference) = &question.difference {
         sheet.difference(difference);
     }
-    sheet.line("A yes for longer covers exactly these arguments.");
+    let coverages = coverages(question);
+    match coverages.as_slice() {
+        [_] => sheet.line(&format!("A yes for longer covers {EXACTLY}.")),
+        several => {
+            sheet.line(&format!("A yes for longer covers one of these, the first unless `{COVERS}` says another:"));
+            several.iter().for_each(|(text, _)| sheet.line(&format!("    {text}")));
+        }
+    }
     sheet
+}
+
+/// What a yes for longer can cover, as the form shows it, and what each text stands for. A text too long to be shown
+/// whole is left out, because nobody can approve what was cut.
+pub(super) fn coverages(question: &Question) -> Vec<(String, Covers)> {
+    let mut coverages = vec![(EXACTLY.to_owned(), Covers::Exact)];
+    for (place, offer) in question.offers.iter().enumerate() {
+        let text = OneLine(&count_blanks(offer)).to_string();
+        // Two texts that look alike would leave open which one was chosen.
+        if text.len() <= BESIDE_BYTES_MAX && coverages.iter().all(|(known, _)| *known != text) {
+            coverages.push((text, Covers::Offer(place)));
+        }
+    }
+    coverages
 }
 
 /// Lines of text.

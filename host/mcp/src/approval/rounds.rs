@@ -93,7 +93,7 @@ fn taken(spoken: &Spoken<'_>) -> Option<Asked> {
 
 /// The answer that came with the state.
 fn response(spoken: &Spoken<'_>, question: &Question) -> Option<Answer> {
-    answer::read(spoken.params.input_responses.as_ref()?.get(&key(question))?)
+    answer::read(spoken.params.input_responses.as_ref()?.get(&key(question))?, question)
 }
 
 /// What a state holds for: this principal, tool and arguments.

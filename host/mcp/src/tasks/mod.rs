@@ -79,7 +79,7 @@ fn answered(task: &Task, client: Client, responses: &InputResponses) -> Option<(
     if !client.is_asked(&question) {
         return None;
     }
-    let answer = approval::read(responses.get(&question.id)?)?;
+    let answer = approval::read(responses.get(&question.id)?, &question)?;
     task.running.settle(&question);
     Some((question, answer))
 }

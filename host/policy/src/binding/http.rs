@@ -88,7 +88,8 @@ pub enum Unnamed {
     /// It is refused.
     #[default]
     Deny,
-    /// A call to it is possible once a person approved exactly that call. The grant is narrowed to an argument.
+    /// A call to it is possible once a person approved that call, alone or with others of its path or host. The grant
+    /// is narrowed to an argument.
     Ask,
 }
 
@@ -144,7 +145,7 @@ impl HttpBinding {
         self.covers_unnamed(method, destination)
     }
 
-    /// Whether a request may be sent to a host that need not be named, because a person approved exactly this call.
+    /// Whether a request may be sent to a host that need not be named, because a person's approval covers this call.
     ///
     /// # Errors
     ///

@@ -9,8 +9,8 @@ use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::offer::RESOURCES;
-use super::{Constraint, PATTERN_ARGUMENTS, Pattern, is_nameable};
+use super::offer::{RESOURCES, URLS};
+use super::{Constraint, PATTERN_ARGUMENTS, Pattern, UrlScope, is_nameable};
 use crate::argument::ARGUMENT_KEY_BYTES;
 use crate::glob::{Glob, GlobError};
 
@@ -22,12 +22,15 @@ pub(super) struct Form {
     arguments: BTreeMap<String, ConstraintForm>,
 }
 
-/// The JSON of a constraint: `{"exact": 1}`, `{"glob": "src/**"}` or `"any"`.
+/// The JSON of a constraint: `{"exact": 1}`, `{"glob": "src/**"}`, `{"path": "https://docs.rs:443/std"}`,
+/// `{"origin": "https://docs.rs:443"}` or `"any"`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum ConstraintForm {
     Exact(Value),
     Glob(String),
+    Path(String),
+    Origin(String),
     Any,
 }
 
@@ -46,6 +49,9 @@ pub enum PatternError {
     /// One of its patterns is not for what is in one directory.
     #[error("the pattern is wider than any that is offered")]
     TooWide,
+    /// It names a path or an origin of the network, but not in the one plain spelling.
+    #[error("the pattern names a URL in another spelling than those that are offered")]
+    Url,
 }
 
 impl From<Pattern> for Form {
@@ -53,6 +59,8 @@ impl From<Pattern> for Form {
         let form = |constraint| match constraint {
             Constraint::Exact(value) => ConstraintForm::Exact(value),
             Constraint::Glob(glob) => ConstraintForm::Glob(glob.as_str().to_owned()),
+            Constraint::Url(scope @ UrlScope::Path(_)) => ConstraintForm::Path(scope.text()),
+            Constraint::Url(scope @ UrlScope::Origin(_)) => ConstraintForm::Origin(scope.text()),
             Constraint::Any => ConstraintForm::Any,
         };
         let arguments = pattern.arguments.into_iter().map(|(name, constraint)| (name, form(constraint)));
@@ -71,8 +79,10 @@ impl TryFrom<Form> for Pattern {
         let read = |(name, form): (String, ConstraintForm)| {
             let constraint = read(form)?;
             match constraint {
-                Constraint::Any if RESOURCES.contains(&name.as_str()) => Err(PatternError::TooWide),
-                Constraint::Any | Constraint::Exact(_) | Constraint::Glob(_) => Ok((name, constraint)),
+                Constraint::Any if RESOURCES.contains(&&*name) || URLS.contains(&&*name) => Err(PatternError::TooWide),
+                Constraint::Any | Constraint::Exact(_) | Constraint::Glob(_) | Constraint::Url(_) => {
+                    Ok((name, constraint))
+                }
             }
         };
         Ok(Self { arguments: form.arguments.into_iter().map(read).collect::<Result<_, PatternError>>()? })
@@ -82,6 +92,8 @@ impl TryFrom<Form> for Pattern {
 fn read(form: ConstraintForm) -> Result<Constraint, PatternError> {
     match form {
         ConstraintForm::Any => Ok(Constraint::Any),
+        ConstraintForm::Path(text) => UrlScope::path(&text).map(Constraint::Url),
+        ConstraintForm::Origin(text) => UrlScope::origin(&text).map(Constraint::Url),
         ConstraintForm::Exact(value) if is_nameable(&value) => Ok(Constraint::Exact(value)),
         ConstraintForm::Exact(_) => Err(PatternError::Exact),
         ConstraintForm::Glob(text) => {

@@ -1,19 +1,23 @@
 //! Which patterns a person may choose from.
 //!
-//! No offer is wider than the directory at the root of the path that was seen, and none lets an argument vary that is
-//! neither that path nor what is put there. It must not know how a person is asked.
+//! No offer is wider than the directory at the root of the path that was seen, or the scheme, host and port of the URL
+//! that was seen. None lets an argument vary that is neither of these nor what is put there. It must not know how a
+//! person is asked.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Constraint, OFFERS_MAX, PATTERN_ARGUMENTS, Pattern, is_nameable, is_path, parent};
+use super::{Constraint, OFFERS_MAX, PATTERN_ARGUMENTS, Pattern, UrlScope, is_nameable, is_path, parent};
 use crate::argument::ARGUMENT_KEY_BYTES;
+use crate::destination::Destination;
 use crate::glob::Glob;
 
 /// Arguments that name what a call is about.
 pub(crate) const RESOURCES: [&str; 9] =
     ["dir", "directory", "file", "file_path", "filename", "filepath", "folder", "path", "resource"];
+/// Arguments that name a place in the network.
+pub(super) const URLS: [&str; 6] = ["endpoint", "href", "link", "resource", "uri", "url"];
 /// Arguments that hold what a call puts somewhere.
 const PAYLOADS: [&str; 14] = [
     "body",
@@ -33,25 +37,67 @@ const PAYLOADS: [&str; 14] = [
 ];
 
 pub(super) fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Pattern> {
-    let Some((resource, path)) = resource(arguments) else { return Vec::new() };
-    let Some(others) = others(arguments, resource, schema) else { return Vec::new() };
-    let has_payload = others.values().any(|constraint| *constraint == Constraint::Any);
-    let same = exact(&Value::from(path)).filter(|_| has_payload);
-    let directories =
-        directories(path).filter_map(|directory| Glob::new(&format!("{}/**", Glob::escape(directory))).ok());
-    let constraints = same.into_iter().chain(directories.map(Constraint::Glob));
-    let offer = |constraint| {
-        let mut arguments = others.clone();
-        arguments.insert(resource.to_owned(), constraint);
-        Pattern { arguments }
-    };
-    constraints.map(offer).take(OFFERS_MAX).collect()
+    let mut offers = Vec::new();
+    // A URL first, so that its host is never what is left out.
+    for resource in url(arguments, schema).into_iter().chain(path(arguments)) {
+        for offer in resource.offers(arguments, schema) {
+            // With a path beside a URL, both offer the same two with any payload.
+            if !offers.contains(&offer) {
+                offers.push(offer);
+            }
+        }
+    }
+    offers.truncate(OFFERS_MAX);
+    offers
+}
+
+/// An argument that may vary.
+struct Resource<'a> {
+    name: &'a str,
+    value: &'a Value,
+    /// What it may be besides what it is, from narrow to wide.
+    wider: Vec<Constraint>,
+}
+
+impl Resource<'_> {
+    fn offers(self, arguments: &Map<String, Value>, schema: &Value) -> Vec<Pattern> {
+        let Some(others) = others(arguments, self.name, schema) else { return Vec::new() };
+        let has_payload = others.values().any(|constraint| *constraint == Constraint::Any);
+        let same = exact(self.value).filter(|_| has_payload);
+        let offer = |constraint| {
+            let mut arguments = others.clone();
+            arguments.insert(self.name.to_owned(), constraint);
+            Pattern { arguments }
+        };
+        same.into_iter().chain(self.wider).map(offer).collect()
+    }
 }
 
 /// The first argument by its name that is a path a person can read.
-fn resource(arguments: &Map<String, Value>) -> Option<(&'static str, &str)> {
-    let path = |name: &&'static str| Some((*name, arguments.get(*name)?.as_str().filter(|path| is_path(path))?));
+fn path(arguments: &Map<String, Value>) -> Option<Resource<'_>> {
+    let path = |name: &&'static str| {
+        let value = arguments.get(*name)?;
+        let path = value.as_str().filter(|path| is_path(path))?;
+        let globs =
+            directories(path).filter_map(|directory| Glob::new(&format!("{}/**", Glob::escape(directory))).ok());
+        Some(Resource { name, value, wider: globs.map(Constraint::Glob).collect() })
+    };
     RESOURCES.iter().find_map(path)
+}
+
+/// The first argument that is a URL of the network, by its name or by what the schema says.
+fn url<'a>(arguments: &'a Map<String, Value>, schema: &Value) -> Option<Resource<'a>> {
+    let url = |(name, value): (&'a String, &'a Value)| {
+        let url = Destination::from_url(value.as_str()?).ok().filter(|_| is_url(name, schema))?;
+        Some(Resource { name, value, wider: UrlScope::around(&url).map(Constraint::Url).collect() })
+    };
+    arguments.iter().find_map(url)
+}
+
+/// Whether an argument is there to name a URL.
+fn is_url(name: &str, schema: &Value) -> bool {
+    let format = |property: &Value| property.get("format").and_then(Value::as_str) == Some("uri");
+    URLS.contains(&name) || property(schema, name).is_some_and(format)
 }
 
 /// The directory of a path, and the directory at its root where that is another one; narrow before wide.
@@ -80,8 +126,13 @@ fn exact(value: &Value) -> Option<Constraint> {
 
 /// Whether an argument holds what the call puts somewhere. What names a resource never does, whatever its schema says.
 fn is_payload(name: &str, value: &Value, schema: &Value) -> bool {
-    let property = schema.get("properties").and_then(|properties| properties.get(name));
     let media =
         |property: &Value| ["contentMediaType", "contentEncoding"].iter().any(|key| property.get(key).is_some());
-    value.is_string() && !RESOURCES.contains(&name) && (PAYLOADS.contains(&name) || property.is_some_and(media))
+    let names_something = RESOURCES.contains(&name) || is_url(name, schema);
+    value.is_string() && !names_something && (PAYLOADS.contains(&name) || property(schema, name).is_some_and(media))
+}
+
+/// What the schema says of an argument.
+fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    schema.get("properties")?.get(name)
 }

@@ -1,0 +1,71 @@
+//! Which URLs a remembered approval covers: every query of one path, or every path of one scheme, host and port.
+//!
+//! It must not compare the text of URLs. Each is parsed as the network parses it, so two spellings of a destination are
+//! one, and a host that only looks like the approved one is another.
+
+use std::fmt;
+
+use super::{PatternError, RESOURCE_PATH_BYTES};
+use crate::destination::Destination;
+
+/// The URLs that an approval covers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum UrlScope {
+    /// This path of this scheme, host and port, with any query.
+    Path(Destination),
+    /// Every path of this scheme, host and port.
+    Origin(Destination),
+}
+
+impl UrlScope {
+    /// Returns the scopes around a URL, from narrow to wide. A path that is too long to read is left out.
+    pub(super) fn around(url: &Destination) -> impl Iterator<Item = Self> + use<> {
+        let path = path_text(url);
+        let path = Some(path).filter(|text| text.len() <= RESOURCE_PATH_BYTES).and_then(|text| Self::path(&text).ok());
+        path.into_iter().chain(Self::origin(&url.origin()).ok())
+    }
+
+    /// Reads the scope of a path from the text that [`Self::text`] writes.
+    pub(super) fn path(text: &str) -> Result<Self, PatternError> {
+        let url = Destination::from_url(text).map_err(|_| PatternError::Url)?;
+        let is_plain = text.len() <= RESOURCE_PATH_BYTES && path_text(&url) == text;
+        if is_plain { Ok(Self::Path(url)) } else { Err(PatternError::Url) }
+    }
+
+    /// Reads the scope of an origin from the text that [`Self::text`] writes.
+    pub(super) fn origin(text: &str) -> Result<Self, PatternError> {
+        let url = Destination::from_url(text).map_err(|_| PatternError::Url)?;
+        if url.origin() == text { Ok(Self::Origin(url)) } else { Err(PatternError::Url) }
+    }
+
+    /// Returns its one plain spelling, with the port.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Path(url) => path_text(url),
+            Self::Origin(url) => url.origin(),
+        }
+    }
+
+    /// Returns whether the approval covers this URL.
+    pub(super) fn covers(&self, url: &str) -> bool {
+        let Ok(url) = Destination::from_url(url) else { return false };
+        match self {
+            Self::Path(approved) => approved.same_origin(&url) && approved.path() == url.path(),
+            Self::Origin(approved) => approved.same_origin(&url),
+        }
+    }
+}
+
+impl fmt::Display for UrlScope {
+    /// The text is visible ASCII without blanks, so it needs no quotes.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(_) => write!(formatter, "{} with any query", self.text()),
+            Self::Origin(_) => write!(formatter, "every path of {}", self.text()),
+        }
+    }
+}
+
+fn path_text(url: &Destination) -> String {
+    url.origin() + url.path()
+}
