@@ -17,6 +17,9 @@ const RESERVING_SLOTS_MIN: u32 = 4;
 /// Number of principals after which those without a call are forgotten.
 const IDLE_PRINCIPALS_MAX: usize = 1024;
 
+/// Number of waiting calls below which those that have stopped waiting are left where they are.
+const SWEPT_WAITING_MIN: usize = 32;
+
 /// The run slots of a host.
 #[derive(Clone)]
 pub(super) struct RunSlots(Arc<Mutex<SlotTable>>);
@@ -58,6 +61,8 @@ struct PrincipalSlots {
 struct PluginSlots {
     running: u32,
     waiting: VecDeque<oneshot::Sender<RunSlot>>,
+    /// The length of `waiting` at which it is swept next.
+    sweep_at: usize,
 }
 
 impl SlotKey {
@@ -150,9 +155,7 @@ impl SlotTable {
         let principal = self.principal(&key.principal);
         let is_first = principal.turns.is_empty();
         let plugin = principal.plugins.entry(key.plugin.clone()).or_default();
-        // Those that have stopped waiting would otherwise stay until their turn comes.
-        plugin.waiting.retain(|waiting| !waiting.is_closed());
-        plugin.waiting.push_back(sender);
+        plugin.push(sender);
         if !principal.turns.contains(&key.plugin) {
             principal.turns.push_back(key.plugin.clone());
         }
@@ -223,6 +226,16 @@ impl PrincipalSlots {
 }
 
 impl PluginSlots {
+    /// Adds a call that waits. Those that have stopped waiting would stay until their turn comes, so they are removed
+    /// each time the queue has doubled. That costs the same for each call, however many wait.
+    fn push(&mut self, waiting: oneshot::Sender<RunSlot>) {
+        if self.waiting.len() >= self.sweep_at.max(SWEPT_WAITING_MIN) {
+            self.waiting.retain(|waiting| !waiting.is_closed());
+            self.sweep_at = self.waiting.len().saturating_mul(2);
+        }
+        self.waiting.push_back(waiting);
+    }
+
     fn next_waiting(&mut self) -> Option<oneshot::Sender<RunSlot>> {
         loop {
             let waiting = self.waiting.pop_front()?;
@@ -241,5 +254,72 @@ fn share(slots: u32) -> u32 {
 impl std::fmt::Debug for RunSlot {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "RunSlot({:?})", self.key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    fn key(principal: &str, plugin: &str) -> SlotKey {
+        SlotKey { principal: principal.into(), plugin: plugin.parse().unwrap() }
+    }
+
+    /// The order in which calls that wait for the one slot get it.
+    async fn order(waiting: &[(&str, &str)]) -> Vec<String> {
+        let slots = RunSlots::new(1);
+        let first = slots.take(&key("first", "first")).await;
+        let got = Arc::new(Mutex::new(Vec::new()));
+        let mut calls = Vec::new();
+        for (principal, plugin) in waiting {
+            let (slots, got, key) = (slots.clone(), Arc::clone(&got), key(principal, plugin));
+            calls.push(tokio::spawn(async move {
+                let slot = slots.take(&key).await;
+                got.lock().unwrap().push(format!("{} {}", key.principal, key.plugin));
+                drop(slot);
+            }));
+            // One thread: it now waits.
+            tokio::task::yield_now().await;
+        }
+        drop(first);
+        for call in calls {
+            call.await.unwrap();
+        }
+        Arc::into_inner(got).unwrap().into_inner().unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_slot_goes_to_each_principal_in_turn_and_within_it_to_each_plugin() {
+        let waiting = [
+            ("alice", "files"),
+            ("alice", "files"),
+            ("alice", "files"),
+            ("alice", "web"),
+            ("bob", "files"),
+            ("bob", "files"),
+            ("carol", "web"),
+        ];
+        let turns = ["alice files", "bob files", "carol web", "alice web", "bob files", "alice files", "alice files"];
+        assert_eq!(order(&waiting).await, turns);
+    }
+
+    #[tokio::test]
+    async fn calls_that_stopped_waiting_are_not_kept_and_the_next_one_gets_the_slot() {
+        let slots = RunSlots::new(1);
+        let key = key("alice", "files");
+        let first = slots.take(&key).await;
+        let mut kept = pin!(slots.take(&key));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(kept.as_mut().poll(&mut context).is_pending());
+        for _ in 0..10 * SWEPT_WAITING_MIN {
+            assert!(pin!(slots.take(&key)).poll(&mut context).is_pending());
+        }
+        let waiting = slots.table().principals["alice"].plugins[&key.plugin].waiting.len();
+        assert!(waiting <= 2 * SWEPT_WAITING_MIN, "{waiting}");
+        drop(first);
+        assert!(matches!(kept.poll(&mut context), Poll::Ready(_)));
     }
 }
