@@ -75,3 +75,6 @@ mod bench;
 
 #[path = "approvals/previews.rs"]
 mod previews;
+
+#[path = "approvals/reviewing.rs"]
+mod reviewing;

@@ -100,7 +100,9 @@ pub use limits::Limits;
 pub use mask::{MASKS_MAX, Mask, MaskError, MaskTrail, Masks};
 pub use matcher::{MATCHED_TEXT_BYTES, When};
 pub use name::{DependencyKey, LocalName, NAME_BYTES, NameError, PluginName, ToolName};
-pub use pattern::{EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, Pattern, PatternError, RESOURCE_PATH_BYTES};
+pub use pattern::{
+    EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, PROPOSALS_MAX, Pattern, PatternError, RESOURCE_PATH_BYTES, Variation,
+};
 pub use permission::{Permission, PermissionError, Permissions};
 pub use pointer::{Pointer, PointerError};
 pub use policy::{POLICY_BYTES, POLICY_RULES, Policy, RESOURCE_BYTES};

@@ -1,11 +1,12 @@
 //! What a remembered approval covers beyond the call for which it was given.
 //!
-//! A person chooses a pattern from a few that the host offers; nobody writes one. It names every argument of the call
-//! that was seen, and a call with one more or one less is another call. It must not know what else an approval is bound
-//! to: the host compares the plugin, the definition, the grants and the caller.
+//! A person chooses a pattern from a few that the host offers, or that a plugin or a hook proposes; nobody writes one.
+//! It names every argument of the call that was seen, and a call with one more or one less is another call. It must not
+//! know what else an approval is bound to: the host compares the plugin, the definition, the grants and the caller.
 
 mod form;
 mod offer;
+mod propose;
 mod url_scope;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use crate::lexical::is_plain;
 use form::Form;
 pub use form::PatternError;
 pub(crate) use offer::RESOURCES;
+pub use propose::{PROPOSALS_MAX, Variation};
 use url_scope::UrlScope;
 
 /// The most patterns that are offered for one call: more than these nobody compares before answering.
@@ -57,6 +59,14 @@ impl Pattern {
     /// a list, an object or a long text.
     pub fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Self> {
         offer::offers(arguments, schema)
+    }
+
+    /// Returns the pattern that lets only some arguments differ from those of a call, as a plugin or a hook proposes it.
+    /// Returns none if the proposal names an argument twice or one that the call does not have, if it lets an argument
+    /// be anything that names a path or a resource, if it names something wider than one directory, if the pattern would
+    /// not cover the call itself, or if it would name a list, an object or a long text exactly.
+    pub fn varying(arguments: &Map<String, Value>, variations: &[Variation]) -> Option<Self> {
+        propose::varying(arguments, variations)
     }
 
     /// Whether the approval covers a call with these arguments.

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
-use portcullis_policy::{EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, Pattern, RESOURCE_PATH_BYTES};
+use portcullis_policy::{EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, Pattern, RESOURCE_PATH_BYTES, Variation};
 use serde_json::{Map, Value, json};
 
 fn offers(arguments: &Value) -> Vec<Pattern> {
@@ -243,4 +243,55 @@ fn a_stored_pattern_that_is_not_exactly_one_is_refused() {
     assert!(stored(json!({ "n".repeat(257): "any" })).is_err());
     assert!(stored(json!([])).is_err_and(|error| error.to_string().contains("an object of constraints")));
     assert!(serde_json::from_str::<Pattern>(r#"{"arguments":{"a":"any","b":{"exact":1}}}"#).is_ok());
+}
+
+/// Arguments that may differ, each with the directory that it may be in.
+type Differing<'a> = [(&'a str, Option<&'a str>)];
+
+fn varying(arguments: &Value, variations: &Differing<'_>) -> Option<Pattern> {
+    let variation = |(argument, within): &(&str, Option<&str>)| Variation {
+        argument: (*argument).to_owned(),
+        within: within.map(str::to_owned),
+    };
+    let variations: Vec<_> = variations.iter().map(variation).collect();
+    Pattern::varying(arguments.as_object().unwrap(), &variations)
+}
+
+#[test]
+fn a_proposed_pattern_lets_only_what_it_names_differ() {
+    let call = json!({ "payee": "ACME", "amount": 20, "path": "src/a/b.rs" });
+    let pattern = varying(&call, &[("amount", None), ("path", Some("src/**"))]).unwrap();
+    assert_eq!(pattern.to_string(), r#"any amount, path = "src/**", payee = "ACME""#);
+    let covers = |arguments: Value| pattern.covers(arguments.as_object().unwrap());
+    assert!(covers(call.clone()) && covers(json!({ "payee": "ACME", "amount": 9000, "path": "src/x" })));
+    assert!(!covers(json!({ "payee": "Bolt", "amount": 20, "path": "src/a/b.rs" })));
+    assert!(!covers(json!({ "payee": "ACME", "amount": 20, "path": "lib/b.rs" })));
+    assert!(!covers(json!({ "payee": "ACME", "amount": 20, "path": "src/a", "urgent": true })));
+    let stored: Pattern = serde_json::from_str(&serde_json::to_string(&pattern).unwrap()).unwrap();
+    assert_eq!(stored, pattern, "what is proposed can be stored");
+}
+
+#[test]
+fn a_proposal_that_is_wider_than_a_directory_or_names_something_else_is_none() {
+    let call = json!({ "amount": 20, "path": "src/b.rs", "list": [1], "note": "a/b" });
+    let listless = json!({ "amount": 20, "path": "src/b.rs", "note": "a/b" });
+    assert!(varying(&listless, &[("amount", None)]).is_some());
+    let long = format!("{}/**", "d".repeat(RESOURCE_PATH_BYTES));
+    let bad: [(&Value, &Differing<'_>); 12] = [
+        (&call, &[("amount", None)]),
+        (&listless, &[]),
+        (&listless, &[("path", None)]),
+        (&listless, &[("path", Some("**"))]),
+        (&listless, &[("path", Some("*/**"))]),
+        (&listless, &[("path", Some("src/*"))]),
+        (&listless, &[("path", Some("{src,lib}/**"))]),
+        (&listless, &[("path", Some("lib/**"))]),
+        (&listless, &[("amount", Some("src/**"))]),
+        (&listless, &[("payee", None)]),
+        (&listless, &[("amount", None), ("amount", None)]),
+        (&listless, &[("note", Some(&long))]),
+    ];
+    for (arguments, variations) in bad {
+        assert_eq!(varying(arguments, variations), None, "{variations:?}");
+    }
 }

@@ -43,7 +43,8 @@ pub struct Question {
     /// text before it: [`crate::Approvals::question`] reads the current files. Lines that begin with `@@` are the
     /// host's. Show it beside the arguments, never in their place.
     pub difference: Option<String>,
-    /// What an answer for longer can cover beside exactly these arguments; [`Covers::Offer`] counts from 0.
+    /// What an answer for longer can cover beside exactly these arguments; [`Covers::Offer`] counts from 0. The host's
+    /// own patterns come first. Each after them ends with who proposed it: the plugin, or a hook.
     pub offers: Vec<String>,
 }
 

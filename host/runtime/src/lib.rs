@@ -106,5 +106,6 @@ pub use portcullis_policy::Hint;
 pub use portcullis_sandbox::{
     Blob, BoxFuture, COMPONENT_BYTES_MAX, Cancellation, CompileError, Compiler, Contract, DependencyKind,
     DirectoryError, Engine, EngineConfig, EngineError, Footprint, LimitKind, Manifest, NetworkError, Output, Part,
-    Progress, Refusal, Surface, TimeSource, Usage, check_component, compile_worker, component_imports, served_imports,
+    Progress, Refusal, StoreFault, Surface, TimeSource, Usage, check_component, compile_worker, component_imports,
+    served_imports,
 };

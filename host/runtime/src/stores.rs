@@ -43,9 +43,8 @@ impl Stores {
         &self,
         (plugin, key): (&PluginName, &DependencyKey),
         binding: &StoreBinding,
-        access: Access,
-        session: &str,
-        principal: &str,
+        usage: StoreUsage,
+        (session, principal): (&str, &str),
     ) -> Arc<dyn Store> {
         let sharing = match binding.scope {
             StoreScope::Plugin => Sharing::Plugin,
@@ -53,9 +52,19 @@ impl Stores {
             StoreScope::Session => Sharing::Session { session: session.to_owned(), principal: principal.to_owned() },
         };
         let name = StoreName { plugin: plugin.to_string(), key: key.to_string(), sharing };
-        let (ledger, name, use_noted) = (Arc::clone(&self.0), Arc::new(name), Arc::default());
-        Arc::new(Granted { ledger, name, binding: *binding, access, use_noted })
+        // A look before the call is no use of the store: it would keep the store alive for calls that never run.
+        let use_noted = Arc::new(AtomicBool::new(usage == StoreUsage::Review));
+        Arc::new(Granted { ledger: Arc::clone(&self.0), name: Arc::new(name), binding: *binding, usage, use_noted })
     }
+}
+
+/// What a store is granted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoreUsage {
+    /// A tool.
+    Call(Access),
+    /// A reviewer or a hook, which read it before the call runs.
+    Review,
 }
 
 /// A store, granted to one call.
@@ -63,7 +72,7 @@ struct Granted {
     ledger: Arc<Ledger>,
     name: Arc<StoreName>,
     binding: StoreBinding,
-    access: Access,
+    usage: StoreUsage,
     /// Whether this call has noted its use, so that a call with many reads writes only once.
     use_noted: Arc<AtomicBool>,
 }
@@ -106,11 +115,12 @@ impl Granted {
         }
     }
 
-    /// Refuses a change by a tool that may only read.
+    /// Refuses a change by whoever may only read.
     fn check_writable(&self) -> Result<(), StoreFault> {
-        match self.access {
-            Access::ReadWrite => Ok(()),
-            Access::ReadOnly => Err(StoreFault::ReadOnly),
+        match self.usage {
+            StoreUsage::Call(Access::ReadWrite) => Ok(()),
+            StoreUsage::Call(Access::ReadOnly) => Err(StoreFault::ReadOnly),
+            StoreUsage::Review => Err(StoreFault::Reviewed),
         }
     }
 

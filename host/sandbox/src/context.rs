@@ -34,6 +34,8 @@ pub struct Ask {
     pub resource: String,
     /// Why the tool asks.
     pub reason: String,
+    /// What a remembered approval may cover, as the tool proposes. Each is a directory of resources, unchecked.
+    pub patterns: Vec<String>,
 }
 
 /// The host's side of a running call.

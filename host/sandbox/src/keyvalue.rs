@@ -34,6 +34,9 @@ pub enum StoreFault {
     /// The tool declares `read` and not `write`.
     #[error("the store is read-only for this tool: it declares `read` and not `write`")]
     ReadOnly,
+    /// The handle is that of a review or a hook, which change nothing.
+    #[error("the store is read-only while a call is reviewed")]
+    Reviewed,
     /// It cannot be reached.
     #[error("the store cannot be used: {0}")]
     Unavailable(String),

@@ -50,7 +50,7 @@ pub use keyvalue::{STORE_KEY_BYTES_MAX, STORE_OPERATIONS_MAX, STORE_WRITTEN_BYTE
 pub use log::Log;
 pub use manifest::{
     Answer, Blob, Definition, Dependency, DependencyKind, Failure, FileChange, Manifest, Output, Part, Preview,
-    Success, Verdict,
+    ReviewRequest, Success, Verdict,
 };
 pub use run::{Ran, Usage};
 pub use service::Service;

@@ -1,6 +1,6 @@
 //! What goes in and out of a guest, in words of no contract version: every version's bindings convert to these.
 
-use portcullis_policy::{Hint, Permissions};
+use portcullis_policy::{Hint, Permissions, Variation};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -147,10 +147,34 @@ impl Blob {
 pub enum Verdict {
     /// Nothing to say.
     Clear,
-    /// A person should look.
-    Ask(String),
+    /// An approver should look.
+    Ask(ReviewRequest),
     /// It should not run.
     Refuse(String),
+}
+
+/// What a plugin's review asks an approver, in the guest's words. Unchecked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReviewRequest {
+    /// What to look at.
+    pub reason: String,
+    /// What a remembered approval may cover, as the plugin proposes. Each pattern is the arguments that may differ.
+    pub patterns: Vec<Vec<Variation>>,
+}
+
+impl ReviewRequest {
+    /// Asks without proposing a pattern.
+    pub fn new(reason: String) -> Self {
+        Self { reason, patterns: Vec::new() }
+    }
+
+    /// Changes each text. A pattern with a changed text covers another call, so that nobody is offered it.
+    pub(crate) fn map_texts(self, change: impl Fn(String) -> String) -> Self {
+        let variation =
+            |Variation { argument, within }| Variation { argument: change(argument), within: within.map(&change) };
+        let pattern = |pattern: Vec<Variation>| pattern.into_iter().map(variation).collect();
+        Self { reason: change(self.reason), patterns: self.patterns.into_iter().map(pattern).collect() }
+    }
 }
 
 /// What a plugin computes that a call would change, or why it cannot. Its texts are the guest's words.

@@ -110,19 +110,18 @@ impl Engine {
     }
 
     /// Asks a plugin what it thinks of a call. A plugin that exports no reviewer has nothing to say.
-    /// `named` holds no handle, only what the policy binds to HTTP keys, so that a plugin can ask whether it names a
-    /// host.
+    /// `handles` must allow no change.
     pub async fn review(
         &self,
         code: &Code,
         tool: &str,
         arguments: &str,
         limits: &Limits,
-        named: Handles,
+        handles: Handles,
         context: CallContext,
     ) -> Ran<Verdict> {
         let job = Job::Review { tool, arguments };
-        let ran = self.run(code, job, limits, named, context, Cancellation::new()).await;
+        let ran = self.run(code, job, limits, handles, context, Cancellation::new()).await;
         ran.map(|returned| match returned {
             Returned::Reviewed(verdict) => verdict,
             Returned::Described(_) | Returned::Executed(_) | Returned::Previewed(_) => Verdict::Refuse(String::new()),

@@ -99,7 +99,30 @@ impl Context {
     /// # Errors
     /// The policy or a person said no; the text says why.
     pub fn ask(&self, permission: Permission, resource: &str, reason: &str) -> Result<(), Failure> {
-        self.host.ask(permission, resource, reason).map_err(Failure::Denied)
+        self.host.ask(permission, resource, reason, &[]).map_err(Failure::Denied)
+    }
+
+    /// Asks as [`Context::ask`] does, and proposes what a remembered approval may cover: at most 4 directories that the
+    /// resource is in, the narrowest first. The person sees them as the plugin's proposal.
+    ///
+    /// ```no_run
+    /// # use portcullis_sdk::prelude::*;
+    /// # fn pay(context: &Context) -> Result<(), Failure> {
+    /// let (today, reason) = ("payments/2026-11-23/**", "it is over the daily limit");
+    /// context.ask_with_patterns(Permission::Execute, "payments/2026-11-23/acme/20", reason, &[today])
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Context::ask`].
+    pub fn ask_with_patterns(
+        &self,
+        permission: Permission,
+        resource: &str,
+        reason: &str,
+        patterns: &[&str],
+    ) -> Result<(), Failure> {
+        self.host.ask(permission, resource, reason, patterns).map_err(Failure::Denied)
     }
 
     /// The directory that the policy bound to a key of the manifest.

@@ -66,7 +66,7 @@ pub use log::Level;
 pub use plugin::{Declaration, Entry, Plugin, Tool};
 pub use portcullis_sdk_macros::{arguments, output, tool};
 pub use preview::{FileChange, Preview};
-pub use review::{Review, Verdict};
+pub use review::{ApprovalRequest, Pattern, Review, Variation, Verdict};
 pub use service::Service;
 pub use store::Store;
 pub use success::{Blob, IntoOutput, Json, Output, Part, Parts, Success};
@@ -79,7 +79,7 @@ pub use {schemars, serde, serde_json};
 pub mod prelude {
     pub use crate::http::{Client, Request, Response};
     pub use crate::{Blob, Context, Failure, IntoOutput, Json, Level, Part, Parts, Permission, Progress, Success};
-    pub use crate::{FileChange, Preview, Review, Service, Store, Verdict, Writer};
+    pub use crate::{FileChange, Pattern, Preview, Review, Service, Store, Verdict, Writer};
     pub use crate::{arguments, output, plugin, tool};
     pub use serde_json::json;
 }

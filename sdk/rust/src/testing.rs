@@ -67,11 +67,14 @@ pub fn call(plugin: &Plugin, tool: &str, arguments: Value, context: &crate::Cont
     answer
 }
 
-/// Lets the plugin review a call, as a host does before the call runs.
+/// Lets the plugin review a call, as a host does before the call runs. The review can read stores, and not change them.
 #[must_use]
 #[expect(clippy::needless_pass_by_value, reason = "tests write `json!({...})`")]
 pub fn review(plugin: &Plugin, tool: &str, arguments: Value, context: &crate::Context) -> Verdict {
-    plugin.review(tool, &arguments.to_string(), context.host())
+    context.host().reviewing.set(true);
+    let verdict = plugin.review(tool, &arguments.to_string(), context.host());
+    context.host().reviewing.set(false);
+    verdict
 }
 
 /// Lets the plugin compute what a call would change, as a host does before it asks a person about the call.
@@ -287,6 +290,8 @@ pub struct Question {
     pub resource: String,
     /// Why.
     pub reason: String,
+    /// What a remembered approval may cover, as the tool proposes.
+    pub patterns: Vec<String>,
 }
 
 /// A native directory has no handle.
@@ -310,6 +315,8 @@ pub(crate) struct Host {
     lines: RefCell<Vec<(Level, String)>>,
     written: Rc<RefCell<Vec<u8>>>,
     declared: Declared,
+    /// Whether a review runs.
+    reviewing: Cell<bool>,
 }
 
 impl Default for Host {
@@ -332,6 +339,7 @@ impl Default for Host {
             lines: RefCell::default(),
             written: Rc::default(),
             declared: Declared::default(),
+            reviewing: Cell::default(),
         }
     }
 }
@@ -356,8 +364,15 @@ impl Host {
         }
     }
 
-    pub(crate) fn ask(&self, permission: Permission, resource: &str, reason: &str) -> Result<(), String> {
-        let question = Question { permission, resource: resource.to_owned(), reason: reason.to_owned() };
+    pub(crate) fn ask(
+        &self,
+        permission: Permission,
+        resource: &str,
+        reason: &str,
+        patterns: &[&str],
+    ) -> Result<(), String> {
+        let patterns = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
+        let question = Question { permission, resource: resource.to_owned(), reason: reason.to_owned(), patterns };
         self.questions.borrow_mut().push(question);
         self.answers.borrow_mut().pop_front().unwrap_or_else(|| Err("nobody is there to answer".to_owned()))
     }
@@ -386,7 +401,14 @@ impl Host {
 
     pub(crate) fn store(&self, key: &str) -> Result<Bucket, Failure> {
         let values = self.stores.borrow().get(key).cloned().ok_or_else(|| not_granted("store", key))?;
-        Ok(Bucket::new(values, self.declared.only_reads()))
+        let refusal = if self.reviewing.get() {
+            Some("the store is read-only while a call is reviewed")
+        } else if self.declared.only_reads() {
+            Some("the store is read-only for this tool: it declares `read` and not `write`")
+        } else {
+            None
+        };
+        Ok(Bucket::new(values, refusal))
     }
 
     pub(crate) fn service(&self, key: &str) -> Result<Service, Failure> {

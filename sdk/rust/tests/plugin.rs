@@ -209,7 +209,8 @@ fn a_tool_sees_the_host_of_the_script() {
     assert_eq!(answered(&context).unwrap().output, Output::Text("/somewhere for mine".to_owned()));
     assert_eq!(context.reported(), [Progress::title("looking").fraction(0.5)]);
     let (resource, reason) = ("a file".to_owned(), "to show it".to_owned());
-    assert_eq!(context.asked(), [Question { permission: Permission::Write, resource, reason }]);
+    let patterns = Vec::new();
+    assert_eq!(context.asked(), [Question { permission: Permission::Write, resource, reason, patterns }]);
 
     assert_eq!(answered(&granted().answer(Err("not now"))), Err(Failure::denied("not now")));
     assert!(matches!(answered(&granted()), Err(Failure::Denied(_))), "a script without an answer says no");

@@ -1,8 +1,11 @@
-//! Hooks: they can refuse and take notes, and nothing else; one that breaks has refused.
+//! Hooks: they can refuse, ask an approver and take notes, and nothing else; one that breaks has refused.
 
 use crate::desk::{Desk, heard};
-use portcullis::{Answer, Code, HOOK_NOTES_MAX, HOOK_TIME_MAX, Hook, HookCall, Hooked, Hooking, Host, Reply};
-use portcullis::{Outcome, Request, Scripted};
+use portcullis::policy::{Unattended, Variation};
+use portcullis::{
+    Answer, Code, Covers, HOOK_NOTES_MAX, HOOK_TIME_MAX, Hook, HookCall, Hooked, Hooking, Host, Outcome, Reply,
+    Request, Scripted,
+};
 use portcullis_tests::{assert_verifies, outcome_of};
 use serde_json::Value;
 use std::future::{pending, ready};
@@ -241,4 +244,71 @@ async fn a_hook_that_cannot_be_recorded_denies() {
     let reply = host.call(Request::new("good.run", "{}")).await;
     assert_eq!(reply.code, Code::RecordUnavailable);
     assert!(reply.output.is_none());
+}
+
+/// A host with this hook and an approver, under a policy that asks about `asked.run` and allows `good.run`.
+async fn asking(desk: &Desk, hooks: &[Arc<Made>], answers: impl IntoIterator<Item = Answer>) -> (Host, Scripted) {
+    let person = Scripted::new(answers);
+    let builder = hooks.iter().fold(desk.builder(), |builder, hook| builder.hook(Arc::clone(hook) as _));
+    (builder.approver(Arc::new(person.clone())).open().await.unwrap(), person)
+}
+
+#[tokio::test]
+async fn an_ask_asks_an_approver_whatever_the_policy_allows() {
+    let desk = Desk::new();
+    let hook = Made::before(|| Hooked::ask("look\u{1b}[2J").note("day", "7"));
+    let (host, person) = asking(&desk, &[hook], [Answer::Yes, Answer::No { note: None }]).await;
+    let reply = host.call(Request::new("good.run", "{}")).await;
+    assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+    assert_eq!(person.asked()[0].reason, "A check of this host asks: look\\u{1b}[2J");
+    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::ApprovalDenied);
+    let line = &lines(&host)[0];
+    assert_eq!((&line["answer"], &line["reason"]), (&"ask".into(), &"look\u{1b}[2J".into()));
+    assert_verifies(&host);
+}
+
+#[tokio::test]
+async fn an_ask_lifts_no_refusal_and_needs_an_approver() {
+    let desk = Desk::new().with_denied();
+    let hooks = [Made::before(|| Hooked::ask("look")), Made::before(|| Hooked::refuse("no"))];
+    let (host, person) = asking(&desk, &hooks, [Answer::Yes]).await;
+    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::HookRefused);
+    assert_eq!(host.call(Request::new("no.run", "{}")).await.code, Code::PolicyDenied);
+    assert!(person.asked().is_empty());
+    let host = open(&desk, &[Made::before(|| Hooked::ask("look"))].map(|hook| hook as _)).await;
+    let request = || Request::new("good.run", "{}");
+    assert_eq!(host.call(request().unattended(Unattended::Deny)).await.code, Code::ApprovalDenied);
+    assert_eq!(host.call(request().unattended(Unattended::Pending)).await.code, Code::ApprovalPending);
+}
+
+/// The tool has run: nobody can be asked whether it may.
+#[tokio::test]
+async fn an_ask_afterwards_withholds_the_answer() {
+    let desk = Desk::new();
+    let (host, person) = asking(&desk, &[Made::after(|_| Hooked::ask("look"))], [Answer::Yes]).await;
+    let reply = host.call(Request::new("good.run", "{}")).await;
+    assert_eq!((reply.code, reply.output), (Code::HookRefused, None));
+    assert!(person.asked().is_empty());
+}
+
+#[tokio::test]
+async fn a_remembered_approval_answers_a_hook_by_its_words_or_by_its_pattern() {
+    let desk = Desk::new();
+    let hook = Made::before(|| {
+        let any_a = [Variation { argument: "a".to_owned(), within: None }];
+        Hooked::ask("look").proposing(any_a).proposing([])
+    });
+    let session = |covers| Answer::Session(covers);
+    let answers = [session(Covers::Exact), session(Covers::Offer(0)), Answer::No { note: None }];
+    let (host, person) = asking(&desk, &[hook], answers).await;
+    let call = async |arguments: &str| host.call(Request::new("good.run", arguments)).await.code;
+    assert_eq!(call(r#"{"a":1,"b":1}"#).await, Code::Completed);
+    assert_eq!(call(r#"{"a":1,"b":1}"#).await, Code::Completed, "the same words");
+    assert_eq!(person.asked().len(), 1);
+    assert_eq!(person.asked()[0].offers, ["any a, b = 1 (proposed by hook 1 of this host, for what it asks alone)"]);
+    assert_eq!(call(r#"{"a":2,"b":1}"#).await, Code::Completed);
+    assert_eq!(call(r#"{"a":3,"b":1}"#).await, Code::Completed, "the pattern covers it");
+    assert_eq!(person.asked().len(), 2);
+    assert_eq!(call(r#"{"a":3,"b":2}"#).await, Code::ApprovalDenied);
+    assert_eq!(person.asked().len(), 3);
 }

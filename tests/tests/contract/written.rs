@@ -96,15 +96,17 @@ fn shape_of(resolve: &Resolve, id: TypeId) -> String {
     }
 }
 
-/// A plugin that moves changes what it answers with, and nothing of what it calls. It may preview its calls.
+/// A plugin that moves changes what its calls and its reviews answer with, and nothing of what it calls. It may preview
+/// its calls, and propose patterns.
 #[test]
-fn nothing_but_what_a_call_answers_with_is_another() {
+fn nothing_but_what_a_plugin_answers_with_is_another() {
     let (one, mut other) = (functions(Contract::V0_1), functions(Contract::V0_2));
     assert!(other.remove("portcullis:tool/previewer#preview").is_some());
+    assert!(other.remove("portcullis:tool/context#ask-with-patterns").is_some());
     assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
     let changed: Vec<&str> =
         one.iter().filter(|(name, shape)| other[*name] != **shape).map(|(name, _)| &**name).collect();
-    assert_eq!(changed, ["portcullis:tool/handler#execute-raw"]);
+    assert_eq!(changed, ["portcullis:tool/handler#execute-raw", "portcullis:tool/reviewer#review"]);
 }
 
 /// A plugin of every version may import the same.

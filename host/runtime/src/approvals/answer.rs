@@ -1,6 +1,7 @@
 //! Applies an approver's answer to the ledger and the audit log, to both or to neither.
 
 use super::binding::Coverage;
+use super::concern::{Asker, Concern};
 use super::line::AnswerLine;
 use super::recorded::Announcer;
 use super::{ApprovalError, Approvals, Body};
@@ -8,6 +9,7 @@ use crate::approver::{Answer, Covers, Subject};
 use crate::audit::Kind;
 use crate::ledger::{AnswerRow, Change, Conflict, Durable, LedgerError, QuestionRow, Status, Step, now};
 use crate::text::cut;
+use portcullis_policy::Pattern;
 use serde_json::{Map, Value};
 
 /// The longest note of a person, in bytes.
@@ -131,13 +133,25 @@ fn coverage(row: &QuestionRow, body: &Body, covers: Covers) -> Result<Coverage, 
             let covered = covered(&row.id, body)?;
             let canonical = crate::json::canonical(&covered);
             let shown = if body.keeps_payloads { cut(&canonical, SHOWN_BYTES_MAX) } else { "" };
-            Ok(Coverage::exact(&canonical, shown.to_owned()))
+            Ok(Coverage::exact(&canonical, shown.to_owned()).seeing(body.concerns()))
         }
-        Covers::Offer(place) => {
-            let pattern = body.patterns.get(place).cloned();
-            pattern.map(Coverage::Pattern).ok_or(ApprovalError::NotOffered)
-        }
+        Covers::Offer(place) => match body.patterns.get(place).cloned() {
+            Some(pattern) => Ok(Coverage::Pattern(pattern).seeing(body.concerns())),
+            // The proposals follow the patterns of the host.
+            None => proposal(body, place - body.patterns.len()).ok_or(ApprovalError::NotOffered),
+        },
     }
+}
+
+/// What an approval of a proposed pattern covers.
+fn proposal(body: &Body, place: usize) -> Option<Coverage> {
+    let (asker, pattern) = proposals(body.concerns()).nth(place)?;
+    Some(Coverage::Proposed { asker, pattern: pattern.clone() })
+}
+
+/// The patterns that reviewers and hooks propose, in the order in which they are offered.
+pub(crate) fn proposals(concerns: &[Concern]) -> impl Iterator<Item = (Asker, &Pattern)> {
+    concerns.iter().flat_map(|concern| concern.patterns.iter().map(|pattern| (concern.asker, pattern)))
 }
 
 /// The arguments, or the resource, that the question is about.

@@ -3,6 +3,7 @@
 use super::attendance::Attendance;
 use super::binding::Binding;
 use super::claim::Ticket;
+use super::concern::Concern;
 use super::join::Joined;
 use super::line::{AnswerLine, AskedLine};
 use super::preview::Preview;
@@ -29,7 +30,12 @@ pub(crate) struct Case {
     pub(crate) binding: Binding,
     /// The arguments, or the resource, that the answer is about.
     pub(crate) covered: Map<String, Value>,
+    /// What the host offers to cover for longer.
     pub(crate) patterns: Vec<Pattern>,
+    /// Whether the policy, or a fixed rule of the host, asks.
+    pub(crate) by_host: bool,
+    /// What reviewers and hooks ask.
+    pub(crate) concerns: Vec<Concern>,
     /// What the call would change. It is computed just before an approver is asked.
     pub(crate) preview: Option<Preview>,
     /// Whether no answer that was given before counts: what is asked about was looked at by nobody and nothing.

@@ -5,6 +5,7 @@ use portcullis_policy::{Origin, Pattern, Permissions, Principal, ToolName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::concern::{Asker, Concern};
 use crate::json;
 use crate::ledger;
 use crate::text::sha256;
@@ -43,6 +44,20 @@ pub(crate) enum Coverage {
     },
     /// Those the pattern covers.
     Pattern(Pattern),
+    /// The same as `covers`, for an approval of a call about which a reviewer or a hook asked too.
+    Seen {
+        /// Which arguments.
+        covers: Box<Self>,
+        /// The digests of what the approver saw them ask.
+        concerns: Vec<String>,
+    },
+    /// A pattern that a reviewer or a hook proposed. It answers nobody else.
+    Proposed {
+        /// Who proposed it.
+        asker: Asker,
+        /// What it covers.
+        pattern: Pattern,
+    },
 }
 
 impl Coverage {
@@ -55,7 +70,47 @@ impl Coverage {
     pub(crate) fn covers(&self, arguments: &Map<String, Value>, arguments_sha256: &str) -> bool {
         match self {
             Self::Exact { sha256, .. } => sha256 == arguments_sha256,
-            Self::Pattern(pattern) => pattern.covers(arguments),
+            Self::Pattern(pattern) | Self::Proposed { pattern, .. } => pattern.covers(arguments),
+            Self::Seen { covers, .. } => covers.covers(arguments, arguments_sha256),
+        }
+    }
+
+    /// The same, as an approver gave it who saw what a reviewer or a hook asked.
+    pub(crate) fn seeing(self, concerns: &[Concern]) -> Self {
+        if concerns.is_empty() {
+            return self;
+        }
+        Self::Seen { covers: Box::new(self), concerns: concerns.iter().map(Concern::digest).collect() }
+    }
+
+    /// Whether it answers what the policy asks about the arguments that it covers.
+    pub(crate) fn answers_policy(&self) -> bool {
+        match self {
+            Self::Exact { .. } | Self::Pattern(_) | Self::Seen { .. } => true,
+            Self::Proposed { .. } => false,
+        }
+    }
+
+    /// Whether it answers what a reviewer or a hook asks about the arguments that it covers. The approver saw the same
+    /// words, or chose a pattern that the asker still proposes.
+    pub(crate) fn answers(&self, concern: &Concern) -> bool {
+        match self {
+            Self::Exact { .. } | Self::Pattern(_) => false,
+            Self::Seen { concerns, .. } => concerns.contains(&concern.digest()),
+            Self::Proposed { asker, pattern } => *asker == concern.asker && concern.patterns.contains(pattern),
+        }
+    }
+
+    /// What it covers, in words for people.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Exact { sha256, shown } if shown.is_empty() => {
+                format!("exactly the arguments with digest {}", sha256.get(..HASH_DIGITS).unwrap_or(sha256))
+            }
+            Self::Exact { shown, .. } => format!("exactly {shown}"),
+            Self::Pattern(pattern) => pattern.to_string(),
+            Self::Seen { covers, .. } => covers.describe(),
+            Self::Proposed { asker, pattern } => format!("{pattern} (proposed by {asker}, for what it asks alone)"),
         }
     }
 }

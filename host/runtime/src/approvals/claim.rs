@@ -1,10 +1,12 @@
 //! A yes is spent: by the call that waited for it, or later by whoever runs the call whose process is gone.
 
-use super::answer::covered;
+use super::answer::{NOTE_BYTES_MAX, covered};
 use super::binding::Binding;
+use super::concern::{Concern, unseen};
 use super::{ApprovalError, Approvals, Body};
 use crate::ledger::{Durable, Status, Step, Subject, now};
 use crate::request::Request;
+use crate::text::cut;
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 
@@ -109,6 +111,7 @@ impl Approvals {
         now_bound: &Binding,
         arguments: &Map<String, Value>,
         session: &str,
+        concerns: &[Concern],
     ) -> Result<Ticket, ApprovalError> {
         let owner = self.owner()?;
         self.change(Durable::Machine, |change| {
@@ -129,6 +132,11 @@ impl Approvals {
             if bound.digest(arguments, session) != row.binding || covered(id, &body)? != *arguments {
                 let changed = body.binding.changed(&bound).unwrap_or_else(|| "its arguments are others".to_owned());
                 let _ = change.step(id, Step::Withdraw, Some(&changed))?;
+                return Ok(Err(ApprovalError::Changed(changed)));
+            }
+            if let Some(unseen) = unseen(concerns, body.concerns()) {
+                let changed = format!("there is something that nobody was asked about. {}", unseen.reason);
+                let _ = change.step(id, Step::Withdraw, Some(cut(&changed, NOTE_BYTES_MAX)))?;
                 return Ok(Err(ApprovalError::Changed(changed)));
             }
             let row = change.hand_over(&row, owner.id())?;

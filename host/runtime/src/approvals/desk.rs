@@ -193,13 +193,7 @@ fn open_question(change: &Change<'_>, row: QuestionRow) -> OpenQuestion {
 
 fn held_answer(row: AnswerRow) -> Option<HeldAnswer> {
     let binding: Binding = serde_json::from_str(&row.binding).ok()?;
-    let covers = match serde_json::from_str(&row.covers).ok()? {
-        Coverage::Exact { sha256, shown } if shown.is_empty() => {
-            format!("exactly the arguments with digest {}", sha256.get(..12).unwrap_or(&sha256))
-        }
-        Coverage::Exact { shown, .. } => format!("exactly {shown}"),
-        Coverage::Pattern(pattern) => pattern.to_string(),
-    };
+    let coverage: Coverage = serde_json::from_str(&row.covers).ok()?;
     Some(HeldAnswer {
         id: row.id,
         question: row.question,
@@ -207,7 +201,7 @@ fn held_answer(row: AnswerRow) -> Option<HeldAnswer> {
         principal: row.principal,
         origin: binding.origin,
         session: row.session,
-        covers,
+        covers: coverage.describe(),
         plugin_sha256: binding.plugin_sha256,
         grants: binding.grants,
         given_at: timestamp(row.given_at),

@@ -3,6 +3,7 @@
 
 use super::attendance::Attendance;
 use super::binding::Binding;
+use super::concern::unseen;
 use super::line::AnswerLine;
 use super::recorded::Announcer;
 use super::{ApprovalError, Approvals, Body, Case, Channel};
@@ -42,6 +43,17 @@ impl Case {
             let binding = Binding { subject: subject.as_str().to_owned(), ..self.binding.clone() };
             binding.digest(&self.covered, &self.question.session)
         })
+    }
+
+    /// Whether an approver who answers a request for the same call sees all that this call is asked about: what was
+    /// mended, that nothing was checked, and what reviewers and hooks say.
+    fn is_shown_by(&self, row: &QuestionRow) -> Result<bool, ApprovalError> {
+        if !self.afresh && self.concerns.is_empty() {
+            return Ok(true);
+        }
+        let body = Body::parse(&row.id, row.body.as_deref())?;
+        let is_same = !self.afresh || body.question.reason == self.question.reason;
+        Ok(is_same && unseen(&self.concerns, body.concerns()).is_none())
     }
 }
 
@@ -101,8 +113,7 @@ impl Approvals {
             let _ = change.step(&row.id, Step::Expire, None)?;
             return Ok(None);
         }
-        // What was mended, or that nothing was checked, is part of what the approver has to see.
-        if case.afresh && Body::parse(&row.id, row.body.as_deref())?.question.reason != case.question.reason {
+        if !case.is_shown_by(&row)? {
             return Ok(None);
         }
         let waits_elsewhere = row.owner != owner && change.is_waited_for(&row);

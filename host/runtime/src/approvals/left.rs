@@ -2,6 +2,7 @@
 
 use super::answer::{NOTE_BYTES_MAX, covered};
 use super::binding::Binding;
+use super::concern::Concern;
 use super::line::WithdrawalLine;
 use super::principal_map::PrincipalMap;
 use super::{ApprovalError, Approvals, Body};
@@ -28,8 +29,8 @@ pub(crate) struct AskedUnder {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Observed {
-    /// Why the plugin's review asks for an approval.
-    pub(crate) review: Option<String>,
+    /// Why the plugin's review and the hooks ask for an approval.
+    pub(crate) concerns: Vec<Concern>,
     /// How many times in a row exactly this call was made.
     pub(crate) count: u64,
     /// The repairs of the arguments, as text.

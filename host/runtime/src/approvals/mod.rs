@@ -8,6 +8,7 @@ mod ask;
 mod attendance;
 mod binding;
 mod claim;
+mod concern;
 mod desk;
 mod difference;
 mod join;
@@ -24,10 +25,11 @@ mod trust;
 mod wait;
 
 pub use answer::Onward;
-pub(crate) use answer::{NOTE_BYTES_MAX, resource_arguments};
+pub(crate) use answer::{NOTE_BYTES_MAX, proposals, resource_arguments};
 pub(crate) use ask::{Asked, Case, Times, WaitingFor, unkept};
 pub(crate) use binding::Binding;
 pub(crate) use claim::Ticket;
+pub(crate) use concern::{Asker, Concern};
 pub use desk::{HeldAnswer, Listing, OpenQuestion};
 pub(crate) use left::{AskedUnder, LeftCall, Observed};
 pub(crate) use preview::{Preview, TEXTS_BYTES_MAX as PREVIEW_TEXTS_BYTES_MAX, WritableDirectory};
@@ -208,6 +210,11 @@ impl Approvals {
 }
 
 impl Body {
+    /// What reviewers and hooks asked, as the approver is shown it.
+    fn concerns(&self) -> &[Concern] {
+        self.asked_under.as_ref().map_or(&[], |asked| &asked.observed.concerns)
+    }
+
     /// Computes what to show of the files that the call would change, as they are now.
     fn difference(&self) -> Option<String> {
         self.preview.as_ref().map(Preview::difference)

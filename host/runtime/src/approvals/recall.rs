@@ -2,6 +2,7 @@
 
 use super::ask::Case;
 use super::binding::{Binding, Coverage};
+use super::concern::Concern;
 use super::line::AnswerLine;
 use super::recorded::Announcer;
 use super::{ApprovalError, Approvals};
@@ -21,16 +22,64 @@ pub(super) enum Recall {
     },
 }
 
+/// The remembered approvals that together answer a question, or what keeps the nearest one from it.
+pub(super) struct Remembered {
+    /// None where they leave something unanswered.
+    pub(super) rows: Option<Vec<AnswerRow>>,
+    /// What has changed since one was given that would cover the call.
+    pub(super) changed: Option<String>,
+}
+
+/// What of a call no remembered approval has answered yet.
+struct Unanswered<'a> {
+    /// Whether the policy, or a fixed rule of the host, asks.
+    by_host: bool,
+    concerns: Vec<&'a Concern>,
+}
+
+impl<'a> Unanswered<'a> {
+    fn new(by_host: bool, concerns: &'a [Concern]) -> Self {
+        Self { by_host, concerns: concerns.iter().collect() }
+    }
+
+    /// Takes out what an approval of the call answers. Returns whether that was anything.
+    fn answer(&mut self, coverage: &Coverage) -> bool {
+        let (by_host, concerns) = (self.by_host, self.concerns.len());
+        self.by_host = by_host && !coverage.answers_policy();
+        self.concerns.retain(|concern| !coverage.answers(concern));
+        (by_host, concerns) != (self.by_host, self.concerns.len())
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.by_host && self.concerns.is_empty()
+    }
+}
+
 impl Approvals {
+    /// Answers a question by remembered approvals, and records and counts their use.
     pub(super) fn recall(
         &self,
         change: &Change<'_>,
         announcer: &Announcer<'_>,
         case: &Case,
     ) -> Result<Recall, ApprovalError> {
+        let Remembered { rows, changed } = self.remembered(change, case)?;
+        let Some(rows) = rows else { return Ok(Recall::Nothing { changed }) };
         let now = now();
-        let mut changed = None;
-        let sha256 = sha256(json::canonical(&case.covered));
+        for row in &rows {
+            if change.use_answer(&row.id, now)? != Held::Yes {
+                return Ok(Recall::Nothing { changed });
+            }
+        }
+        rows.iter().try_for_each(|row| announcer.announce(Kind::Answer, &line(case, row)))?;
+        Ok(Recall::Yes)
+    }
+
+    /// Finds the remembered approvals that together answer a question, and changes nothing.
+    pub(super) fn remembered(&self, change: &Change<'_>, case: &Case) -> Result<Remembered, ApprovalError> {
+        let (now, sha256) = (now(), sha256(json::canonical(&case.covered)));
+        let (mut rows, mut changed) = (Vec::new(), None);
+        let mut unanswered = Unanswered::new(case.by_host, &case.concerns);
         for row in change.held(case.binding.tool.to_string().as_str(), &case.binding.principal)? {
             let elsewhere = row.session.as_ref().is_some_and(|session| *session != case.question.session);
             let Some((binding, coverage)) = read(&row) else { continue };
@@ -41,16 +90,17 @@ impl Approvals {
                 changed = changed.or_else(|| binding.changed(&case.binding));
                 continue;
             }
-            if change.use_answer(&row.id, now)? == Held::Yes {
-                announcer.announce(Kind::Answer, &line(case, &row))?;
-                return Ok(Recall::Yes);
+            if unanswered.answer(&coverage) {
+                rows.push(row);
+            }
+            if unanswered.is_empty() {
+                return Ok(Remembered { rows: Some(rows), changed });
             }
         }
-        Ok(Recall::Nothing { changed })
+        Ok(Remembered { rows: None, changed })
     }
 }
 
-/// A row that cannot be read answers nothing.
 fn read(row: &AnswerRow) -> Option<(Binding, Coverage)> {
     Some((serde_json::from_str(&row.binding).ok()?, serde_json::from_str(&row.covers).ok()?))
 }

@@ -4,12 +4,15 @@
 use super::Rejection;
 use super::grant;
 use super::hooks;
-use super::question;
+use super::question::{self, Reasons};
 use super::record::CallRecord;
 use super::redecide::redecide_left;
 use super::unwanted::unwanted;
 use super::validate::ValidCall;
-use crate::approvals::{ApprovalError, Asked, AskedUnder, NOTE_BYTES_MAX, Observed, Ticket, WaitingFor, unkept};
+use crate::alone;
+use crate::approvals::{
+    ApprovalError, Asked, AskedUnder, Asker, Concern, NOTE_BYTES_MAX, Observed, Ticket, WaitingFor, unkept,
+};
 use crate::host::Inner;
 use crate::ledger::{Subject, blocking};
 use crate::provenance::{Provenance, Repair};
@@ -17,8 +20,8 @@ use crate::reply::Code;
 use crate::request::Request;
 use crate::standard;
 use crate::text::{OneLine, cut};
-use portcullis_policy::{Decision, Leniency, Limits, Source, Verdict};
-use portcullis_sandbox::{Stop, Verdict as Review};
+use portcullis_policy::{Decision, Leniency, Limits, PROPOSALS_MAX, Pattern, Source, Verdict};
+use portcullis_sandbox::{CallContext, ReviewRequest, Stop, Verdict as Review};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,26 +57,42 @@ impl ValidCall {
             // Check this before a review or a hook takes time, because no answer would help.
             grant::check_answerable(&self)?;
         }
-        let review = match self.review(host, request, record).await? {
+        let mut concerns = match self.review(host, request, record).await? {
             Review::Refuse(reason) => return Err(refused(&self, &reason)),
-            Review::Ask(reason) => Some(quoted(&reason)),
-            Review::Clear => None,
+            Review::Ask(request) => vec![self.concern(&request)],
+            Review::Clear => Vec::new(),
         };
-        hooks::before(host, record, &self, request).await?;
+        concerns.extend(hooks::before(host, record, &self, request).await?);
         self.check_repair(request.is_repaired())?;
+        if self.asks_afresh(request) {
+            // Nothing is remembered of such a call, so nothing is offered.
+            concerns.iter_mut().for_each(|concern| concern.patterns.clear());
+        }
         let origin = &request.origin;
         let count = host.repetition.count(&origin.session, &origin.principal, &self.tool.name, &self.canonical);
         let repaired = request.provenance.as_deref().filter(|from| from.is_repaired()).map(repaired);
-        let observed = Observed { review, count, repaired };
+        let observed = Observed { concerns, count, repaired };
         if let Some(question) = &request.resumes {
-            record.spend(self.redeem(host, request, question).await?);
+            record.spend(self.redeem(host, request, question, &observed.concerns).await?);
             return Ok(ApprovedCall { limits: self.limits(), call: self, by_a_person: true });
         }
-        let Some((subject, reason)) = self.reasons(&verdict, &observed) else {
+        let Some(reasons) = self.reasons(&verdict, &observed) else {
             return Ok(ApprovedCall { limits: self.limits(), call: self, by_a_person: false });
         };
         grant::check_answerable(&self)?;
-        self.ask(host, request, record, &observed, subject, reason).await
+        self.ask(host, request, record, &observed, reasons).await
+    }
+
+    /// What the plugin's review asks an approver: its own words, labelled, and the patterns of it that cover the call.
+    fn concern(&self, request: &ReviewRequest) -> Concern {
+        let patterns = request.patterns.iter().filter_map(|pattern| Pattern::varying(&self.arguments, pattern));
+        let patterns = patterns.take(PROPOSALS_MAX).collect();
+        Concern { asker: Asker::Plugin, reason: quoted(&request.reason), patterns }
+    }
+
+    /// Whether no remembered approval answers for the call: what it would do was looked at by nobody and nothing.
+    fn asks_afresh(&self, request: &Request) -> bool {
+        request.is_repaired() || self.tool.schema.is_absent()
     }
 
     fn limits(&self) -> Limits {
@@ -119,21 +138,22 @@ impl ValidCall {
     }
 
     /// Why a person has to be asked, where one has to be.
-    pub(super) fn reasons(&self, verdict: &Verdict, observed: &Observed) -> Option<(Subject, String)> {
-        let Observed { review, count, repaired } = observed;
+    pub(super) fn reasons(&self, verdict: &Verdict, observed: &Observed) -> Option<Reasons> {
+        let Observed { concerns, count, repaired } = observed;
         let mut reasons = Vec::new();
         if verdict.decision == Decision::Ask {
             reasons.push(verdict_text(verdict));
         }
         reasons.extend(grant::unnamed_host(self));
-        reasons.extend(review.iter().chain(repaired).cloned());
+        reasons.extend(concerns.iter().map(|concern| &concern.reason).chain(repaired).cloned());
         reasons.extend(self.unchecked());
         let repeats = *count >= self.policy.policy.approvals().repeats;
         if repeats {
             reasons.push(format!("exactly this call has come {count} times in a row"));
         }
         let subject = if repeats { Subject::Repeat } else { Subject::Call };
-        (!reasons.is_empty()).then(|| (subject, reasons.join("; ")))
+        let by_host = reasons.len() > concerns.len();
+        (!reasons.is_empty()).then(|| Reasons { subject, text: reasons.join("; "), by_host })
     }
 
     /// Asks an approver. Returns if the call is approved, or if a new policy needs no approval. While the call waits,
@@ -144,11 +164,11 @@ impl ValidCall {
         request: &Request,
         record: &mut CallRecord,
         observed: &Observed,
-        subject: Subject,
-        reason: String,
+        reasons: Reasons,
     ) -> Result<ApprovedCall, Rejection> {
-        let mut case = question::about_call(&request.origin, self, record.id(), subject, reason)?;
-        case.afresh = request.is_repaired() || self.tool.schema.is_absent();
+        let concerns = observed.concerns.clone();
+        let mut case = question::about_call(&request.origin, self, record.id(), reasons, concerns)?;
+        case.afresh = self.asks_afresh(request);
         case.times.leaving = request.approval_wait;
         case.asked_under = Some(AskedUnder { policy_source: self.policy.source.clone(), observed: observed.clone() });
         let channel = request.channel(host, &self.policy.policy);
@@ -188,11 +208,18 @@ impl ValidCall {
     }
 
     /// Spends the yes that was given while nobody waited.
-    async fn redeem(&self, host: &Inner, request: &Request, question: &Arc<str>) -> Result<Option<Ticket>, Rejection> {
+    async fn redeem(
+        &self,
+        host: &Inner,
+        request: &Request,
+        question: &Arc<str>,
+        concerns: &[Concern],
+    ) -> Result<Option<Ticket>, Rejection> {
         let binding = question::binding_of_call(&request.origin, self, Subject::Call);
         let (approvals, id) = (host.approvals.clone(), Arc::clone(question));
         let (arguments, session) = (self.arguments.clone(), question::session(&request.origin));
-        let redeem = move || approvals.redeem(&id, &binding, &arguments, &session);
+        let concerns = concerns.to_vec();
+        let redeem = move || approvals.redeem(&id, &binding, &arguments, &session, &concerns);
         match blocking(redeem).await {
             Ok(ticket) => Ok(Some(ticket)),
             Err(error @ (ApprovalError::Ledger(_) | ApprovalError::Audit(_) | ApprovalError::Unrecorded(_))) => {
@@ -229,9 +256,10 @@ impl ValidCall {
         let _place = host.reviews.acquire().await;
         let limits = self.limits();
         let limits = Limits { time: REVIEW_TIME_MAX.min(limits.time), ..limits };
-        let context = record.context(host, request, self, &limits, None);
-        let (tool, named) = (self.tool.name.tool.as_str(), grant::named(host, &self.plugin));
-        let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, named, context).await;
+        // Its reports are dropped, and its questions are denied: it returns what it asks.
+        let context = CallContext { host: alone::host(0), ..record.context(host, request, self, &limits, None) };
+        let (tool, handles) = (self.tool.name.tool.as_str(), grant::review_handles(host, self, &request.origin));
+        let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, handles, context).await;
         let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped("its review", &stop)));
         record.reviewed(&review).await?;
         Ok(review)

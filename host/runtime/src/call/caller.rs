@@ -89,7 +89,8 @@ impl Caller {
         let Some(permission) = permission.filter(|permission| tool.permissions().contains(*permission)) else {
             return Err(format!("{} does not declare this permission", tool.name));
         };
-        let resource = Resource { permission, resource: asked.resource, reason: asked.reason };
+        let Ask { resource, reason, patterns, .. } = asked;
+        let resource = Resource { permission, resource, reason, patterns };
         loop {
             // The policy in force now decides a new request, whatever policy the call began under.
             let policy = self.host.policy();

@@ -24,10 +24,11 @@ use crate::grants::{BoundDirectory, Grant};
 use crate::host::Inner;
 use crate::inject::CallFacts;
 use crate::reply::Code;
-use crate::request::Request;
+use crate::request::{Origin, Request};
+use crate::stores::StoreUsage;
 use describe::noun;
-use portcullis_policy::{Access, DependencyKey, Limits, Permission, Permissions};
-use portcullis_sandbox::{Client, DependencyKind, Handles, Surroundings};
+use portcullis_policy::{Access, DependencyKey, Limits, Permission, Permissions, StoreBinding};
+use portcullis_sandbox::{Client, DependencyKind, Handles, Store, Surroundings};
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -82,11 +83,8 @@ impl ApprovedCall {
                 handles.client_key(name, Some(Arc::clone(bound.binding())), Some(client));
             }
             Some(Grant::Store(binding)) => {
-                let (session, principal) = (question::session(&request.origin), request.origin.principal.to_string());
-                let name_and_key = (&self.call.plugin.name, key);
-                let access = store_access(&self.call.tool);
-                let store = host.stores.grant(name_and_key, binding, access, &session, &principal);
-                handles.store_key(name, Some(store));
+                let usage = StoreUsage::Call(store_access(&self.call.tool));
+                handles.store_key(name, Some(store(host, &self.call, &request.origin, (key, binding), usage)));
             }
             Some(Grant::Service(_)) | None => ungranted(handles, name, kind),
         }
@@ -110,8 +108,44 @@ impl GrantedCall {
     }
 }
 
-/// What a review can ask: which hosts the policy names. No handle is among it.
-pub(super) fn named(host: &Inner, plugin: &Plugin) -> Handles {
+/// A store of a call, for the session and the principal of its caller.
+fn store(
+    host: &Inner,
+    call: &ValidCall,
+    origin: &Origin,
+    (key, binding): (&DependencyKey, &StoreBinding),
+    usage: StoreUsage,
+) -> Arc<dyn Store> {
+    let (session, principal) = (question::session(origin), origin.principal.to_string());
+    host.stores.grant((&call.plugin.name, key), binding, usage, (&session, &principal))
+}
+
+/// The stores that the call gets, none of which can be changed: what a review and a hook read.
+pub(super) fn stores_to_read<'a>(
+    host: &'a Inner,
+    call: &'a ValidCall,
+    origin: &'a Origin,
+) -> impl Iterator<Item = (&'a DependencyKey, Arc<dyn Store>)> {
+    call.plugin.dependencies.iter().filter_map(move |(key, asked)| {
+        match given(&call.plugin, &call.tool, key, asked.kind)? {
+            Grant::Store(binding) => Some((key, store(host, call, origin, (key, binding), StoreUsage::Review))),
+            Grant::Directory(_) | Grant::Client(_) | Grant::Service(_) => None,
+        }
+    })
+}
+
+/// What a review gets: the stores of the call, none of which it can change, the settings, and which hosts the policy
+/// names.
+pub(super) fn review_handles(host: &Inner, call: &ValidCall, origin: &Origin) -> Handles {
+    let mut handles = named(host, &call.plugin);
+    for (key, store) in stores_to_read(host, call, origin) {
+        handles.store_key(Arc::from(key.as_str()), Some(store));
+    }
+    handles
+}
+
+/// What is no handle: the settings, the surroundings, and which hosts the policy names.
+fn named(host: &Inner, plugin: &Plugin) -> Handles {
     let mut named = Handles::none();
     for (key, dependency) in &plugin.dependencies {
         let name = Arc::from(key.as_str());

@@ -1,16 +1,18 @@
 //! Asking the hooks of the host, each in its time and none believed to work: one that breaks has refused.
 
 use super::Rejection;
+use super::grant;
 use super::record::CallRecord;
 use super::unwanted::unwanted;
 use super::validate::ValidCall;
+use crate::approvals::{Asker, Concern};
 use crate::caught::caught;
-use crate::hooks::{HOOK_TIME_MAX, HookCall, Hooked, Hooking, Stage};
+use crate::hooks::{HOOK_TIME_MAX, HookCall, HookStores, Hooked, Hooking, Stage};
 use crate::host::Inner;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::text::OneLine;
-use portcullis_policy::ToolName;
+use portcullis_policy::{Pattern, ToolName, Variation};
 
 /// Why a hook gave no answer.
 enum Broken {
@@ -18,15 +20,16 @@ enum Broken {
     TookTooLong,
 }
 
-/// Asks every hook about a call that nothing else refuses; the first refusal wins.
+/// Asks every hook about a call that nothing else refuses; the first refusal wins. Returns what they want an approver to
+/// look at.
 pub(super) async fn before(
     host: &Inner,
     record: &CallRecord,
     call: &ValidCall,
     request: &Request,
-) -> Result<(), Rejection> {
+) -> Result<Vec<Concern>, Rejection> {
     if host.hooks.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let asked = ask_all(host, record, call, request, None);
     tokio::select! {
@@ -41,7 +44,7 @@ pub(super) async fn before(
 pub(super) async fn after(host: &Inner, record: &CallRecord, request: &Request, reply: Reply) -> Reply {
     let Some(call) = record.ran().filter(|_| !host.hooks.is_empty()) else { return reply };
     match ask_all(host, record, call, request, Some(&reply)).await {
-        Ok(()) => reply,
+        Ok(_) => reply,
         Err(rejection) => {
             record.note_detail(rejection.detail);
             let Rejection { code, message, .. } = rejection;
@@ -56,8 +59,10 @@ async fn ask_all(
     call: &ValidCall,
     request: &Request,
     reply: Option<&Reply>,
-) -> Result<(), Rejection> {
+) -> Result<Vec<Concern>, Rejection> {
     let stage = if reply.is_some() { Stage::After } else { Stage::Before };
+    let stores = grant::stores_to_read(host, call, &request.origin);
+    let stores = HookStores(stores.map(|(key, store)| (key.as_str().into(), store)).collect());
     let seen = HookCall {
         id: record.id(),
         tool: &call.tool.name,
@@ -66,7 +71,10 @@ async fn ask_all(
         session: &request.origin.session,
         principal: request.origin.principal.as_str(),
         agent: request.origin.agent.as_deref(),
+        settings: &call.plugin.grants.config,
+        stores: &stores,
     };
+    let mut concerns = Vec::new();
     for (number, hook) in (1..).zip(&host.hooks) {
         let begin = || match reply {
             Some(reply) => hook.after(&seen, reply),
@@ -77,11 +85,20 @@ async fn ask_all(
             Err(broken) => broken.refusal(),
         };
         record.hooked(number, stage, &hooked).await?;
-        if let Some(reason) = hooked.refusal() {
+        // Nobody can be asked whether a tool may run that has run.
+        let refusal = if stage == Stage::After { hooked.reason() } else { hooked.refusal() };
+        if let Some(reason) = refusal {
             return Err(refused(&call.tool.name, stage, number, reason, detail));
         }
+        concerns.extend(hooked.asks().map(|(reason, patterns)| concern(call, number, reason, patterns)));
     }
-    Ok(())
+    Ok(concerns)
+}
+
+/// What a hook asks an approver.
+fn concern(call: &ValidCall, number: u32, reason: &str, patterns: &[Vec<Variation>]) -> Concern {
+    let patterns = patterns.iter().filter_map(|pattern| Pattern::varying(&call.arguments, pattern)).collect();
+    Concern { asker: Asker::Hook(number), reason: format!("A check of this host asks: {}", OneLine(reason)), patterns }
 }
 
 /// Runs a hook for as long as it may take, and catches its panic. A hook that panicked is dropped and its answer is no.

@@ -3,14 +3,14 @@
 use super::Rejection;
 use super::grant::{bound_lines, describe_handles};
 use super::validate::ValidCall;
-use crate::approvals::{Binding, Case, Times, resource_arguments};
+use crate::approvals::{Asker, Binding, Case, Concern, Times, proposals, resource_arguments};
 use crate::approver::{Question, Subject};
 use crate::ledger;
 use crate::outputs::session_name;
 use crate::reply::Code;
 use crate::request::Origin;
 use crate::text::new_id;
-use portcullis_policy::{Pattern, Payloads, Permission, Permissions};
+use portcullis_policy::{Pattern, Payloads, Permission, Permissions, Variation};
 use serde_json::{Map, Value};
 
 /// What a running call asks for.
@@ -19,6 +19,17 @@ pub(super) struct Resource {
     pub(super) permission: Permission,
     pub(super) resource: String,
     pub(super) reason: String,
+    /// Directories of resources that a remembered approval may cover, as the tool proposes.
+    pub(super) patterns: Vec<String>,
+}
+
+/// Why an approver is asked about a call.
+pub(super) struct Reasons {
+    pub(super) subject: ledger::Subject,
+    /// All of them, as the approver reads them.
+    pub(super) text: String,
+    /// Whether the policy, or a fixed rule of the host, is among them.
+    pub(super) by_host: bool,
 }
 
 /// The question whether a call may run.
@@ -26,17 +37,21 @@ pub(super) fn about_call(
     origin: &Origin,
     call: &ValidCall,
     id: &str,
-    subject: ledger::Subject,
-    reason: String,
+    reasons: Reasons,
+    concerns: Vec<Concern>,
 ) -> Result<Case, Rejection> {
     let patterns = Pattern::offers(&call.arguments, call.tool.schema.document());
+    let Reasons { subject, text, by_host } = reasons;
     let shown = match subject {
         ledger::Subject::Repeat => Subject::Repeat,
         ledger::Subject::Call | ledger::Subject::Resource => Subject::Call,
     };
-    let asked =
-        About { subject, shown, permissions: call.tool.permissions(), covered: call.arguments.clone(), patterns };
-    case(origin, call, id, asked, reason)
+    let proposed =
+        |(asker, pattern): (Asker, &Pattern)| format!("{pattern} (proposed by {asker}, for what it asks alone)");
+    let offers = patterns.iter().map(ToString::to_string).chain(proposals(&concerns).map(proposed)).collect();
+    let (permissions, covered) = (call.tool.permissions(), call.arguments.clone());
+    let asked = About { subject, shown, permissions, covered, patterns, offers, by_host, concerns };
+    case(origin, call, id, asked, text)
 }
 
 /// The question whether a running call may do one more thing.
@@ -48,15 +63,30 @@ pub(super) fn about_resource(
     reason: String,
 ) -> Result<Case, Rejection> {
     let covered = resource_arguments(&asked.resource);
-    let patterns = Pattern::offers(&covered, &Value::Null);
+    let mut patterns = Pattern::offers(&covered, &Value::Null);
+    let mut offers: Vec<String> = patterns.iter().map(ToString::to_string).collect();
+    // Each is a directory that the resource is in, so none is wider than the widest that the host offers.
+    for pattern in asked.patterns.iter().filter_map(|directory| within(&covered, directory)) {
+        if !patterns.contains(&pattern) {
+            offers.push(format!("{pattern} (proposed by the plugin)"));
+            patterns.push(pattern);
+        }
+    }
     let shown = Subject::Resource {
         permission: asked.permission.as_str().to_owned(),
         resource: asked.resource,
         reason: asked.reason,
     };
     let permissions = asked.permission.into();
-    let asked = About { subject: ledger::Subject::Resource, shown, permissions, covered, patterns };
+    let (subject, concerns) = (ledger::Subject::Resource, Vec::new());
+    let asked = About { subject, shown, permissions, covered, patterns, offers, by_host: true, concerns };
     case(origin, call, id, asked, reason)
+}
+
+/// The pattern of what is in a directory of resources, if the resource that is asked for is in it.
+fn within(covered: &Map<String, Value>, directory: &str) -> Option<Pattern> {
+    let variation = |argument: &String| Variation { argument: argument.clone(), within: Some(directory.to_owned()) };
+    Pattern::varying(covered, &covered.keys().map(variation).collect::<Vec<_>>())
 }
 
 /// What an answer about a call is bound to.
@@ -76,6 +106,10 @@ struct About {
     permissions: Permissions,
     covered: Map<String, Value>,
     patterns: Vec<Pattern>,
+    /// The patterns as an approver reads them, and after them those that are proposed.
+    offers: Vec<String>,
+    by_host: bool,
+    concerns: Vec<Concern>,
 }
 
 fn binding(origin: &Origin, call: &ValidCall, subject: ledger::Subject, permissions: Permissions) -> Binding {
@@ -106,7 +140,7 @@ fn case(origin: &Origin, call: &ValidCall, id: &str, asked: About, reason: Strin
         reason,
         changed: None,
         difference: None,
-        offers: asked.patterns.iter().map(ToString::to_string).collect(),
+        offers: asked.offers,
     };
     let policy = &call.policy.policy;
     let (approvals, limits) = (policy.approvals(), policy.limits(&call.plugin.name));
@@ -116,6 +150,8 @@ fn case(origin: &Origin, call: &ValidCall, id: &str, asked: About, reason: Strin
         binding,
         covered: asked.covered,
         patterns: asked.patterns,
+        by_host: asked.by_host,
+        concerns: asked.concerns,
         preview: None,
         afresh: false,
         automated: origin.automated,

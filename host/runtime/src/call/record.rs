@@ -130,7 +130,7 @@ impl CallRecord {
     pub(super) async fn reviewed(&self, review: &Review) -> Result<(), Rejection> {
         let (answer, text) = match review {
             Review::Clear => return Ok(()),
-            Review::Ask(text) => ("ask", text),
+            Review::Ask(request) => ("ask", &request.reason),
             Review::Refuse(text) => ("refuse", text),
         };
         self.shared.answer("the plugin's review".to_owned(), answer, Some(cut(text, 1024))).await
@@ -155,8 +155,8 @@ impl CallRecord {
             call: self.id(),
             stage: stage.as_str(),
             hook,
-            answer: if hooked.refusal().is_some() { "refuse" } else { "pass" },
-            reason: hooked.refusal(),
+            answer: hooked.answer(),
+            reason: hooked.reason(),
             notes: hooked.notes(),
             notes_dropped: Some(hooked.notes_dropped()).filter(|dropped| *dropped > 0),
         };

@@ -2,8 +2,9 @@
 //! for each version to have. A version's module adds what its own types are in the host's words.
 
 /// Serves the contract in a folder: `bind!("../../wit/v0.1")`. The module says what its `Blob` and its `Failure` are.
+/// After the folder come the functions of `context` that only this version has, by their names and as items.
 macro_rules! bind {
-    ($wit:literal) => {
+    ($wit:literal $(, $asynchronous:literal => { $($added:tt)* })*) => {
         mod generated {
             #![allow(missing_docs, unreachable_pub, clippy::all, reason = "written by a macro from wit/")]
 
@@ -12,6 +13,7 @@ macro_rules! bind {
                 world: "portcullis:tool/plugin",
                 imports: {
                     "portcullis:tool/context.ask": async | trappable,
+                    $($asynchronous: async | trappable,)*
                     "portcullis:tool/dependencies.open-service": async | trappable,
                     "portcullis:tool/dependencies.[method]client.has-secret": async | trappable,
                     "portcullis:tool/dependencies.[method]service.call": async | trappable,
@@ -122,8 +124,10 @@ macro_rules! bind {
                 resource: String,
                 reason: String,
             ) -> wasmtime::Result<Result<(), String>> {
-                Ok(self.ask_host(Ask { permission, resource, reason }).await)
+                Ok(self.ask_host(Ask { permission, resource, reason, patterns: Vec::new() }).await)
             }
+
+            $($($added)*)*
         }
 
         impl dependencies::Host for State {

@@ -15,7 +15,7 @@ use std::fmt;
 use wasmtime::Store;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{
-    Component, ComponentExportIndex, ComponentNamedList, ComponentType, InstancePre, Lift, Linker, Lower, TypedFunc,
+    Component, ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Linker, Lower, TypedFunc,
 };
 
 /// A version of the contract that this host serves.
@@ -109,7 +109,10 @@ impl Plugin {
         };
         let instance = linker.instantiate_pre(component)?;
         let review = match exports(contract.reviewer()) {
-            Some(_) => Some(find::<(&str, &str), (Verdict,)>(&instance, contract.reviewer(), "review")?),
+            Some(_) => Some(match contract {
+                Contract::V0_1 => find::<(&str, &str), v0_1::Reviewed>(&instance, contract.reviewer(), "review")?,
+                Contract::V0_2 => find::<(&str, &str), v0_2::Reviewed>(&instance, contract.reviewer(), "review")?,
+            }),
             None => None,
         };
         let preview = match contract.previewer().filter(|interface| exports(interface).is_some()) {
@@ -170,9 +173,17 @@ impl Plugin {
     ) -> wasmtime::Result<manifest::Verdict> {
         let Some(review) = &self.review else { return Ok(manifest::Verdict::Clear) };
         let instance = self.instance().instantiate_async(&mut *store).await?;
-        let review: TypedFunc<(&str, &str), (Verdict,)> = instance.get_typed_func(&mut *store, review)?;
-        let (verdict,) = review.call_async(&mut *store, (tool, arguments)).await?;
-        Ok(verdict.into())
+        let call = (tool, arguments);
+        match &self.handler {
+            Handler::V0_1(_) => {
+                let review: TypedFunc<_, v0_1::Reviewed> = instance.get_typed_func(&mut *store, review)?;
+                Ok(review.call_async(&mut *store, call).await?.0.into())
+            }
+            Handler::V0_2(_) => {
+                let review: TypedFunc<_, v0_2::Reviewed> = instance.get_typed_func(&mut *store, review)?;
+                Ok(review.call_async(&mut *store, call).await?.0.into())
+            }
+        }
     }
 
     /// What it computes that a call would change. A plugin that exports no previewer names nothing.
@@ -218,26 +229,4 @@ where
     let typed = found.typecheck::<Params, Return>(&instance.instance_type());
     typed.map_err(|error| error.context(format!("{function} of {interface} has other types")))?;
     Ok(index)
-}
-
-/// `verdict`, the same in every version: written out because `reviewer` is an export that a plugin may leave away.
-#[derive(ComponentType, Lift)]
-#[component(variant)]
-enum Verdict {
-    #[component(name = "clear")]
-    Clear,
-    #[component(name = "ask")]
-    Ask(String),
-    #[component(name = "refuse")]
-    Refuse(String),
-}
-
-impl From<Verdict> for manifest::Verdict {
-    fn from(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Clear => Self::Clear,
-            Verdict::Ask(reason) => Self::Ask(reason),
-            Verdict::Refuse(reason) => Self::Refuse(reason),
-        }
-    }
 }

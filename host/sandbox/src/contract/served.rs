@@ -6,7 +6,7 @@ use crate::handles::Unavailable;
 use crate::http::Client;
 use crate::service::OpenService;
 use crate::state::State;
-use portcullis_policy::{Destination, HttpBinding};
+use portcullis_policy::{Destination, HttpBinding, PROPOSALS_MAX, RESOURCE_PATH_BYTES};
 use std::sync::Arc;
 use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::Descriptor;
@@ -31,7 +31,14 @@ impl State {
 
     pub(super) async fn ask_host(&mut self, ask: Ask) -> Result<(), String> {
         let text = |text: String| cut(self.http.redact(text));
-        let ask = Ask { permission: text(ask.permission), resource: text(ask.resource), reason: text(ask.reason) };
+        // A pattern that was cut would be another one.
+        let patterns = ask.patterns.into_iter().filter(|pattern| pattern.len() <= RESOURCE_PATH_BYTES);
+        let ask = Ask {
+            permission: text(ask.permission),
+            resource: text(ask.resource),
+            reason: text(ask.reason),
+            patterns: patterns.take(PROPOSALS_MAX).map(text).collect(),
+        };
         let pause = self.clock.pause(self.call.approval_time);
         let answer = self.call.host.ask(ask).await;
         drop(pause);

@@ -1,5 +1,7 @@
 //! `portcullis:tool@0.1`.
 
+use wasmtime::component::{ComponentType, Lift};
+
 super::bind!("../../wit/v0.1");
 
 impl From<types::Blob> for manifest::Blob {
@@ -16,6 +18,31 @@ impl From<types::Failure> for manifest::Failure {
             types::Failure::Unavailable(message) => Self::Unavailable { message, retry_after: None },
             types::Failure::Cancelled => Self::Cancelled,
             types::Failure::Failed(text) => Self::Failed(text),
+        }
+    }
+}
+
+/// What `review` returns: written out because `reviewer` is an export that a plugin may leave away.
+pub(super) type Reviewed = (Verdict,);
+
+/// `verdict`.
+#[derive(ComponentType, Lift)]
+#[component(variant)]
+pub(super) enum Verdict {
+    #[component(name = "clear")]
+    Clear,
+    #[component(name = "ask")]
+    Ask(String),
+    #[component(name = "refuse")]
+    Refuse(String),
+}
+
+impl From<Verdict> for manifest::Verdict {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Clear => Self::Clear,
+            Verdict::Ask(reason) => Self::Ask(manifest::ReviewRequest::new(reason)),
+            Verdict::Refuse(reason) => Self::Refuse(reason),
         }
     }
 }

@@ -1,10 +1,21 @@
-//! `portcullis:tool@0.2`: a blob has a name, what was unavailable says when to try again, and a plugin can preview
-//! calls.
+//! `portcullis:tool@0.2`: a blob has a name, what was unavailable says when to try again, a plugin can preview calls, and
+//! whoever asks can propose what a remembered approval may cover.
 
+use portcullis_policy::PROPOSALS_MAX;
 use std::time::Duration;
 use wasmtime::component::{ComponentType, Lift};
 
-super::bind!("../../wit/v0.2");
+super::bind!("../../wit/v0.2", "portcullis:tool/context.ask-with-patterns" => {
+    async fn ask_with_patterns(
+        &mut self,
+        permission: String,
+        resource: String,
+        reason: String,
+        patterns: Vec<String>,
+    ) -> wasmtime::Result<Result<(), String>> {
+        Ok(self.ask_host(Ask { permission, resource, reason, patterns }).await)
+    }
+});
 
 impl From<types::Blob> for manifest::Blob {
     fn from(blob: types::Blob) -> Self {
@@ -41,5 +52,57 @@ pub(super) struct FileChange {
 impl From<FileChange> for manifest::FileChange {
     fn from(change: FileChange) -> Self {
         Self { directory: change.directory, path: change.path, content: change.content }
+    }
+}
+
+/// What `review` returns: written out because `reviewer` is an export that a plugin may leave away.
+pub(super) type Reviewed = (Verdict,);
+
+/// `verdict`.
+#[derive(ComponentType, Lift)]
+#[component(variant)]
+pub(super) enum Verdict {
+    #[component(name = "clear")]
+    Clear,
+    #[component(name = "ask")]
+    Ask(String),
+    #[component(name = "refuse")]
+    Refuse(String),
+    #[component(name = "request")]
+    Request(ApprovalRequest),
+}
+
+/// `approval-request`.
+#[derive(ComponentType, Lift)]
+#[component(record)]
+pub(super) struct ApprovalRequest {
+    reason: String,
+    patterns: Vec<Vec<Variation>>,
+}
+
+/// `variation`.
+#[derive(ComponentType, Lift)]
+#[component(record)]
+pub(super) struct Variation {
+    argument: String,
+    within: Option<String>,
+}
+
+impl From<Verdict> for manifest::Verdict {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Clear => Self::Clear,
+            Verdict::Ask(reason) => Self::Ask(manifest::ReviewRequest::new(reason)),
+            Verdict::Refuse(reason) => Self::Refuse(reason),
+            Verdict::Request(request) => Self::Ask(request.into()),
+        }
+    }
+}
+
+impl From<ApprovalRequest> for manifest::ReviewRequest {
+    fn from(ApprovalRequest { reason, patterns }: ApprovalRequest) -> Self {
+        let variation = |Variation { argument, within }| portcullis_policy::Variation { argument, within };
+        let pattern = |pattern: Vec<Variation>| pattern.into_iter().map(variation).collect();
+        Self { reason, patterns: patterns.into_iter().take(PROPOSALS_MAX).map(pattern).collect() }
     }
 }

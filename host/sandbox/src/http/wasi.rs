@@ -142,7 +142,7 @@ impl Call {
     pub(crate) fn redact_verdict(&self, verdict: Verdict) -> Verdict {
         match verdict {
             Verdict::Clear => Verdict::Clear,
-            Verdict::Ask(reason) => Verdict::Ask(self.redact_text(reason)),
+            Verdict::Ask(request) => Verdict::Ask(request.map_texts(|text| self.redact_text(text))),
             Verdict::Refuse(reason) => Verdict::Refuse(self.redact_text(reason)),
         }
     }

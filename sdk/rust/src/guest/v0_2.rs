@@ -16,8 +16,8 @@ use self::bindings::wasi::logging::logging;
 use self::previewing::exports::portcullis::tool::previewer as claims;
 use crate::log::Level;
 use crate::{
-    Blob, Call, Context, Definition, Dependency, DependencyKind, Directory, Failure, FileChange, Hint, Manifest,
-    Output, Part, Permission, Plugin, Progress, Success, Verdict,
+    ApprovalRequest, Blob, Call, Context, Definition, Dependency, DependencyKind, Directory, Failure, FileChange, Hint,
+    Manifest, Output, Part, Pattern, Permission, Plugin, Progress, Success, Variation, Verdict,
 };
 
 /// What `wit-bindgen` makes of `wit/`.
@@ -112,8 +112,19 @@ impl Host {
         calls::is_cancelled()
     }
 
-    pub(crate) fn ask(&self, permission: Permission, resource: &str, reason: &str) -> Result<(), String> {
-        calls::ask(permission.name(), resource, reason)
+    pub(crate) fn ask(
+        &self,
+        permission: Permission,
+        resource: &str,
+        reason: &str,
+        patterns: &[&str],
+    ) -> Result<(), String> {
+        // Through the older function where it is enough, so that a plugin imports no more than it uses.
+        if patterns.is_empty() {
+            return calls::ask(permission.name(), resource, reason);
+        }
+        let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
+        calls::ask_with_patterns(permission.name(), resource, reason, &patterns)
     }
 
     pub(crate) fn setting(&self, key: &str) -> Option<String> {
@@ -201,7 +212,14 @@ pub fn review(plugin: &Plugin, tool: &str, arguments: &str) -> types::Verdict {
         Verdict::Clear => types::Verdict::Clear,
         Verdict::Ask(text) => types::Verdict::Ask(text),
         Verdict::Refuse(text) => types::Verdict::Refuse(text),
+        Verdict::Request(request) => types::Verdict::Request(approval_request(request)),
     }
+}
+
+fn approval_request(ApprovalRequest { reason, patterns }: ApprovalRequest) -> types::ApprovalRequest {
+    let variation = |Variation { argument, within }| types::Variation { argument, within };
+    let pattern = |Pattern { variations }| variations.into_iter().map(variation).collect();
+    types::ApprovalRequest { reason, patterns: patterns.into_iter().map(pattern).collect() }
 }
 
 /// The export `preview`.

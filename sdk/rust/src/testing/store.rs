@@ -32,18 +32,18 @@ impl Values {
 #[derive(Debug)]
 pub(crate) struct Bucket {
     values: Values,
-    is_read_only: bool,
+    /// Why it cannot be changed, if it cannot.
+    refusal: Option<&'static str>,
 }
 
 impl Bucket {
-    pub(super) fn new(values: Values, is_read_only: bool) -> Self {
-        Self { values, is_read_only }
+    pub(super) fn new(values: Values, refusal: Option<&'static str>) -> Self {
+        Self { values, refusal }
     }
 
-    /// Refuses a change by a tool that declares no more than reading, as a host does.
+    /// Refuses a change by a review, or by a tool that declares no more than reading, as a host does.
     fn check_writable(&self) -> Result<(), Failure> {
-        let refusal = "the store is read-only for this tool: it declares `read` and not `write`";
-        if self.is_read_only { Err(Failure::denied(refusal)) } else { Ok(()) }
+        self.refusal.map_or(Ok(()), |refusal| Err(Failure::denied(refusal)))
     }
 
     pub(crate) fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Failure> {

@@ -106,10 +106,15 @@ fn answer(arguments: &ApproveArguments, offers: &[String]) -> Result<Answer, Str
     }
 }
 
-/// One of the offers, by its number, by its text, or by the one text in quotes in it.
+/// One of the offers, by its number, by its text, or by the one text in quotes in it. The text may leave out who
+/// proposed it; of two offers that then look the same, the host's own comes first.
 fn offered(typed: &str, offers: &[String]) -> Option<Covers> {
     let quoted = |offer: &str| offer.split_once("= \"").and_then(|(_, rest)| rest.strip_suffix('"')) == Some(typed);
-    let place = offers.iter().position(|offer| offer == typed || quoted(offer));
+    let named = |offer: &str| offer == typed || quoted(offer);
+    // A text of the call is in quotes, so that what follows the last quote is the host's.
+    let label = |offer: &String| offer.ends_with(')').then(|| offer.rfind(" (proposed by ")).flatten();
+    let unlabelled = |offer: &String| named(&offer[..label(offer).unwrap_or(offer.len())]);
+    let place = offers.iter().position(|offer| named(offer)).or_else(|| offers.iter().position(unlabelled));
     place.map(Covers::Offer).or_else(|| covers(typed, offers.len()))
 }
 

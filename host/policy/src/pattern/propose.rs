@@ -1,0 +1,60 @@
+//! Patterns that a plugin or a hook proposes, held to what a stored pattern may be.
+//!
+//! It must not know who proposes one, nor what it is remembered for.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::offer::{RESOURCES, URLS};
+use super::{Constraint, PATTERN_ARGUMENTS, Pattern, RESOURCE_PATH_BYTES, is_nameable};
+use crate::argument::ARGUMENT_KEY_BYTES;
+use crate::glob::Glob;
+
+/// Maximum patterns that one asker proposes for one approval request: as many as the host offers itself.
+pub const PROPOSALS_MAX: usize = super::OFFERS_MAX;
+
+/// How one argument of a later call may differ from that of the call that is asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variation {
+    /// The name of the argument.
+    pub argument: String,
+    /// The directory that it may name a path in, such as `src/**`. None: it may be anything.
+    pub within: Option<String>,
+}
+
+pub(super) fn varying(arguments: &Map<String, Value>, variations: &[Variation]) -> Option<Pattern> {
+    // Without a variation it would be the exact call, which every request offers.
+    if variations.is_empty() || variations.len() > PATTERN_ARGUMENTS || arguments.len() > PATTERN_ARGUMENTS {
+        return None;
+    }
+    let mut varied = BTreeMap::new();
+    for variation in variations {
+        let constraint = constraint(variation)?;
+        let covers = arguments.get(&variation.argument).is_some_and(|value| constraint.covers(value));
+        if !covers || varied.insert(variation.argument.as_str(), constraint).is_some() {
+            return None;
+        }
+    }
+    let constrain = |(name, value): (&String, &Value)| {
+        let exact = || is_nameable(value).then(|| Constraint::Exact(value.clone()));
+        let constraint = varied.get(name.as_str()).cloned().or_else(exact)?;
+        (name.len() <= ARGUMENT_KEY_BYTES).then(|| (name.clone(), constraint))
+    };
+    Some(Pattern { arguments: arguments.iter().map(constrain).collect::<Option<_>>()? })
+}
+
+/// What one argument may be, if that is no wider than any stored pattern.
+fn constraint(variation: &Variation) -> Option<Constraint> {
+    match &variation.within {
+        None if RESOURCES.contains(&&*variation.argument) || URLS.contains(&&*variation.argument) => None,
+        None => Some(Constraint::Any),
+        Some(directory) if directory.len() > RESOURCE_PATH_BYTES => None,
+        Some(directory) => {
+            let glob = Glob::new(directory).ok()?;
+            glob.is_directory().then_some(Constraint::Glob(glob))
+        }
+    }
+}
