@@ -11,3 +11,6 @@ mod queries;
 
 #[path = "pick/recall.rs"]
 mod recall;
+
+#[path = "pick/held_out.rs"]
+mod held_out;

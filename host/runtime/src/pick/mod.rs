@@ -2,8 +2,11 @@
 //! picked may still be denied.
 
 mod fields;
+mod groups;
 mod index;
 mod lexicon;
+mod nouns;
+mod phrases;
 mod query;
 mod stem;
 mod terms;

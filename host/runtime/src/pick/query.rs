@@ -1,6 +1,8 @@
 //! A need in words, as what to look for in an index, and how well each tool fits it.
 
 use super::index::{Index, Known};
+use super::nouns;
+use super::phrases;
 use super::stem::stem;
 use super::terms;
 use super::verbs;
@@ -14,6 +16,15 @@ const QUERY_TERMS_MAX: usize = 64;
 
 /// How much a verb counts that stands for the one that was used.
 const ALIKE: f32 = 0.6;
+
+/// How much a verb counts that means the same as the one that was used.
+const NEAR: f32 = 0.8;
+
+/// How much a verb counts that stands for one of those that a verb of two words asks for.
+const PHRASE_ALIKE: f32 = 0.4;
+
+/// How much a noun counts that stands for the one that was used.
+const NOUN: f32 = 0.6;
 
 /// How much a term counts that begins as the one that was used, or that the one used begins with.
 const BEGINNING: f32 = 0.5;
@@ -110,7 +121,21 @@ impl<'a> Part<'a> {
 fn sought<'a>(index: &'a Index, query: &str) -> Vec<Part<'a>> {
     let query = &query[..query.floor_char_boundary(QUERY_BYTES_MAX)];
     let (mut seen, mut words, mut sought) = (Vec::new(), Vec::new(), Vec::new());
-    for word in terms::runs(query) {
+    let all: Vec<String> = terms::runs(query).map(str::to_lowercase).collect();
+    // The places of words that belong to a verb before them.
+    let mut taken = Vec::new();
+    for (place, word) in terms::runs(query).enumerate() {
+        let phrase = if taken.contains(&place) { None } else { phrases::at(&all, place) };
+        if let Some(phrase) = phrase
+            && let Some(part) = verbs_part(index, phrase.verbs)
+        {
+            taken.extend([place, phrase.with]);
+            sought.push(part);
+        }
+        if taken.contains(&place) {
+            words.push(word.to_lowercase());
+            continue;
+        }
         let terms: Vec<String> = terms::of_run(word).into_iter().filter(|term| !seen.contains(term)).collect();
         if seen.len() + terms.len() > QUERY_TERMS_MAX {
             break;
@@ -146,20 +171,60 @@ fn halves<'a>(index: &'a Index, word: &str) -> Vec<Part<'a>> {
     halves.map(|known| Part::of(index, known)).collect()
 }
 
-fn part<'a>(index: &'a Index, term: &str) -> Part<'a> {
-    let mut ways: BTreeMap<&str, (&Known, f32)> = BTreeMap::new();
-    let mut put = |known: &'a Known, factor: f32| {
-        let way = ways.entry(&known.term).or_insert((known, factor));
-        way.1 = way.1.max(factor);
-    };
-    let own = index.find(term);
-    own.into_iter().for_each(|known| put(known, 1.0));
-    let alike = verbs::alike(term);
-    alike.iter().filter_map(|verb| index.find(verb)).for_each(|known| put(known, ALIKE));
-    if term.len() >= BEGINNING_BYTES_MIN && alike.is_empty() {
-        beginning(index, term, &mut put);
+/// What stands for a term, each with the most that it counts.
+struct Ways<'a> {
+    index: &'a Index,
+    known: BTreeMap<&'a str, (&'a Known, f32)>,
+}
+
+impl<'a> Ways<'a> {
+    fn new(index: &'a Index) -> Self {
+        Self { index, known: BTreeMap::new() }
     }
-    let ways: Vec<_> = ways.into_values().collect();
+
+    fn put(&mut self, known: &'a Known, factor: f32) {
+        let way = self.known.entry(&known.term).or_insert((known, factor));
+        way.1 = way.1.max(factor);
+    }
+
+    /// Puts those of these terms that some tool has.
+    fn put_all(&mut self, terms: &[String], factor: f32) {
+        let index = self.index;
+        terms.iter().filter_map(|term| index.find(term)).for_each(|known| self.put(known, factor));
+    }
+
+    fn into_vec(self) -> Vec<(&'a Known, f32)> {
+        self.known.into_values().collect()
+    }
+}
+
+/// The part that a verb of two words is: any of the verbs that it asks for.
+fn verbs_part<'a>(index: &'a Index, asked: &[String]) -> Option<Part<'a>> {
+    let mut ways = Ways::new(index);
+    ways.put_all(asked, 1.0);
+    for verb in asked {
+        ways.put_all(verbs::near(verb), NEAR);
+        ways.put_all(verbs::alike(verb), PHRASE_ALIKE);
+    }
+    let ways = ways.into_vec();
+    let having = ways.iter().map(|(known, _)| known.postings.len()).max()?;
+    Some(Part { rarity: index.rarity(having).max(VERB_RARITY_MIN), is_verb: true, ways })
+}
+
+fn part<'a>(index: &'a Index, term: &str) -> Part<'a> {
+    let mut ways = Ways::new(index);
+    let own = index.find(term);
+    own.into_iter().for_each(|known| ways.put(known, 1.0));
+    let alike = verbs::alike(term);
+    ways.put_all(alike, ALIKE);
+    ways.put_all(verbs::near(term), NEAR);
+    if alike.is_empty() {
+        ways.put_all(nouns::alike(term), NOUN);
+        if term.len() >= BEGINNING_BYTES_MIN {
+            beginning(index, term, &mut |known, factor| ways.put(known, factor));
+        }
+    }
+    let ways = ways.into_vec();
     // A verb is as common as all that stand for it.
     let having = match (own, alike) {
         (Some(known), []) => known.postings.len(),

@@ -1,8 +1,7 @@
 //! What the interfaces of programs call the same thing. It is about verbs alone, which every interface chooses anew;
 //! what a tool works on is called by its own name.
 
-use super::stem::stem;
-use std::collections::HashMap;
+use super::groups::Groups;
 use std::sync::LazyLock;
 
 /// Verbs that stand for one another, and the words of a question that ask for it.
@@ -36,31 +35,31 @@ const GROUPS: &[&[&str]] = &[
     &["verify", "validate", "test", "check", "try"],
     &["generate", "create", "make", "produce", "compute"],
     &["retry", "rerun", "again", "repeat"],
+    &["give", "grant", "attach", "assign", "add"],
+    &["keep", "store", "save", "retain", "put"],
+    &["rent", "allocate", "reserve", "purchase", "buy"],
+    &["differ", "compare", "detect"],
     &["undo", "restore", "recover", "revert", "rollback"],
 ];
 
-/// The stems that stand for this one, itself left out; none where it is no verb of the table.
+/// Verbs that mean the same, and not only that something is read.
+const NEAR: &[&[&str]] = &[&["search", "find", "grep", "locate", "query", "contain", "look"]];
+
+/// Returns the stems that stand for this one, itself left out; none where it is no verb of the table.
 pub(super) fn alike(term: &str) -> &'static [String] {
-    static ALIKE: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
-        let mut alike: HashMap<String, Vec<String>> = HashMap::new();
-        for group in GROUPS {
-            let stems: Vec<String> = group.iter().map(|verb| stem(verb)).collect();
-            for (own, verb) in stems.iter().enumerate() {
-                let others = stems.iter().enumerate().filter(|(other, _)| *other != own);
-                alike.entry(verb.clone()).or_default().extend(others.map(|(_, other)| other.clone()));
-            }
-        }
-        for others in alike.values_mut() {
-            others.sort();
-            others.dedup();
-        }
-        alike
-    });
-    ALIKE.get(term).map(Vec::as_slice).unwrap_or_default()
+    static ALIKE: LazyLock<Groups> = LazyLock::new(|| Groups::of(GROUPS));
+    ALIKE.alike(term)
+}
+
+/// Returns the stems that mean the same as this one, itself left out.
+pub(super) fn near(term: &str) -> &'static [String] {
+    static NEARBY: LazyLock<Groups> = LazyLock::new(|| Groups::of(NEAR));
+    NEARBY.alike(term)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::stem::stem;
     use super::*;
 
     #[test]

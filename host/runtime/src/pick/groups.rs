@@ -1,0 +1,43 @@
+//! Groups of words that stand for one another, by their stems.
+
+use super::stem::stem;
+use std::collections::HashMap;
+
+/// The words of several groups.
+pub(super) struct Groups(HashMap<String, Vec<String>>);
+
+impl Groups {
+    pub(super) fn of(groups: &[&[&str]]) -> Self {
+        let mut alike: HashMap<String, Vec<String>> = HashMap::new();
+        for group in groups {
+            let stems: Vec<String> = group.iter().map(|word| stem(word)).collect();
+            for (own, word) in stems.iter().enumerate() {
+                let others = stems.iter().enumerate().filter(|(other, _)| *other != own);
+                alike.entry(word.clone()).or_default().extend(others.map(|(_, other)| other.clone()));
+            }
+        }
+        for others in alike.values_mut() {
+            others.sort();
+            others.dedup();
+        }
+        Self(alike)
+    }
+
+    /// Returns the stems that stand for this one, itself left out; none if it is in no group.
+    pub(super) fn alike(&self, term: &str) -> &[String] {
+        self.0.get(term).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_group_stand_for_one_another_and_for_no_others() {
+        let groups = Groups::of(&[&["make", "create"], &["create", "add"], &["delete"]]);
+        assert_eq!(groups.alike(&stem("create")), ["add", &*stem("make")]);
+        assert_eq!(groups.alike("add"), [stem("create")]);
+        assert!(groups.alike("delet").is_empty() && groups.alike("bucket").is_empty());
+    }
+}
