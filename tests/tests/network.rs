@@ -61,6 +61,9 @@ mod oracle;
 #[path = "network/repeats.rs"]
 mod repeats;
 
+#[path = "network/parrot.rs"]
+mod parrot;
+
 #[path = "network/canary.rs"]
 mod canary;
 

@@ -8,6 +8,7 @@ use portcullis::text::is_deceptive;
 use portcullis::{Answer, Cancellation, Code, Covers, Request, Scripted, open_approvals};
 use serde_json::{Value, json};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -361,4 +362,24 @@ async fn a_preview_is_a_claim_and_no_promise() {
     assert_eq!(bench.get("work/f").as_deref(), Some("a lie\n"));
     let none = || host.approvals().list(false).unwrap().questions.is_empty().then_some(());
     eventually_async("the end of the question", none).await;
+}
+
+/// A text without its secret is another one than the call leaves, so none is shown in its place.
+#[tokio::test]
+async fn a_preview_that_holds_a_secret_of_the_host_is_not_shown() {
+    const SECRET: &str = "Tok-8C1f0A5e9d7B4326";
+    let bench = Bench::new();
+    bench.put("token", SECRET);
+    fs::set_permissions(bench.site.path("token"), fs::Permissions::from_mode(0o600)).unwrap();
+    let secret = r#""http"], secret = { host = "127.0.0.1", header = "x-key", value = "{}", from = "file:token" } }"#;
+    let policy = GRANTS.replace(r#""http"] }"#, secret);
+    assert_ne!(policy, GRANTS);
+    for (path, content) in [("f", format!("{SECRET}\n")), (SECRET, "x\n".to_owned())] {
+        let person = Scripted::new([no()]);
+        let builder = bench.site.builder(&format!("{policy}{ASK}")).approver(Arc::new(person.clone()));
+        let call = of_planner(&changes(&[("workspace", path, Some(&content))]));
+        assert_eq!(builder.open().await.unwrap().call(call).await.code, Code::ApprovalDenied);
+        let shown = person.asked().remove(0).difference.unwrap();
+        assert!(shown.contains("it holds a secret that the host guards") && !shown.contains(SECRET), "{shown}");
+    }
 }
