@@ -118,6 +118,21 @@ fn several_questions_are_approved_by_one_command() {
     desk.verifies();
 }
 
+/// The first failure decides how the command ends. The requests after it are approved all the same.
+#[test]
+fn a_command_that_approves_several_requests_ends_as_the_first_that_failed() {
+    let desk = Desk::new(ASK);
+    let mut ids = Vec::new();
+    for name in ["Ann", "Bob"] {
+        let reply = desk.call("hello.greet", &json!({ "name": name }), 4);
+        ids.push(reply["approval_request"].as_str().unwrap().to_owned());
+    }
+    approvals(&desk, &["reject", &ids[0]]).ends(0);
+    let ran = approvals(&desk, &["approve", &ids[0], &ids[1], "--yes"]).ends(3);
+    assert_eq!(ran.out, "Hello, Bob!\n");
+    desk.verifies();
+}
+
 /// The command in a message works in another directory, without the environment variables of the program that printed
 /// it.
 #[test]
@@ -239,6 +254,26 @@ fn approving_at_a_terminal_shows_the_question_first() {
         session.types(answer);
         assert_eq!(session.ends(code).contains("Hello, Ann!"), code == 0);
     }
+}
+
+/// A person who said yes to one state of a file has not approved another.
+#[test]
+fn approving_at_a_terminal_counts_only_for_the_file_that_was_shown() {
+    let desk = Desk::new(ASK);
+    fs::write(desk.site.path("work/new.txt"), "first\n").unwrap();
+    let made = desk.call("files.write", &write("new.txt"), 4);
+    let id = made["approval_request"].as_str().unwrap();
+    let mut session = Session::running(&desk, &["approvals", "approve", id]);
+    let prompt = APPROVE.replace("hello.greet", "files.write");
+    assert!(session.until(&prompt).contains("-first"));
+    fs::write(desk.site.path("work/new.txt"), "theirs\n").unwrap();
+    session.types("y\n");
+    let shown = session.until(&prompt);
+    assert!(shown.contains("the file has changed since the call was made"), "{shown}");
+    assert_eq!(fs::read_to_string(desk.site.path("work/new.txt")).unwrap(), "theirs\n");
+    session.types("n\n");
+    session.ends(3);
+    assert_eq!(listing(&desk)["questions"][0]["status"], "pending");
 }
 
 /// A request that was cut must be shown whole before an approval counts.
