@@ -2,6 +2,7 @@
 
 use crate::escape::attempts;
 use crate::lab::{Grant, Lab, SECRET};
+use crate::race::RACE_LIMITS;
 use portcullis::Code;
 use serde_json::{Value, json};
 use std::fs;
@@ -10,7 +11,7 @@ use std::os::unix::fs::symlink;
 /// A lab with a house in the grant: the room that a call may enter, and rooms that it may not. What may not be read
 /// says so in its content or in its name.
 pub(crate) async fn house(grant: Grant, place: &'static str) -> Lab {
-    let lab = Lab::narrowed(grant, "", place).await;
+    let lab = Lab::narrowed(grant, RACE_LIMITS, place).await;
     furnish(&lab);
     lab
 }
