@@ -276,6 +276,9 @@ fn a_proposal_that_is_wider_than_a_directory_or_names_something_else_is_none() {
     let call = json!({ "amount": 20, "path": "src/b.rs", "list": [1], "note": "a/b" });
     let listless = json!({ "amount": 20, "path": "src/b.rs", "note": "a/b" });
     assert!(varying(&listless, &[("amount", None)]).is_some());
+    let page = json!({ "page": "https://a.test/x", "amount": 20 });
+    assert!(varying(&page, &[("amount", None)]).is_some());
+    assert_eq!(varying(&page, &[("page", None)]), None, "a URL under any name");
     let long = format!("{}/**", "d".repeat(RESOURCE_PATH_BYTES));
     let bad: [(&Value, &Differing<'_>); 12] = [
         (&call, &[("amount", None)]),

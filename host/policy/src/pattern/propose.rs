@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::offer::{RESOURCES, URLS};
 use super::{Constraint, PATTERN_ARGUMENTS, Pattern, RESOURCE_PATH_BYTES, is_nameable};
 use crate::argument::ARGUMENT_KEY_BYTES;
+use crate::destination::Destination;
 use crate::glob::Glob;
 
 /// Maximum patterns that one asker proposes for one approval request: as many as the host offers itself.
@@ -32,9 +33,9 @@ pub(super) fn varying(arguments: &Map<String, Value>, variations: &[Variation]) 
     }
     let mut varied = BTreeMap::new();
     for variation in variations {
-        let constraint = constraint(variation)?;
-        let covers = arguments.get(&variation.argument).is_some_and(|value| constraint.covers(value));
-        if !covers || varied.insert(variation.argument.as_str(), constraint).is_some() {
+        let value = arguments.get(&variation.argument)?;
+        let constraint = constraint(variation, value)?;
+        if !constraint.covers(value) || varied.insert(variation.argument.as_str(), constraint).is_some() {
             return None;
         }
     }
@@ -47,9 +48,11 @@ pub(super) fn varying(arguments: &Map<String, Value>, variations: &[Variation]) 
 }
 
 /// What one argument may be, if that is no wider than any stored pattern.
-fn constraint(variation: &Variation) -> Option<Constraint> {
+fn constraint(variation: &Variation, value: &Value) -> Option<Constraint> {
+    let names_a_place = RESOURCES.contains(&&*variation.argument) || URLS.contains(&&*variation.argument);
     match &variation.within {
-        None if RESOURCES.contains(&&*variation.argument) || URLS.contains(&&*variation.argument) => None,
+        // A grant may be narrowed to an argument of any name, so a URL counts by what it is.
+        None if names_a_place || value.as_str().is_some_and(|text| Destination::from_url(text).is_ok()) => None,
         None => Some(Constraint::Any),
         Some(directory) if directory.len() > RESOURCE_PATH_BYTES => None,
         Some(directory) => {
