@@ -61,10 +61,10 @@ impl Pattern {
         offer::offers(arguments, schema)
     }
 
-    /// Returns the pattern that lets only some arguments differ from those of a call, as a plugin or a hook proposes it.
-    /// Returns none if the proposal names an argument twice or one that the call does not have, if it lets an argument
-    /// be anything that names a path, a URL or a resource, if it names something wider than one directory, if the pattern would
-    /// not cover the call itself, or if it would name a list, an object or a long text exactly.
+    /// Returns the pattern that lets only some arguments differ from those of a call, as a plugin or a hook proposes
+    /// it. Returns none if the proposal names an argument twice or one that the call does not have, if it lets an
+    /// argument be anything that names a path, a URL or a resource, if it names something wider than one directory, if
+    /// the pattern would not cover the call itself, or if it would name a list, an object or a long text exactly.
     pub fn varying(arguments: &Map<String, Value>, variations: &[Variation]) -> Option<Self> {
         propose::varying(arguments, variations)
     }
