@@ -7,6 +7,8 @@
 mod account;
 #[path = "languages/examples.rs"]
 mod examples;
+#[path = "languages/packages.rs"]
+mod packages;
 #[path = "languages/python.rs"]
 mod python;
 #[path = "languages/readme.rs"]

@@ -50,6 +50,7 @@ cargo xtask tidy                    check what the documents and the style promi
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    process::show_commands();
     match dispatch(&words) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

@@ -5,7 +5,9 @@
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -48,6 +50,19 @@ pub fn clear(command: &mut Command) {
             command.env_remove(name);
         }
     }
+}
+
+/// Whether the failure of a tool shows the command that it was started by.
+static SHOWS_COMMANDS: AtomicBool = AtomicBool::new(false);
+
+/// From here on [`run_tool`] shows the command of a tool that fails. It is long, and says nothing of the source.
+pub fn show_commands() {
+    SHOWS_COMMANDS.store(true, Ordering::Relaxed);
+}
+
+/// Whether [`show_commands`] was called.
+pub(crate) fn shows_commands() -> bool {
+    SHOWS_COMMANDS.load(Ordering::Relaxed)
 }
 
 /// The programs that run.
@@ -194,7 +209,17 @@ pub fn run_tool(command: &mut Command, remedy: &str) -> Result<()> {
         return Ok(());
     }
     let words = String::from_utf8_lossy(&words);
-    bail!("{}\n`{}` failed ({status})\n{remedy}", ends_of(words.trim()), line(command))
+    let failed = failed_tool(command, status, shows_commands());
+    bail!("{}\n{failed}\n{remedy}", ends_of(words.trim()))
+}
+
+/// Says that a tool failed: by its name, or by its command.
+fn failed_tool(command: &Command, status: ExitStatus, shows_command: bool) -> String {
+    if shows_command {
+        return format!("`{}` failed ({status})", line(command));
+    }
+    let name = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    format!("{} failed ({status}); --verbose shows its command", name.to_string_lossy())
 }
 
 /// The text, or where it is long its beginning and its end: compilers say the cause first, installers last.
@@ -285,6 +310,15 @@ mod tests {
         assert!(text.starts_with("to one\nto other\n") && text.ends_with("try again"), "{text}");
         let absent = run_tool(&mut Command::new("no-such-compiler"), "install it").unwrap_err().to_string();
         assert!(absent.contains("no-such-compiler") && absent.contains("install it"), "{absent}");
+    }
+
+    /// Commands of compilers hold hundreds of paths that the person did not write.
+    #[test]
+    fn a_tool_that_fails_shows_its_command_only_where_that_is_wanted() {
+        let mut tool = Command::new("/bin/sh");
+        let status = tool.args(["-c", "exit 3"]).status().unwrap();
+        assert_eq!(failed_tool(&tool, status, false), format!("sh failed ({status}); --verbose shows its command"));
+        assert!(failed_tool(&tool, status, true).contains("/bin/sh -c 'exit 3'"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod author;
 mod export;
 mod serve;
 
-pub(crate) use author::{BuildArguments, DevArguments, NewArguments, TestArguments};
+pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use export::ExportArguments;
 pub(crate) use serve::{Answers, HttpArguments, Names, ServeArguments};
 

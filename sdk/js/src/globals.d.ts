@@ -2,6 +2,7 @@
 
 import type * as abort from "./globals/abort.ts";
 import type * as body from "./globals/body.ts";
+import type * as buffers from "./globals/buffer.ts";
 import type * as clock from "./globals/clock.ts";
 import type * as clone from "./globals/clone.ts";
 import type * as consoles from "./globals/console.ts";
@@ -19,6 +20,8 @@ declare global {
   const AbortSignal: typeof abort.AbortSignal;
   type AbortSignal = abort.AbortSignal;
   type BodyInit = body.BodyInit;
+  const Buffer: typeof buffers.Buffer;
+  type Buffer = buffers.Buffer;
   const Headers: typeof headers.Headers;
   type Headers = headers.Headers;
   type HeadersInit = headers.HeadersInit;

@@ -29,3 +29,7 @@ declare module "path" {
   export * from "portcullis-sdk/node/path";
   export { default } from "portcullis-sdk/node/path";
 }
+
+declare module "node:buffer" {
+  export { Buffer } from "buffer";
+}

@@ -1,9 +1,12 @@
-//! The Python module of a project runs while it is built, and leaves nothing there for the builds after it.
+//! Building a project in Python: what is found before its module runs, and what the module leaves: nothing.
 
 use crate::row::repository;
+use crate::templates::shell;
 use portcullis_tests::{Ran, program};
+use std::env;
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Writes wherever it can: into each folder that modules come from, and into a package that others have too.
@@ -34,23 +37,101 @@ STRAYS = [number for number in range(5) if os.path.exists(f"/{number}/portcullis
 assert STRAYS == [], STRAYS
 "#;
 
+/// A plugin with one tool, but for what is wrong with it.
+const PLUGIN: &str = r#"
+from portcullis import Plugin
+plugin = Plugin("tested", version="1.0.0", description="Tests.")
+@plugin.tool()
+def nothing() -> None:
+    """Does nothing."""
+"#;
+
+/// A tool that is not to be had from the package that it uses.
+const GETS: &str = r#"
+import httpx
+@plugin.tool(requires=["network"])
+def get(url: str) -> str:
+    """Gets a page."""
+    return httpx.get(url).text
+"#;
+
 #[test]
 fn a_module_leaves_nothing_for_other_builds() {
     let place = tempfile::tempdir().unwrap();
-    build(place.path(), "writes", WRITES).ends(0);
-    build(place.path(), "looks", LOOKS).ends(0);
+    for (name, code) in [("writes", WRITES), ("looks", LOOKS)] {
+        let project = written(place.path(), name, &format!("{code}{PLUGIN}"), "idna==3.10\n");
+        shell(&project, &place.path().join("state"), "portcullis build").ends(0);
+    }
 }
 
-/// Builds a project of one tool and a package, with this code at the top of its module.
-fn build(place: &Path, name: &str, code: &str) -> Ran {
+/// Making a component takes ten seconds. What a parser sees is told before that begins.
+#[test]
+fn what_is_wrong_with_a_source_is_told_before_it_is_built() {
+    let untyped = "@plugin.tool()\ndef other(path) -> None:\n    'Does nothing.'\n";
+    for (name, code, wanted) in [
+        ("syntax", "def broken(:\n    pass\n", "SyntaxError: invalid syntax"),
+        ("definition", untyped, "the argument `path` of the tool `other` needs a type hint"),
+    ] {
+        let place = tempfile::tempdir().unwrap();
+        let (ran, is_begun) = watched(place.path(), name, code);
+        assert_ne!(ran.code, Some(0), "{name}");
+        assert!(ran.err.contains("app.py") && ran.err.contains(wanted), "{name}: {}", ran.err);
+        assert!(!is_begun, "{name}: the component was begun");
+    }
+}
+
+/// What shows only when the module runs is told after it, and without the command that ran it.
+#[test]
+fn what_shows_when_a_module_runs_is_told_without_the_command() {
+    let place = tempfile::tempdir().unwrap();
+    let (ran, is_begun) = watched(place.path(), "late", "raise ValueError('only when it runs')\n");
+    assert!(is_begun && ran.err.contains("only when it runs"), "{}", ran.err);
+    assert!(ran.err.contains("--verbose") && !ran.err.contains("--python-path"), "{}", ran.err);
+    let ran = shell(&place.path().join("late"), &place.path().join("state"), "portcullis build --verbose");
+    assert!(ran.code != Some(0) && ran.err.contains("--python-path"), "{}", ran.err);
+}
+
+/// A package that opens connections itself is told what there is in their place, in a call and in the build.
+#[test]
+fn a_package_that_needs_sockets_names_what_is_missing() {
+    let place = tempfile::tempdir().unwrap();
+    let project = written(place.path(), "tested", &format!("{PLUGIN}{GETS}"), "httpx==0.28.1\n");
+    let state = place.path().join("state");
+    fs::write(project.join("allow.toml"), "[defaults]\ndecision = \"allow\"\n").unwrap();
+    shell(&project, &state, "portcullis build").ends(0);
+    let call = "portcullis call tested.get '{\"url\":\"https://example.com/\"}' --policy allow.toml";
+    let ran = shell(&project, &state, call);
+    assert_ne!(ran.code, Some(0));
+    let told = format!("{}{}", ran.out, ran.err);
+    for wanted in ["no module `ssl`", "the host does TLS", "no sockets", "urllib.request", "context.client"] {
+        assert!(told.contains(wanted), "{wanted}: {told}");
+    }
+    let project = written(place.path(), "top", &format!("import ssl\n{PLUGIN}"), "");
+    let ran = shell(&project, &state, "portcullis build");
+    assert!(ran.code != Some(0) && ran.err.contains("no module `ssl`: the host does TLS"), "{}", ran.err);
+}
+
+/// Builds a project of the plugin and more code, and says whether a component was begun.
+fn watched(place: &Path, name: &str, code: &str) -> (Ran, bool) {
+    let (bin, log) = (place.join("bin"), place.join("log"));
+    fs::create_dir(&bin).unwrap();
+    // The first Python of the path notes its arguments, and is then the next one.
+    let note = format!("printf '%s\\n' \"$*\" >> '{}'", log.display());
+    fs::write(bin.join("python3"), format!("#!/bin/sh\n{note}\nPATH=${{PATH#*:}}\nexec python3 \"$@\"\n")).unwrap();
+    fs::set_permissions(bin.join("python3"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = env::join_paths([bin].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap()))).unwrap();
+    let project = written(place, name, &format!("{PLUGIN}{code}"), "");
+    let ran = Command::new(program()).arg("build").arg(&project).env("PATH", path).output().unwrap().into();
+    (ran, fs::read_to_string(log).unwrap().contains("from componentize_py import script"))
+}
+
+/// Writes a project of this module and these packages.
+fn written(place: &Path, name: &str, module: &str, packages: &str) -> PathBuf {
     let (project, sdk) = (place.join(name), repository().join("sdk/python"));
     fs::create_dir(&project).unwrap();
     let about = format!("name = \"{name}\"\nlanguage = \"python\"\nsdk = \"{}\"\n", sdk.display());
     fs::write(project.join("plugin.toml"), about).unwrap();
-    fs::write(project.join("requirements.txt"), "idna==3.10\n").unwrap();
-    let plugin =
-        format!("from portcullis import Plugin\nplugin = Plugin({name:?}, version='1.0.0', description='Tests.')");
-    let tool = "@plugin.tool()\ndef nothing() -> None:\n    '''Does nothing.'''\n";
-    fs::write(project.join("app.py"), format!("{code}\n{plugin}\n{tool}")).unwrap();
-    Command::new(program()).arg("build").arg(&project).output().unwrap().into()
+    fs::write(project.join("requirements.txt"), packages).unwrap();
+    fs::write(project.join("app.py"), module).unwrap();
+    project
 }

@@ -120,10 +120,15 @@ fn a_project_is_never_written_over() {
 fn a_compiler_is_heard() {
     let place = tempfile::tempdir().unwrap();
     let state = place.path().join("state");
-    for (language, file, wrong, word) in [
-        ("c", "src/plugin.c", "int x = \"unfinished\n", "plugin.c"),
-        ("typescript", "src/plugin.ts", "const n: number = \"text\";\n", "plugin.ts"),
-        ("python", "app.py", "def broken(:\n", "app.py"),
+    // What each compiler is told, and no person wrote.
+    for (language, file, wrong, word, command) in [
+        ("c", "src/plugin.c", "int x = \"unfinished\n", "plugin.c", "build-exe"),
+        ("zig", "src/plugin.zig", "const x = \"unfinished\n", "plugin.zig", "build-exe"),
+        ("go", "plugin.go", "var x = \"unfinished\n", "plugin.go", "-buildmode"),
+        ("rust", "src/lib.rs", "const X: &str = 1;\n", "lib.rs", "--profile"),
+        ("javascript", "src/plugin.js", "const n = \"unfinished\n", "plugin.js", "bundle.mjs"),
+        ("typescript", "src/plugin.ts", "const n: number = \"text\";\n", "plugin.ts", "tsconfig.json"),
+        ("python", "app.py", "def broken(:\n", "app.py", "componentize_py"),
     ] {
         shell(place.path(), &state, &format!("portcullis new broken-{language} --lang {language}")).ends(0);
         let project = place.path().join(format!("broken-{language}"));
@@ -132,7 +137,11 @@ fn a_compiler_is_heard() {
         let ran = shell(&project, &state, "portcullis build");
         assert_ne!(ran.code, Some(0), "{language}");
         assert!(ran.err.contains(word), "{language}: the compiler's words are missing:\n{}", ran.err);
+        assert!(!ran.err.contains(command), "{language}: the compiler's command is shown:\n{}", ran.err);
         assert!(!project.join("plugins").join(format!("broken-{language}.wasm")).exists(), "{language}");
+        let ran = shell(&project, &state, "portcullis build --verbose");
+        // No command was run for Python: what is wrong was seen before.
+        assert!(ran.err.contains(command) || language == "python", "{language}:\n{}", ran.err);
     }
 }
 

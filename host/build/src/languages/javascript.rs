@@ -76,6 +76,7 @@ fn check_types(project: &Project, modules: &Path, work: &Path) -> Result<()> {
                 "portcullis-sdk/*": [sdk.join("*.ts")],
                 "zod": [modules.join("zod")],
                 "zod/*": [modules.join("zod/*")],
+                "buffer": [modules.join("buffer")],
                 "whatwg-url-minimum": [modules.join("whatwg-url-minimum")],
             },
         },

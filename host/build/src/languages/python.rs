@@ -3,13 +3,14 @@
 //! It runs the author's module in a sandbox of its own while it builds, and keeps the memory as it is then. A folder
 //! that the module comes from is a folder the module can read and write meanwhile, so it gets copies, of packages too.
 
+mod check;
 mod modules;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 
 use self::modules::Modules;
 use crate::pip::{self, Requirements};
@@ -27,6 +28,8 @@ const COMPONENT: &str = "component.wasm";
 const KEY_DIGITS: usize = 16;
 /// The module that componentize-py is given: it exports what the author's module declares.
 const ENTRY: &str = "portcullis_entry";
+/// Which of the folders that modules come from is the author's.
+const AUTHORS: usize = 1;
 /// What the author's own packages are named in.
 const PACKAGES_FILE: &str = "requirements.txt";
 /// A component's Python, for which packages are chosen.
@@ -45,9 +48,10 @@ const REMEDY: &str = "The lines above are Python's own, from running the module 
                       `requirements.txt`.";
 
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
+    let mut inputs = Inputs::gather(project, &out.with_extension("work"))?;
+    inputs.check(project)?;
     let tools = TOOLCHAIN.install()?;
-    let packages = packages(project)?;
-    let inputs = Inputs::gather(project, packages, &out.with_extension("work"))?;
+    inputs.packages = packages(project)?;
     let component = kept(&project.root, &inputs.digest()?, |component| inputs.componentize(&tools, component))?;
     fs::copy(&component, out).with_context(|| format!("cannot write {}", out.display()))?;
     Ok(())
@@ -85,7 +89,8 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn gather(project: &Project, packages: Option<PathBuf>, work: &Path) -> Result<Inputs> {
+    /// Everything but the packages, which may have to be fetched.
+    fn gather(project: &Project, work: &Path) -> Result<Inputs> {
         let (entry, modules, sdk) = (work.join("entry"), work.join("modules"), work.join("sdk"));
         fs::create_dir_all(&entry)?;
         fs::write(entry.join(ENTRY).with_extension("py"), entry_module(&project.source)?)?;
@@ -100,11 +105,20 @@ impl Inputs {
         Modules::of(&contract, &[])?.copy(&contract, &wit)?;
         Ok(Inputs {
             modules: vec![entry, modules, sdk],
-            packages,
+            packages: None,
             wit,
             world: if reviews(&project.source)? { "reviewing-plugin" } else { "plugin" },
             work: work.to_owned(),
         })
+    }
+
+    /// Says what is wrong with the author's modules as far as a parser sees it.
+    fn check(&self, project: &Project) -> Result<()> {
+        let folder = project.source.parent().context("the source is in no folder")?;
+        let file = project.source.file_name().context("the source names no file")?;
+        let prefix = folder.strip_prefix(&project.root).unwrap_or(Path::new(""));
+        check::check(&self.modules[AUTHORS], Path::new(file), prefix, PYTHON_VERSION)
+            .map_err(|found| anyhow!("`{}` does not build:\n{found}", project.name))
     }
 
     /// Changes whenever the component would.

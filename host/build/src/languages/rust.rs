@@ -79,9 +79,11 @@ fn forget_others(workspace: &Workspace) -> Result<()> {
 fn build_in(project: &Project, workspace: &Workspace, hidden: &Path, out: &Path) -> Result<()> {
     let package = workspace.package_in(&project.root)?;
     let toolchain = toolchain::prepare(&workspace.root)?;
-    // The command itself is long, and no person's: cargo's words say more.
-    crates::build(workspace, &toolchain, hidden, &[package])
-        .map_err(|_| anyhow!("`{}` does not build: cargo's words are above", project.name))?;
+    crates::build(workspace, &toolchain, hidden, &[package]).map_err(|error| {
+        let words = format!("`{}` does not build: cargo's words are above", project.name);
+        // The command itself is long, and no person's.
+        if process::shows_commands() { error.context(words) } else { anyhow!(words) }
+    })?;
     let built = crates::component(workspace, package)?;
     project_file::copy(&built, out, project_file::MODULE_BYTES_MAX)
         .with_context(|| format!("cargo left no {}", built.display()))?;

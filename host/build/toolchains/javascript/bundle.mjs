@@ -3,9 +3,9 @@
 // node bundle.mjs FILE, which holds {"root", "source", "sdk", "contract", "modules", "engine", "out"}: paths, but for
 // `engine`. `out` is a folder; it gets `plugin.js`, the map of its positions and `wit/`.
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { builtinModules, createRequire } from "node:module";
-import { join, relative } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
 const { root, source, sdk, contract, modules, engine, out } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const { build, formatMessages } = createRequire(join(modules, "/"))("esbuild");
@@ -77,18 +77,22 @@ const isOfNode = (path) => path.startsWith("node:") || builtinModules.includes(p
 const without = (name) => `a plugin has no \`${name}\` of Node's`;
 
 /**
- * Modules of Node. A package that stands in for one, such as `events`, is taken where it is installed. An import of
- * another counts if it is in the bundle at the end. A `require` throws when it is reached, as packages expect that ask
- * for one where there is one.
+ * Modules of Node. A package that stands in for one, such as `events`, is taken where it is installed; `buffer` always
+ * is. An import of another counts if it is in the bundle at the end. A `require` throws when it is reached, as packages
+ * expect that ask for one where there is one.
  */
 const node = {
   name: "node",
   setup(build) {
     build.onResolve({ filter: /^(node:)?[\w/]+$/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
       if (path in alias || pluginData === node || !isOfNode(path)) return undefined;
-      const installed = await build.resolve(path, { kind, importer, resolveDir, pluginData: node });
-      if (installed.errors.length === 0 && !installed.external) return installed;
       const name = path.replace(/^node:/, "");
+      const installed = await build.resolve(name, { kind, importer, resolveDir, pluginData: node });
+      if (installed.errors.length === 0 && !installed.external) {
+        // A package can say in its `browser` field that it does without the module.
+        if (!isAbsolute(installed.path)) return { path: name, namespace: "left-out" };
+        return name === "buffer" ? { ...installed, sideEffects: false } : installed;
+      }
       if (kind === "require-call") return { path: name, namespace: "node" };
       absent.set(importer, (absent.get(importer) ?? new Set()).add(name));
       return { path: name, external: true, sideEffects: false };
@@ -96,6 +100,7 @@ const node = {
     build.onLoad({ filter: /./, namespace: "node" }, ({ path }) => {
       return { contents: `throw new Error(${JSON.stringify(without(path))});` };
     });
+    build.onLoad({ filter: /./, namespace: "left-out" }, () => ({ contents: "" }));
   },
 };
 
@@ -145,8 +150,9 @@ function bundle(contents) {
     outfile: join(out, "plugin.js"),
     bundle: true,
     format: "esm",
-    platform: "neutral",
-    mainFields: ["module", "main"],
+    // The builds of packages for browsers, and what their `browser` field replaces: those for Node need its modules.
+    platform: "browser",
+    mainFields: ["browser", "module", "main"],
     conditions: ["worker", "browser"],
     target: "es2022",
     // The engine runs the jobs of its own promises too late: async functions become generators over the SDK's.
@@ -170,19 +176,64 @@ function bundle(contents) {
 const isPackage = (path) => /^[@\w]/.test(path);
 const packageOf = (path) => path.split("/").slice(0, path.startsWith("@") ? 2 : 1).join("/");
 
+/** The folder of a package as a file sees it; nothing where it is not installed. */
+function installedFor(name, file) {
+  const isThere = (folder) => existsSync(join(folder, "package.json"));
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const place = join(folder, "node_modules", name);
+    if (isThere(place)) return place;
+    if (folder === dirname(folder)) break;
+  }
+  return isThere(join(modules, name)) ? join(modules, name) : undefined;
+}
+
+/** How many paths of a package are named: a screen of them. */
+const PATHS_SHOWN_MAX = 30;
+
+/** What can be imported of a package, by its own word; nothing where it says nothing of it. */
+function pathsOf(folder) {
+  const { name, exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const keys = exports !== null && typeof exports === "object" ? Object.keys(exports) : [];
+  return keys.filter((key) => key.startsWith(".") && !key.endsWith(".json")).map((key) => `${name}${key.slice(1)}`);
+}
+
+const listed = (paths) => {
+  const shown = paths.slice(0, PATHS_SHOWN_MAX).map((path) => `\`${path}\``).join(", ");
+  return paths.length > PATHS_SHOWN_MAX ? `${shown} and ${paths.length - PATHS_SHOWN_MAX} more` : shown;
+};
+
 /** Shows what is wrong, and ends. Of a package that is not there it says how it comes there. */
 async function fail(errors) {
-  const missing = new Map();
-  const others = [];
+  const [missing, others, hints] = [new Map(), [], new Set()];
   for (const error of errors) {
     const [, path] = /^Could not resolve "(.+)"$/.exec(error.text) ?? [];
-    if (path === undefined || !isPackage(path)) others.push(error);
-    else missing.set(packageOf(path), error.location?.file);
+    const name = path !== undefined && isPackage(path) ? packageOf(path) : undefined;
+    const folder = name === undefined ? undefined : installedFor(name, resolve(root, error.location?.file ?? "."));
+    if (name !== undefined && folder === undefined) {
+      missing.set(name, error.location?.file);
+      continue;
+    }
+    // What esbuild advises there leaves the import in, which no component can do.
+    others.push({ ...error, notes: error.notes.filter(({ text }) => !text.startsWith("You can mark the path")) });
+    if (folder === undefined) continue;
+    const paths = pathsOf(folder);
+    const these = paths.length > 0 ? `: it exports ${listed(paths)}` : "";
+    hints.add(`the package \`${name}\` is installed and has no \`${path}\` for a plugin${these}`);
   }
   for (const text of await formatMessages(others, { kind: "error" })) console.error(text.trimEnd());
+  for (const hint of hints) console.error(hint);
   for (const [name, file] of missing) console.error(`${file}: the package \`${name}\` is not installed`);
   if (missing.size > 0) console.error(`run \`npm install ${[...missing.keys()].join(" ")}\` in ${root}`);
   process.exit(1);
+}
+
+/** The paths of a file's package that are for other surroundings than Node, by their names. */
+function withoutNode(file) {
+  const [before, below] = file.split(/[\\/]node_modules[\\/](?!.*[\\/]node_modules[\\/])/);
+  if (below === undefined) return [];
+  const folder = join(before, "node_modules", packageOf(below));
+  if (!existsSync(join(folder, "package.json"))) return [];
+  return pathsOf(folder).filter((path) => /\b(browser|web)\b/.test(path));
 }
 
 /** One pass, and a second one where it shows that the host has to provide more. */
@@ -209,11 +260,15 @@ const imports = output.imports.filter(({ external }) => external).map(({ path })
 
 const left = imports.filter(isOfNode);
 if (left.length > 0) {
+  const others = new Set();
   for (const [importer, names] of absent) {
     const used = [...names].filter((name) => left.includes(name)).map((name) => `\`${name}\``);
-    if (used.length > 0) console.error(`${relative(root, importer)}: a plugin has no ${used.join(", ")} of Node's`);
+    if (used.length === 0) continue;
+    console.error(`${relative(root, importer)}: a plugin has no ${used.join(", ")} of Node's`);
+    for (const path of withoutNode(importer)) others.add(path);
   }
-  console.error("of Node's modules there are node:fs, node:fs/promises and node:path");
+  if (others.size > 0) console.error(`of its package there is for browsers ${listed([...others])}`);
+  console.error("of Node's modules there are node:buffer, node:fs, node:fs/promises and node:path");
   process.exit(1);
 }
 

@@ -13,6 +13,14 @@ pub(crate) struct NewArguments {
     pub(crate) lang: String,
 }
 
+/// What the commands take that build a project.
+#[derive(Debug, Args)]
+pub(crate) struct MakingArguments {
+    /// Show the command of a compiler or another tool that fails
+    #[arg(long)]
+    pub(crate) verbose: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct BuildArguments {
     /// The project
@@ -24,6 +32,8 @@ pub(crate) struct BuildArguments {
     /// What runs JavaScript, whatever the project says: quickjs or starlingmonkey
     #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<String>,
+    #[command(flatten)]
+    pub(crate) making: MakingArguments,
 }
 
 #[derive(Debug, Args)]
@@ -40,6 +50,8 @@ pub(crate) struct TestArguments {
     /// Only the cases whose name contains this
     #[arg(long, value_name = "TEXT")]
     pub(crate) only: Option<String>,
+    #[command(flatten)]
+    pub(crate) making: MakingArguments,
 }
 
 #[derive(Debug, Args)]
@@ -50,4 +62,6 @@ pub(crate) struct DevArguments {
     /// Where agents reach the tools over MCP
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8765")]
     pub(crate) http: SocketAddr,
+    #[command(flatten)]
+    pub(crate) making: MakingArguments,
 }

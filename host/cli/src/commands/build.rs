@@ -1,7 +1,8 @@
 //! `portcullis build`: a project becomes a component.
 
+use super::Context;
 use super::conduct::Interrupts;
-use super::{Context, making};
+use super::making::{self, Making};
 use crate::arguments::BuildArguments;
 use crate::exit_code::Exit;
 use crate::json;
@@ -14,6 +15,7 @@ use std::time::Instant;
 
 pub(super) async fn run(arguments: &BuildArguments, context: &Context) -> anyhow::Result<Exit> {
     let mut interrupts = Interrupts::listen()?;
+    Making::configure(&arguments.making);
     let mut project = Project::open(&arguments.project)?;
     if let Some(engine) = &arguments.engine {
         project.engine = named(engine, &project)?;

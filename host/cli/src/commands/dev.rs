@@ -36,6 +36,7 @@ const POLICY: &str = "portcullis.toml";
 pub(super) async fn run(arguments: &DevArguments, context: &Context) -> anyhow::Result<Exit> {
     anyhow::ensure!(!context.environment.plugins_named, "`dev` serves the project's own plugins: leave --plugins away");
     let mut interrupts = Interrupts::listen()?;
+    Making::configure(&arguments.making);
     let project = Project::open(&arguments.project)?;
     let mut desk = Desk::new(project, arguments.http, context)?;
     let worked = tokio::select! {

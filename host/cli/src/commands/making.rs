@@ -1,6 +1,7 @@
 //! A build on its way: on a thread of its own, and ended with every program that it has started.
 
 use super::conduct::Interrupts;
+use crate::arguments::MakingArguments;
 use portcullis_build::process::{self, End};
 use portcullis_build::{Built, Project};
 use std::path::PathBuf;
@@ -15,6 +16,13 @@ const GRACE: Duration = Duration::from_secs(2);
 pub(super) struct Making(JoinHandle<anyhow::Result<Built>>);
 
 impl Making {
+    /// Sets how failures of the builds of this process are shown.
+    pub(super) fn configure(arguments: &MakingArguments) {
+        if arguments.verbose {
+            process::show_commands();
+        }
+    }
+
     /// Begins to build. From here on no signal of the terminal reaches a compiler: [`Self::end`] does it.
     pub(super) fn begin(project: Project, out: PathBuf) -> Self {
         process::lead();

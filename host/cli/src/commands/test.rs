@@ -1,7 +1,8 @@
 //! `portcullis test`: the cases of a project, each run in the real host.
 
 use super::conduct::Interrupts;
-use super::{Context, fail, making};
+use super::making::{self, Making};
+use super::{Context, fail};
 use crate::arguments::TestArguments;
 use crate::cases::{self, Finished, Located, Refused, Runner};
 use crate::exit_code::Exit;
@@ -21,6 +22,7 @@ const CASES: &str = "tests";
 
 pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow::Result<Exit> {
     let mut interrupts = Interrupts::listen()?;
+    Making::configure(&arguments.making);
     let folder = arguments.cases.clone().unwrap_or_else(|| arguments.project.join(CASES));
     let wanted = |located: &Located| arguments.only.as_ref().is_none_or(|text| located.case.name.contains(text));
     let cases: Vec<Located> = cases::read(&folder)?.into_iter().filter(wanted).collect();

@@ -1,6 +1,7 @@
 // What a source finds as a global. The build puts in what the source names, and nothing else.
 
 import { AbortController, AbortSignal } from "./abort.ts";
+import { Buffer } from "./buffer.ts";
 import { Date, performance } from "./clock.ts";
 import { structuredClone } from "./clone.ts";
 import { time, timeEnd, timeLog } from "./console-time.ts";
@@ -13,13 +14,14 @@ import { crypto, random } from "./random.ts";
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from "./timers.ts";
 import { URL, URLSearchParams } from "./url.ts";
 
-export { AbortController, AbortSignal, Date, Headers, Request, Response, TextDecoder, TextEncoder };
+export { AbortController, AbortSignal, Buffer, Date, Headers, Request, Response, TextDecoder, TextEncoder };
 export { URL, URLSearchParams };
 export { clearInterval, clearTimeout, console, crypto, fetch, performance, process };
 export { setImmediate, setInterval, setTimeout, structuredClone };
 export { random as "Math.random", time as "console.time", timeEnd as "console.timeEnd", timeLog as "console.timeLog" };
 
 export { AbortController as "globalThis.AbortController", AbortSignal as "globalThis.AbortSignal" };
+export { Buffer as "globalThis.Buffer" };
 export { Headers as "globalThis.Headers", Request as "globalThis.Request", Response as "globalThis.Response" };
 export { TextDecoder as "globalThis.TextDecoder", TextEncoder as "globalThis.TextEncoder" };
 export { URL as "globalThis.URL", URLSearchParams as "globalThis.URLSearchParams" };

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
+from . import absent
+
 # Where a build puts the author's folder and the author's packages; the rest is this SDK's and Python's own.
 _AUTHOR = "/1/"
 _PACKAGES = "/3/"
@@ -70,6 +72,10 @@ _RUNTIME = ["componentize_py_types", "random", "weakref"]
 _BINDINGS = ["wit_world.imports", "wit_world.exports"]
 # Late imports are looked for in what late imports bring, and so on, up to here: a package may know all others.
 _MODULES_MAX = 500
+# What is kept of the reason why an import failed, in characters: a sentence or two.
+_REASON_CHARS_MAX = 500
+# Why late imports failed, by the names of the modules.
+_failed: dict[str, str] = {}
 
 
 def close() -> None:
@@ -104,6 +110,12 @@ class _Closed(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        if fullname in absent.WORDS:
+            raise absent.refusal(fullname)
+        if fullname in _failed:
+            raise ModuleNotFoundError(
+                f"`{fullname}` could not be imported while the component was built: {_failed[fullname]}", name=fullname
+            )
         raise ModuleNotFoundError(
             f"no module `{fullname}` is in this component: import it at the top of a module, "
             "so that the build puts it in; what CPython has no build for WebAssembly of is not there at all",
@@ -138,6 +150,7 @@ def _try(name: str) -> None:
     try:
         if name not in sys.modules and not (parent and hasattr(sys.modules.get(parent), child)):
             importlib.import_module(name)
-    except Exception:
+    except Exception as error:
         # The author's own code meets the same error, if it ever comes to this import.
-        return
+        if getattr(error, "name", None) != name:
+            _failed[name] = str(error)[:_REASON_CHARS_MAX]

@@ -6,17 +6,17 @@ over the client that the policy granted. HTTPS is the same with another scheme: 
 """
 
 import importlib.abc
-import importlib.util
 import io
 import sys
 from collections.abc import Callable, Sequence
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
 from ..failures import Denied, Failure, Unavailable
 from ..framing import Reader
 from ..plugin import Plugin
+from . import absent
 from .exchange import Exchange, Reply
 from .host import open_client
 
@@ -28,7 +28,7 @@ _keys: list[str] = []
 
 
 def watch() -> None:
-    """Adapts `http.client` and `socket` as soon as a module imports them."""
+    """Adapts `http.client` and `socket` as soon as a module imports them, and explains what is not there."""
     sys.meta_path.insert(0, _Watch())
 
 
@@ -41,16 +41,24 @@ class _Watch(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        adapt = _ADAPTED.pop(fullname, None)
-        spec = importlib.util.find_spec(fullname) if adapt else None
-        if adapt is None or spec is None or spec.loader is None:
+        adapt = _ADAPTED.get(fullname)
+        if adapt is None and fullname not in absent.WORDS:
+            return None
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is None or spec.loader is None:
             return spec
         loader: Any = spec.loader
         execute = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            execute(module)
-            adapt(module)
+            try:
+                execute(module)
+            except ModuleNotFoundError:
+                if fullname in absent.WORDS:
+                    raise absent.refusal(fullname) from None
+                raise
+            if adapt is not None:
+                adapt(module)
 
         loader.exec_module = exec_module
         return spec

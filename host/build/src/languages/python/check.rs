@@ -1,0 +1,131 @@
+//! What is wrong with a source is said before the component is built, which takes ten seconds and more.
+//!
+//! The sources are parsed by the Python of this machine, and nothing of them is run: that is done in the build's
+//! sandbox alone. So only what a parser sees is found here; the rest is left to the build.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+
+use crate::process;
+
+const PROGRAM: &str = include_str!("../../../toolchains/python/check.py");
+
+/// Checks the module `file` of a folder and the modules of the folder that it imports, for Python in `version`.
+/// Messages name files below `prefix`.
+///
+/// # Errors
+/// A module does not parse, or declares something that the SDK refuses.
+pub(super) fn check(folder: &Path, file: &Path, prefix: &Path, version: &str) -> Result<()> {
+    let mut python = Command::new("python3");
+    // Isolated: no module of the project is taken for one of Python's own.
+    python.args(["-I", "-S", "-c", PROGRAM]).arg(folder).arg(file).arg(prefix).arg(version).stderr(Stdio::null());
+    // Where it cannot be said what is wrong, the build says it.
+    match process::capture(&mut python) {
+        Ok(found) if !found.trim().is_empty() => bail!("{}", found.trim_end()),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache;
+    use std::fs;
+
+    /// The beginning of every module here.
+    const PLUGIN: &str = "from portcullis import Plugin\nplugin = Plugin('p', version='1', description='Tests.')\n";
+
+    /// What is said of a module with a module `rules` beside it.
+    #[track_caller]
+    fn said(name: &str, source: &str, rules: &str) -> Option<String> {
+        let folder = std::env::temp_dir().join(format!("portcullis-check-{name}-{}", std::process::id()));
+        cache::empty(&folder).unwrap();
+        fs::write(folder.join("app.py"), source).unwrap();
+        fs::write(folder.join("rules.py"), rules).unwrap();
+        let said = check(&folder, Path::new("app.py"), Path::new("src"), "3.14").err().map(|error| error.to_string());
+        fs::remove_dir_all(folder).unwrap();
+        said
+    }
+
+    #[test]
+    fn a_syntax_error_is_found_where_it_is() {
+        let said = |source, rules| said("syntax", source, rules).unwrap();
+        let wrong = said("x = 1\ndef broken(:\n", "");
+        assert!(wrong.contains("\"src/app.py\", line 2") && wrong.contains("SyntaxError"), "{wrong}");
+        assert!(wrong.contains("\n    def broken(:\n               ^\n"), "{wrong}");
+        assert!(said("return 1\n", "").contains("outside function"));
+        assert!(said("x = f\"{1}, {{\"\ny = f'{{x}}{{{{'\ndef broken(:\n", "").contains("line 3"));
+        let wrong = said("import rules\n", "if True:\nx = 1\n");
+        assert!(wrong.contains("\"src/rules.py\", line 2") && wrong.contains("IndentationError"), "{wrong}");
+    }
+
+    #[test]
+    fn a_bad_definition_is_found_without_running_it() {
+        for (tool, wanted) in [
+            ("@plugin.tool()\ndef run() -> None:\n    pass\n", "src/app.py:4: the tool `run` needs a docstring"),
+            ("@plugin.tool\ndef run() -> None:\n    'Runs.'\n", "src/app.py:3: `@plugin.tool` lacks its paren"),
+            ("@plugin.tool()\ndef run(a) -> None:\n    'Runs.'\n", "the argument `a` of the tool `run` needs a"),
+            ("@plugin.tool()\ndef run(*a: int) -> None:\n    'Runs.'\n", "the tool `run` takes `a`"),
+            ("@plugin.tool()\nasync def run() -> None:\n    'Runs.'\n", "the tool `run` is async"),
+            ("@plugin.tool()\ndef Run() -> None:\n    'Runs.'\n", "`Run` is no name for a tool"),
+            ("@plugin.tool(requires='read')\ndef run() -> None:\n    'Runs.'\n", "asks for 'read': say a list"),
+            ("@plugin.tool(optional=['red'])\ndef run() -> None:\n    'Runs.'\n", "asks for 'red': say a list"),
+            ("@plugin.tool(readonly=True)\ndef run() -> None:\n    'Runs.'\n", "has no option `readonly`"),
+            (
+                "@plugin.tool(read_only=True, requires=['write'])\ndef run() -> None:\n    'Runs.'\n",
+                "claims to be read-only and asks for `write`",
+            ),
+            (
+                "@plugin.tool(name='b')\ndef a() -> None:\n    'A.'\n@plugin.tool()\ndef b() -> None:\n    'B.'\n",
+                "src/app.py:7: there are two tools called `b`: the other one is in src/app.py:4",
+            ),
+            ("", "src/app.py declares no tool"),
+        ] {
+            let said = said("definition", &format!("{PLUGIN}{tool}"), "").unwrap_or_default();
+            assert!(said.contains(wanted), "{tool}: {said}");
+        }
+        let elsewhere = "from rules import plugin as p\n@p.tool()\ndef run() -> None:\n    pass\n";
+        assert!(said("definition", elsewhere, PLUGIN).unwrap().contains("src/app.py:3: the tool `run` needs"));
+        assert!(said("definition", "x = 1\n", "").unwrap().contains("src/app.py declares 0 plugins"));
+        let source = "import portcullis\nplugin = portcullis.Plugin('p', version='1')\n";
+        let lacks = said("definition", source, "").unwrap();
+        assert_eq!(lacks, "src/app.py:2: the plugin needs description=");
+    }
+
+    /// What it cannot know is left to the build, which knows.
+    #[test]
+    fn what_is_not_certain_is_left_to_the_build() {
+        let tool = "@plugin.tool()\ndef run() -> None:\n    'Runs.'\n";
+        for source in [
+            format!("{PLUGIN}{tool}"),
+            format!("{PLUGIN}@other\n@plugin.tool()\ndef run(a):\n    pass\n"),
+            format!("{PLUGIN}plugin.tool(**options)(print)\n"),
+            format!("{PLUGIN}from rules import *\n"),
+            "from rules import plugin\n".to_owned(),
+            format!("{PLUGIN}{tool}import rules\n"),
+            "import made_by_a_package\nplugin = made_by_a_package.plugin()\n".to_owned(),
+            // What only newer versions of Python know.
+            format!("{PLUGIN}{tool}type Pair[T] = tuple[T, T]\ndef first[T](a: list[T]) -> T:\n    return a[0]\n"),
+            format!("{PLUGIN}{tool}x = {{'a': 1}}\ny = f'{{x['a']}}'\nz = t'{{y}}'\n"),
+            format!("{PLUGIN}{tool}x = {{'a': 1}}\ny = f\"\"\"{{\n  x[\"\"\"a\"\"\"]\n}}\"\"\"\n"),
+            format!("{PLUGIN}{tool}try:\n    pass\nexcept ValueError, TypeError:\n    pass\n"),
+        ] {
+            let rules = "from others import plugin\n@plugin.tool('x')\ndef a(b):\n    pass\n";
+            assert_eq!(said("uncertain", &source, rules), None, "{source}");
+        }
+    }
+
+    /// The module runs in the sandbox of the build and nowhere else.
+    #[test]
+    fn nothing_of_a_source_is_run() {
+        let witness = std::env::temp_dir().join(format!("portcullis-check-witness-{}", std::process::id()));
+        let write = format!("open({:?}, 'w')", witness.display().to_string());
+        let tool = format!("@plugin.tool(name={write})\ndef run(a: {write} = {write}) -> None: 'Runs.'\n");
+        let source = format!("{PLUGIN}{write}\n{tool}");
+        let rules = format!("{write}\n");
+        assert_eq!(said("run", &format!("import rules\nimport ast\n{source}"), &rules), None);
+        assert!(!witness.exists());
+    }
+}
