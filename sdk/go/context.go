@@ -152,6 +152,10 @@ func (c *Context) Directory(key string) (path string, err error) {
 
 // noHandle says why a key gives no handle, in the kind of failure that fits.
 func noHandle(kind, key string, err error) error {
+	var undeclared host.Undeclared
+	if errors.As(err, &undeclared) {
+		return Denied(undeclared.Error())
+	}
 	text := fmt.Sprintf("there is no %s %q: %v", kind, key, err)
 	var why host.NoHandle
 	switch errors.As(err, &why); why {

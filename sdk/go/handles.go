@@ -15,6 +15,9 @@ import (
 // How a host begins what it says of a store that would hold too much. The contract has no code for it.
 const storeFull = "the store is full"
 
+// How it begins where a tool that declares Read and not Write changes one.
+const storeReadOnly = "the store is read-only"
+
 // A Store keeps values from call to call. A call may hold a limited number of handles: one that opens a store again and
 // again closes it each time. What is left open is closed when the call ends.
 type Store struct {
@@ -147,6 +150,8 @@ func storeFailure(key string, err error) error {
 	switch {
 	case why.Kind == host.AccessDenied:
 		return Denied(fmt.Sprintf("there is no store %q: %v", key, why))
+	case why.Kind == host.Other && strings.HasPrefix(why.Text, storeReadOnly):
+		return Denied(why.Text)
 	case why.Kind == host.Other && !strings.HasPrefix(why.Text, storeFull):
 		return Unavailable(why.Text)
 	default:

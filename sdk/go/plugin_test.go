@@ -35,9 +35,13 @@ func init() {
 			portcullis.NewTool("shout", "Says it louder.", shout, portcullis.ReadOnly, portcullis.Title("Shout")),
 			portcullis.NewTool("end", "Ends as it is told.", end),
 			portcullis.NewTool("get", "Gets a page.", get, portcullis.Requires(portcullis.Network)),
-			portcullis.NewTool("latin", "Passes what is not UTF-8.", latin),
-			portcullis.NewTool("close", "Uses what it has closed.", closes, portcullis.Requires(portcullis.Read)),
-			portcullis.NewTool("use", "Uses every handle.", use, portcullis.Requires(portcullis.Read)),
+			portcullis.NewTool("latin", "Passes what is not UTF-8.", latin, portcullis.Requires(portcullis.Network)),
+			portcullis.NewTool(
+				"close", "Uses what it has closed.", closes, portcullis.Requires(portcullis.Read, portcullis.Network),
+			),
+			portcullis.NewTool("use", "Uses every handle.", use, portcullis.Requires(portcullis.Read, portcullis.Write)),
+			portcullis.NewTool("stray", "Opens what only other permissions reach.", stray),
+			portcullis.NewTool("peek", "Changes the store.", peek, portcullis.MayUse(portcullis.Read)),
 		},
 	})
 }

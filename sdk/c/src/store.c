@@ -6,6 +6,8 @@
 
 // How a host begins what it says of a store that would hold too much. The interface has no code for it.
 static const char FULL[] = "the store is full";
+// How it begins where a tool that declares read and not write changes one.
+static const char READ_ONLY[] = "the store is read-only";
 
 static bool refuse(portcullis_failure *failure, const char *key, wasi_keyvalue_store_error_t error) {
     switch (error.tag) {
@@ -16,6 +18,7 @@ static bool refuse(portcullis_failure *failure, const char *key, wasi_keyvalue_s
         default: {
             *failure = portcullis_words(PORTCULLIS_UNAVAILABLE, error.val.other);
             if (strncmp(failure->message, FULL, sizeof FULL - 1) == 0) failure->kind = PORTCULLIS_FAILED;
+            if (strncmp(failure->message, READ_ONLY, sizeof READ_ONLY - 1) == 0) failure->kind = PORTCULLIS_DENIED;
             return false;
         }
     }

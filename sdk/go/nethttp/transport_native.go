@@ -9,4 +9,10 @@ import (
 )
 
 // open is for tests, which play a server with net/http/httptest.
-func open(*portcullis.Context, string) (http.RoundTripper, error) { return http.DefaultTransport, nil }
+func open(ctx *portcullis.Context, key string) (http.RoundTripper, error) {
+	client, err := ctx.Client(key)
+	if err != nil {
+		return nil, err
+	}
+	return http.DefaultTransport, client.Close()
+}

@@ -11,6 +11,7 @@
 package portcullistest
 
 import (
+	"slices"
 	"testing"
 
 	"portcullis.dev/portcullis"
@@ -35,7 +36,8 @@ type Host struct {
 	Written  string
 }
 
-// Call runs a tool of the registered plugin, from JSON to the answer. Requests go where net/http sends them: to a
+// Call runs a tool of the registered plugin, from JSON to the answer. The tool gets no more than it declares, as from a
+// host. Requests go where net/http sends them: to a
 // server of net/http/httptest.
 func Call(t testing.TB, played *Host, tool, arguments string) (*portcullis.Answer, error) {
 	t.Helper()
@@ -43,9 +45,23 @@ func Call(t testing.TB, played *Host, tool, arguments string) (*portcullis.Answe
 		played = &Host{}
 	}
 	script := played.script()
+	script.Declares = declares(tool)
 	defer host.Play(script)()
 	defer func() { played.Written = script.Written.String() }()
 	return portcullis.Registered().Call(tool, arguments)
+}
+
+// declares says which permissions a tool of the registered plugin declares. What is no tool is refused elsewhere.
+func declares(name string) func(permission string) bool {
+	for _, tool := range portcullis.Registered().Tools {
+		if tool.Name == name {
+			return func(permission string) bool {
+				wanted := portcullis.Permission(permission)
+				return slices.Contains(tool.Required, wanted) || slices.Contains(tool.Optional, wanted)
+			}
+		}
+	}
+	return nil
 }
 
 func (h *Host) script() *host.Script {

@@ -8,6 +8,9 @@ import { sendable, sendableBytes, sendableJson } from "./sendable.ts";
 /** How a host begins what it says of a store that would hold too much. The interface has no code for it. */
 const FULL = "the store is full";
 
+/** How it begins where a tool that declares `read` and not `write` changes one. */
+const READ_ONLY = "the store is read-only";
+
 /** What a plugin remembers. How much, and for how long, the policy says. */
 export interface Store {
   get(key: string): string | null;
@@ -74,6 +77,7 @@ function storeFailure(key: string, error: unknown): unknown {
       return new Denied(`the policy grants no store \`${key}\` to this tool`);
     case "other": {
       const words = reason.val ?? "the store does not work";
+      if (words.startsWith(READ_ONLY)) return new Denied(words);
       return words.startsWith(FULL) ? new Failed(words) : new Unavailable(words);
     }
     default:

@@ -16,7 +16,7 @@ from . import answers, values
 from .context import Call, Level
 from .failures import Denied, Failed, Unavailable
 from .outputs import Part
-from .plugin import Plugin
+from .plugin import Permission, Plugin
 from .review import Verdict
 
 __all__ = ["Answer", "Host", "Played", "Sent", "call", "problems", "review"]
@@ -78,6 +78,7 @@ class Host:
     logged: list[tuple[Level, str]] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
     written: bytearray = field(default_factory=bytearray)
+    _declared: frozenset[Permission] | None = field(default=None, init=False, repr=False)
 
     def call(self) -> Call:
         return self.who
@@ -97,13 +98,16 @@ class Host:
             raise Denied(self.answer)
 
     def directory(self, key: str) -> str:
+        self._check_declared(("read", "write"), "directory", key)
         return str(_granted("directory", key, self.directories))
 
     def client(self, key: str) -> "_Gate":
+        self._check_declared(("network",), "HTTP client", key)
         return _Gate(_granted("HTTP client", key, self.servers), self.sent)
 
     def store(self, key: str) -> "_Bucket":
-        return _Bucket(_granted("store", key, self.stores))
+        only_reads = self._declared is not None and "read" in self._declared and "write" not in self._declared
+        return _Bucket(_granted("store", key, self.stores), only_reads)
 
     def service(self, key: str) -> "_Line":
         return _Line(_granted("service", key, self.services))
@@ -119,6 +123,13 @@ class Host:
 
     def text(self) -> "_Text":
         return _Text(self.written)
+
+    def _check_declared(self, any_of: tuple[Permission, ...], kind: str, key: str) -> None:
+        """Refuses a handle unless the running tool declares one of the permissions that reach it, as a host does."""
+        if self._declared is None or not self._declared.isdisjoint(any_of):
+            return
+        names = " or ".join(f"`{name}`" for name in any_of)
+        raise Denied(f"the tool does not declare {names}, so it has no {kind} `{key}`")
 
 
 @dataclass(frozen=True)
@@ -152,12 +163,17 @@ class Answer:
 
 
 def call(plugin: Plugin, tool: str, arguments: Mapping[str, Any], host: Host | None = None) -> Answer:
-    """Calls a tool the way of a real call, from JSON to the answer.
+    """Calls a tool the way of a real call, from JSON to the answer. The tool gets no more than it declares.
 
     Raises:
         Failure: As the host is told: what is not a `Failure` itself has become a `Failed`.
     """
-    answer = answers.run(plugin, tool, values.dumps(arguments), host or Host())
+    playing, called = host or Host(), plugin.tools.get(tool)
+    playing._declared = None if called is None else called.required | called.optional
+    try:
+        answer = answers.run(plugin, tool, values.dumps(arguments), playing)
+    finally:
+        playing._declared = None
     metadata = None if answer.metadata is None else values.loads(answer.metadata)
     return Answer(answer.output, answer.title, metadata)
 
@@ -209,16 +225,23 @@ class _Reply:
 
 
 class _Bucket:
-    def __init__(self, kept: dict[str, bytes]) -> None:
+    def __init__(self, kept: dict[str, bytes], is_read_only: bool) -> None:
         self._kept = kept
+        self._is_read_only = is_read_only
+
+    def _check_writable(self) -> None:
+        if self._is_read_only:
+            raise Denied("the store is read-only for this tool: it declares `read` and not `write`")
 
     def get(self, key: str) -> bytes | None:
         return self._kept.get(key)
 
     def set(self, key: str, value: bytes) -> None:
+        self._check_writable()
         self._kept[key] = value
 
     def delete(self, key: str) -> None:
+        self._check_writable()
         self._kept.pop(key, None)
 
     def exists(self, key: str) -> bool:

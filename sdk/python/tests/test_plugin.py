@@ -90,6 +90,28 @@ def plugin_of_tests() -> Plugin:
         return {"status": context.client("web").get(url).status}
 
     @plugin.tool()
+    def stray(context: Context) -> list[str]:
+        """Opens what only other permissions reach."""
+        told = []
+        for opens, key in ((context.directory, "workspace"), (context.client, "web")):
+            try:
+                opens(key)
+                told.append("opened")
+            except Denied as denied:
+                told.append(denied.text)
+        return told
+
+    @plugin.tool(requires=["read"])
+    def peek(context: Context, deletes: bool) -> None:
+        """Changes the store, and declares that it reads."""
+        store = context.store("notes")
+        store.get("a")
+        if deletes:
+            store.delete("a")
+        else:
+            store.set("a", b"2")
+
+    @plugin.tool()
     def odd() -> object:
         """Answers with what JSON cannot say."""
         return {"x": object()}
@@ -194,6 +216,22 @@ class Tools(unittest.TestCase):
     def test_nothing_is_granted_by_itself(self) -> None:
         with self.assertRaises(Denied):
             call(self.plugin, "count", {})
+
+    def test_a_tool_gets_no_more_than_it_declares(self) -> None:
+        host = Host(directories={"workspace": "/"}, servers={"web": lambda request: Played()}, stores={"notes": {}})
+        self.assertEqual(
+            call(self.plugin, "stray", {}, host).json,
+            [
+                "the tool does not declare `read` or `write`, so it has no directory `workspace`",
+                "the tool does not declare `network`, so it has no HTTP client `web`",
+            ],
+        )
+        host.stores["notes"]["a"] = b"1"
+        for deletes in (False, True):
+            with self.assertRaisesRegex(Denied, "^the store is read-only for this tool: it declares `read`"):
+                call(self.plugin, "peek", {"deletes": deletes}, host)
+        self.assertEqual(host.stores, {"notes": {"a": b"1"}})
+        self.assertEqual(host.directory("workspace"), "/", "outside of a call nothing is held to a tool")
 
     def test_a_generator_writes_until_the_call_is_cancelled(self) -> None:
         host = Host(is_cancelled_after=2)

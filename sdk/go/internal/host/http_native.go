@@ -11,7 +11,12 @@ import (
 type Client struct{}
 
 // OpenClient opens a client: a test plays the server, with net/http/httptest.
-func OpenClient(string) (*Client, error) { return &Client{}, nil }
+func OpenClient(key string) (*Client, error) {
+	if err := script().reach("HTTP client", key, "network"); err != nil {
+		return nil, err
+	}
+	return &Client{}, nil
+}
 
 // Close gives the client back.
 func (*Client) Close() {}

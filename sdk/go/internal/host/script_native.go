@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -22,6 +23,20 @@ type Script struct {
 	Report      func(Progress)
 	Log         func(level uint8, message string)
 	Written     bytes.Buffer
+	// Declares says whether the running tool declares a permission. Nil: it declares them all.
+	Declares func(permission string) bool
+}
+
+// declares says whether the running tool declares a permission.
+func (s *Script) declares(permission string) bool { return s.Declares == nil || s.Declares(permission) }
+
+// reach refuses a handle unless the running tool declares one of the permissions that reach it, as a host does.
+func (s *Script) reach(kind, key string, anyOf ...string) error {
+	if slices.ContainsFunc(anyOf, s.declares) {
+		return nil
+	}
+	names := "`" + strings.Join(anyOf, "` or `") + "`"
+	return Undeclared("the tool does not declare " + names + ", so it has no " + kind + " `" + key + "`")
 }
 
 var (
@@ -85,7 +100,11 @@ func Log(level uint8, _, message string) {
 
 // OpenDirectory returns the path where the standard library finds a directory.
 func OpenDirectory(key string) (string, error) {
-	if path, granted := script().Directories[key]; granted {
+	script := script()
+	if err := script.reach("directory", key, "read", "write"); err != nil {
+		return "", err
+	}
+	if path, granted := script.Directories[key]; granted {
 		return path, nil
 	}
 	return "", NotGranted
@@ -112,13 +131,15 @@ func (*Service) Close() {}
 
 // Bucket is a store.
 type Bucket struct {
-	values map[string][]byte
+	values   map[string][]byte
+	readOnly bool
 }
 
 // OpenBucket opens a store by its key.
 func OpenBucket(key string) (*Bucket, error) {
-	if values, granted := script().Stores[key]; granted {
-		return &Bucket{values}, nil
+	script := script()
+	if values, granted := script.Stores[key]; granted {
+		return &Bucket{values, script.declares("read") && !script.declares("write")}, nil
 	}
 	return nil, &StoreError{Kind: AccessDenied}
 }
@@ -129,14 +150,28 @@ func (*Bucket) Close() {}
 // Get returns a value, or nil where the key has none.
 func (b *Bucket) Get(key string) ([]byte, error) { return slices.Clone(b.values[key]), nil }
 
+// checkWritable refuses a change by a tool that declares no more than reading.
+func (b *Bucket) checkWritable() error {
+	if b.readOnly {
+		return &StoreError{Other, "the store is read-only for this tool: it declares `read` and not `write`"}
+	}
+	return nil
+}
+
 // Set keeps a value.
 func (b *Bucket) Set(key string, value []byte) error {
+	if err := b.checkWritable(); err != nil {
+		return err
+	}
 	b.values[key] = append([]byte{}, value...)
 	return nil
 }
 
 // Delete forgets a value.
 func (b *Bucket) Delete(key string) error {
+	if err := b.checkWritable(); err != nil {
+		return err
+	}
 	delete(b.values, key)
 	return nil
 }

@@ -44,6 +44,12 @@ func (why NoHandle) Error() string {
 	}
 }
 
+// Undeclared says that the tool does not declare the permission that reaches a handle. A host tells it of a call that
+// failed; a script says it at once.
+type Undeclared string
+
+func (why Undeclared) Error() string { return string(why) }
+
 // StoreError is what a store says instead of an answer.
 type StoreError struct {
 	Kind StoreErrorKind

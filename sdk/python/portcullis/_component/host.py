@@ -15,6 +15,8 @@ __all__ = ["ComponentHost", "Err", "names_host", "open_client"]
 
 # How a host begins what it says of a store that would hold too much. The interface has no code for it.
 _FULL = "the store is full"
+# How it begins where a tool that declares `read` and not `write` changes one.
+_READ_ONLY = "the store is read-only"
 _LEVELS = {level: logging.Level[level.name] for level in Level}
 
 
@@ -189,5 +191,7 @@ def _store_failure(key: str, error: Err[wasi_keyvalue_store.Error]) -> Failure:
             return Denied(f"the policy grants no store `{key}` to this tool")
         case wasi_keyvalue_store.Error_Other(text) if text.startswith(_FULL):
             return Failed(text)
+        case wasi_keyvalue_store.Error_Other(text) if text.startswith(_READ_ONLY):
+            return Denied(text)
         case other:
             return Unavailable(other.value)
