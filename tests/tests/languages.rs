@@ -17,6 +17,8 @@ mod readme;
 mod row;
 #[path = "languages/shape.rs"]
 mod shape;
+#[path = "languages/sqlite.rs"]
+mod sqlite;
 #[path = "languages/strangers.rs"]
 mod strangers;
 #[path = "languages/surface.rs"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from . import values
+from . import _sqlite, values
 from .context import Context, Level
 from .failures import Failed, Failure
 from .handles import Writer
@@ -48,7 +48,9 @@ def run(plugin: Plugin, tool: str, arguments: str, host: Host) -> Answer:
             raise Failed(f"the plugin has no tool `{tool}`")
         context = Context(host)
         called = plugin.tools[tool]
-        return _answer(called.run(values.loads(arguments), context), context, called.output_schema is not None)
+        with _sqlite.during(host):
+            value = called.run(values.loads(arguments), context)
+            return _answer(value, context, called.output_schema is not None)
     except Failure:
         raise
     except BaseException as error:

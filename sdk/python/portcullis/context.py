@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from . import _sqlite
 from .failures import Cancelled
 from .handles import Client, Service, Store, Writer
 
@@ -94,7 +95,8 @@ class Context:
         Raises:
             Denied: The policy or a person said no; the text says why.
         """
-        self._host.ask(permission, resource, reason)
+        with _sqlite.asking():
+            self._host.ask(permission, resource, reason)
 
     def directory(self, key: str) -> Directory:
         """The directory that the policy bound to a key of the plugin.

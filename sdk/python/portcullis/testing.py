@@ -10,9 +10,10 @@ def test_counts_files(tmp_path):
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar
 
-from . import answers, values
+from . import _sqlite, answers, values
 from .context import Call, Level
 from .failures import Denied, Failed, Unavailable
 from .outputs import Part
@@ -22,6 +23,14 @@ from .review import Verdict
 __all__ = ["Answer", "Host", "Played", "Sent", "call", "problems", "review"]
 
 T = TypeVar("T")
+
+try:
+    import sqlite3
+except ImportError:
+    # A Python without SQLite has nothing to hold to what a component can do.
+    pass
+else:
+    _sqlite.adapt(sqlite3)
 
 
 @dataclass(frozen=True)
@@ -123,6 +132,12 @@ class Host:
 
     def text(self) -> "_Text":
         return _Text(self.written)
+
+    def is_granted(self, path: str) -> bool:
+        return any(Path(path).is_relative_to(Path(folder).resolve()) for folder in self.directories.values())
+
+    def may_write(self, path: str) -> bool:
+        return self._declared is None or "write" in self._declared
 
     def _check_declared(self, any_of: tuple[Permission, ...], kind: str, key: str) -> None:
         """Refuses a handle unless the running tool declares one of the permissions that reach it, as a host does."""

@@ -13,6 +13,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
+from .. import _sqlite
 from ..failures import Denied, Failure, Unavailable
 from ..framing import Reader
 from ..plugin import Plugin
@@ -28,7 +29,7 @@ _keys: list[str] = []
 
 
 def watch() -> None:
-    """Adapts `http.client` and `socket` as soon as a module imports them, and explains what is not there."""
+    """Adapts `http.client`, `socket` and `sqlite3` as soon as a module imports them, and explains what is not there."""
     sys.meta_path.insert(0, _Watch())
 
 
@@ -92,7 +93,11 @@ def _adapt_client(client: Any) -> None:
     client._create_https_context = lambda http_version: None
 
 
-_ADAPTED: dict[str, Callable[[Any], None]] = {"http.client": _adapt_client, "socket": _close_sockets}
+_ADAPTED: dict[str, Callable[[Any], None]] = {
+    "http.client": _adapt_client,
+    "socket": _close_sockets,
+    "sqlite3": _sqlite.adapt,
+}
 
 
 class _Wire:
