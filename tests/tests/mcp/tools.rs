@@ -150,6 +150,19 @@ fn a_tool_that_can_never_run_is_listed_only_on_request() {
     }
     let reply = desk.client(Era::Modern).call("needy__run", json!({}));
     assert!(reply["content"][0]["text"].as_str().unwrap().contains("`place`"), "{reply}");
+    let index = |arguments: &[&str]| {
+        let page = desk.client_with(Era::Modern, arguments).result("tools/list", json!({}));
+        page["tools"][0]["description"].as_str().unwrap().to_owned()
+    };
+    // The index of plugins counts and names what is listed.
+    let (known, whole) = (index(&["--search"]), index(&["--search", "--list-denied"]));
+    assert!(known.contains("among the 5 that") && known.contains("\n- clerk (4):"), "{known}");
+    assert!(known.contains("\n- guarded (1)") && whole.contains("\n- clerk (7):"), "{known}\n{whole}");
+    for name in ["needy", "unnamed", "good", "echo"] {
+        let line = format!("\n- {name} (");
+        assert!(!known.contains(&line), "{known}");
+    }
+    assert!(whole.contains("\n- needy (1)") && whole.contains("\n- unnamed (1)"), "{whole}");
     let mut search = desk.client_with(Era::Modern, &["--search"]);
     let found = search.call("tools__search", json!({ "query": "clerk note echo needy unnamed run", "limit": 20 }));
     let found = names(&found["structuredContent"]);

@@ -69,7 +69,9 @@ impl Listing {
         let mut index = HashMap::new();
         let short = match how.list {
             ListTools::All => None,
-            ListTools::Search => Some(short_list(&catalog).map(defined)),
+            ListTools::Search => {
+                Some(short_list(&catalog, |plugin, tool| is_shown(host, plugin, tool, how.denied)).map(defined))
+            }
         };
         for (offer, mut name) in catalog.offers().zip(names) {
             if short.iter().flatten().any(|tool| tool.name == name) {
@@ -92,8 +94,13 @@ fn defined(tool: ShortTool) -> Tool {
     Tool::new(tool.name, tool.description, object(&tool.schema)).with_annotations(annotations::of(reach))
 }
 
+/// Whether clients are shown a tool.
+fn is_shown(host: &Host, plugin: &Plugin, tool: &portcullis::Tool, denied: DeniedTools) -> bool {
+    denied == DeniedTools::List || host.may_run(plugin, tool)
+}
+
 fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String, denied: DeniedTools) -> Listed {
-    let shown = denied == DeniedTools::List || host.may_run(&plugin, &tool);
+    let shown = is_shown(host, &plugin, &tool, denied);
     let mut definition = Tool::new(name, tool.description().to_owned(), object(tool.schema().document()))
         .with_annotations(annotations::of(host.reach(&plugin, &tool)));
     if let Some(title) = tool.title() {

@@ -2,7 +2,7 @@
 //! one finds them, and one calls them. No plugin can be called `tools`, so no tool of one can have their names in full.
 
 use portcullis::text::OneLine;
-use portcullis::{Catalog, Plugin};
+use portcullis::{Catalog, Plugin, Tool};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -35,10 +35,13 @@ pub struct ShortTool {
     pub schema: Value,
 }
 
-/// The two tools that stand for all tools of a catalog but the host's own. They change only with the catalog.
-pub fn short_list(catalog: &Catalog) -> [ShortTool; 2] {
+/// Returns the two tools that stand for all tools of a catalog but the host's own and those that are not `shown`. They
+/// change only with the catalog.
+///
+/// A tool that is not shown is not counted either, and a plugin without a tool that is shown is not named.
+pub fn short_list(catalog: &Catalog, shown: impl Fn(&Plugin, &Tool) -> bool) -> [ShortTool; 2] {
     [
-        ShortTool { name: SEARCH, description: search_description(catalog), schema: search_schema() },
+        ShortTool { name: SEARCH, description: search_description(catalog, shown), schema: search_schema() },
         ShortTool { name: CALL, description: CALL_DESCRIPTION.to_owned(), schema: call_schema() },
     ]
 }
@@ -47,9 +50,15 @@ pub fn short_list(catalog: &Catalog) -> [ShortTool; 2] {
 const CALL_DESCRIPTION: &str = "Calls a tool by the name that tools__search gave, with arguments that fit its schema. \
                                 This is the same as to call the tool itself: it may be denied, or wait for a person.";
 
-fn search_description(catalog: &Catalog) -> String {
-    let plugins: Vec<&Plugin> = catalog.plugins().filter(|plugin| !plugin.is_standard()).collect();
-    let tools: usize = plugins.iter().map(|plugin| plugin.tools().count()).sum();
+/// A plugin, and how many of its tools are shown.
+type Counted<'a> = (&'a Plugin, usize);
+
+fn search_description(catalog: &Catalog, shown: impl Fn(&Plugin, &Tool) -> bool) -> String {
+    let counted = |plugin: &Plugin| plugin.tools().filter(|tool| shown(plugin, tool)).count();
+    let plugins = catalog.plugins().filter(|plugin| !plugin.is_standard());
+    let plugins: Vec<Counted<'_>> =
+        plugins.map(|plugin| (plugin, counted(plugin))).filter(|(_, tools)| *tools > 0).collect();
+    let tools: usize = plugins.iter().map(|(_, tools)| tools).sum();
     let mut description = format!(
         "Finds tools by what they do, among the {tools} that this server has, and gives their whole definitions, the \
          best first. It matches words: write what the tool would do as its own description would say it, the verb, the \
@@ -64,14 +73,14 @@ fn search_description(catalog: &Catalog) -> String {
 }
 
 /// The plugins by name: with a few words on each where all of that fits, and otherwise by name alone, as many as fit.
-fn index(plugins: &[&Plugin]) -> String {
-    let lines: String = plugins.iter().map(|plugin| line(plugin)).collect();
+fn index(plugins: &[Counted<'_>]) -> String {
+    let lines: String = plugins.iter().map(line).collect();
     if lines.len() <= INDEX_BYTES_MAX {
         return lines;
     }
     let mut names = String::from("\n");
-    for (told, plugin) in plugins.iter().enumerate() {
-        let name = format!("{} ({})", plugin.name(), plugin.tools().count());
+    for (told, (plugin, tools)) in plugins.iter().enumerate() {
+        let name = format!("{} ({tools})", plugin.name());
         if names.len() + name.len() > INDEX_BYTES_MAX {
             // Writing to a string cannot fail.
             let _ = write!(names, "and {} more", plugins.len() - told);
@@ -83,10 +92,10 @@ fn index(plugins: &[&Plugin]) -> String {
     names
 }
 
-fn line(plugin: &Plugin) -> String {
+fn line((plugin, tools): &Counted<'_>) -> String {
     let words = words(plugin.description());
     let colon = if words.is_empty() { "" } else { ": " };
-    format!("\n- {} ({}){colon}{words}", plugin.name(), plugin.tools().count())
+    format!("\n- {} ({tools}){colon}{words}", plugin.name())
 }
 
 /// The first sentence of a description, or as much of it as there is room for, on one line.

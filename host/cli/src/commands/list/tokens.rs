@@ -68,7 +68,8 @@ fn costs(catalog: &Catalog) -> anyhow::Result<Costs> {
         }
         tools.push(Cost { name: offer.tool.name().to_string(), tokens });
     }
-    let short: u64 = short_list(catalog)
+    // All tools count here, also those that the policy denies.
+    let short: u64 = short_list(catalog, |_, _| true)
         .iter()
         .map(|tool| {
             let function = json!({ "name": tool.name, "description": tool.description, "parameters": tool.schema });
