@@ -10,6 +10,9 @@
 #![allow(clippy::print_stdout, reason = "a measurement is read by a person")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
+#[path = "hoard/everything.rs"]
+mod everything;
+
 use portcullis::{
     BoxFuture, CallFacts, Code, Contract, Host, Key, LimitKind, Reply, Request, Service, ServiceError, served_imports,
 };
@@ -300,7 +303,7 @@ fn measure(name: &str, limits: &str, compare: impl FnOnce(&str, u64, u64, &Reply
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
         let (host, _beside) = open(name, limits).await;
-        let (bytes, reply) = peak(&host, name).await;
+        let (bytes, reply) = peak(&host, Request::new(format!("{name}.run"), "{}")).await;
         compare(name, bytes, host.footprint().per_call_bytes, &reply);
     });
 }
@@ -329,11 +332,11 @@ fn in_children(test: &str, names: &[String]) {
 }
 
 /// Returns by how much a call raises the peak of resident memory above the current resident memory, in bytes.
-async fn peak(host: &Host, name: &str) -> (u64, Reply) {
+async fn peak(host: &Host, request: Request) -> (u64, Reply) {
     // Resets the kernel's peak.
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = status("VmRSS:");
-    let reply = host.call(Request::new(format!("{name}.run"), "{}")).await;
+    let reply = host.call(request).await;
     (status("VmHWM:").saturating_sub(before), reply)
 }
 

@@ -173,7 +173,7 @@ pub(crate) async fn load(
     name: &str,
     bytes: &[u8],
 ) -> anyhow::Result<(Engine, Result<Loaded, LoadError>)> {
-    let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default() })?;
+    let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 })?;
     let progress = CompileProgress::new(&StatusLine::new(context.terminal));
     let shown = PluginName::new(name).ok();
     shown.iter().for_each(|name| progress.compiling(name));

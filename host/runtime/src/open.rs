@@ -22,7 +22,7 @@ use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::{self, PolicySources, UserPolicy};
 use crate::stores::Stores;
 use portcullis_policy::Unattended;
-use portcullis_sandbox::{CodeStore, Compiler, Engine, EngineConfig, Network, REVIEW_SLOTS, TimeSource};
+use portcullis_sandbox::{CodeStore, Compiler, Engine, Network, REVIEW_SLOTS, TimeSource};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::{Mutex, Semaphore, watch};
@@ -218,7 +218,7 @@ impl HostBuilder {
         audit.keep(policy.record().durable);
         let reserved = Reserved::of(policy);
         let calls = self.calls + admission::waiting_runs(self.calls);
-        let engine = Engine::new(&EngineConfig { calls, largest: *reserved.limits() })?;
+        let engine = Engine::new(&reserved.engine(calls))?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
         let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
         let (slots, loading_audit) = (LoadSlots::default(), Arc::clone(&audit));

@@ -9,9 +9,9 @@ use crate::policy_source::Read;
 use cap_std::fs::Dir;
 use portcullis_policy::{
     Binding, ClockResolution, DependencyKey, HttpBinding, Leniency, Limit, Limits, PluginName, Policy, SecretSlot,
-    SecretSource,
+    SecretSource, StoreBinding,
 };
-use portcullis_sandbox::{Network, PathBase, check_secret_file};
+use portcullis_sandbox::{EngineConfig, Network, PathBase, check_secret_file};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -65,7 +65,11 @@ pub struct PolicyStatus {
 
 /// The limits that the engine reserved memory for when the host opened. A later policy must stay below them.
 #[derive(Clone, Copy)]
-pub(crate) struct Reserved(Limits);
+pub(crate) struct Reserved {
+    limits: Limits,
+    /// The longest value of any store, in bytes.
+    store_value_bytes: u64,
+}
 
 /// The limits that determine reserved memory, and how much the transports read.
 const RESERVED_LIMITS: [Limit; 12] = [
@@ -204,19 +208,36 @@ impl Reserved {
     /// Returns, for each limit, the largest value that a call under this policy can have.
     pub(crate) fn of(policy: &Policy) -> Self {
         let of_plugins = policy.plugins().map(|plugin| policy.limits(plugin));
-        Self(of_plugins.fold(policy.default_limits(), |largest, limits| largest.max(&limits)))
+        let limits = of_plugins.fold(policy.default_limits(), |largest, limits| largest.max(&limits));
+        let bindings = policy.plugins().flat_map(|plugin| policy.bindings(plugin).values());
+        let values = bindings.filter_map(|binding| match binding {
+            Binding::Store(store) => Some(store.value_bytes),
+            Binding::Directory(_) | Binding::Http(_) | Binding::Service(_) => None,
+        });
+        // A later policy may bind a first store.
+        Self { limits, store_value_bytes: values.fold(StoreBinding::default().value_bytes, u64::max) }
     }
 
     pub(crate) fn limits(&self) -> &Limits {
-        &self.0
+        &self.limits
+    }
+
+    /// Returns the size of an engine for so many calls at one time.
+    pub(crate) fn engine(&self, calls: u32) -> EngineConfig {
+        let store_value_bytes = usize::try_from(self.store_value_bytes).unwrap_or(usize::MAX);
+        EngineConfig { calls, largest: self.limits, store_value_bytes }
     }
 
     /// Refuses a policy whose calls need more than was reserved: memory that the engine does not have, more than
     /// [`crate::Host::footprint`] returns, or arguments that the transports cut off.
     pub(crate) fn check(&self, policy: &Policy) -> Result<(), OpenError> {
-        let wanted = Self::of(policy).0;
-        match RESERVED_LIMITS.into_iter().find(|limit| wanted.get(*limit) > self.0.get(*limit)) {
-            Some(limit) => Err(OpenError::Unreserved { limit: limit.key() }),
+        let wanted = Self::of(policy);
+        let is_above = |limit: &Limit| wanted.limits.get(*limit) > self.limits.get(*limit);
+        match RESERVED_LIMITS.into_iter().find(is_above) {
+            Some(limit) => Err(OpenError::Unreserved { limit: format!("limits.{}", limit.key()) }),
+            None if wanted.store_value_bytes > self.store_value_bytes => {
+                Err(OpenError::Unreserved { limit: "`value-bytes` of a store".to_owned() })
+            }
             None => Ok(()),
         }
     }

@@ -1,11 +1,10 @@
 //! The engine every store belongs to: its settings, its pool and its linker.
 
-use crate::host_memory::{HANDLE_BYTES, RESOURCE_BYTES};
+use crate::footprint::Footprint;
 use crate::state::State;
 use crate::ticker::{Ticker, Ticking};
 use crate::{contract, filesystem, http, wasi};
 use portcullis_policy::Limits;
-use portcullis_policy::limits::{JSON_MEMORY_FACTOR, JSON_SMALL_TEXT_BYTES};
 use sha2::{Digest, Sha256};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -22,14 +21,14 @@ use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView};
 const WASM_STACK_BYTES: usize = 512 * 1024;
 
 /// A fiber's stack, in bytes. Host functions run on what the guest leaves of it: 1.5 MiB, wasmtime's advice.
-const FIBER_STACK_BYTES: usize = 2 * 1024 * 1024;
+pub(crate) const FIBER_STACK_BYTES: usize = 2 * 1024 * 1024;
 
 /// Linear memory of an idle slot that stays mapped, in bytes. Measured: the most that is still faster, see
 /// `docs/performance.md`.
-const MEMORY_KEEP_RESIDENT_BYTES: usize = 512 * 1024;
+pub(crate) const MEMORY_KEEP_RESIDENT_BYTES: usize = 512 * 1024;
 
 /// Table memory of an idle slot that stays mapped, in bytes.
-const TABLE_KEEP_RESIDENT_BYTES: usize = 64 * 1024;
+pub(crate) const TABLE_KEEP_RESIDENT_BYTES: usize = 64 * 1024;
 
 /// The most bytes of engine structures one core instance or component may need. Measured: enough for CPython.
 const INSTANCE_STRUCTURES_BYTES_MAX: usize = 1024 * 1024;
@@ -48,6 +47,8 @@ pub struct EngineConfig {
     pub calls: u32,
     /// The largest limits any call can have.
     pub largest: Limits,
+    /// The longest value that any store of a call may hold, in bytes; 0 if no call has one.
+    pub store_value_bytes: usize,
 }
 
 /// Why there is no engine.
@@ -65,17 +66,6 @@ impl From<wasmtime::Error> for EngineError {
     fn from(error: wasmtime::Error) -> Self {
         Self(format!("{error:#}"))
     }
-}
-
-/// The most memory an engine can make the process hold, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Footprint {
-    /// One call at its limits: the guest's memory and tables, the stack of its fiber, and what the host holds for it.
-    pub per_call_bytes: u64,
-    /// All calls at once at their limits.
-    pub all_calls_bytes: u64,
-    /// What stays mapped when nothing runs and every slot was used.
-    pub idle_bytes: u64,
 }
 
 /// The engine. Clones share it.
@@ -101,7 +91,7 @@ impl Engine {
         let linker = Arc::new(linker(&engine)?);
         let ticker = Ticker::start(&engine)?;
         let fingerprint = fingerprint(&engine);
-        Ok(Self { engine, linker, ticker, footprint: footprint(config), fingerprint, largest: config.largest })
+        Ok(Self { engine, linker, ticker, footprint: Footprint::of(config), fingerprint, largest: config.largest })
     }
 
     /// The most memory this engine can make the process hold.
@@ -151,7 +141,7 @@ pub(crate) fn compile_settings() -> Config {
     config
 }
 
-fn slots(config: &EngineConfig) -> u32 {
+pub(crate) fn slots(config: &EngineConfig) -> u32 {
     config.calls.saturating_add(REVIEW_SLOTS + DESCRIBE_SLOTS)
 }
 
@@ -173,40 +163,6 @@ fn pool(config: &EngineConfig) -> PoolingAllocationConfig {
     pool.max_core_instance_size(INSTANCE_STRUCTURES_BYTES_MAX);
     pool.max_component_instance_size(INSTANCE_STRUCTURES_BYTES_MAX);
     pool
-}
-
-fn footprint(config: &EngineConfig) -> Footprint {
-    let largest = &config.largest;
-    let slots = u64::from(slots(config));
-    let per_call_bytes = [
-        largest.memory_bytes,
-        largest.table_elements.saturating_mul(size_of::<usize>()),
-        FIBER_STACK_BYTES,
-        largest.transfer_bytes,
-        largest.arguments_bytes,
-        largest.log_bytes,
-        largest.output_bytes,
-        largest.host_memory_bytes,
-        largest.resources.saturating_mul(RESOURCE_BYTES),
-        largest.handles.saturating_mul(HANDLE_BYTES),
-        documents_bytes(largest),
-    ]
-    .into_iter()
-    .fold(0_u64, |sum, bytes| sum.saturating_add(bytes as u64));
-    // The pool keeps `max_unused_warm_slots` of each kind warm, of memories and of tables alike.
-    let kept = MEMORY_KEEP_RESIDENT_BYTES as u64 + TABLE_KEEP_RESIDENT_BYTES as u64;
-    Footprint {
-        per_call_bytes,
-        all_calls_bytes: per_call_bytes.saturating_mul(slots),
-        idle_bytes: kept.saturating_mul(slots),
-    }
-}
-
-/// Returns the bytes of a call's JSON documents that exist at the same time: its arguments, and one that it sends to a
-/// service or receives from one.
-fn documents_bytes(largest: &Limits) -> usize {
-    let document = |text: usize| text.max(JSON_SMALL_TEXT_BYTES).saturating_mul(JSON_MEMORY_FACTOR);
-    document(largest.arguments_bytes).saturating_add(document(largest.arguments_bytes.max(largest.output_bytes)))
 }
 
 fn fingerprint(engine: &wasmtime::Engine) -> [u8; 32] {

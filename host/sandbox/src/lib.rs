@@ -16,6 +16,7 @@ mod directory;
 mod effects;
 mod engine;
 mod filesystem;
+mod footprint;
 mod handles;
 mod host_memory;
 mod http;
@@ -43,7 +44,8 @@ pub use context::{Ask, CallContext, CallHost, OUTPUT_PIECE_BYTES_MAX, OutputFull
 pub use contract::Contract;
 pub use directory::{Directory, DirectoryError, Identity, NarrowError};
 pub use effects::Effects;
-pub use engine::{DESCRIBE_SLOTS, Engine, EngineConfig, EngineError, Footprint, REVIEW_SLOTS};
+pub use engine::{DESCRIBE_SLOTS, Engine, EngineConfig, EngineError, REVIEW_SLOTS};
+pub use footprint::Footprint;
 pub use handles::{Handles, RefusedKeys, Unavailable};
 pub use http::{Client, Exchange, Network, NetworkError, PluginSecrets, Traffic, Unreachable, check_secret_file};
 pub use keyvalue::{STORE_KEY_BYTES_MAX, STORE_OPERATIONS_MAX, STORE_WRITTEN_BYTES_MAX, Store, StoreFault, StorePage};

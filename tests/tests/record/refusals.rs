@@ -79,7 +79,7 @@ async fn a_refusal_that_is_forgotten_is_tried_again() {
         assert!(refusal(&host, "good").contains("compiling it took more than"), "{}", refusal(&host, "good"));
         assert_eq!(tries(), 1, "what exhausted the compiler is not compiled at once again");
     }
-    let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default() }).unwrap();
+    let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 }).unwrap();
     forget_refusal(&site.state(), &guest("good", &Manifest::of("good")), &engine).unwrap();
     drop(site.builder_with(&allow_all(""), shell(&line)).open().await.unwrap());
     assert_eq!(tries(), 2);

@@ -92,6 +92,7 @@ async fn a_policy_that_cannot_be_used_leaves_the_one_in_force_and_is_said_to() {
         ("[plugin.marks]\ndirectory.work = { path = \"state\", access = \"read-only\" }\n", "the state directory"),
         ("[limits]\nmemory = \"128 MiB\"\n", "limits.memory"),
         ("[limits]\nhost-memory = \"64 MiB\"\n", "limits.host-memory"),
+        ("[plugin.marks]\nstore.notes = { value-bytes = \"1 MiB\" }\n", "`value-bytes` of a store"),
     ];
     for (text, why) in broken {
         write(&site, text);

@@ -141,12 +141,10 @@ pub enum OpenError {
         why: String,
     },
     /// A new policy needs more than was reserved when the host opened.
-    #[error(
-        "the policy raises limits.{limit} above what the running host has reserved: restart the host, or lower the limit"
-    )]
+    #[error("the policy raises {limit} above what the running host has reserved: restart the host, or lower the limit")]
     Unreserved {
         /// The limit, as the policy spells it.
-        limit: &'static str,
+        limit: String,
     },
     /// Too many or too few calls at one time.
     #[error("{0} calls at one time: choose 1 to {CALLS_MAX}")]

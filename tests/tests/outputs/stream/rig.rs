@@ -221,7 +221,8 @@ fn largest() -> Limits {
 
 async fn engine() -> &'static Engine {
     static ENGINE: OnceCell<Engine> = OnceCell::const_new();
-    let start = || async { Engine::new(&EngineConfig { calls: 16, largest: largest() }).unwrap() };
+    let start =
+        || async { Engine::new(&EngineConfig { calls: 16, largest: largest(), store_value_bytes: 0 }).unwrap() };
     ENGINE.get_or_init(start).await
 }
 
