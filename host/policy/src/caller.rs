@@ -59,6 +59,23 @@ impl Principal {
         self.0.rsplit_once('/').map(|(parent, _)| Self(Arc::from(parent)))
     }
 
+    /// Returns the principal that all of the path acts for: its first name.
+    ///
+    /// ```
+    /// use portcullis_policy::Principal;
+    ///
+    /// let agent: Principal = "alice/researcher".parse()?;
+    /// assert_eq!(agent.root().as_str(), "alice");
+    /// # Ok::<(), portcullis_policy::PrincipalError>(())
+    /// ```
+    #[must_use]
+    pub fn root(&self) -> Self {
+        match self.0.split_once('/') {
+            Some((root, _)) => Self(Arc::from(root)),
+            None => self.clone(),
+        }
+    }
+
     /// The sub-agent `name` of this principal.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //! principal to each of its plugins in turn. No principal gets them all, and within a principal no plugin.
 
 use super::Applicant;
-use portcullis_policy::PluginName;
+use portcullis_policy::{PluginName, Principal};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
@@ -27,8 +27,8 @@ pub(super) struct RunSlots(Arc<Mutex<SlotTable>>);
 /// Who a slot counts for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SlotKey {
-    /// A sub-agent counts for its principal.
-    principal: Arc<str>,
+    /// A sub-agent counts for its root.
+    principal: Principal,
     plugin: PluginName,
 }
 
@@ -44,9 +44,9 @@ struct SlotTable {
     of_principal: u32,
     /// Maximum slots of one plugin for one principal.
     of_plugin: u32,
-    principals: HashMap<Arc<str>, PrincipalSlots>,
+    principals: HashMap<Principal, PrincipalSlots>,
     /// The principals with calls that wait; the next slot goes to the first one that may have it.
-    turns: VecDeque<Arc<str>>,
+    turns: VecDeque<Principal>,
 }
 
 #[derive(Default)]
@@ -67,9 +67,7 @@ struct PluginSlots {
 
 impl SlotKey {
     pub(super) fn of(applicant: &Applicant<'_>) -> Self {
-        let principal = applicant.principal.as_str();
-        let root = principal.split_once('/').map_or(principal, |(root, _)| root);
-        Self { principal: root.into(), plugin: applicant.plugin.clone() }
+        Self { principal: applicant.principal.root(), plugin: applicant.plugin.clone() }
     }
 }
 
@@ -107,15 +105,6 @@ impl RunSlots {
         }
     }
 
-    /// Hands free slots to calls that wait.
-    fn grant(&self) {
-        loop {
-            let Some((key, waiting)) = self.table().next() else { return };
-            // A call that has stopped waiting gives it back right here.
-            drop(waiting.send(RunSlot { slots: self.clone(), key }));
-        }
-    }
-
     fn table(&self) -> MutexGuard<'_, SlotTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -123,14 +112,16 @@ impl RunSlots {
 
 impl Drop for RunSlot {
     fn drop(&mut self) {
-        self.slots.table().give_back(&self.key);
-        self.slots.grant();
+        let next = self.slots.table().hand_over(&self.key);
+        if let Some((key, waiting)) = next {
+            // If the call has stopped waiting, this drops the slot, which hands it over again.
+            drop(waiting.send(Self { slots: self.slots.clone(), key }));
+        }
     }
 }
 
 impl SlotTable {
-    /// Takes a slot where one is free for this key. Nobody is overtaken: whoever waits has no part left, or there is no
-    /// free slot.
+    /// Takes a slot if one is free for this key. This overtakes no call: if a slot is free, no waiting call may have it.
     fn take(&mut self, key: &SlotKey) -> bool {
         let (of_principal, of_plugin) = (self.of_principal, self.of_plugin);
         if self.free == 0 {
@@ -160,7 +151,7 @@ impl SlotTable {
             principal.turns.push_back(key.plugin.clone());
         }
         if is_first && !self.turns.contains(&key.principal) {
-            self.turns.push_back(Arc::clone(&key.principal));
+            self.turns.push_back(key.principal.clone());
         }
         receiver
     }
@@ -176,7 +167,7 @@ impl SlotTable {
             let Some(principal) = self.principals.get_mut(&name) else { continue };
             let next = if principal.running < of_principal { principal.next(of_plugin) } else { None };
             if !principal.turns.is_empty() {
-                self.turns.push_back(Arc::clone(&name));
+                self.turns.push_back(name.clone());
             }
             if let Some((plugin, waiting)) = next {
                 self.free -= 1;
@@ -186,7 +177,9 @@ impl SlotTable {
         None
     }
 
-    fn give_back(&mut self, key: &SlotKey) {
+    /// Gives a slot back, and takes it for the call whose turn it is. It is one step under one lock, so that no call
+    /// that has just arrived gets the slot first. One slot given back is never enough for two waiting calls.
+    fn hand_over(&mut self, key: &SlotKey) -> Option<(SlotKey, oneshot::Sender<RunSlot>)> {
         self.free += 1;
         if let Some(principal) = self.principals.get_mut(&key.principal) {
             principal.running = principal.running.saturating_sub(1);
@@ -194,18 +187,19 @@ impl SlotTable {
                 plugin.running = plugin.running.saturating_sub(1);
             }
         }
+        self.next()
     }
 
-    fn principal(&mut self, name: &Arc<str>) -> &mut PrincipalSlots {
+    fn principal(&mut self, name: &Principal) -> &mut PrincipalSlots {
         if self.principals.len() >= IDLE_PRINCIPALS_MAX && !self.principals.contains_key(name) {
             self.principals.retain(|_, principal| principal.running > 0 || !principal.turns.is_empty());
         }
-        self.principals.entry(Arc::clone(name)).or_default()
+        self.principals.entry(name.clone()).or_default()
     }
 }
 
 impl PrincipalSlots {
-    /// Takes a slot for the next of its calls that may have one. Forgets the plugins that nobody waits for.
+    /// Takes a slot for the next of its calls that may have one. A plugin without waiting calls loses its turn.
     fn next(&mut self, of_plugin: u32) -> Option<(PluginName, oneshot::Sender<RunSlot>)> {
         for _ in 0..self.turns.len() {
             let name = self.turns.pop_front()?;
@@ -262,10 +256,11 @@ mod tests {
     use super::*;
     use std::future::Future;
     use std::pin::pin;
+    use std::sync::Barrier;
     use std::task::{Context, Poll, Waker};
 
     fn key(principal: &str, plugin: &str) -> SlotKey {
-        SlotKey { principal: principal.into(), plugin: plugin.parse().unwrap() }
+        SlotKey { principal: principal.parse().unwrap(), plugin: plugin.parse().unwrap() }
     }
 
     /// The order in which calls that wait for the one slot get it.
@@ -317,9 +312,42 @@ mod tests {
         for _ in 0..10 * SWEPT_WAITING_MIN {
             assert!(pin!(slots.take(&key)).poll(&mut context).is_pending());
         }
-        let waiting = slots.table().principals["alice"].plugins[&key.plugin].waiting.len();
+        let waiting = slots.table().principals[&key.principal].plugins[&key.plugin].waiting.len();
         assert!(waiting <= 2 * SWEPT_WAITING_MIN, "{waiting}");
         drop(first);
         assert!(matches!(kept.poll(&mut context), Poll::Ready(_)));
+    }
+
+    /// Takes a slot without waiting.
+    fn taken(slots: &RunSlots, principal: &str) -> Option<RunSlot> {
+        let key = key(principal, "plugin");
+        match pin!(slots.take(&key)).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(slot) => Some(slot),
+            Poll::Pending => None,
+        }
+    }
+
+    /// However a new call races with the end of another one, the call that waits is next.
+    #[test]
+    fn a_new_call_does_not_overtake_one_that_waits() {
+        for _ in 0..2000 {
+            let slots = RunSlots::new(1);
+            let (held, first) = (taken(&slots, "a").unwrap(), key("b", "plugin"));
+            let mut waiting = pin!(slots.take(&first));
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(waiting.as_mut().poll(&mut context).is_pending());
+            let barrier = Barrier::new(2);
+            let overtaken = std::thread::scope(|scope| {
+                let late = scope.spawn(|| {
+                    barrier.wait();
+                    (0..100).find_map(|_| taken(&slots, "c"))
+                });
+                barrier.wait();
+                drop(held);
+                late.join().unwrap()
+            });
+            assert!(overtaken.is_none());
+            assert!(waiting.as_mut().poll(&mut context).is_ready());
+        }
     }
 }
