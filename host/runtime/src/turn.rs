@@ -2,18 +2,17 @@
 //!
 //! It is a monitor: a running call that waits for a person lets go of its turn, and takes it again before it goes on.
 
-use crate::admission::Runs;
+use crate::admission::{CallOrder, CallOrderGuard, Runs};
 use crate::catalog::Tool;
 use crate::steering::Steering;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, OwnedSemaphorePermit, RwLock, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// What the calls of one batch share.
 #[derive(Debug)]
 pub(crate) struct Turns {
     places: Arc<Semaphore>,
-    /// Held shared by calls that change nothing, and alone by those that may.
-    order: Arc<RwLock<()>>,
+    order: CallOrder,
 }
 
 /// The turn of one call.
@@ -33,14 +32,8 @@ struct Held {
 /// What a call holds while it is its turn. The fields are there to be dropped.
 #[derive(Debug)]
 struct Guards {
-    _order: Order,
+    _order: CallOrderGuard,
     _place: OwnedSemaphorePermit,
-}
-
-#[derive(Debug)]
-enum Order {
-    Shared { _guard: OwnedRwLockReadGuard<()> },
-    Alone { _guard: OwnedRwLockWriteGuard<()> },
 }
 
 /// Gives a call's turn back when it is dropped.
@@ -48,7 +41,7 @@ pub(crate) struct UntilOver(Arc<Turn>);
 
 impl Turns {
     pub(crate) fn new(at_once: usize) -> Arc<Self> {
-        Arc::new(Self { places: Arc::new(Semaphore::new(at_once)), order: Arc::default() })
+        Arc::new(Self { places: Arc::new(Semaphore::new(at_once)), order: CallOrder::default() })
     }
 
     /// The turn of one more call.
@@ -82,13 +75,10 @@ impl Turn {
     /// Waits until it is this call's turn again. Does nothing where it is.
     pub(crate) async fn resume(&self) {
         let Some(runs) = self.missing() else { return };
-        // The place first: who has one and waits for the order waits for calls that have both. Neither is ever closed.
+        // Take the place first, so that a call that waits for the order only waits for calls that have both. Neither is
+        // ever closed.
         let Ok(place) = Arc::clone(&self.turns.places).acquire_owned().await else { return };
-        let order = Arc::clone(&self.turns.order);
-        let order = match runs {
-            Runs::BesideOthers => Order::Shared { _guard: order.read_owned().await },
-            Runs::Alone => Order::Alone { _guard: order.write_owned().await },
-        };
+        let order = self.turns.order.clone().take(runs).await;
         self.held().turn = Some(Guards { _order: order, _place: place });
     }
 

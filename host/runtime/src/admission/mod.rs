@@ -10,7 +10,7 @@ mod slots;
 use crate::catalog::Tool;
 use cap_std::fs::Dir;
 use lock_file::OrderFiles;
-pub(crate) use order::Runs;
+pub(crate) use order::{CallOrder, CallOrderGuard, Runs};
 use order::{OrderGuard, OrderKey, SessionOrders};
 use portcullis_policy::{PluginName, Principal};
 use slots::{RunSlot, RunSlots, SlotKey};

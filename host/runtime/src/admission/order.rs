@@ -15,13 +15,22 @@ const IDLE_SESSIONS_MAX: usize = 1024;
 
 /// The sessions that have calls, each with its order.
 pub(super) struct SessionOrders {
-    sessions: Mutex<HashMap<(Principal, Arc<str>), SessionOrder>>,
+    sessions: Mutex<HashMap<(Principal, Arc<str>), CallOrder>>,
     /// Where sessions are shared with other processes.
     files: Option<OrderFiles>,
 }
 
-/// Held shared by calls that change nothing, and alone by those that may. First come, first served.
-type SessionOrder = Arc<RwLock<()>>;
+/// An order of calls, such as those of a session or of a batch. Calls that change nothing hold it shared, and those
+/// that may hold it alone. First come, first served. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallOrder(Arc<RwLock<()>>);
+
+/// A call's part in an order, until it is dropped. The fields are there for that.
+#[derive(Debug)]
+pub(crate) enum CallOrderGuard {
+    Shared { _guard: OwnedRwLockReadGuard<()> },
+    Alone { _guard: OwnedRwLockWriteGuard<()> },
+}
 
 /// Which order a call takes, and how.
 #[derive(Clone, Debug)]
@@ -30,7 +39,7 @@ pub(super) struct OrderKey {
     runs: Runs,
 }
 
-/// Beside which calls of its session, or of its batch, a call may run.
+/// With which calls of the same order a call may run at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runs {
     BesideOthers,
@@ -41,13 +50,17 @@ pub(crate) enum Runs {
 #[derive(Debug)]
 pub(super) struct OrderGuard {
     _file: Option<OrderFile>,
-    _memory: MemoryGuard,
+    _memory: CallOrderGuard,
 }
 
-#[derive(Debug)]
-enum MemoryGuard {
-    Shared { _guard: OwnedRwLockReadGuard<()> },
-    Alone { _guard: OwnedRwLockWriteGuard<()> },
+impl CallOrder {
+    /// Waits until a call may run with the others of the order.
+    pub(crate) async fn take(self, runs: Runs) -> CallOrderGuard {
+        match runs {
+            Runs::BesideOthers => CallOrderGuard::Shared { _guard: self.0.read_owned().await },
+            Runs::Alone => CallOrderGuard::Alone { _guard: self.0.write_owned().await },
+        }
+    }
 }
 
 impl OrderKey {
@@ -67,11 +80,7 @@ impl SessionOrders {
     /// # Errors
     /// The lock file of the session cannot be used.
     pub(super) async fn take(&self, OrderKey { session, runs }: &OrderKey) -> io::Result<OrderGuard> {
-        let order = self.of(session);
-        let memory = match runs {
-            Runs::BesideOthers => MemoryGuard::Shared { _guard: order.read_owned().await },
-            Runs::Alone => MemoryGuard::Alone { _guard: order.write_owned().await },
-        };
+        let memory = self.of(session).take(*runs).await;
         let file = match &self.files {
             Some(files) => Some(files.take((&session.0, &session.1), *runs).await?),
             None => None,
@@ -79,16 +88,16 @@ impl SessionOrders {
         Ok(OrderGuard { _file: file, _memory: memory })
     }
 
-    fn of(&self, session: &(Principal, Arc<str>)) -> SessionOrder {
+    fn of(&self, session: &(Principal, Arc<str>)) -> CallOrder {
         let mut orders = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(order) = orders.get(session) {
-            return Arc::clone(order);
+            return order.clone();
         }
         if orders.len() >= IDLE_SESSIONS_MAX {
-            // Whoever holds an order or waits for it has a clone. Clones are made under this lock.
-            orders.retain(|_, order| Arc::strong_count(order) > 1);
+            // A call that holds an order or waits for it has a clone. Clones are made under this lock.
+            orders.retain(|_, order| Arc::strong_count(&order.0) > 1);
         }
-        Arc::clone(orders.entry(session.clone()).or_default())
+        orders.entry(session.clone()).or_default().clone()
     }
 }
 

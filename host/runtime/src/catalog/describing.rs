@@ -3,14 +3,10 @@
 use super::definition;
 use super::file;
 use super::load::LoadError;
+use crate::alone;
 use crate::text::OneLine;
 use portcullis_policy::Limits;
-use portcullis_sandbox::{
-    Ask, CallContext, CallHost, Code, Compiler, Effects, Engine, Manifest, OutputFull, Progress, Stop, Traffic,
-    check_component,
-};
-use std::future::Future;
-use std::pin::Pin;
+use portcullis_sandbox::{CallContext, Code, Compiler, Engine, Manifest, Stop, check_component};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,7 +51,7 @@ pub(crate) async fn examine(
 
 /// Asks a plugin to describe itself.
 pub(super) async fn describe(engine: &Engine, code: &Code) -> Result<Manifest, LoadError> {
-    let ran = engine.describe(code, &limits(), &nobody()).await;
+    let ran = engine.describe(code, &limits(), &context()).await;
     match ran.result {
         Ok(Some(manifest)) => Ok(manifest),
         Ok(None) => Err(LoadError::Unstable),
@@ -99,26 +95,14 @@ fn why(stop: &Stop, log: &[u8]) -> String {
     text
 }
 
-/// The caller of `describe`: it takes no progress report and answers no approval request.
-fn nobody() -> CallContext {
-    struct Nobody;
-    impl CallHost for Nobody {
-        fn report(&self, _: Progress) {}
-        fn ask(&self, _: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
-            Box::pin(std::future::ready(Err("a plugin that describes itself has nobody to ask".to_owned())))
-        }
-        fn write_output(&self, _: &[u8]) -> Result<(), OutputFull> {
-            Err(OutputFull)
-        }
-        fn traffic(&self, _: Traffic) {}
-        fn effects(&self, _: Effects) {}
-    }
+/// The context of a description. It is the same each time, so that a description does not depend on it.
+fn context() -> CallContext {
     CallContext {
         id: Arc::from(""),
         session: Arc::from(""),
         message: None,
         agent: None,
-        host: Arc::new(Nobody),
+        host: alone::host(0),
         approval_time: Duration::from_millis(1),
     }
 }
