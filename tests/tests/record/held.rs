@@ -1,7 +1,7 @@
 //! Another process may hold the log for as long as it likes. Calls wait for it then, and nothing else does.
 
 use crate::desk::{Desk, kinds};
-use portcullis::{Code, Host, Reply, Request};
+use portcullis::{CallState, Code, EventKind, Host, Outcome, Reply, Request};
 use portcullis_tests::{Manifest, Site, allow_all, assert_verifies, guest};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};
@@ -104,6 +104,29 @@ async fn a_call_that_is_dropped_while_the_log_is_held_leaves_both_lines_in_order
     let kinds: Vec<_> = dropped.iter().map(|entry| entry.document["kind"].as_str().unwrap_or_default()).collect();
     assert_eq!(kinds, ["decision", "outcome"]);
     assert_eq!(dropped[1].document["outcome"], "cancelled");
+}
+
+/// A call that is dropped while its outcome waits for the log has ended for subscribers as well.
+#[tokio::test]
+async fn a_call_that_is_dropped_while_its_outcome_waits_is_over_for_subscribers() {
+    let desk = Desk { site: Site::new() };
+    desk.site.plugin("good", &guest("good", &Manifest::of("good")));
+    let host = desk.open_good().await;
+    let mut events = host.events();
+    let held = HeldLog::take(&desk.head());
+    let calling = host.clone();
+    // A call of an unknown tool has no decision: the first entry that it waits for is its outcome.
+    let call = tokio::spawn(async move { calling.call(Request::new("good.none", "{}")).await });
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    call.abort();
+    assert!(call.await.unwrap_err().is_cancelled());
+    held.release();
+    let mut states = Vec::new();
+    while let Ok(Some(event)) = tokio::time::timeout(Duration::from_millis(500), events.next()).await {
+        let EventKind::State(state) = event.kind else { panic!("{event:?}") };
+        states.push(state);
+    }
+    assert!(matches!(states[..], [CallState::Pending, CallState::Ended(Outcome::Invalid)]), "{states:?}");
 }
 
 /// What looks at the log line by line may take its time: calls go on, and what they append is not part of the look.

@@ -42,9 +42,19 @@ pub(crate) struct CallRecord {
     call: Option<Arc<ValidCall>>,
     /// The approval it spends. It ends after everything else is written.
     ticket: Option<Ticket>,
-    finished: bool,
+    ending: RecordEnding,
     /// The approval request that the call has left behind.
     pub(super) approval_request: Option<String>,
+}
+
+/// What dropping a record does.
+enum RecordEnding {
+    /// Records the call as cancelled, and publishes that.
+    Abandoned,
+    /// Publishes this outcome, because its entry is on its way.
+    Recorded(Outcome),
+    /// Nothing. Another record ends the call.
+    Elsewhere,
 }
 
 /// The part that the running call holds as well, to record what is asked in its middle.
@@ -78,7 +88,8 @@ impl CallRecord {
         let (facts, heading, ear) = (Mutex::new(facts), OnceLock::new(), request.ear.clone());
         let shared = Shared { audit, events, ear, id, payloads, facts, heading };
         shared.publish(CallState::Pending);
-        Self { shared: Arc::new(shared), call: None, ticket: None, finished: false, approval_request: None }
+        let ending = RecordEnding::Abandoned;
+        Self { shared: Arc::new(shared), call: None, ticket: None, ending, approval_request: None }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -230,13 +241,13 @@ impl CallRecord {
     /// happened, but nobody is told of it as if all were well.
     pub(super) async fn finish(mut self, reply: Reply) -> Reply {
         let outcome = self.shared.outcome(&reply);
-        // Its line is on its way, also where this future is dropped while it waits.
-        self.finished = true;
+        // Its entry is written also if this future is dropped while it waits.
+        self.ending = RecordEnding::Recorded(reply.outcome());
         let reply = withheld::unless_recorded(reply, outcome.await);
+        self.ending = RecordEnding::Recorded(reply.outcome());
         if let Some(ticket) = self.ticket.take() {
             ticket.finish().await;
         }
-        self.shared.ended(reply.outcome());
         reply
     }
 
@@ -249,8 +260,8 @@ impl CallRecord {
         limits: &Limits,
         answer: Option<Arc<RunningAnswer>>,
     ) -> CallContext {
-        let record =
-            Self { shared: Arc::clone(&self.shared), call: None, ticket: None, finished: true, approval_request: None };
+        let (shared, ending) = (Arc::clone(&self.shared), RecordEnding::Elsewhere);
+        let record = Self { shared, call: None, ticket: None, ending, approval_request: None };
         CallContext {
             id: Arc::from(self.id()),
             session: Arc::clone(&request.origin.session),
@@ -264,9 +275,13 @@ impl CallRecord {
 
 impl Drop for CallRecord {
     fn drop(&mut self) {
-        if !self.finished {
-            self.shared.abandoned();
-            self.shared.ended(Outcome::Cancelled);
+        match self.ending {
+            RecordEnding::Abandoned => {
+                self.shared.abandoned();
+                self.shared.ended(Outcome::Cancelled);
+            }
+            RecordEnding::Recorded(outcome) => self.shared.ended(outcome),
+            RecordEnding::Elsewhere => {}
         }
     }
 }
