@@ -59,15 +59,18 @@ impl CodeStore {
         Some(InUse { _locked: locked, _place: place })
     }
 
-    /// Makes a file to write an entry into, with a name that no other writer of any process has. Its lock tells that it
-    /// is being written.
+    /// Creates a file to write an entry into, which no other writer has. Its lock says that it is being written.
     pub(super) fn begin_entry(&self, name: &str) -> io::Result<(String, std::fs::File)> {
         loop {
             let writer = WRITERS.fetch_add(1, Ordering::Relaxed);
             let unfinished = format!("{name}.{}.{writer}{UNFINISHED}", std::process::id());
             let mut options = OpenOptions::new();
-            options.write(true).create(true).truncate(true).mode(0o600).follow(FollowSymlinks::No);
-            let file = self.directory.open_with(&unfinished, &options)?.into_std();
+            options.write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);
+            let file = match self.directory.open_with(&unfinished, &options) {
+                // A process of this number in another container has it, or an earlier process has left it.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                file => file?.into_std(),
+            };
             flock(&file, FlockOperation::LockExclusive)?;
             // Another host may have removed it before it was locked.
             if rustix::fs::fstat(&file)?.st_nlink > 0 {
