@@ -153,17 +153,11 @@ async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) 
     let ((), read) = tokio::join!(feed, read);
     read?;
     let status = child.wait().await?;
+    let message = || String::from_utf8_lossy(&message).escape_debug().take(MESSAGE_CHARACTERS_MAX).collect::<String>();
     match status.code() {
         Some(0) => Ok(Artefact(artefact)),
-        Some(EXIT_REFUSED) => {
-            let message = String::from_utf8_lossy(&message);
-            Err(Refusal::Uncompilable(message.escape_debug().take(MESSAGE_CHARACTERS_MAX).collect()).into())
-        }
-        Some(EXIT_BROKEN) => {
-            let message = String::from_utf8_lossy(&message);
-            let message: String = message.escape_debug().take(MESSAGE_CHARACTERS_MAX).collect();
-            Err(CompileError::Worker(io::Error::other(message)))
-        }
+        Some(EXIT_REFUSED) => Err(Refusal::Uncompilable(message()).into()),
+        Some(EXIT_BROKEN) => Err(CompileError::Worker(io::Error::other(message()))),
         // Ended by whoever ends programs, and not for what it compiled.
         None if status.signal().is_some_and(|signal| ENDED_BY_OTHERS.contains(&signal)) => {
             Err(CompileError::Worker(io::ErrorKind::Interrupted.into()))

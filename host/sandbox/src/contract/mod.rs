@@ -172,18 +172,10 @@ impl Plugin {
         arguments: &str,
     ) -> wasmtime::Result<manifest::Verdict> {
         let Some(review) = &self.review else { return Ok(manifest::Verdict::Clear) };
-        let instance = self.instance().instantiate_async(&mut *store).await?;
-        let call = (tool, arguments);
-        match &self.handler {
-            Handler::V0_1(_) => {
-                let review: TypedFunc<_, v0_1::Reviewed> = instance.get_typed_func(&mut *store, review)?;
-                Ok(review.call_async(&mut *store, call).await?.0.into())
-            }
-            Handler::V0_2(_) => {
-                let review: TypedFunc<_, v0_2::Reviewed> = instance.get_typed_func(&mut *store, review)?;
-                Ok(review.call_async(&mut *store, call).await?.0.into())
-            }
-        }
+        Ok(match &self.handler {
+            Handler::V0_1(_) => self.call::<v0_1::Reviewed>(store, review, tool, arguments).await?.0.into(),
+            Handler::V0_2(_) => self.call::<v0_2::Reviewed>(store, review, tool, arguments).await?.0.into(),
+        })
     }
 
     /// What it computes that a call would change. A plugin that exports no previewer names nothing.
@@ -194,10 +186,24 @@ impl Plugin {
         arguments: &str,
     ) -> wasmtime::Result<manifest::Preview> {
         let Some(preview) = &self.preview else { return Ok(Ok(Vec::new())) };
-        let instance = self.instance().instantiate_async(&mut *store).await?;
-        let preview: TypedFunc<(&str, &str), v0_2::Previewed> = instance.get_typed_func(&mut *store, preview)?;
-        let (previewed,) = preview.call_async(&mut *store, (tool, arguments)).await?;
+        let (previewed,) = self.call::<v0_2::Previewed>(store, preview, tool, arguments).await?;
         Ok(previewed.map(|changes| changes.into_iter().map(Into::into).collect()).map_err(Into::into))
+    }
+
+    /// Calls an optional export, in an instance of its own.
+    async fn call<Return>(
+        &self,
+        store: &mut Store<State>,
+        export: &ComponentExportIndex,
+        tool: &str,
+        arguments: &str,
+    ) -> wasmtime::Result<Return>
+    where
+        Return: ComponentNamedList + Lift + Send + Sync + 'static,
+    {
+        let instance = self.instance().instantiate_async(&mut *store).await?;
+        let function: TypedFunc<(&str, &str), Return> = instance.get_typed_func(&mut *store, export)?;
+        function.call_async(&mut *store, (tool, arguments)).await
     }
 
     fn instance(&self) -> &InstancePre<State> {

@@ -128,11 +128,11 @@ impl Call {
     /// one than the call leaves, so it cannot be shown in its place.
     pub(crate) fn redact_preview(&self, preview: Preview) -> Preview {
         let changes = preview.map_err(|failure| self.redact_failure(failure))?;
-        let holds = |text: &str| self.redact_text(text.to_owned()) != text;
-        let found = |change: &FileChange| {
-            [&change.directory, &change.path].into_iter().chain(&change.content).any(|text| holds(text))
+        let Some(redactor) = self.outgoing() else { return Ok(changes) };
+        let found = |FileChange { directory, path, content }: &FileChange| {
+            [directory, path].into_iter().chain(content).any(|text| redactor.text(text).is_some())
         };
-        if self.outgoing().is_some() && changes.iter().any(found) {
+        if changes.iter().any(found) {
             return Err(Answered::Denied("it holds a secret that the host guards".to_owned()));
         }
         Ok(changes)
