@@ -192,3 +192,23 @@ fn every_pointer_leads_somewhere() {
         assert!(mismatches.iter().any(|mismatch| mismatch.pointer == pointer), "{pointer} in {mismatches:#?}");
     }
 }
+
+/// The validator makes every error before the first can be read, and copies the value for each alternative of a union.
+/// A small schema could so make the host hold gigabytes for one wrong call.
+#[test]
+fn errors_that_would_take_too_much_memory_are_not_listed() {
+    let alternatives = vec![json!({ "type": "null" }); 1000];
+    let union = json!({ "properties": { "x": { "anyOf": alternatives } } });
+    let names: Vec<String> = (0..1000).map(|number| format!("name{number}")).collect();
+    let required = json!({ "properties": { "x": { "items": { "required": names } } } });
+    for (schema, large) in [(union, json!("x".repeat(100_000))), (required, json!(vec![json!({}); 1000]))] {
+        let [(pointer, message)] = &told(&schema, &json!({ "x": large }))[..] else { panic!("several") };
+        assert!(pointer.is_empty() && message.contains("too large to list what is wrong"), "{message}");
+        // The same mistake in a small document is told.
+        let small = told(&schema, &json!({ "x": if large.is_string() { json!("x") } else { json!([{}]) } }));
+        assert!(!small[0].1.contains("too large"), "{small:?}");
+    }
+    let many = json!({ "x": vec!["x".repeat(100); 5000] });
+    let schema = json!({ "properties": { "x": { "items": { "type": "integer" } } } });
+    assert_eq!(told(&schema, &many).len(), 33, "an ordinary list of mistakes is told");
+}

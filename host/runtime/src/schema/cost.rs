@@ -21,19 +21,90 @@ const HONEST_DEPTH: usize = 4;
 /// Evaluations that may reach one place of a document that is no deeper.
 const HONEST_VISITS_MAX: u64 = 10_000;
 
+/// Maximum memory of the errors of one document, in bytes. The validator makes all of them before the first can be
+/// read. Some 5000 values with a mistake in each fit, and no caller corrects more.
+const ERRORS_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Memory of one error with its paths, in bytes, without what it copies; rounded up.
+const ERROR_BYTES: usize = 512;
+
+/// Memory of one value of a document, in bytes, without its text: half of an object with one member.
+const VALUE_BYTES: usize = 320;
+
+/// Keywords that make no error of their own: they say nothing of a value, or other subschemas do.
+const WITHOUT_ERRORS: [&str; 20] = [
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$id",
+    "$ref",
+    "$schema",
+    "allOf",
+    "default",
+    "definitions",
+    "deprecated",
+    "description",
+    "else",
+    "examples",
+    "if",
+    "items",
+    "properties",
+    "readOnly",
+    "then",
+    "title",
+    "writeOnly",
+];
+
 /// Nodes times property names of a schema: what this analysis costs.
 const CELLS_MAX: usize = 250_000;
 
-/// The most evaluations that can reach one place of a document, by the document's depth.
+/// The most evaluations that can reach one place of a document, by the document's depth, and their errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cost {
     visits: Vec<u64>,
+    errors: ErrorCost,
+}
+
+/// The most that one subschema makes of errors at one value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct ErrorCost {
+    count: usize,
+    /// Memory of these errors, in bytes, with what they copy of the schema.
+    bytes: usize,
+    /// Whether an error copies the value too: that of an alternative of a union does.
+    copies: bool,
+}
+
+impl ErrorCost {
+    fn of(members: &Map<String, Value>) -> Self {
+        let texts = |list: &Value| -> (usize, usize) {
+            let texts = list.as_array().into_iter().flatten().filter_map(Value::as_str);
+            texts.fold((0, 0), |(count, bytes), text| (count + 1, bytes + text.len()))
+        };
+        let dependent = members.get("dependentRequired").and_then(Value::as_object);
+        let lists = members.get("required").into_iter().chain(dependent.into_iter().flat_map(Map::values));
+        let (names, name_bytes) = lists.map(texts).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let copied = ["pattern", "not"].iter().filter_map(|keyword| members.get(*keyword));
+        let copied: usize = copied.map(|value| copies_memory(value, 0)).sum();
+        let count = members.keys().filter(|keyword| !WITHOUT_ERRORS.contains(&keyword.as_str())).count() + names;
+        let copies = members.contains_key("anyOf") || members.contains_key("oneOf");
+        Self { count, bytes: count * ERROR_BYTES + name_bytes + copied, copies }
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self {
+            count: self.count.max(other.count),
+            bytes: self.bytes.max(other.bytes),
+            copies: self.copies || other.copies,
+        }
+    }
 }
 
 impl Cost {
     /// Analyses a schema.
     pub(super) fn of(schema: &Value) -> Result<Self, SchemaError> {
-        let mut graph = Graph { root: schema, indices: HashMap::new(), nodes: Vec::new() };
+        let errors = ErrorCost::default();
+        let mut graph = Graph { root: schema, indices: HashMap::new(), nodes: Vec::new(), errors };
         graph.add(schema)?;
         let order = graph.order()?;
         let visits = graph.visits(&order)?;
@@ -42,7 +113,7 @@ impl Cost {
                 "checking one value could take too many steps: its references or alternatives multiply".into(),
             );
         }
-        Ok(Self { visits })
+        Ok(Self { visits, errors: graph.errors })
     }
 
     /// Whether a document with this many values, nested this deep, can be checked.
@@ -50,6 +121,29 @@ impl Cost {
         let visits = self.visits[depth.min(JSON_DEPTH_MAX)];
         visits.saturating_mul(values as u64) <= STEPS_MAX
     }
+
+    /// Whether all errors of a document that does not match fit in memory. It has this many values, nested this deep.
+    pub(super) fn allows_errors(&self, document: &Value, values: usize, depth: usize) -> bool {
+        let ErrorCost { count, bytes, copies } = self.errors;
+        let visits = usize::try_from(self.visits[depth.min(JSON_DEPTH_MAX)]).unwrap_or(usize::MAX);
+        let copied = if copies { count.saturating_mul(copies_memory(document, 0)) } else { 0 };
+        visits.saturating_mul(values.saturating_mul(bytes).saturating_add(copied)) <= ERRORS_BYTES_MAX
+    }
+}
+
+/// Returns the memory of one copy of a value and of each value in it, in bytes. A value below others is part of their
+/// copies too: `around` says how many they are.
+fn copies_memory(value: &Value, around: usize) -> usize {
+    let (text, below): (usize, usize) = match value {
+        Value::String(text) => (text.len(), 0),
+        Value::Array(items) => (0, items.iter().map(|item| copies_memory(item, around + 1)).sum()),
+        Value::Object(members) => {
+            let names = members.keys().map(String::len).sum();
+            (names, members.values().map(|member| copies_memory(member, around + 1)).sum())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => (0, 0),
+    };
+    (VALUE_BYTES + text) * (around + 1) + below
 }
 
 /// What a step down in a document is called. Exactly one label fits each step.
@@ -89,6 +183,8 @@ struct Graph<'a> {
     root: &'a Value,
     indices: HashMap<*const Value, usize>,
     nodes: Vec<Node<'a>>,
+    /// The most of any of them.
+    errors: ErrorCost,
 }
 
 impl<'a> Graph<'a> {
@@ -107,6 +203,7 @@ impl<'a> Graph<'a> {
 
     fn node(&mut self, members: &'a Map<String, Value>) -> Result<Node<'a>, SchemaError> {
         let mut node = Node::default();
+        self.errors = self.errors.max(ErrorCost::of(members));
         if let Some(reference) = members.get("$ref") {
             let target = self.resolve(reference.as_str().unwrap_or_default())?;
             node.same.push(self.add(target)?);

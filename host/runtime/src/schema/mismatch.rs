@@ -3,13 +3,12 @@
 //! The validator only says of a union that no alternative matches. A caller needs the alternative that was probably
 //! meant, and the member in it that is wrong.
 
+use super::ERROR_BYTES_MAX;
 use crate::nearest::nearest;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
-
-/// Maximum length of one error, in bytes.
-const ERROR_BYTES_MAX: usize = 400;
+use std::collections::HashSet;
 
 /// How much of a wrong value is quoted, in bytes: enough to recognise it.
 const VALUE_BYTES_MAX: usize = 80;
@@ -34,7 +33,7 @@ pub struct Mismatch {
 
 impl Mismatch {
     pub(super) fn new(pointer: impl Into<String>, message: String) -> Self {
-        Self { pointer: pointer.into(), message: cut(message) }
+        Self { pointer: pointer.into(), message: shortened(message, ERROR_BYTES_MAX) }
     }
 }
 
@@ -128,35 +127,22 @@ impl Union<'_, '_> {
     /// The value that would choose an alternative, and all that it may be.
     fn tell_values(&self, place: &str) -> Mismatch {
         let at_place = self.alternatives.iter().flatten().filter(|error| error.instance_path().as_str() == place);
-        let mut values: Vec<String> = Vec::new();
-        let mut wrong = &Value::Null;
-        for error in at_place {
-            for value in allowed(error) {
-                wrong = error.instance().as_ref();
-                if !values.contains(&value) {
-                    values.push(value);
-                }
-            }
-        }
-        Mismatch::new(place, not_allowed(wrong, &values))
+        let at_place = at_place.map(|error| (error, allowed(error))).filter(|(_, values)| !values.is_empty());
+        let (errors, values): (Vec<_>, Vec<_>) = at_place.unzip();
+        let wrong = errors.last().map_or(&Value::Null, |error| error.instance().as_ref());
+        Mismatch::new(place, not_allowed(wrong, &distinct(values.into_iter().flatten())))
     }
 
     fn tell_types(&self) -> Mismatch {
-        let mut types: Vec<String> = Vec::new();
-        for error in self.alternatives.iter().flatten() {
-            let ValidationErrorKind::Type { kind } = error.kind() else { continue };
-            let expected: Vec<_> = match kind {
-                TypeKind::Single(kind) => vec![*kind],
-                TypeKind::Multiple(kinds) => (*kinds).into_iter().collect(),
-            };
-            for kind in expected {
-                let name = kind.to_string();
-                if !types.contains(&name) {
-                    types.push(name);
-                }
+        let types = self.alternatives.iter().flatten().flat_map(|error| match error.kind() {
+            ValidationErrorKind::Type { kind: TypeKind::Single(kind) } => vec![kind.to_string()],
+            ValidationErrorKind::Type { kind: TypeKind::Multiple(kinds) } => {
+                (*kinds).into_iter().map(|kind| kind.to_string()).collect()
             }
-        }
-        let message = format!("{} is not of type {}", quoted(self.error.instance()), types.join(" or "));
+            _ => Vec::new(),
+        });
+        let types = distinct(types).join(" or ");
+        let message = format!("{} is not of type {types}", quoted(self.error.instance()));
         Mismatch::new(self.error.instance_path().as_str(), message)
     }
 
@@ -183,6 +169,12 @@ fn allowed(error: &ValidationError<'_>) -> Vec<String> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Leaves out texts that came before.
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut known = HashSet::new();
+    texts.filter(|text| known.insert(text.clone())).collect()
 }
 
 fn not_allowed(wrong: &Value, values: &[String]) -> String {
@@ -238,18 +230,13 @@ fn listed(values: &[String]) -> String {
 
 /// The beginning of a value as JSON.
 fn quoted(value: &Value) -> String {
-    let mut text = value.to_string();
-    if text.len() > VALUE_BYTES_MAX {
-        text.truncate(text.floor_char_boundary(VALUE_BYTES_MAX));
-        text.push('…');
-    }
-    text
+    shortened(value.to_string(), VALUE_BYTES_MAX)
 }
 
-/// Cuts a text to the size of one error.
-pub(super) fn cut(mut text: String) -> String {
-    if text.len() > ERROR_BYTES_MAX {
-        text.truncate(text.floor_char_boundary(ERROR_BYTES_MAX));
+/// Cuts a text, with an ellipsis where something is missing.
+pub(super) fn shortened(mut text: String, bytes_max: usize) -> String {
+    if text.len() > bytes_max {
+        text.truncate(text.floor_char_boundary(bytes_max));
         text.push('…');
     }
     text

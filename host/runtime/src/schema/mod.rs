@@ -14,6 +14,9 @@ use serde_json::Value;
 /// Compiled size of one regular expression, in bytes. Enough for any pattern a person would write.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
+/// Maximum length of one error, in bytes.
+const ERROR_BYTES_MAX: usize = 400;
+
 /// The most errors that are told at once: more do not help to correct a call.
 const ERRORS_TOLD_MAX: usize = 32;
 
@@ -71,7 +74,7 @@ impl Schema {
             .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
             .offline()
             .build(&document)
-            .map_err(|error| SchemaError::Invalid(mismatch::cut(error.to_string())))?;
+            .map_err(|error| SchemaError::Invalid(mismatch::shortened(error.to_string(), ERROR_BYTES_MAX)))?;
         Ok(Self { document, validator, cost, absent: false })
     }
 
@@ -113,8 +116,9 @@ impl Schema {
         self.cost.allows(values, depth) && self.validator.is_valid(document)
     }
 
-    /// Every way in which a document does not match, the first few in words; none if it matches. A document that would
-    /// cost too much to check does not match.
+    /// Returns every way in which a document does not match, the first few in words; none if it matches. A document
+    /// that would cost too much to check does not match. If its errors could take too much memory, there is one for
+    /// all of it.
     pub fn mismatches(&self, document: &Value) -> Vec<Mismatch> {
         let (values, depth) = json::extent(document);
         if !self.cost.allows(values, depth) {
@@ -123,6 +127,10 @@ impl Schema {
         }
         if self.validator.is_valid(document) {
             return Vec::new();
+        }
+        if !self.cost.allows_errors(document, values, depth) {
+            let message = "does not match the schema, and is too large to list what is wrong: pass less at once";
+            return vec![Mismatch::new("", message.to_owned())];
         }
         let mut errors = self.validator.iter_errors(document);
         let mut told: Vec<Mismatch> =
