@@ -1,6 +1,6 @@
 //! What a policy would have to say so that a tool could run: lines to paste, for the person who writes the policy.
 
-use portcullis::policy::{Access, DependencyKey, Permission, Permissions, PluginName, Policy};
+use portcullis::policy::{Access, DependencyKey, Permission, Permissions, Policy};
 use portcullis::{DependencyKind, Host, Manifest, Plugin, Reply, Tool};
 use serde::Serialize;
 use std::fmt::Write;
@@ -42,7 +42,7 @@ pub(crate) fn of_tool(host: &Host, plugin: &Plugin, tool: &Tool) -> Option<Strin
         rule: lacks_rule(&policy, tool).then(|| tool.name().to_string()),
         bindings: keys.map(|(key, dependency)| binding(dependency.kind, key.as_str(), access)).collect(),
     };
-    lacking.lines(plugin.name().as_str(), has_table(&policy, plugin.name()))
+    lacking.lines(plugin.name().as_str(), policy.has_section(plugin.name()))
 }
 
 /// The lines that the tool of a denied reply lacks.
@@ -62,7 +62,7 @@ pub(crate) fn of_plugin(host: &Host, plugin: &Plugin) -> Option<String> {
         rule: plugin.tools().any(|tool| lacks_rule(&policy, tool)).then(|| format!("{}.*", plugin.name())),
         bindings: unbound.map(|(key, dependency)| binding(dependency.kind, key.as_str(), access(all))).collect(),
     };
-    lacking.lines(plugin.name().as_str(), has_table(&policy, plugin.name()))
+    lacking.lines(plugin.name().as_str(), policy.has_section(plugin.name()))
 }
 
 /// The lines that a plugin with handles needs in an empty policy. Its names have passed the gate of the catalog.
@@ -82,19 +82,6 @@ fn lacks_rule(policy: &Policy, tool: &Tool) -> bool {
     !policy.may_permit(tool.name(), permissions, hints) && !policy.forbids(tool.name(), permissions, hints)
 }
 
-/// Whether the policy says something of the plugin beside rules, and so has a table of it: TOML refuses a second one.
-fn has_table(policy: &Policy, plugin: &PluginName) -> bool {
-    // No plugin can have the name `tools`, so its limits are those of a plugin without a table.
-    let empty = Policy::deny_all();
-    let Ok(absent) = PluginName::new("tools") else { return true };
-    !policy.bindings(plugin).is_empty()
-        || !policy.config(plugin).is_empty()
-        || policy.clock(plugin) != empty.clock(plugin)
-        || policy.repair(plugin) != empty.repair(plugin)
-        || policy.unvalidated(plugin) != empty.unvalidated(plugin)
-        || policy.limits(plugin) != policy.limits(&absent)
-}
-
 fn access(permissions: Permissions) -> Access {
     if permissions.contains(Permission::Write) { Access::ReadWrite } else { Access::ReadOnly }
 }
@@ -110,7 +97,7 @@ fn binding(kind: DependencyKind, key: &str, access: Access) -> String {
 }
 
 impl Lacking {
-    fn lines(&self, plugin: &str, has_table: bool) -> Option<String> {
+    fn lines(&self, plugin: &str, has_section: bool) -> Option<String> {
         let mut lines = String::new();
         // Writing to a string cannot fail.
         if let Some(tool) = &self.rule {
@@ -118,7 +105,7 @@ impl Lacking {
         }
         if !self.bindings.is_empty() {
             let separator = if lines.is_empty() { "" } else { "\n" };
-            let heading = if has_table { format!("# in [plugin.{plugin}]") } else { format!("[plugin.{plugin}]") };
+            let heading = if has_section { format!("# in [plugin.{plugin}]") } else { format!("[plugin.{plugin}]") };
             let _ = write!(lines, "{separator}{heading}\n{}\n", self.bindings.join("\n"));
         }
         (!lines.is_empty()).then_some(lines)
@@ -128,6 +115,7 @@ impl Lacking {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portcullis::policy::PluginName;
 
     #[test]
     fn lines_are_toml_that_a_policy_takes() {

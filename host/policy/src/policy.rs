@@ -130,6 +130,11 @@ impl Policy {
         self.named.iter()
     }
 
+    /// Returns whether a section of the policy is about a plugin, whatever it says. TOML permits one in each text.
+    pub fn has_section(&self, plugin: &PluginName) -> bool {
+        self.plugins.contains_key(plugin)
+    }
+
     /// A plugin, with the plugins that a rule spells out together with it. Only where all of them are loaded can
     /// [`Policy::dead_rule`] judge such a rule.
     pub fn named_with(&self, plugin: &PluginName) -> BTreeSet<PluginName> {

@@ -36,9 +36,11 @@ fn only_what_is_lacking_is_printed() {
     let (desk, arguments) = (Desk::new(ALLOW), json!({ "path": "poem.txt" }));
     assert_eq!(lines(&desk.call("files.read", &arguments, 3)), BINDING);
     // A second table of the same plugin would be refused.
-    desk.policy(&format!("{ALLOW}[plugin.files]\nlimits = {{ time = \"5 s\" }}\n"));
     let expected = BINDING.replace("[plugin.files]", "# in [plugin.files]");
-    assert_eq!(lines(&desk.call("files.read", &arguments, 3)), expected);
+    for table in ["limits = { time = \"5 s\" }\n", "clock = \"coarse\"\n", ""] {
+        desk.policy(&format!("{ALLOW}[plugin.files]\n{table}"));
+        assert_eq!(lines(&desk.call("files.read", &arguments, 3)), expected, "{table}");
+    }
     // No line lifts a rule that denies.
     desk.policy(&format!("{BINDING}[[rule]]\ntool = \"files.*\"\ndecision = \"deny\"\n").replace("PATH", "work"));
     let denied = desk.call("files.read", &arguments, 3);
