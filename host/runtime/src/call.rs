@@ -28,7 +28,7 @@ pub(crate) use grant::{
 };
 pub(crate) use preview::preview_limits;
 pub(crate) use record::CallRecord;
-pub(crate) use redecide::redecide_left;
+pub(crate) use redecide::{DecidedRequests, redecide_left};
 pub(crate) use shape::{Flaw, check as check_answer};
 pub(crate) use validate::{ValidCall, is_callable};
 

@@ -4,7 +4,7 @@ use crate::admission::Admissions;
 use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::audit::AuditLog;
 use crate::batch::{self, Batch};
-use crate::call::{self, Reach, Rejection};
+use crate::call::{self, DecidedRequests, Reach, Rejection};
 use crate::catalog::{Catalog, Loader, Plugin, Seen, Tool};
 use crate::events::{Events, Publisher};
 use crate::explain::Explained;
@@ -28,7 +28,7 @@ use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, 
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{self, Arc};
 use tokio::sync::{Mutex, Semaphore, watch};
 
 /// A host. Clones share it.
@@ -57,6 +57,8 @@ pub(crate) struct Inner {
     pub(crate) loader: Arc<Loader>,
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) approvals: Approvals,
+    /// The requests without a waiting call that the catalog in force has decided on.
+    pub(crate) decided_left: sync::Mutex<DecidedRequests>,
     /// This process, as the audit log and the ledger name it.
     pub(crate) owner: Arc<Owner>,
     /// Who answers approval requests. If `None`, the policy decides.

@@ -245,6 +245,7 @@ impl HostBuilder {
             loader,
             audit,
             approvals,
+            decided_left: Default::default(),
             owner,
             channel: self.channel,
             approval_options: self.approval_options,

@@ -14,6 +14,7 @@ use crate::text::cut;
 use portcullis_policy::Principal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 /// The inputs of the decision to ask an approver, apart from the call and the rules.
@@ -92,31 +93,39 @@ impl LeftCall {
 
 impl Approvals {
     /// Withdraws the requests that no call waits for, that were made under a policy from `policy_source`, and for which
-    /// `obsolete` returns a reason. Their callers have to make the calls again.
+    /// `obsolete` returns a reason. Their callers have to make the calls again. Leaves out the ids in `decided`, and
+    /// returns the ids that stay.
     ///
     /// # Errors
     /// The ledger or the audit log cannot be read or written.
     pub(crate) fn withdraw_left(
         &self,
         policy_source: &str,
+        decided: &HashSet<String>,
         obsolete: impl Fn(&LeftCall) -> Option<String>,
-    ) -> Result<(), ApprovalError> {
-        let mut withdrawn = Vec::new();
-        for id in self.shared.ledger.look(|change| change.waiting_call_ids())? {
+    ) -> Result<HashSet<String>, ApprovalError> {
+        let ids = self.shared.ledger.look(|change| change.waiting_call_ids())?;
+        let (mut stay, mut withdrawn) = (HashSet::new(), Vec::new());
+        for id in ids {
+            if decided.contains(&id) {
+                stay.insert(id);
+                continue;
+            }
             // Read one at a time, so that calls which need the ledger do not wait for all of them.
-            let row = self.shared.ledger.look(|change| self.left_behind(change, &id))?;
+            let Some(row) = self.shared.ledger.look(|change| self.left_behind(change, &id))? else { continue };
             // A row that cannot be read gives no right, and `list` reports it.
-            let left = row.and_then(|row| LeftCall::of(&row, policy_source).ok().flatten());
-            if let Some(why) = left.and_then(|left| obsolete(&left)) {
-                withdrawn.push((id, why));
+            let left = LeftCall::of(&row, policy_source).ok().flatten();
+            match left.and_then(|left| obsolete(&left)) {
+                Some(why) => withdrawn.push((id, why)),
+                None => drop(stay.insert(id)),
             }
         }
-        if withdrawn.is_empty() {
-            return Ok(());
+        if !withdrawn.is_empty() {
+            self.change(Durable::Machine, |change| {
+                withdrawn.iter().try_for_each(|(id, why)| self.withdraw(change, id, cut(why, NOTE_BYTES_MAX)))
+            })?;
         }
-        self.change(Durable::Machine, |change| {
-            withdrawn.iter().try_for_each(|(id, why)| self.withdraw(change, id, cut(why, NOTE_BYTES_MAX)))
-        })
+        Ok(stay)
     }
 
     fn withdraw(&self, change: &Change<'_>, id: &str, why: &str) -> Result<(), ApprovalError> {

@@ -16,7 +16,8 @@ use crate::reply::Code;
 use crate::request::{Origin, Request};
 use portcullis_policy::{Decision, ToolName};
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError, Weak};
 
 /// A call with an open approval request, and everything that a new policy needs to decide on it.
 struct AskedCall<'a> {
@@ -129,6 +130,14 @@ impl ValidCall {
     }
 }
 
+/// The approval requests without a waiting call that were decided again under a catalog. The same catalog would decide
+/// the same, so each of them is read once.
+#[derive(Default)]
+pub(crate) struct DecidedRequests {
+    under: Weak<Catalog>,
+    ids: HashSet<String>,
+}
+
 /// Decides again, under the policy in force, on every approval request that no call waits for and that was made under
 /// an earlier version of this policy. Withdraws the requests that the policy does not ask for.
 ///
@@ -137,9 +146,14 @@ impl ValidCall {
 pub(crate) async fn redecide_left(host: &Arc<Inner>) -> Result<(), ApprovalError> {
     let host = Arc::clone(host);
     blocking(move || {
+        let mut decided = host.decided_left.lock().unwrap_or_else(PoisonError::into_inner);
         let catalog = host.catalog();
+        if !std::ptr::eq(decided.under.as_ptr(), Arc::as_ptr(&catalog)) {
+            *decided = DecidedRequests { under: Arc::downgrade(&catalog), ids: HashSet::new() };
+        }
         let obsolete = |left: &LeftCall| obsolete(&catalog, left);
-        host.approvals.withdraw_left(&catalog.policy.source, obsolete)
+        decided.ids = host.approvals.withdraw_left(&catalog.policy.source, &decided.ids, obsolete)?;
+        Ok(())
     })
     .await
 }
