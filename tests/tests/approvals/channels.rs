@@ -1,7 +1,9 @@
 //! Several ways to answer one question: the first answer counts, whoever gives it, and a question nobody waits for any
 //! more is gone. P02 to P04.
 
-use crate::desk::{ASK, Desk, GRANT, alone, eventually, mark, numbered, open, policy, policy_with, the_question};
+use crate::desk::{
+    ASK, Desk, GRANT, alone, eventually, eventually_async, mark, numbered, open, policy, policy_with, the_question,
+};
 use crate::people::{Person, Thinker, no};
 use portcullis::{Answer, ApprovalError, Approvals, Cancellation, Code, Covers, Host, Onward, Status, Steering};
 use portcullis::{Batch, Reply};
@@ -228,7 +230,8 @@ async fn a_dropped_call_withdraws_its_question() {
 }
 
 async fn is_withdrawn(desk: &Desk, host: &Host, id: &str) {
-    assert_eq!(host.approvals().question(id).unwrap().status, Status::Withdrawn);
+    let status = || host.approvals().question(id).unwrap().status;
+    eventually_async("the withdrawal", || (status() == Status::Withdrawn).then_some(())).await;
     let late = desk.approvals().answer(id, &Answer::Yes);
     assert!(matches!(late, Err(ApprovalError::Settled(Status::Withdrawn))), "{late:?}");
     assert!(matches!(host.resume(id).await, Err(ApprovalError::Settled(Status::Withdrawn))));

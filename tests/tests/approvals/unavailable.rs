@@ -1,12 +1,18 @@
 //! A ledger that cannot be written: nothing runs that a person would have to be asked about, and no answer has an
 //! effect. P27; invariant 6.
 
-use crate::desk::{ALLOW, Desk, left_behind, mark, numbered, policy};
+use crate::desk::{
+    ALLOW, ASK, Desk, eventually_async, left_behind, mark, numbered, open, policy, the_question,
+};
 use crate::people::{Person, no};
 use portcullis::{Answer, Answering, ApprovalError, Approver, Code, Covers, Host, Outcome, Question, Request, Status};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Much less than the time for which a thread waits for another process that changes the ledger.
+const HELD_MAX: Duration = Duration::from_secs(5);
 
 /// Keeps every other hand from writing, as long as it is held: what a full or read-only disk does as well.
 pub(crate) fn refuse_writes(state: &Path) {
@@ -58,6 +64,37 @@ async fn nothing_is_asked_and_nothing_runs_while_the_ledger_cannot_be_written() 
     assert_eq!(asking.call(mark(4)).await.code, Code::Completed);
     assert_eq!(headless.resume(&id).await.unwrap().code, Code::Completed);
     assert_eq!(desk.marks().into_keys().collect::<Vec<_>>(), [numbered(3), numbered(4), numbered(9)]);
+    desk.verifies();
+}
+
+/// The runtime of this test has one worker: while that one is blocked, nothing else of the test runs.
+#[tokio::test]
+async fn a_process_that_holds_the_ledger_blocks_no_worker() {
+    let desk = Desk::new();
+    let host = open(desk.site.builder(&policy(ASK)).answered_elsewhere()).await;
+    let call = |number| {
+        let host = host.clone();
+        tokio::spawn(async move { host.call(mark(number)).await })
+    };
+    let waits = call(1);
+    let id = the_question(host.approvals()).await;
+    let holder = Connection::open(desk.site.state().join("ledger.sqlite")).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let began = Instant::now();
+    // Its question cannot be written yet. The other call looks for its answer meanwhile, and is then dropped.
+    let asks = call(2);
+    for _ in 0..50 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    waits.abort();
+    assert!(waits.await.unwrap_err().is_cancelled());
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    assert!(began.elapsed() < HELD_MAX, "a worker was blocked: {:?}", began.elapsed());
+    holder.execute_batch("ROLLBACK").unwrap();
+    let status = || host.approvals().question(&id).unwrap().status;
+    eventually_async("the withdrawal", || (status() == Status::Withdrawn).then_some(())).await;
+    assert_ne!(the_question(host.approvals()).await, id);
+    asks.abort();
     desk.verifies();
 }
 

@@ -1,7 +1,7 @@
 //! A site with the clerk in it, whose notes tell how often it ran, and servers of it.
 
 use crate::client::PATIENCE;
-use portcullis::{Approvals, Host, HostBuilder, OpenQuestion};
+use portcullis::{Approvals, Host, HostBuilder, OpenQuestion, Status};
 use portcullis_mcp::{ClientAnswers, Server, ServerOptions};
 use portcullis_tests::{Site, built_guest, shipped_plugin};
 use std::fs;
@@ -122,6 +122,15 @@ impl Office {
                 return;
             }
             assert!(Instant::now() < late, "{ended:?} and not {outcomes:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Waits until its one question is withdrawn.
+    pub(crate) async fn withdrawn(&self) {
+        let late = Instant::now() + PATIENCE;
+        while self.questions()[0].status != Status::Withdrawn {
+            assert!(Instant::now() < late, "{:?}", self.questions());
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }

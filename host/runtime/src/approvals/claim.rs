@@ -4,17 +4,16 @@ use super::answer::{NOTE_BYTES_MAX, covered};
 use super::binding::Binding;
 use super::concern::{Concern, unseen};
 use super::{ApprovalError, Approvals, Body};
-use crate::ledger::{Durable, Status, Step, Subject, now};
+use crate::ledger::{Durable, Status, Step, Subject, drop_blocking, now};
 use crate::request::Request;
 use crate::text::cut;
 use serde_json::{Map, Value};
-use tokio::runtime::Handle;
 
 /// A spent approval whose call has begun. When it is dropped, its approval request is done. Only a process that dies
 /// leaves the request as running.
 pub(crate) struct Ticket(Option<SpentApproval>);
 
-/// What a ticket stands for. Writes to the ledger when it is dropped, so it is dropped where a thread may block.
+/// The approval of a ticket. It writes to the ledger when it is dropped, so drop it on a thread that may block.
 struct SpentApproval {
     approvals: Approvals,
     id: String,
@@ -38,11 +37,8 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let Some(spent) = self.0.take() else { return };
-        match Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(move || drop(spent))),
-            // Outside of a runtime there is no worker to block.
-            Err(_) => drop(spent),
+        if let Some(spent) = self.0.take() {
+            drop_blocking(spent);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::{ApprovalError, Approvals, Channel, OpenQuestion};
 use crate::approver::{Answer, Question};
 use crate::audit::Kind;
 use crate::call::Rejection;
-use crate::ledger::{Change, Durable, Status, Step, Subject, blocking};
+use crate::ledger::{Durable, Status, Step, Subject, blocking, drop_blocking};
 use std::future::Future;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
@@ -97,6 +97,7 @@ impl Waiting {
                     if matches!(stopped, Ok(Asked::Redecided)) {
                         self.why = "a new policy decides on the call";
                     }
+                    self.withdraw().await;
                     return stopped.map(Ended::Asked);
                 }
                 Woken::Answered(answer, turn) => {
@@ -105,13 +106,31 @@ impl Waiting {
                 }
                 Woken::Late => self.late().await?,
                 Woken::Leave => return Ok(Ended::Asked(self.leave(WaitingFor::Caller))),
-                Woken::Look => match self.look(&mut seen)? {
+                Woken::Look => match self.look(&mut seen).await? {
                     Some(status) => status,
                     None => continue,
                 },
             };
             return self.settle(status).await;
         }
+    }
+
+    /// Stops waiting. Returns when the request is withdrawn, unless another call waits for it.
+    async fn withdraw(mut self) {
+        self.attendance = None;
+        if let Some(withdrawal) = self.withdrawal() {
+            // A runtime that shuts down drops it all the same.
+            let _ = tokio::task::spawn_blocking(move || drop(withdrawal)).await;
+        }
+    }
+
+    /// Takes what withdraws the request. None if it was answered, or if another process owns it.
+    fn withdrawal(&mut self) -> Option<Withdrawal> {
+        if std::mem::replace(&mut self.settled, true) || !self.owned {
+            return None;
+        }
+        let (call, question) = (self.case.question.call.clone(), self.id().to_owned());
+        Some(Withdrawal { approvals: self.approvals.clone(), call, question, why: self.why })
     }
 
     /// Returns after how long the call stops waiting. None if its caller is asked, because the caller's own timeout
@@ -128,7 +147,7 @@ impl Waiting {
     async fn answered(&self, answer: &Answer) -> Result<Status, Rejection> {
         let (approvals, id, answer) = (self.approvals.clone(), self.id().to_owned(), answer.clone());
         match blocking(move || approvals.answer(&id, &answer)).await {
-            Ok(_) => Ok(self.status()?.0),
+            Ok(_) => Ok(self.status().await?.0),
             Err(ApprovalError::Settled(status)) => Ok(status),
             Err(ApprovalError::Expired) => Ok(Status::Expired),
             Err(error) => Err(unkept(&error)),
@@ -168,13 +187,13 @@ impl Waiting {
     }
 
     /// Whether another process, or another part of this one, has answered.
-    fn look(&self, seen: &mut Option<i64>) -> Result<Option<Status>, Rejection> {
+    async fn look(&self, seen: &mut Option<i64>) -> Result<Option<Status>, Rejection> {
         let version = self.approvals.shared.ledger.version().map_err(|error| unkept(&error.into()))?;
-        if *seen == Some(version) {
+        if version.is_none() || *seen == version {
             return Ok(None);
         }
-        *seen = Some(version);
-        let (status, _) = self.status()?;
+        *seen = version;
+        let (status, _) = self.status().await?;
         Ok((status != Status::Pending).then_some(status))
     }
 
@@ -190,12 +209,12 @@ impl Waiting {
                     Ok(ticket) => Ok(Ended::Asked(Asked::Yes(ticket))),
                     Err(ApprovalError::Settled(Status::Expired) | ApprovalError::Expired) => Ok(expired()),
                     // Revoked between the answer and the run.
-                    Err(ApprovalError::Settled(Status::Rejected)) => self.rejected(),
+                    Err(ApprovalError::Settled(Status::Rejected)) => self.rejected().await,
                     Err(ApprovalError::Settled(status)) => self.overtaken(status),
                     Err(error) => Err(unkept(&error)),
                 }
             }
-            Status::Rejected => self.rejected(),
+            Status::Rejected => self.rejected().await,
             Status::Expired => Ok(expired()),
             Status::Pending | Status::Running | Status::Done | Status::Withdrawn | Status::Lost => {
                 self.overtaken(status)
@@ -219,20 +238,20 @@ impl Waiting {
         &self.case.question.id
     }
 
-    fn status(&self) -> Result<(Status, Option<String>), Rejection> {
-        let ledger = &self.approvals.shared.ledger;
-        let row = ledger.look(|change: &Change<'_>| Ok::<_, ApprovalError>(change.question(self.id())?));
-        let row = row.and_then(|row| row.ok_or(ApprovalError::Unknown)).map_err(|error| unkept(&error))?;
+    async fn status(&self) -> Result<(Status, Option<String>), Rejection> {
+        let (approvals, id) = (self.approvals.clone(), self.id().to_owned());
+        let row = move || approvals.shared.ledger.look(|change| change.question(&id)?.ok_or(ApprovalError::Unknown));
+        let row = blocking(row).await.map_err(|error| unkept(&error))?;
         Ok((row.status, row.note))
     }
 
-    fn rejected(&mut self) -> Result<Ended, Rejection> {
+    async fn rejected(&mut self) -> Result<Ended, Rejection> {
         self.settled = true;
         // One denial of several calls that wait for one request counts once.
         if self.approvals.shared.waiters.count(self.id()) <= 1 {
             self.approvals.shared.refusals.count(&self.case.question);
         }
-        let (_, note) = self.status()?;
+        let (_, note) = self.status().await?;
         Ok(Ended::Asked(Asked::No { note }))
     }
 }
@@ -266,17 +285,31 @@ impl Drop for Waiting {
     fn drop(&mut self) {
         // Stop counting this call, so that the last one that waits withdraws the request.
         self.attendance = None;
-        if self.settled || !self.owned {
-            return;
+        if let Some(withdrawal) = self.withdrawal() {
+            drop_blocking(withdrawal);
         }
-        let line = WithdrawalLine { call: &self.case.question.call, question: self.id(), why: self.why };
-        // There is nobody to tell if this cannot be written; the question then expires.
-        let _ = self.approvals.change(Durable::Process, |change| {
-            if self.approvals.shared.waiters.count(self.id()) > 0 {
+    }
+}
+
+/// A request that no call waits for any more. Dropping this withdraws the request, unless another call has joined it.
+/// It writes to the ledger then, so drop it on a thread that may block.
+struct Withdrawal {
+    approvals: Approvals,
+    call: String,
+    question: String,
+    why: &'static str,
+}
+
+impl Drop for Withdrawal {
+    fn drop(&mut self) {
+        let Self { approvals, call, question, why } = self;
+        // If this cannot be written, the request expires later.
+        let _ = approvals.change(Durable::Process, |change| {
+            if approvals.shared.waiters.count(question) > 0 {
                 return Ok(());
             }
-            if change.step(self.id(), Step::Withdraw, None)?.is_ok() {
-                change.post(Kind::Withdrawn.as_str(), &line)?;
+            if change.step(question, Step::Withdraw, None)?.is_ok() {
+                change.post(Kind::Withdrawn.as_str(), &WithdrawalLine { call, question, why })?;
             }
             Ok(())
         });

@@ -2,13 +2,13 @@
 
 use super::line::{Kind, LineMembers};
 use super::log::{AuditError, AuditLog};
+use crate::ledger::drop_blocking;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 /// Maximum bytes of entries that wait for the files. Callers that give up leave theirs behind, so that a process that
@@ -45,8 +45,7 @@ enum EntryState {
     Queued(QueuedAnswer),
 }
 
-/// Writes what is in the queue when it is dropped: on a thread that may block, or where a runtime that shuts down
-/// drops what it no longer runs.
+/// Writes what is in the queue when it is dropped, so drop it on a thread that may block.
 struct QueueWriter(Arc<AuditLog>);
 
 impl AuditLog {
@@ -86,12 +85,7 @@ impl AuditLog {
         queue.entries.push_back(QueuedEntry { kind, members, written });
         if !std::mem::replace(&mut queue.writing, true) {
             drop(queue);
-            let writer = QueueWriter(Arc::clone(self));
-            match Handle::try_current() {
-                Ok(runtime) => drop(runtime.spawn_blocking(move || drop(writer))),
-                // Outside of a runtime there is no worker to block.
-                Err(_) => drop(writer),
-            }
+            drop_blocking(QueueWriter(Arc::clone(self)));
         }
         Ok(Some(queued))
     }

@@ -39,8 +39,9 @@ use seal::Seal;
 use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::runtime::Handle;
 
 /// The file, in the state directory.
 const LEDGER_FILE: &str = "ledger.sqlite";
@@ -191,23 +192,33 @@ impl Ledger {
         self.seen.fetch_max(generation, Ordering::Relaxed);
     }
 
-    /// A number that changes whenever another process, or this one, has changed the ledger. Cheap to ask often.
+    /// Returns a number that changes whenever another process, or this one, has changed the ledger. Cheap, and does not
+    /// wait: none while a thread uses the ledger, because that thread may wait for another process.
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub(crate) fn version(&self) -> Result<i64, LedgerError> {
-        let mut known = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn version(&self) -> Result<Option<i64>, LedgerError> {
+        let Some(mut known) = try_lock(&self.version) else { return Ok(None) };
         if let Some((at, version)) = *known
             && at.elapsed() < VERSION_AGE
         {
-            return Ok(version);
+            return Ok(Some(version));
         }
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(connection) = try_lock(&self.connection) else { return Ok(None) };
         // `data_version` tells of others, `total_changes` of this connection.
         let others: i64 = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
         let version = others.wrapping_mul(1 << 32).wrapping_add(i64::try_from(connection.total_changes()).unwrap_or(0));
         *known = Some((Instant::now(), version));
-        Ok(version)
+        Ok(Some(version))
+    }
+}
+
+/// Takes a lock if it is free.
+fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }
 
@@ -238,6 +249,16 @@ pub(crate) async fn blocking<T: Send + 'static, E: From<LedgerError> + Send + 's
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(error) => Err(LedgerError::Io(io::Error::other(error)).into()),
+    }
+}
+
+/// Drops a value that writes to the disk when it is dropped, on a thread that may block.
+pub(crate) fn drop_blocking(value: impl Send + 'static) {
+    match Handle::try_current() {
+        // A runtime that shuts down drops what it no longer runs.
+        Ok(runtime) => drop(runtime.spawn_blocking(move || drop(value))),
+        // Outside of a runtime there is no worker to block.
+        Err(_) => drop(value),
     }
 }
 
