@@ -3,7 +3,7 @@
 use crate::terminal::Terminal;
 use crate::tty::Tty;
 
-/// The answer to a yes/no/more question.
+/// The answer to a prompt that takes yes, no or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Confirmation {
     /// A plain yes.

@@ -32,7 +32,7 @@ pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
     finish(context, builder.calls(1), &Channel::AsPolicySays).await
 }
 
-/// Opens the host of a command that asks nobody, with only what a call of this tool needs.
+/// Opens the host of a command that asks no approver, with only what a call of this tool needs.
 ///
 /// # Errors
 /// The host cannot open.

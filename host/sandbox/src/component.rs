@@ -114,7 +114,7 @@ pub enum Refusal {
     NoHandler(Option<String>),
     /// Exports that look like the contract's and are none of it: they would go unheard, and their author rely on them.
     #[error(
-        "it exports what no version of the contract has, and nobody would call: {}; a plugin exports handler, \
+        "it exports what no version of the contract has, so no host calls it: {}; a plugin exports handler, \
          reviewer, and previewer since 0.2",
         list(.0)
     )]

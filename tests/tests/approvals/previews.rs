@@ -107,7 +107,7 @@ async fn the_text_before_is_read_by_the_host() {
     assert_eq!(shown.as_deref(), Some("@@ planner computes that this call would change no file @@\n"));
 }
 
-/// A preview reads, and does nothing else: whatever it tries, it fails, and the call runs after a yes.
+/// A preview reads, and does nothing else: whatever it tries, it fails, and the call runs after an approval.
 #[tokio::test]
 async fn a_preview_can_change_nothing_and_reach_nobody() {
     let bench = Bench::new();
@@ -275,14 +275,14 @@ fn a_claim_about_a_changed_file_is_not_shown() {
         let now = shown();
         assert!(now.contains("@@ the file has changed since the call was made, and "), "{now}");
         assert!(!now.contains("after") && !now.contains("theirs"), "{now}");
-        assert!(!seen.contains(&now), "a yes to one state counts for another: {now}");
+        assert!(!seen.contains(&now), "an approval of one state counts for another: {now}");
         seen.push(now);
     }
     bench.put("work/f", "before\n");
     assert_eq!(shown(), seen[0]);
 }
 
-/// A preview is for a person: where nobody is about to be asked, it is not run.
+/// A preview is for an approver. It does not run if no approver will be asked.
 #[tokio::test]
 async fn a_preview_is_run_only_where_a_person_is_asked() {
     let bench = Bench::new();
@@ -313,7 +313,7 @@ async fn a_call_that_joins_a_question_previews_nothing() {
     assert!(began.elapsed() < Duration::from_secs(2), "a preview that never ends takes two seconds");
 }
 
-/// A call that is cancelled while its preview runs is over, and nobody is asked.
+/// A call that is cancelled while its preview runs is over, and no approver is asked.
 #[tokio::test]
 async fn a_preview_ends_with_its_call() {
     let bench = Bench::new();

@@ -112,7 +112,7 @@ async fn who_may_change_something_runs_alone_in_its_batch() {
     assert!(codes(&batch.await.unwrap()).iter().all(|code| *code == Code::Completed));
 }
 
-/// Batches of different sessions, and a call beside them, do not wait for each other.
+/// Batches of different sessions, and a single call, do not wait for each other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn batches_do_not_exclude_each_other() {
     let desk = Desk::new()

@@ -58,7 +58,7 @@ async fn the_flood_of_one_principal_leaves_run_slots_for_others() {
     assert_eq!(good(&host, "alice").await.code, Code::Completed);
 }
 
-/// With every slot taken and a queue before it, the next free slot goes to whoever has none.
+/// With every slot taken and a queue before it, the next free slot goes to the principal that has none.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_free_run_slot_goes_to_each_principal_in_turn() {
     let desk = Desk::new().with("sleep-in-execute");

@@ -60,7 +60,7 @@ async fn a_call_that_may_change_something_runs_alone_in_its_session() {
     let names = ["reader", "reader", "writer", "writer", "sequential", "reader", "sequential"].repeat(4);
     let single = names.iter().enumerate().map(|(at, name)| spawn(&host, request(name, at)));
     let mut single: Vec<_> = single.collect();
-    // A batch of the same session beside them.
+    // A batch of the same session at the same time.
     let requests = names.iter().enumerate().map(|(at, name)| request(name, names.len() + at)).collect();
     let batch = host.batch(Batch::new(requests));
     let mut running = RunningCalls::default();

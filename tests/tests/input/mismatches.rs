@@ -204,11 +204,11 @@ fn errors_that_would_take_too_much_memory_are_not_listed() {
     for (schema, large) in [(union, json!("x".repeat(100_000))), (required, json!(vec![json!({}); 1000]))] {
         let [(pointer, message)] = &told(&schema, &json!({ "x": large }))[..] else { panic!("several") };
         assert!(pointer.is_empty() && message.contains("too large to list what is wrong"), "{message}");
-        // The same mistake in a small document is told.
+        // The same mistake in a small document is listed.
         let small = told(&schema, &json!({ "x": if large.is_string() { json!("x") } else { json!([{}]) } }));
         assert!(!small[0].1.contains("too large"), "{small:?}");
     }
     let many = json!({ "x": vec!["x".repeat(100); 5000] });
     let schema = json!({ "properties": { "x": { "items": { "type": "integer" } } } });
-    assert_eq!(told(&schema, &many).len(), 33, "an ordinary list of mistakes is told");
+    assert_eq!(told(&schema, &many).len(), 33, "an ordinary number of mistakes is listed");
 }

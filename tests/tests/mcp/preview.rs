@@ -4,7 +4,8 @@ use crate::client::{Client, Era};
 use crate::office::Office;
 use serde_json::json;
 
-/// What the plugin computes is shown as its claim, below the arguments. A yes to it is none once the file has changed.
+/// What the plugin computes is shown as its claim, below the arguments. An approval does not count once the file has
+/// changed.
 #[tokio::test]
 async fn an_elicited_question_shows_a_preview_as_the_plugins_claim() {
     let office = Office::with_files().await;

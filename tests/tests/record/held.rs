@@ -84,7 +84,7 @@ async fn a_process_that_holds_the_log_blocks_no_worker() {
     }
 }
 
-/// The outcome of a call whose caller went away stands behind its decision, although nobody waits for either.
+/// The outcome of a dropped call follows its decision, although no one waits for either.
 #[tokio::test]
 async fn a_call_that_is_dropped_while_the_log_is_held_leaves_both_lines_in_order() {
     let desk = Desk { site: Site::new() };

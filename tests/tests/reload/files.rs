@@ -99,7 +99,7 @@ async fn a_dropped_reload_takes_effect_whole_or_leaves_everything_to_the_next() 
             assert!(once.is_pending(), "it was done after {polls} polls");
         }
     }
-    // How far it came depends on how soon the disk answers. Whatever was left, the next one does.
+    // Its progress depends on the disk. The next reload does the rest.
     host.reload().await.unwrap();
     let added = |line: &(String, String, bool)| line.0 == "added" && line.1 == "other";
     assert!(lines(&host).iter().any(added));

@@ -49,8 +49,8 @@ async fn until(asking: &mut Option<Asking<'_>>) {
     }
 }
 
-/// Asks the client and gives its answer. If the client cannot be asked, it is told which other channels can answer, or
-/// the request is denied if the policy denies unattended requests.
+/// Asks the client and returns its answer. If the client cannot be asked, it gets a message that names the other
+/// channels, or the request is denied if the policy denies unattended requests.
 async fn ask(spoken: &Spoken<'_>, question: Arc<Question>) {
     let is_asked = spoken.client.is_asked(&question);
     if !is_asked && !denies_unattended(spoken.server) {

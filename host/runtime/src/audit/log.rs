@@ -146,7 +146,7 @@ impl AuditLog {
         })
     }
 
-    /// Appends one line if that needs no wait: nobody else holds the files, and the line need not reach the disk.
+    /// Appends one line if that does not block: the files are free, and the line need not reach the disk.
     pub(super) fn try_enter(&self, kind: Kind, members: &LineMembers) -> Option<Result<u64, AuditError>> {
         if self.to_disk.load(Ordering::Relaxed) {
             return None;

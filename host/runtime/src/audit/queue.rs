@@ -1,4 +1,4 @@
-//! Appending from async code: at once where nobody holds the files, and otherwise by a thread that may block.
+//! Appends from async code: at once if the files are free, and otherwise by a thread that may block.
 
 use super::line::{Kind, LineMembers};
 use super::log::{AuditError, AuditLog};

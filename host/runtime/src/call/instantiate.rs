@@ -35,7 +35,7 @@ impl GrantedCall {
             None => Runnable::Plugin(host.code(&self.call.plugin).await?.clone()),
         };
         let admitted = tokio::select! {
-            // A call that nobody wants any more does not start, though its run slot came free in the same moment.
+            // A cancelled or superseded call does not start, even if its run slot came free at the same moment.
             biased;
             rejection = unwanted(request) => Err(rejection),
             admitted = self.wait(host, request) => admitted,

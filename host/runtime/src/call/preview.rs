@@ -22,7 +22,7 @@ pub(crate) const PREVIEW_TIME_MAX: Duration = Duration::from_secs(2);
 /// question is shown without it.
 const PREVIEW_WAIT_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// Maximum bytes that a preview passes on at once: the texts that can be shown, and as much for the paths beside them.
+/// Maximum bytes that a preview passes on at once: the texts that can be shown, and as much again for the paths.
 const PREVIEW_TRANSFER_BYTES_MAX: usize = 2 * PREVIEW_TEXTS_BYTES_MAX;
 
 /// The limits of a preview. What is not named here is limited as in the call.

@@ -237,8 +237,8 @@ impl CallRecord {
         self.shared.note(|facts| facts.detail = detail);
     }
 
-    /// Finishes the record and passes the reply on. A reply whose record cannot be written says so: what happened,
-    /// happened, but nobody is told of it as if all were well.
+    /// Finishes the record and passes the reply on. A reply whose outcome cannot be recorded says so, and its
+    /// answer is withheld.
     pub(super) async fn finish(mut self, reply: Reply) -> Reply {
         let outcome = self.shared.outcome(&reply);
         // Its entry is written also if this future is dropped while it waits.
@@ -350,7 +350,7 @@ impl Shared {
         self.audit.write(Kind::Answer, None::<&Facts>, &line).await.map_err(|error| unrecorded(&error))
     }
 
-    /// Writes how the call ended. It is written also where nobody awaits it.
+    /// Writes how the call ended. The entry is written also if the result is dropped.
     fn outcome(&self, reply: &Reply) -> WrittenEntry {
         let facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         let run = &reply.usage.run;
@@ -377,7 +377,7 @@ impl Shared {
         self.audit.write(Kind::Outcome, (!facts.decided).then_some(&*facts), &line)
     }
 
-    /// Writes that the caller has gone. There is nobody to tell if that cannot be written.
+    /// Records that the caller dropped the call. An error of that has no reader, and is ignored.
     fn abandoned(&self) {
         let running = self.facts.lock().unwrap_or_else(PoisonError::into_inner).running;
         let detail = match running {

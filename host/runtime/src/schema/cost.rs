@@ -65,7 +65,7 @@ pub(super) struct Cost {
     errors: ErrorCost,
 }
 
-/// The most that one subschema makes of errors at one value.
+/// Maximum errors of one subschema at one value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ErrorCost {
     count: usize,
@@ -183,7 +183,7 @@ struct Graph<'a> {
     root: &'a Value,
     indices: HashMap<*const Value, usize>,
     nodes: Vec<Node<'a>>,
-    /// The most of any of them.
+    /// The maximum over all nodes.
     errors: ErrorCost,
 }
 
