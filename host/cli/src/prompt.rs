@@ -50,7 +50,7 @@ impl<'a> Prompt<'a> {
                 let note = question.note.map(|note| format!(": {}", OneLine(&note))).unwrap_or_default();
                 Some(format!("Rejected elsewhere, with `portcullis approvals`{note}"))
             }
-            Status::Expired => Some("Nobody answered in time.".to_owned()),
+            Status::Expired => Some("No answer came in time.".to_owned()),
             Status::Pending | Status::Withdrawn | Status::Lost => None,
         }
     }

@@ -277,7 +277,7 @@ async fn what_nobody_answers_in_time_is_a_no() {
     let office = Office::with("[limits]\napproval-time = \"50 ms\"", answered_elsewhere()).await;
     let mut client = Client::open(&office.server, Era::Modern, json!({})).await;
     let result = client.call(NOTE, text("x")).await;
-    assert!(result["isError"] == true && said(&result).contains("nobody answered in time"), "{result}");
+    assert!(result["isError"] == true && said(&result).contains("no answer came in time"), "{result}");
     assert!(office.notes().is_empty());
 }
 
@@ -437,7 +437,7 @@ async fn a_client_that_does_not_come_back_in_time_has_said_no() {
     let (key, _) = asks(&asked);
     office.ended(&["approval-denied"]).await;
     let result = client.retry(NOTE, text("x"), &asked["requestState"], yes(&key)).await;
-    assert!(result["isError"] == true && said(&result).contains("nobody answered in time"), "{result}");
+    assert!(result["isError"] == true && said(&result).contains("no answer came in time"), "{result}");
     assert!(office.notes().is_empty());
 }
 

@@ -317,7 +317,7 @@ impl Drop for Withdrawal {
 }
 
 fn expired() -> Ended {
-    Ended::Asked(Asked::No { note: Some("nobody answered in time".to_owned()) })
+    Ended::Asked(Asked::No { note: Some("no answer came in time".to_owned()) })
 }
 
 /// Waits until the call stops waiting, which may be never.

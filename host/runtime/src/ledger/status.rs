@@ -16,7 +16,7 @@ pub enum Status {
     Done,
     /// A person said no.
     Rejected,
-    /// Nobody answered in time, or the call did not begin in time.
+    /// No answer came in time, or the call did not begin in time.
     Expired,
     /// Whoever asked no longer wants to know: cancelled, overtaken, or no longer the same call.
     Withdrawn,
