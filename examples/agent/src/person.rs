@@ -104,7 +104,7 @@ impl Person {
         let sheet = shown(question);
         screen::say(&sheet.text);
         loop {
-            let Some(mut open) = self.open(&sheet) else { return no("nobody is there to approve it") };
+            let Some(mut open) = self.open(&sheet) else { return no("there is no terminal to ask at") };
             let line = open.answer().await;
             match ruling(line.as_deref(), sheet.whole) {
                 Ruling::Answer(answer) => return answer,

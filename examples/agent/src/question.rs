@@ -63,9 +63,9 @@ pub(crate) fn shown(question: &Question) -> Sheet {
     Sheet { text, prompt: format!("Allow {tool}? [{answers}, or what to do instead] "), whole }
 }
 
-/// What a line means as an answer to a question; none is the end of input, which is a no.
+/// What a line means as an answer to a question; none is the end of input, which denies the call.
 pub(crate) fn ruling(line: Option<&str>, whole: bool) -> Ruling {
-    let Some(line) = line.map(str::trim) else { return no("nobody is there to approve it") };
+    let Some(line) = line.map(str::trim) else { return no("no answer: the input ended") };
     let (word, note) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match (word.to_ascii_lowercase().as_str(), note.trim()) {
         ("", _) => Ruling::Again,
@@ -104,7 +104,7 @@ mod tests {
         }
         assert_eq!(ruling(Some("n use src/\n"), true), no("use src/"));
         assert_eq!(ruling(Some("\n"), true), Ruling::Again);
-        assert_eq!(ruling(None, true), no("nobody is there to approve it"));
+        assert_eq!(ruling(None, true), no("no answer: the input ended"));
         for line in ["yes please", "y n", "yy", "ok", "ｙ"] {
             assert_eq!(ruling(Some(line), true), Ruling::Instead(line.to_owned()), "{line:?}");
         }

@@ -62,7 +62,7 @@ impl TerminalApprover {
     }
 
     async fn converse(&self, question: &Question) -> Answer {
-        let Ok(tty) = Tty::open() else { return no("nobody is there to approve it") };
+        let Ok(tty) = Tty::open() else { return no("there is no terminal to ask at") };
         let (style, times) = (self.terminal.note_style(), self.standing.get().map(|standing| standing.times));
         let (mut extent, mut unclear) = (Extent::Screen, 0);
         loop {

@@ -108,13 +108,13 @@ pub trait Approver: Send + Sync + 'static {
     }
 }
 
-/// Says no to everything: nobody is there to ask.
+/// Denies every request, for a host without an approver.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DenyAll;
 
 impl Approver for DenyAll {
     fn answer<'a>(&'a self, _: &'a Question) -> Answering<'a> {
-        let note = Some("nobody is there to approve it".to_owned());
+        let note = Some("no approver is connected".to_owned());
         Box::pin(std::future::ready(Answer::No { note }))
     }
 }

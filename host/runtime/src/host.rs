@@ -77,7 +77,7 @@ pub(crate) struct Inner {
 
 impl Host {
     /// Begins a host for the plugins of a directory, keeping its key, cache and record in another. Its policy denies
-    /// everything, nobody is there to approve, and plugins are compiled by `compiler`.
+    /// everything, it has no approver, and plugins are compiled by `compiler`.
     pub fn builder(plugins: impl Into<PathBuf>, state: impl Into<PathBuf>, compiler: Compiler) -> HostBuilder {
         HostBuilder::new(plugins.into(), state.into(), compiler)
     }

@@ -151,7 +151,7 @@ fn denies_unattended(server: &Server) -> bool {
 
 /// Returns the answer to an unattended approval request.
 fn unattended() -> Answer {
-    Answer::No { note: Some("nobody is there to approve it".to_owned()) }
+    Answer::No { note: Some("no approver is connected".to_owned()) }
 }
 
 /// Returns the longest remaining time of a call of this tool, including the wait for an approver, and a while to fetch

@@ -191,7 +191,7 @@ impl Approvals {
         // A running call cannot be left behind to wait: it would wait in nobody's time.
         match (channel, case.subject) {
             (Channel::Nobody(Unattended::Deny), _) | (Channel::Nobody(_), ledger::Subject::Resource) => {
-                self.unasked(&case, "nobody is there to approve it".to_owned()).map(Begun::next)
+                self.unasked(&case, "no approver is connected".to_owned()).map(Begun::next)
             }
             (Channel::Nobody(Unattended::Pending) | Channel::Approver(_) | Channel::Elsewhere, _) => {
                 Ok(Begun::Unanswered(Box::new(case)))
