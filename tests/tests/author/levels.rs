@@ -250,44 +250,33 @@ fn what_is_told_of_what_was_printed_is_short() {
     assert!(kept.iter().all(|reason| reason.contains("it printed: \\u{1b}") && reason.len() < 5000), "{kept:?}");
 }
 
-/// Whether a plugin reviews its calls is said wherever it is shown.
-#[test]
-fn a_reviewer_is_shown() {
+/// Asserts that every view of a plugin says whether it has an optional export. The given component has it.
+fn is_shown(export: &str, name: &str, component: &[u8]) {
     let bench = Bench::new();
-    bench.component("tool", &guest("review-refuses", &clear("tool")));
+    bench.component(name, component);
     bench.component("plain", &guest("good", &clear("plain")));
-    for (name, reviews) in [("tool", true), ("plain", false)] {
+    for (name, has) in [(name, true), ("plain", false)] {
         let file = format!("{name}.wasm");
         let installed = ["inspect", name, "--plugins", ".", "--state", "state"];
         for command in [&["check", &file][..], &["inspect", &file], &installed] {
             let document = bench.run(&[command, &["--json"]].concat()).ends(0).document();
-            assert_eq!(document["reviews"], reviews, "{command:?}: {document:#}");
+            assert_eq!(document[export], has, "{command:?}: {document:#}");
         }
         for command in [&["inspect", &file][..], &installed] {
             let out = bench.run(command).ends(0).out;
-            assert_eq!(out.contains("reviews calls"), reviews, "{out}");
+            assert_eq!(out.contains(&format!("{export} calls")), has, "{out}");
         }
     }
 }
 
-/// Whether a plugin previews its calls is said wherever it is shown.
+#[test]
+fn a_reviewer_is_shown() {
+    is_shown("reviews", "tool", &guest("review-refuses", &clear("tool")));
+}
+
 #[test]
 fn a_previewer_is_shown() {
-    let bench = Bench::new();
-    bench.component("files", &shipped_plugin("files"));
-    bench.component("plain", &guest("good", &clear("plain")));
-    for (name, previews) in [("files", true), ("plain", false)] {
-        let file = format!("{name}.wasm");
-        let installed = ["inspect", name, "--plugins", ".", "--state", "state"];
-        for command in [&["check", &file][..], &["inspect", &file], &installed] {
-            let document = bench.run(&[command, &["--json"]].concat()).ends(0).document();
-            assert_eq!(document["previews"], previews, "{command:?}: {document:#}");
-        }
-        for command in [&["inspect", &file][..], &installed] {
-            let out = bench.run(command).ends(0).out;
-            assert_eq!(out.contains("previews calls"), previews, "{out}");
-        }
-    }
+    is_shown("previews", "files", &shipped_plugin("files"));
 }
 
 /// A tool for which nothing could be made is named, and the others are tried all the same.
