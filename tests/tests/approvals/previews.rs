@@ -313,6 +313,22 @@ async fn a_call_that_joins_a_question_previews_nothing() {
     assert!(began.elapsed() < Duration::from_secs(2), "a preview that never ends takes two seconds");
 }
 
+/// A preview takes time, and slots that the reviews of other calls need.
+#[tokio::test]
+async fn a_call_over_the_limit_of_its_session_has_no_preview() {
+    const SESSION_QUESTIONS_MAX: usize = 1024;
+    let bench = Bench::new();
+    let host = bench.headless().await;
+    for number in 0..SESSION_QUESTIONS_MAX {
+        let request = Request::new("files.read", json!({ "path": number.to_string() }).to_string());
+        assert_eq!(host.call(request.session("full")).await.code, Code::ApprovalPending);
+    }
+    let began = Instant::now();
+    let reply = host.call(of_planner(&attempt("loop", "f")).session("full")).await;
+    assert_eq!(reply.code, Code::ApprovalDenied, "{}", reply.message);
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+}
+
 /// A call that is cancelled while its preview runs is over, and no approver is asked.
 #[tokio::test]
 async fn a_preview_ends_with_its_call() {

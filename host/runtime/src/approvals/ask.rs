@@ -22,6 +22,9 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
+/// Why a call is denied that has no place for its question.
+const TOO_MANY: &str = "too many questions already wait for a person";
+
 /// Everything about one question.
 #[derive(Clone)]
 pub(crate) struct Case {
@@ -194,7 +197,13 @@ impl Approvals {
                 self.unasked(&case, "no approver is connected".to_owned()).map(Begun::next)
             }
             (Channel::Nobody(Unattended::Pending) | Channel::Approver(_) | Channel::Elsewhere, _) => {
-                Ok(Begun::Unanswered(Box::new(case)))
+                let Question { session, principal, .. } = &case.question;
+                // Checked again when the question is written. A preview takes time, and slots that reviews need.
+                let open = self.shared.ledger.look(|change| change.open_questions_count(session, principal))?;
+                match is_full(open) {
+                    true => self.unasked(&case, TOO_MANY.to_owned()).map(Begun::next),
+                    false => Ok(Begun::Unanswered(Box::new(case))),
+                }
             }
         }
     }
@@ -227,7 +236,7 @@ impl Approvals {
                 let next = self.joined(joined, &mut case)?;
                 return next.ok_or(ApprovalError::Unknown);
             }
-            Put::Full => return self.unasked(&case, "too many questions already wait for a person".to_owned()),
+            Put::Full => return self.unasked(&case, TOO_MANY.to_owned()),
         };
         let waiting = Waiting::new(self, case, attendance, true);
         Ok(if nobody { Next::Leave(waiting) } else { Next::Wait(waiting) })
