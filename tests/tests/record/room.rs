@@ -11,6 +11,9 @@ use std::time::{Duration, SystemTime};
 /// The bound of the cache that `docs/limits.md` names.
 const CACHE_BYTES: u64 = 1 << 30;
 
+/// More than this process has written entries before, and fewer than the files that it may open.
+const WRITERS: usize = 600;
+
 /// Creates a file without a lock, as a killed process leaves it.
 fn leave(path: &Path) -> PathBuf {
     fs::write(path, b"left").unwrap();
@@ -44,6 +47,24 @@ async fn what_dead_processes_left_is_removed_at_open() {
     drop(site.open(&allow_all("")).await);
     assert!(!owner.exists() && !writer.exists());
     assert_eq!(first.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+}
+
+/// Two containers on one state directory can have processes of one number.
+#[tokio::test]
+async fn a_file_that_a_process_of_the_same_number_writes_is_left_alone() {
+    let (first, second) = (Site::new(), Site::new());
+    drop(first.open(&allow_all("")).await);
+    let entry = cached(&first, "code").remove(0);
+    drop(opened_without_good(&second).await);
+    let unfinished = |writer: usize| {
+        let name = format!("{}.{}.{writer}.new", entry.file_name().unwrap().display(), std::process::id());
+        second.state().join("cache").join(name)
+    };
+    let held: Vec<File> = (0..WRITERS).map(|writer| hold(&unfinished(writer))).collect();
+    held.iter().for_each(|file| file.set_len(1).unwrap());
+    drop(second.open(&allow_all("")).await);
+    assert!(held.iter().all(|file| file.metadata().unwrap().len() == 1), "another writer's file was changed");
+    assert_eq!(fs::metadata(&cached(&second, "code")[0]).unwrap().len(), fs::metadata(&entry).unwrap().len());
 }
 
 /// An entry of a size that was used so long ago.
