@@ -121,8 +121,7 @@ impl Drop for RunSlot {
 }
 
 impl SlotTable {
-    /// Takes a slot if one is free for this key. This overtakes no call, because no waiting call may have a slot that is
-    /// free.
+    /// Takes a slot if one is free for this key. This overtakes no call, because no waiting call may have a free slot.
     fn take(&mut self, key: &SlotKey) -> bool {
         let (of_principal, of_plugin) = (self.of_principal, self.of_plugin);
         if self.free == 0 {

@@ -1,5 +1,6 @@
 //! Step 8, which begins before the first: what is recorded of a call, on whatever way it ends.
 
+mod ending;
 mod lines;
 mod payload;
 mod source;
@@ -22,6 +23,7 @@ use crate::policy_in_force::PolicyInForce;
 use crate::reply::{CallUsage, Code, Outcome, Reply};
 use crate::request::Request;
 use crate::text::{cut, new_id, sha256};
+use ending::RecordEnding;
 use lines::{DecisionLine, Facts, HookLine, OutcomeLine};
 use portcullis_policy::{Decision, Layer, Limits, Payloads, Source, Verdict};
 use portcullis_sandbox::{CallContext, Effects, Log, Progress, Traffic, Verdict as Review};
@@ -45,16 +47,6 @@ pub(crate) struct CallRecord {
     ending: RecordEnding,
     /// The approval request that the call has left behind.
     pub(super) approval_request: Option<String>,
-}
-
-/// What dropping a record does.
-enum RecordEnding {
-    /// Records the call as cancelled, and publishes that.
-    Abandoned,
-    /// Publishes this outcome, because its entry is on its way.
-    Recorded(Outcome),
-    /// Nothing. Another record ends the call.
-    Elsewhere,
 }
 
 /// The part that the running call holds as well, to record what is asked in its middle.
