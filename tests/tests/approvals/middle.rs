@@ -138,7 +138,7 @@ async fn nobody_there_is_a_no_in_the_middle_of_a_call() {
         let host = crate::desk::open(desk.site.builder(&policy(RULES)).unattended(unattended)).await;
         let reply = host.call(request("src/a")).await;
         assert_eq!(reply.code, Code::ToolDenied, "{unattended:?}: {}", reply.message);
-        assert!(reply.message.contains("nobody is there"), "{}", reply.message);
+        assert!(reply.message.contains("no approver is connected"), "{}", reply.message);
         assert!(host.approvals().list(true).unwrap().questions.is_empty(), "nothing stays behind");
         desk.verifies();
     }

@@ -239,7 +239,7 @@ async fn where_nobody_attends_a_question_is_a_no_at_once() {
     let office = Office::with("unattended = \"deny\"", answered_elsewhere()).await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     let result = client.call(NOTE, text("x")).await;
-    assert!(result["isError"] == true && said(&result).contains("nobody is there"), "{result}");
+    assert!(result["isError"] == true && said(&result).contains("no approver is connected"), "{result}");
 }
 
 /// `serve` opens its host for answers from other terminals. The policy overrides that.
@@ -255,7 +255,10 @@ async fn a_host_that_is_answered_elsewhere_denies_at_once_what_the_policy_leaves
         let office = Office::serving("unattended = \"deny\"", answered_elsewhere()).await;
         let mut client = Client::open(&office.server, era, capabilities.clone()).await;
         let result = client.call(NOTE, text("x")).await;
-        assert!(result["isError"] == true && said(&result).contains("nobody is there"), "{capabilities}: {result}");
+        assert!(
+            result["isError"] == true && said(&result).contains("no approver is connected"),
+            "{capabilities}: {result}"
+        );
         assert!(office.notes().is_empty());
         assert!(office.approvals().list(true).unwrap().questions.is_empty(), "{capabilities}");
     }
@@ -267,7 +270,7 @@ async fn a_form_that_does_not_fit_is_denied_at_once_where_nobody_else_attends() 
         let office = Office::serving("unattended = \"deny\"", answered_by_clients()).await;
         let mut client = Client::open(&office.server, era, forms()).await;
         let result = client.call(NOTE, text(&"x".repeat(5000))).await;
-        assert!(result["isError"] == true && said(&result).contains("nobody is there"), "{result}");
+        assert!(result["isError"] == true && said(&result).contains("no approver is connected"), "{result}");
         assert!(office.notes().is_empty());
     }
 }

@@ -159,7 +159,7 @@ impl Approvals {
             };
             let waiting = match next {
                 Next::Asked(asked) => return Ok(asked),
-                Next::Leave(waiting) => return Ok(waiting.leave(WaitingFor::Approver)),
+                Next::Leave(mut waiting) => return Ok(waiting.leave(WaitingFor::Approver)),
                 Next::Wait(waiting) => waiting,
             };
             if let Some(waits) = waits.take() {

@@ -56,7 +56,7 @@ impl Waiting {
     }
 
     /// Leaves it behind to be answered.
-    pub(super) fn leave(mut self, waits_for: WaitingFor) -> Asked {
+    pub(super) fn leave(&mut self, waits_for: WaitingFor) -> Asked {
         self.settled = true;
         let question = self.id().to_owned();
         if waits_for == WaitingFor::Caller {
@@ -66,9 +66,19 @@ impl Waiting {
         Asked::Pending { question, waits_for }
     }
 
-    /// Waits for what becomes of it.
+    /// Waits for an answer. When this returns without one, the request is withdrawn, unless another call waits for it.
     pub(super) async fn wait(
         mut self,
+        channel: &Channel,
+        stopped: impl Future<Output = Result<Asked, Rejection>> + Send,
+    ) -> Result<Ended, Rejection> {
+        let ended = self.until_ended(channel, stopped).await;
+        self.withdraw().await;
+        ended
+    }
+
+    async fn until_ended(
+        &mut self,
         channel: &Channel,
         stopped: impl Future<Output = Result<Asked, Rejection>> + Send,
     ) -> Result<Ended, Rejection> {
@@ -97,7 +107,6 @@ impl Waiting {
                     if matches!(stopped, Ok(Asked::Redecided)) {
                         self.why = "a new policy decides on the call";
                     }
-                    self.withdraw().await;
                     return stopped.map(Ended::Asked);
                 }
                 Woken::Answered(answer, turn) => {
@@ -115,7 +124,7 @@ impl Waiting {
         }
     }
 
-    /// Stops waiting. Returns when the request is withdrawn, unless another call waits for it.
+    /// Stops waiting. Returns when a request without an answer is withdrawn, unless another call waits for it.
     async fn withdraw(mut self) {
         self.attendance = None;
         if let Some(withdrawal) = self.withdrawal() {

@@ -28,8 +28,11 @@ const ERRORS_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Memory of one error with its paths, in bytes, without what it copies; rounded up.
 const ERROR_BYTES: usize = 512;
 
-/// Memory of one value of a document, in bytes, without its text: half of an object with one member.
-const VALUE_BYTES: usize = 320;
+/// Memory of an object that is not empty, in bytes: the first node of its tree, which has room for eleven members.
+const OBJECT_BYTES: usize = 640;
+
+/// Memory of a member of an object past the first node, in bytes. In the worst case, nodes are half full.
+const MEMBER_BYTES: usize = 128;
 
 /// Keywords that make no error of their own: they say nothing of a value, or other subschemas do.
 const WITHOUT_ERRORS: [&str; 20] = [
@@ -134,16 +137,16 @@ impl Cost {
 /// Returns the memory of one copy of a value and of each value in it, in bytes. A value below others is part of their
 /// copies too: `around` says how many they are.
 fn copies_memory(value: &Value, around: usize) -> usize {
-    let (text, below): (usize, usize) = match value {
+    let (own, below): (usize, usize) = match value {
         Value::String(text) => (text.len(), 0),
         Value::Array(items) => (0, items.iter().map(|item| copies_memory(item, around + 1)).sum()),
         Value::Object(members) => {
-            let names = members.keys().map(String::len).sum();
-            (names, members.values().map(|member| copies_memory(member, around + 1)).sum())
+            let names: usize = members.keys().map(|name| name.len() + MEMBER_BYTES).sum();
+            (OBJECT_BYTES + names, members.values().map(|member| copies_memory(member, around + 1)).sum())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => (0, 0),
     };
-    (VALUE_BYTES + text) * (around + 1) + below
+    (size_of::<Value>() + own) * (around + 1) + below
 }
 
 /// What a step down in a document is called. Exactly one label fits each step.
