@@ -8,10 +8,10 @@ use wasmtime::{
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
 
 mod bindings {
-    #![allow(missing_docs, unreachable_pub, clippy::all, reason = "written by a macro from wit/v0.1")]
+    #![allow(missing_docs, unreachable_pub, clippy::all, reason = "written by a macro from wit/v0.2")]
 
     wasmtime::component::bindgen!({
-        path: "../../wit/v0.1",
+        path: "../../wit/v0.2",
         world: "portcullis:tool/plugin",
         imports: { default: trappable },
         with: {
@@ -74,7 +74,7 @@ impl Floor {
         context::add_to_linker::<State, wasmtime::component::HasSelf<State>>(&mut linker, |state| state)?;
         dependencies::add_to_linker::<State, wasmtime::component::HasSelf<State>>(&mut linker, |state| state)?;
         let instance = linker.instantiate_pre(&component)?;
-        let handler = component.get_export_index(None, "portcullis:tool/handler@0.1.0");
+        let handler = component.get_export_index(None, "portcullis:tool/handler@0.2.0");
         let execute = handler.and_then(|handler| component.get_export_index(Some(&handler), "execute-raw"));
         let execute = execute.ok_or_else(|| format_err!("the component is no plugin"))?;
         Ok(Self { engine, instance, execute, workspace: workspace.to_owned() })
@@ -106,6 +106,16 @@ impl context::Host for State {
     }
 
     fn ask(&mut self, _: String, _: String, _: String) -> wasmtime::Result<Result<(), String>> {
+        Ok(Ok(()))
+    }
+
+    fn ask_with_patterns(
+        &mut self,
+        _: String,
+        _: String,
+        _: String,
+        _: Vec<String>,
+    ) -> wasmtime::Result<Result<(), String>> {
         Ok(Ok(()))
     }
 }

@@ -24,6 +24,12 @@ impl Governed {
         &self.host
     }
 
+    /// With calls that are stopped after a while, so that they can fill the run slots.
+    pub(crate) fn flooded(plugins: &Path, scratch: &Path) -> Result<Self> {
+        let opening = Host::builder(plugins, scratch.join("flooded-state"), Compiler::InProcess);
+        Self::open(runtime()?, opening.policy_text(policies::FLOODED, scratch)?)
+    }
+
     /// With the plainest policy whose directory is narrowed to the path of each call.
     pub(crate) fn narrowed(plugins: &Path, scratch: &Path) -> Result<Self> {
         let opening = Host::builder(plugins, scratch.join("narrowed-state"), Compiler::InProcess);

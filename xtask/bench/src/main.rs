@@ -6,6 +6,7 @@
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
 
+mod flood;
 mod floor;
 mod governed;
 mod hydrate;
@@ -82,6 +83,18 @@ fn call(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<()>
     let full = Governed::full(&directory, scratch.path())?;
     for work in works() {
         show(measure_hosts(&work, "full policy / plain policy", &governed, &full)?);
+    }
+    flood(guests, show)
+}
+
+/// Calls of the JSON tool beside the slow calls of another principal.
+fn flood(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    std::fs::create_dir(scratch.path().join("desk"))?;
+    let directory = gather(scratch.path(), &[guests.join("json.wasm"), guests.join("clerk.wasm")])?;
+    let governed = Governed::flooded(&directory, scratch.path())?;
+    for work in works().iter().filter(|work| work.name == "echo") {
+        show(flood::measure(&governed, work)?);
     }
     Ok(())
 }

@@ -48,6 +48,24 @@ when = { text = "denied*" }
 decision = "deny"
 "#;
 
+/// Slow calls and short ones. A slow one ends at its limit.
+pub(crate) const FLOODED: &str = r#"
+[approvals]
+repeats = 1000000
+
+[plugin.clerk]
+directory.desk = { path = "desk", access = "read-write" }
+limits = { time = "50 ms" }
+
+[[rule]]
+tool = "json.*"
+decision = "allow"
+
+[[rule]]
+tool = "clerk.wait"
+decision = "allow"
+"#;
+
 /// The same with a directory that is narrowed to the path of each call.
 pub(crate) fn narrowed() -> String {
     PLAIN.replacen("access = \"read-only\" }", "access = \"read-only\", narrow = \"/path\" }", 1)

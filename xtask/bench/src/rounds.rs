@@ -67,11 +67,12 @@ impl fmt::Display for Row {
     }
 }
 
-/// Median and 95th percentile of one block, in microseconds.
+/// Median and percentiles of one block, in microseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Block {
     median: f64,
     p95: f64,
+    p99: f64,
 }
 
 /// What is measured: a block of calls.
@@ -137,20 +138,30 @@ pub(crate) fn block(calls: usize, mut call: impl FnMut() -> Result<()>) -> Resul
 /// The block that these calls are.
 pub(crate) fn summarize(times: &[Duration]) -> Block {
     let mut micros: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e6).collect();
-    Block { median: quantile(&mut micros, 0.5), p95: quantile(&mut micros, 0.95) }
+    let mut at = |share| quantile(&mut micros, share);
+    Block { median: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
 /// A line of the table from the rounds of a floor and of what is held against it.
 pub(crate) fn row(work: String, floor: &[Block], ours: &[Block]) -> Row {
+    row_of(work, floor, ours, |block| block.median)
+}
+
+/// The same line with 99th percentiles in place of medians.
+pub(crate) fn tail_row(work: String, floor: &[Block], ours: &[Block]) -> Row {
+    row_of(work, floor, ours, |block| block.p99)
+}
+
+fn row_of(work: String, floor: &[Block], ours: &[Block], figure: impl Fn(&Block) -> f64) -> Row {
     let median = |pick: &dyn Fn((&Block, &Block)) -> f64| {
         quantile(&mut floor.iter().zip(ours).map(pick).collect::<Vec<_>>(), 0.5)
     };
     Row {
         work,
         unit: "us",
-        floor: median(&|(floor, _)| floor.median),
-        ours: median(&|(_, ours)| ours.median),
-        ratio: median(&|(floor, ours)| ours.median / floor.median),
+        floor: median(&|(floor, _)| figure(floor)),
+        ours: median(&|(_, ours)| figure(ours)),
+        ratio: median(&|(floor, ours)| figure(ours) / figure(floor)),
         p95_ratio: median(&|(floor, ours)| ours.p95 / floor.p95),
         failures: None,
         slowest: None,
