@@ -28,5 +28,8 @@ mod cancellation;
 #[path = "mcp/changes.rs"]
 mod changes;
 
+#[path = "mcp/start.rs"]
+mod start;
+
 #[path = "mcp/search.rs"]
 mod search;

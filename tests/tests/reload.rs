@@ -25,6 +25,9 @@ mod watching;
 #[path = "reload/policy.rs"]
 mod policy;
 
+#[path = "reload/background.rs"]
+mod background;
+
 #[path = "reload/waiting.rs"]
 mod waiting;
 

@@ -14,6 +14,7 @@ mod environment;
 mod exit_code;
 mod failure;
 mod json;
+mod loading_notes;
 mod opening;
 mod outlook;
 mod plugin_file;

@@ -3,13 +3,16 @@
 use crate::approver::TerminalApprover;
 use crate::context::Context;
 use crate::environment::PolicyPlaces;
+use crate::loading_notes::LoadingNotes;
 use crate::progress::{CompileProgress, StatusLine};
 use crate::style::Look;
 use portcullis::policy::{Limits, PluginName, Unattended};
 use portcullis::text::OneLine;
 use portcullis::{Approvals, Engine, EngineConfig, Hook, Host, HostBuilder, LoadError, Loaded, Observer};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Who answers where the policy says ask.
 pub(crate) enum Channel {
@@ -58,24 +61,52 @@ pub(crate) async fn open_with(
     Ok(host)
 }
 
-/// Opens the host of a server, which makes so many calls at one time. Whoever answers does so with `portcullis
-/// approvals`, or as the server says. A session that has a name on the command line is shared with other processes.
+/// How the host of a server is opened.
+pub(crate) struct Serving {
+    /// How many calls run at one time.
+    pub(crate) calls: u32,
+    /// Whether the session has a name on the command line, which other processes can use as well.
+    pub(crate) session_is_named: bool,
+    /// How long the server waits for plugins that are being compiled.
+    pub(crate) start_wait: Duration,
+}
+
+/// Opens the host of a server. Whoever answers does so with `portcullis approvals`, or as the server says. Plugins that
+/// are not ready when the server begins are told of on the terminal as they become so.
 ///
 /// # Errors
 /// The host cannot open.
-pub(crate) async fn open_serving(context: &Context, calls: u32, session_is_named: bool) -> anyhow::Result<Host> {
-    let builder = builder(context, &StatusLine::new(context.terminal), &Channel::Elsewhere)?.calls(calls);
-    let builder = if session_is_named { builder.share_sessions() } else { builder };
+pub(crate) async fn open_serving(context: &Context, serving: Serving) -> anyhow::Result<(Host, RuleGapNotes)> {
+    let builder = builder(context, &StatusLine::new(context.terminal), &Channel::Elsewhere)?.calls(serving.calls);
+    let builder = if serving.session_is_named { builder.share_sessions() } else { builder };
+    let builder = builder.load_in_background(serving.start_wait).observer(Arc::new(LoadingNotes(context.terminal)));
     let host = finish(context, builder, &Channel::Elsewhere).await?;
-    note_rule_gaps(context, &host);
-    Ok(host)
+    let gaps = note_rule_gaps(context, &host);
+    Ok((host, gaps))
 }
 
 /// Warns of the rules on a path that tools bypass. A command that lists tools or rules shows them itself.
-fn note_rule_gaps(context: &Context, host: &Host) {
-    let style = context.terminal.note_style();
-    for gap in host.rule_gaps() {
-        context.terminal.note(style.paint(Look::Doubtful, OneLine(&gap.to_string())));
+fn note_rule_gaps(context: &Context, host: &Host) -> RuleGapNotes {
+    let mut notes = RuleGapNotes::default();
+    notes.note(context, host);
+    notes
+}
+
+/// The warnings of rules that tools bypass, each of which is printed once.
+#[derive(Default)]
+pub(crate) struct RuleGapNotes(BTreeSet<String>);
+
+impl RuleGapNotes {
+    /// Prints the warnings that are new, for the plugins and the policy as they are now.
+    pub(crate) fn note(&mut self, context: &Context, host: &Host) {
+        let style = context.terminal.note_style();
+        for gap in host.rule_gaps() {
+            let gap = gap.to_string();
+            if !self.0.contains(&gap) {
+                context.terminal.note(style.paint(Look::Doubtful, OneLine(&gap)));
+                self.0.insert(gap);
+            }
+        }
     }
 }
 

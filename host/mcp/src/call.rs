@@ -5,6 +5,7 @@ use crate::caller::Caller;
 use crate::progress::{self, Voice};
 use crate::result;
 use crate::server::Server;
+use crate::tools::loading;
 use portcullis::{Cancellation, Plugin, Request, Tool};
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use rmcp::service::RequestContext;
@@ -33,28 +34,30 @@ impl Named {
     /// There is none.
     pub(crate) fn find(server: &Server, name: &str, cx: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
         let listing = server.listing();
-        let Some(listed) = listing.find(name) else {
-            return Err(ErrorData::invalid_params("there is no such tool; ask for tools/list", None));
-        };
+        let listed = listing.find(name).ok_or_else(|| loading::unknown(server))?;
         let (plugin, tool) = (Arc::clone(&listed.plugin), Arc::clone(&listed.tool));
         Ok(Self { plugin, tool, caller: Caller::of(server, cx), voice: Voice::of(cx).map(Arc::new) })
     }
 
     /// The request to the host.
     pub(crate) fn request(&self, params: &CallToolRequestParams, cx: &RequestContext<RoleServer>) -> Request {
-        // A map of JSON values cannot fail to be written; were it to, the host would refuse no arguments.
-        let arguments = params.arguments.as_ref().map(|arguments| serde_json::to_vec(arguments).unwrap_or_default());
-        let mut request = Request::new(self.tool.name().to_string(), arguments.unwrap_or_else(|| b"{}".to_vec()))
-            .principal(self.caller.principal.clone())
-            .session(&self.caller.session);
-        if let Some(trace) = cx.meta.get_traceparent() {
-            request = request.trace(trace);
-        }
-        if let Some(client) = cx.client_info() {
-            request = request.agent(&client.name);
-        }
-        request
+        request(self.tool.name().to_string(), &self.caller, params, cx)
     }
+}
+
+fn request(tool: String, caller: &Caller, params: &CallToolRequestParams, cx: &RequestContext<RoleServer>) -> Request {
+    // A map of JSON values cannot fail to be written; were it to, the host would refuse no arguments.
+    let arguments = params.arguments.as_ref().map(|arguments| serde_json::to_vec(arguments).unwrap_or_default());
+    let mut request = Request::new(tool, arguments.unwrap_or_else(|| b"{}".to_vec()))
+        .principal(caller.principal.clone())
+        .session(&caller.session);
+    if let Some(trace) = cx.meta.get_traceparent() {
+        request = request.trace(trace);
+    }
+    if let Some(client) = cx.client_info() {
+        request = request.agent(&client.name);
+    }
+    request
 }
 
 /// Calls a tool.
@@ -67,7 +70,14 @@ pub(crate) async fn call(
     cx: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     server.stopping().admit()?;
-    let named = Named::find(server, &params.name, &cx)?;
+    let named = match Named::find(server, &params.name, &cx) {
+        Ok(named) => named,
+        Err(_) => match loading::tool(server, &params.name) {
+            Some(tool) => return Ok(refused(server, tool, &params, &cx).await),
+            // It may have become ready between the two looks.
+            None => Named::find(server, &params.name, &cx)?,
+        },
+    };
     let request = named.request(&params, &cx);
     let called = match &named.voice {
         None => until_unwanted(server, request, &named, &params, &cx).await,
@@ -95,6 +105,18 @@ pub(crate) async fn call(
         Called::InputRequired(required) => CallToolResponse::InputRequired(required),
         Called::Task(task) => CallToolResponse::Task(task),
     })
+}
+
+/// Calls a tool of a plugin that is being compiled. The host refuses and records the call.
+async fn refused(
+    server: &Server,
+    tool: String,
+    params: &CallToolRequestParams,
+    cx: &RequestContext<RoleServer>,
+) -> CallToolResponse {
+    let reply = server.inner().host.call(request(tool, &Caller::of(server, cx), params, cx)).await;
+    let shape = result::Shape::of(server, cx.protocol_version().as_ref());
+    CallToolResponse::Complete(result::of(&reply, None, shape))
 }
 
 /// Makes a call, and cancels it when its client says so or is gone, or when the server stops. It is waited for all the

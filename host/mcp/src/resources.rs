@@ -1,7 +1,9 @@
-//! Kept outputs as resources: what was too large for its result, to be read by pages by who made the call.
+//! What a client can read: the state of the plugins, and kept outputs. Those were too large for their results, and the
+//! caller reads them by pages.
 
 mod address;
 mod page;
+mod plugins;
 
 use crate::caller::Caller;
 use crate::cursor;
@@ -32,7 +34,7 @@ pub(crate) fn link(reference: &Reference, tool: &str) -> Resource {
         .with_size(reference.bytes)
 }
 
-/// What the caller may read, the newest first, by pages.
+/// What the caller may read: outputs, the newest first, by pages, and on the first page the state of the plugins.
 ///
 /// # Errors
 /// The cursor is none that this server gave out, or the ledger cannot be read.
@@ -44,6 +46,7 @@ pub(crate) async fn list(
     let after = after.map(cursor::open).transpose()?;
     let outputs = server.inner().host.outputs().clone();
     let kept = blocking(move || outputs.list(caller.reader())).await?.map_err(unreadable)?;
+    let is_first = after.is_none();
     let start = match after {
         None => 0,
         Some(after) => {
@@ -53,9 +56,9 @@ pub(crate) async fn list(
     };
     let rest = kept.get(start..).unwrap_or_default();
     let page = rest.get(..PAGE_OUTPUTS).unwrap_or(rest);
-    let mut result = ListResourcesResult::with_all_items(page.iter().map(listed).collect())
-        .with_ttl_ms(0)
-        .with_cache_scope(CacheScope::Private);
+    let resources = page.iter().map(listed).chain(is_first.then(plugins::resource));
+    let mut result =
+        ListResourcesResult::with_all_items(resources.collect()).with_ttl_ms(0).with_cache_scope(CacheScope::Private);
     if page.len() < rest.len() {
         result.next_cursor = page.last().map(|output| cursor::seal(&output.reference.id));
     }
@@ -76,11 +79,14 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
         .with_cache_scope(CacheScope::Public)
 }
 
-/// One page of an output.
+/// The state of the plugins, or one page of an output.
 ///
 /// # Errors
 /// There is no such output for this caller, or it cannot be read.
 pub(crate) async fn read(server: &Server, caller: Caller, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    if uri == plugins::URI {
+        return Ok(plugins::read(server));
+    }
     let Some(address) = Address::parse(uri) else { return Err(unknown(uri)) };
     let outputs = server.inner().host.outputs().clone();
     let wanted = address.clone();

@@ -1,6 +1,7 @@
 //! `tools/list`: what there is, in one order, by pages, or a short list by which the rest is found and called.
 
 mod listing;
+pub(crate) mod loading;
 mod page;
 mod route;
 mod short;

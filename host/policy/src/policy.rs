@@ -230,6 +230,16 @@ impl Policy {
             }
     }
 
+    /// Whether [`Policy::may_permit`] could hold for a tool of a plugin whose tools are not known. It may say yes where
+    /// the plugin then has no such tool.
+    pub fn may_permit_some(&self, plugin: &PluginName) -> bool {
+        let concerning = || self.rules.iter().filter(|rule| rule.tool.matches_some_of(plugin));
+        if concerning().any(|rule| rule.denies_everything() && rule.concerns_all_of(plugin)) {
+            return false;
+        }
+        self.default != Decision::Deny || concerning().any(|rule| rule.decision != Decision::Deny && rule.may_lift())
+    }
+
     /// Whether a rule denies every call of a tool. Another rule cannot lift that.
     pub fn forbids(&self, tool: &ToolName, permissions: Permissions, hints: &[Hint]) -> bool {
         self.rules.iter().any(|rule| rule.denies_everything() && rule.concerns(tool, permissions, hints))

@@ -86,6 +86,11 @@ impl Rule {
             && self.tool.matches(tool)
     }
 
+    /// Whether the rule speaks of every tool that a plugin could have.
+    pub(crate) fn concerns_all_of(&self, plugin: &PluginName) -> bool {
+        self.permission.is_none() && self.hint.is_none() && self.tool.matches_all_of(plugin)
+    }
+
     /// How far the rule speaks of the call.
     pub(crate) fn reach(&self, asked: &Asked<'_>) -> Reach {
         if self.waits() {
@@ -208,6 +213,17 @@ impl ToolPattern {
     /// Whether the pattern stands for `tool`.
     pub fn matches(&self, tool: &ToolName) -> bool {
         self.plugin.matches(tool.plugin.as_str()) && self.tool.matches(tool.tool.as_str())
+    }
+
+    /// Whether the pattern stands for some tool that a plugin could have.
+    pub(crate) fn matches_some_of(&self, plugin: &PluginName) -> bool {
+        self.plugin.matches(plugin.as_str())
+    }
+
+    /// Whether the pattern stands for every tool that a plugin could have. A pattern that does so in a way other than
+    /// `*` is not seen.
+    pub(crate) fn matches_all_of(&self, plugin: &PluginName) -> bool {
+        self.matches_some_of(plugin) && self.tool.as_str() == "*"
     }
 
     /// Whether the plugins that the pattern spells out are all that it stands for.

@@ -256,6 +256,7 @@ proptest! {
         let may_permit = policy.may_permit(tool, permissions, hints);
         prop_assert!(may_permit || policy.decide(&asked.question()).decision == Decision::Deny);
         prop_assert!(!(may_permit && policy.forbids(tool, permissions, hints)));
+        prop_assert!(!may_permit || policy.may_permit_some(&tool.plugin));
     }
 
     #[test]

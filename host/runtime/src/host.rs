@@ -5,7 +5,7 @@ use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::audit::AuditLog;
 use crate::batch::{self, Batch};
 use crate::call::{self, DecidedRequests, Reach, Rejection};
-use crate::catalog::{Catalog, Loader, Plugin, Seen, Tool};
+use crate::catalog::{BackgroundLoading, BackgroundLoads, Catalog, Loader, Plugin, Seen, Tool};
 use crate::events::{Events, Publisher};
 use crate::explain::Explained;
 use crate::hooks::Hook;
@@ -23,7 +23,7 @@ use crate::request::Request;
 use crate::rule_gaps::rule_gaps;
 use crate::stores::Stores;
 use crate::watch::Watch;
-use portcullis_policy::{DependencyKey, Permission, Policy, RuleGap};
+use portcullis_policy::{DependencyKey, Permission, PluginName, Policy, RuleGap};
 use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, TimeSource};
 use std::io;
 use std::net::SocketAddr;
@@ -55,6 +55,8 @@ pub(crate) struct Inner {
     /// Where the randomness of guests follows from.
     pub(crate) seed: Option<u64>,
     pub(crate) loader: Arc<Loader>,
+    /// What loads while calls run, if the host does not wait for it.
+    pub(crate) background: Option<BackgroundLoading>,
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) approvals: Approvals,
     /// The requests without a waiting call that the catalog in force has decided on.
@@ -164,6 +166,26 @@ impl Host {
             && call::missing_keys(plugin, tool).next().is_none()
     }
 
+    /// Returns the plugins that are being compiled, or wait for it, by name ([`HostBuilder::load_in_background`]). A
+    /// call of one is refused with [`Code::PluginLoading`], unless an earlier version of its file is loaded.
+    pub fn loading(&self) -> Vec<PluginName> {
+        self.0.background().map(|background| background.plugins()).unwrap_or_default()
+    }
+
+    /// Ends what is being compiled in the background, and compiles nothing there any more. A process that is about to
+    /// end calls this, so that no compile worker outlives it: a clone of the host may be dropped too late.
+    pub fn stop_loading(&self) {
+        if let Some(background) = self.0.background() {
+            background.close();
+        }
+    }
+
+    /// Returns whether the policy could let some call of some tool of a plugin run, for a plugin whose tools are not
+    /// known.
+    pub fn may_run_some(&self, plugin: &PluginName) -> bool {
+        self.policy().may_permit_some(plugin)
+    }
+
     /// The plugins from now on: the receiver hears of each time they change.
     pub fn catalog_changes(&self) -> watch::Receiver<Arc<Catalog>> {
         self.0.catalog.subscribe()
@@ -205,8 +227,10 @@ impl Host {
 
     /// Returns warnings about the policy, given the plugins that are installed now. A warning stops no call.
     pub fn policy_warnings(&self) -> Vec<PolicyWarning> {
+        // In this order, so that a plugin that becomes ready meanwhile is in one of both.
+        let loading = self.loading();
         let catalog = self.0.catalog();
-        policy_warning::warnings(&catalog.policy.policy, &catalog)
+        policy_warning::warnings(&catalog.policy.policy, &catalog, loading)
     }
 
     /// The project's policy file, where there is one that nobody has trusted: it only narrows.
@@ -313,11 +337,25 @@ impl Inner {
         Arc::clone(&self.catalog.borrow())
     }
 
-    /// The code of a plugin, mapped on first use.
+    pub(crate) fn background(&self) -> Option<&Arc<BackgroundLoads>> {
+        self.background.as_ref().map(|background| &background.0)
+    }
+
+    /// Returns whether a plugin that is not in a catalog is being compiled. That it has become ready since then counts
+    /// as well.
+    pub(crate) fn is_loading(&self, plugin: &str, catalog: &Catalog) -> bool {
+        let is_named = |name: &PluginName| name.as_str() == plugin;
+        catalog.plugin(plugin).is_none()
+            && self.background().is_some_and(|background| {
+                background.plugins().iter().any(is_named) || self.catalog().plugin(plugin).is_some()
+            })
+    }
+
     pub(crate) fn approval_command(&self, request: &str) -> String {
         format!("portcullis approvals approve {request}{}", self.approval_options)
     }
 
+    /// The code of a plugin, mapped on first use.
     pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a PluginCode, Rejection> {
         self.loader.code(plugin).await.map_err(|error| {
             let message = format!("The plugin {} cannot be used any more.", plugin.name);

@@ -9,7 +9,7 @@ use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::approver::Approver;
 use crate::audit::{AuditError, AuditLog};
 use crate::call::redecide_left;
-use crate::catalog::{LoadSlots, Loader, Observer, PluginDirectory, Silent};
+use crate::catalog::{BackgroundLoading, BackgroundLoads, LoadSlots, Loader, Observer, PluginDirectory, Silent};
 use crate::concurrency::{CALLS_DEFAULT, CALLS_MAX};
 use crate::grants;
 use crate::hooks::Hook;
@@ -20,11 +20,13 @@ use crate::outputs::{OUTPUTS_BYTES_DEFAULT, Outputs};
 use crate::places::{PlaceError, State};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::{self, PolicySources, UserPolicy};
+use crate::reload;
 use crate::stores::Stores;
 use portcullis_policy::Unattended;
 use portcullis_sandbox::{CodeStore, Compiler, Engine, Network, REVIEW_SLOTS, TimeSource};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore, watch};
 
 /// Opens a host.
@@ -43,6 +45,7 @@ pub struct HostBuilder {
     seed: Option<u64>,
     outputs_bytes: u64,
     only_for: Option<String>,
+    background_after: Option<Duration>,
     pub(crate) injection: Injection,
 }
 
@@ -63,6 +66,7 @@ impl HostBuilder {
             seed: None,
             outputs_bytes: OUTPUTS_BYTES_DEFAULT,
             only_for: None,
+            background_after: None,
             injection: Injection::default(),
         }
     }
@@ -139,6 +143,33 @@ impl HostBuilder {
     #[must_use]
     pub fn only_for(mut self, tool: impl Into<String>) -> Self {
         self.only_for = Some(tool.into());
+        self
+    }
+
+    /// Opens the host without the plugins that are not ready after this time, and loads them while it runs, as many at
+    /// a time as the machine has cores. A plugin is ready if its description is in the cache. Otherwise it is compiled
+    /// first, which takes a minute for an interpreter. Without this, the host opens when all plugins are loaded or
+    /// refused.
+    ///
+    /// [`Host::loading`] names the plugins that are not ready. Each enters the catalog as with a reload:
+    /// [`Host::catalog_changes`] tells of it, and the audit log records it. [`Host::reload`] does not wait for a plugin
+    /// that has to be compiled either. What the policy says wrongly of such a plugin refuses that plugin, because the
+    /// host is open by then. Dropping the last clone of the host ends what is still being compiled.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), portcullis::OpenError> {
+    /// use portcullis::{Compiler, Host};
+    /// use std::time::Duration;
+    ///
+    /// let builder = Host::builder("plugins", "state", Compiler::InProcess);
+    /// let host = builder.load_in_background(Duration::from_secs(3)).open().await?;
+    /// println!("{} plugins are not ready yet", host.loading().len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn load_in_background(mut self, after: Duration) -> Self {
+        self.background_after = Some(after);
         self
     }
 
@@ -223,12 +254,24 @@ impl HostBuilder {
         let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
         let (slots, loading_audit) = (LoadSlots::default(), Arc::clone(&audit));
         let loader = Arc::new(Loader { engine, compiler, store, plugins, audit: loading_audit, observer, slots });
-        let (mut catalog, seen) = loader.load_all(&in_force, self.only_for.as_deref()).await?;
+        let began = Instant::now();
+        let background = self.background_after.map(|after| (after, BackgroundLoading(BackgroundLoads::new(&loader))));
+        let loads = background.as_ref().map(|(_, background)| &background.0);
+        let (mut catalog, mut seen) = loader.load_all(&in_force, self.only_for.as_deref(), loads).await?;
+        let mut arrived = Vec::new();
+        if let Some((after, BackgroundLoading(loads))) = &background {
+            loads.tell_begun(|_, _| false);
+            loads.settled(after.saturating_sub(began.elapsed())).await;
+            arrived = loads.enter(&mut catalog, &mut seen);
+        }
         loader.make_room().await;
         grants::check_names(policy, &catalog, &in_force.bases)?;
         catalog.plugins().try_for_each(|plugin| grants::check_services(policy, plugin, &self.injection))?;
         in_force.opening(&state, &loader.plugins.held()).bind_all(&mut catalog)?;
         loader.describe_all(&mut catalog);
+        if let Some((_, BackgroundLoading(loads))) = &background {
+            loads.tell_ended(&arrived, &catalog);
+        }
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
         let host = Arc::new(Inner {
             catalog: watch::Sender::new(Arc::new(catalog)),
@@ -243,6 +286,7 @@ impl HostBuilder {
             time: self.time,
             seed: self.seed,
             loader,
+            background: background.map(|(_, background)| background),
             audit,
             approvals,
             decided_left: Default::default(),
@@ -258,6 +302,10 @@ impl HostBuilder {
         });
         // If this fails, each call is still decided again before it runs.
         let _ = redecide_left(&host).await;
+        if let Some(background) = host.background() {
+            let admission = tokio::spawn(reload::admit_loaded(Arc::downgrade(&host), Arc::clone(background)));
+            background.admitted_by(admission.abort_handle());
+        }
         Ok(Host(host))
     }
 }

@@ -36,20 +36,21 @@ impl fmt::Display for PolicyWarning {
 }
 
 /// Returns the warnings for a policy with the plugins of a catalog.
-pub(crate) fn warnings(policy: &Policy, catalog: &Catalog) -> Vec<PolicyWarning> {
-    let installed = installed(catalog);
+pub(crate) fn warnings(policy: &Policy, catalog: &Catalog, loading: Vec<PluginName>) -> Vec<PolicyWarning> {
+    let installed = installed(catalog, loading);
     let unknown = policy.plugins().filter(|plugin| !installed.contains(plugin));
     unknown
         .map(|plugin| PolicyWarning::UnknownPlugin { plugin: plugin.clone(), similar: similar(plugin, &installed) })
         .collect()
 }
 
-/// Returns the loaded plugins, and those whose file was refused: their grants apply once they load.
-fn installed(catalog: &Catalog) -> Vec<PluginName> {
+/// Returns the loaded plugins, and those that load or whose file was refused: their grants apply once they load.
+fn installed(catalog: &Catalog, loading: Vec<PluginName>) -> Vec<PluginName> {
     let refused = catalog.refused().iter().filter_map(|refused| refused.file.strip_suffix(".wasm"));
     let refused = refused.filter_map(|name| PluginName::new(name).ok());
     let left_out = catalog.left_out.iter().cloned();
-    catalog.plugins().map(|plugin| plugin.name().clone()).chain(refused).chain(left_out).collect()
+    let loaded = catalog.plugins().map(|plugin| plugin.name().clone());
+    loaded.chain(refused).chain(left_out).chain(loading).collect()
 }
 
 fn similar(written: &PluginName, installed: &[PluginName]) -> Option<PluginName> {

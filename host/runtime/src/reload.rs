@@ -8,14 +8,20 @@ mod policy;
 
 use crate::audit::AuditError;
 use crate::call::redecide_left;
-use crate::catalog::Seen;
+use crate::catalog::{BackgroundLoads, Seen};
 use crate::host::Inner;
 use crate::open::OpenError;
 use crate::places::PlaceError;
 use crate::policy_in_force::PolicyInForce;
 use look::{Found, Look};
 use portcullis_policy::{DependencyKey, PluginName};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How long to wait after plugins that have loaded in the background could not enter the catalog, because the audit log
+/// could not be written.
+const ADMIT_RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
 /// What a look at the plugin directory changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,6 +96,33 @@ pub(crate) async fn reload(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
     // If this fails, the next reload tries again. Until then each call is decided again before it runs.
     let _ = redecide_left(host).await;
     reloaded
+}
+
+/// Puts plugins that load in the background into the catalog as they become ready, as long as somebody has the host.
+pub(crate) async fn admit_loaded(host: Weak<Inner>, background: Arc<BackgroundLoads>) {
+    loop {
+        background.any_ended().await;
+        let Some(host) = host.upgrade() else { return };
+        let admitted = admit(&host).await;
+        // As after every reload.
+        let _ = redecide_left(&host).await;
+        drop(host);
+        if admitted.is_err() {
+            sleep(ADMIT_RETRY_INTERVAL).await;
+        }
+    }
+}
+
+/// Puts what has loaded in the background into the catalog, as a reload does.
+async fn admit(host: &Arc<Inner>) -> Result<(), ReloadError> {
+    let mut seen = host.seen.lock().await;
+    let mut look = Look::new(host, host.loader.plugins.held(), &seen, None);
+    for load in host.background().iter().flat_map(|background| background.ended()) {
+        look.arrive(load).await;
+    }
+    let (_, now) = look.take_effect().await?;
+    *seen = now;
+    Ok(())
 }
 
 /// Reads the policy and the files. This runs once at a time, and each run starts from the result of the previous one.

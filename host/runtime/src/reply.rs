@@ -96,6 +96,8 @@ pub enum Code {
     Limit(LimitKind),
     /// Too many calls at once.
     Busy,
+    /// The tool's plugin is being compiled, so that its tools are not known yet.
+    PluginLoading,
     /// The guest trapped.
     Trapped,
     /// The guest exited.
@@ -132,7 +134,7 @@ impl Code {
             Self::Cancelled | Self::Superseded => Outcome::Cancelled,
             Self::Limit(_) | Self::Busy => Outcome::Limit,
             Self::Trapped | Self::Exited | Self::HostPanic => Outcome::Trapped,
-            Self::PluginRefused => Outcome::Refused,
+            Self::PluginRefused | Self::PluginLoading => Outcome::Refused,
         }
     }
 
@@ -162,6 +164,7 @@ impl Code {
             Self::Superseded => "superseded",
             Self::Limit(kind) => limit_code(kind),
             Self::Busy => "busy",
+            Self::PluginLoading => "plugin-loading",
             Self::Trapped => "trapped",
             Self::Exited => "exited",
             Self::HostPanic => "host-panic",
@@ -213,7 +216,7 @@ pub struct Reply {
     pub message: String,
     /// Where the whole of an answer is kept that was too large to be passed on whole.
     pub reference: Option<Reference>,
-    /// When another try may help, where the tool said so.
+    /// When another try may help, where the tool said so or its plugin is still being compiled.
     pub retry_after: Option<Duration>,
     /// The id of the approval request that the call waits for, if its code is [`Code::ApprovalPending`].
     pub approval_request: Option<String>,

@@ -33,6 +33,7 @@ fn langchain_over_http() {
 #[test]
 fn the_program_of_the_readme_takes_a_turn_with_an_approval_in_it() {
     let office = Office::new(ASKING);
+    office.compile();
     let program = readme::block("python", "MCPServerStdio");
     let told = with(told(&office), &[("program", program.into())]);
     let mut script = script(&office, MODERN, "agents_turn", &told);

@@ -116,6 +116,7 @@ fn the_inspector_over_http_in_the_modern_era() {
 #[test]
 fn the_configuration_of_the_readme_starts_the_server() {
     let office = Office::new(DENYING);
+    office.compile();
     let configuration = office.path(".mcp.json");
     fs::write(&configuration, readme::block("json", "mcpServers")).unwrap();
     let mut inspector = inspector(&office, "auto");

@@ -66,10 +66,16 @@ impl Office {
         command
     }
 
+    /// Has the plugins compiled, so that the first list of a server has all tools.
+    pub(crate) fn compile(&self) {
+        self.portcullis(&["list"]);
+    }
+
     /// What starts a server over the standard streams.
     pub(crate) fn stdio(&self, options: &[&str]) -> Vec<String> {
         let program = portcullis().to_string_lossy().into_owned();
-        let words = ["serve", "--stdio"].into_iter().chain(options.iter().copied()).map(str::to_owned);
+        let words =
+            ["serve", "--stdio", "--start-wait", "60"].into_iter().chain(options.iter().copied()).map(str::to_owned);
         let plugins = ["--plugins".to_owned(), self.site.plugins().to_string_lossy().into_owned()];
         std::iter::once(program).chain(words).chain(plugins).collect()
     }
@@ -77,7 +83,7 @@ impl Office {
     /// A server that listens at a free port of this machine.
     pub(crate) fn listen(&self, options: &[&str]) -> Listening {
         let mut command = self.command(portcullis());
-        command.args(["--json", "serve", "--http", "127.0.0.1:0"]).args(options);
+        command.args(["--json", "serve", "--http", "127.0.0.1:0", "--start-wait", "60"]).args(options);
         Listening::start(command, &self.path("server.log"), &self.path(TOKEN))
     }
 

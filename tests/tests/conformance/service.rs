@@ -83,6 +83,7 @@ impl Service {
         program.current_dir(site.path("")).env_clear().env("HOME", site.path("home")).stdin(Stdio::null());
         program.args(["--plugins", "plugins", "--policy", "policy.toml", "--state", "state"]);
         program.args(["serve", "--http", "127.0.0.1:0", "--no-auth", "--tool-names", "short"]);
+        program.args(["--start-wait", "60"]);
         program.args(["--client-answers", "person", "--task-after", "0.3"]);
         program.stdout(input.try_clone().unwrap()).stderr(input);
         let child = program.spawn().unwrap();

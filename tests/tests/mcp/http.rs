@@ -2,7 +2,7 @@
 
 use crate::ask::{Answer, Ask, PATIENCE};
 use crate::service::{MODERN, modern};
-use portcullis_tests::{Manifest, Site, guest, program};
+use portcullis_tests::{HeldWorker, Manifest, Site, guest, program, slow_to_compile};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;
@@ -29,7 +29,9 @@ fn site() -> Site {
 }
 
 fn command(site: &Site, arguments: &[&str]) -> Command {
-    portcullis_command(site, &[&["serve"], arguments].concat())
+    // What is not compiled yet is waited for, where a test does not say otherwise.
+    let wait = if arguments.contains(&"--start-wait") { &[][..] } else { &["--start-wait", "60"] };
+    portcullis_command(site, &[&["serve"], wait, arguments].concat())
 }
 
 fn portcullis_command(site: &Site, arguments: &[&str]) -> Command {
@@ -63,7 +65,11 @@ impl Serving {
     }
 
     async fn call(&self, token: &str) -> Answer {
-        let message = modern("tools/call", json!({ "name": HELLO, "arguments": {} }));
+        self.call_tool(token, HELLO).await
+    }
+
+    async fn call_tool(&self, token: &str, tool: &str) -> Answer {
+        let message = modern("tools/call", json!({ "name": tool, "arguments": {} }));
         let ask = Ask::new("POST", "/mcp")
             .with("Host", &self.address.to_string())
             .with("Authorization", &format!("Bearer {token}"))
@@ -71,7 +77,7 @@ impl Serving {
             .with("Content-Type", "application/json")
             .with("MCP-Protocol-Version", MODERN)
             .with("Mcp-Method", "tools/call")
-            .with("Mcp-Name", HELLO);
+            .with("Mcp-Name", tool);
         ask.body(message.to_string()).send(self.address).await
     }
 
@@ -319,6 +325,30 @@ async fn a_hangup_reloads_the_policy_and_the_server_goes_on() {
     assert!(said.contains("a server that runs keeps the policy"), "{said}");
     let (status, _) = serving.interrupt().await;
     assert_eq!(status.code(), Some(0));
+}
+
+/// Also one that is put into the directory of a server that runs.
+#[tokio::test]
+async fn a_plugin_that_is_compiled_keeps_no_client_waiting_and_no_server_from_stopping() {
+    let site = site();
+    drop(Serving::start(&site, &["--no-auth"]).await.interrupt().await);
+    site.plugin("slow", &slow_to_compile(&Manifest::of("slow")));
+    let mut serving = Serving::start(&site, &["--no-auth", "--start-wait", "0"]).await;
+    let worker = HeldWorker::of(serving.child.id().unwrap());
+    assert_eq!(serving.call("").await.is(200).last()["result"]["isError"], false);
+    let refused = serving.call_tool("", "slow__run").await.is(200).last();
+    assert_eq!(refused["result"]["_meta"]["portcullis/code"], "plugin-loading", "{refused}");
+    worker.release();
+    serving.says("slow is ready after").await;
+    assert_eq!(serving.call_tool("", "slow__run").await.is(200).last()["result"]["isError"], false);
+
+    site.plugin("slower", &slow_to_compile(&Manifest::of("slower")));
+    let worker = HeldWorker::of(serving.child.id().unwrap());
+    assert!(serving.says("compiling").await.ends_with("compiling slower"));
+    assert_eq!(serving.call("").await.is(200).last()["result"]["isError"], false);
+    let (status, said) = serving.interrupt().await;
+    assert_eq!(status.code(), Some(0), "{said}");
+    worker.has_ended();
 }
 
 #[tokio::test]

@@ -127,7 +127,9 @@ fn an_output_is_there_for_the_session_that_made_it_and_for_no_other() {
     first.close();
     let mut other = desk.client_with(Era::Legacy, &["--session", "two"]);
     assert_eq!(other.error("resources/read", json!({ "uri": uri })), -32002);
-    assert_eq!(other.result("resources/list", json!({}))["resources"], json!([]));
+    let listed = other.result("resources/list", json!({}))["resources"].clone();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed[0]["uri"], "portcullis://plugins");
     other.close();
     let mut again = desk.client_with(Era::Modern, &["--session", "one"]);
     assert!(again.result("resources/read", json!({ "uri": uri }))["contents"][0]["text"].is_string());

@@ -3,6 +3,7 @@
 use portcullis_tests::{Manifest, Site, built_guest, guest, program};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -102,8 +103,17 @@ impl Desk {
 
     /// A client that has not said anything yet.
     pub(crate) fn stranger(&self, era: Era, arguments: &[&str]) -> Wire {
+        self.told(era, arguments, Stdio::null())
+    }
+
+    /// The same, of a program that writes its notes into this file of the site.
+    pub(crate) fn noting(&self, era: Era, arguments: &[&str], notes: &str) -> Wire {
+        self.told(era, arguments, File::create(self.site.path(notes)).unwrap().into())
+    }
+
+    fn told(&self, era: Era, arguments: &[&str], notes: Stdio) -> Wire {
         let mut command = self.command();
-        command.args(["serve", "--stdio"]).args(arguments);
+        command.args(["serve", "--stdio"]).args(arguments).stderr(notes);
         Wire::start(command, era)
     }
 }
@@ -121,7 +131,7 @@ pub(crate) struct Wire {
 
 impl Wire {
     fn start(mut command: Command, era: Era) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
         thread::spawn(move || {

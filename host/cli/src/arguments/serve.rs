@@ -16,6 +16,10 @@ const TASK_AFTER_SECONDS: &str = "10";
 /// How long a call waits for an approver if its client does not ask one, in seconds. Clients give up after 60.
 const APPROVAL_WAIT_SECONDS: &str = "45";
 
+/// How long a server waits at its start for plugins that are being compiled, in seconds. Small plugins are ready by
+/// then, and no client gives up so early: the first do after 30.
+const START_WAIT_SECONDS: &str = "3";
+
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     #[command(flatten)]
@@ -45,6 +49,10 @@ pub(crate) struct ServeArguments {
     /// again after the approval runs. For clients that neither ask you themselves nor wait for a task
     #[arg(long, value_name = "SECONDS", default_value = APPROVAL_WAIT_SECONDS, value_parser = seconds)]
     pub(crate) approval_wait: Duration,
+    /// How many seconds to wait at the start for plugins that are being compiled; later ones are announced to clients
+    /// as they become ready
+    #[arg(long, value_name = "SECONDS", default_value = START_WAIT_SECONDS, value_parser = seconds)]
+    pub(crate) start_wait: Duration,
     /// How many calls run at one time; more wait
     #[arg(long, value_name = "N", default_value_t = CALLS_DEFAULT, value_parser = clap::value_parser!(u32).range(1..=i64::from(CALLS_MAX)))]
     pub(crate) calls: u32,

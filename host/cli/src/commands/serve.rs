@@ -9,7 +9,7 @@ use super::conduct::Interrupts;
 use crate::arguments::{Answers, HttpArguments, Names, ServeArguments};
 use crate::exit_code::Exit;
 use crate::json;
-use crate::opening;
+use crate::opening::{self, Serving};
 use crate::style::Look;
 use following::{FollowedAccess, Following};
 use portcullis::policy::Principal;
@@ -25,20 +25,30 @@ pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow:
     // From here on a signal ends what is served, and not the process in the middle of a call.
     let mut interrupts = Interrupts::without_hangup()?;
     let hangup = signal(SignalKind::hangup())?;
-    let host = opening::open_serving(context, arguments.calls, arguments.session.is_some()).await?;
-    let following = Following::begin(&host, hangup, context);
+    let serving = Serving {
+        calls: arguments.calls,
+        session_is_named: arguments.session.is_some(),
+        start_wait: arguments.start_wait,
+    };
+    let (host, gaps) = tokio::select! {
+        opened = opening::open_serving(context, serving) => opened?,
+        // Dropping the host that opens ends what is being compiled.
+        () = interrupts.next() => return Ok(Exit::Completed),
+    };
+    let following = Following::begin(&host, gaps, hangup, context);
     let options = options(&arguments);
     let operator = options.principal.clone();
     let server = Server::new(host.clone(), options)?;
     let _watch = host.watch();
-    match arguments.transport.http {
+    let served = match arguments.transport.http {
         Some(address) => {
             let served = Served { server, address, arguments: &arguments.http, operator: &operator };
-            over_http(served, following, &mut interrupts, context).await?
+            over_http(served, following, &mut interrupts, context).await
         }
-        None => over_stdio(server, following, &mut interrupts, context).await?,
-    }
-    Ok(Exit::Completed)
+        None => over_stdio(server, following, &mut interrupts, context).await,
+    };
+    host.stop_loading();
+    served.map(|()| Exit::Completed)
 }
 
 fn options(arguments: &ServeArguments) -> ServerOptions {
@@ -160,6 +170,10 @@ fn contents(host: &Host) -> String {
     let denied = catalog.tools().filter(|(plugin, tool)| !host.may_run(plugin, tool)).count();
     if denied > 0 {
         contents = format!("{contents}; the policy never lets {} run", counted(denied, "tool"));
+    }
+    match host.loading().len() {
+        0 => {}
+        compiling => contents = format!("{contents} ({} still being compiled)", counted(compiling, "plugin")),
     }
     match catalog.refused().len() {
         0 => contents,

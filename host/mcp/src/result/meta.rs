@@ -15,6 +15,9 @@ pub(super) fn of(reply: &Reply) -> MetaObject {
     if let Some(request) = &reply.approval_request {
         put("approval-request", json!(request));
     }
+    if let Some(after) = reply.retry_after {
+        put("retry-after", json!(after.as_secs()));
+    }
     if let Some(title) = &reply.title {
         put("title", json!(title));
     }

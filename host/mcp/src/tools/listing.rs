@@ -4,10 +4,11 @@ use super::short::{CALL, ShortTool, short_list};
 use crate::annotations;
 use crate::error::ServerError;
 use crate::options::{DeniedTools, ListTools};
+use portcullis::policy::PluginName;
 use portcullis::{Catalog, Host, Offer, Plugin, Reach, ToolNames};
 use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The tools of one catalog, in the order of their full names.
@@ -46,6 +47,15 @@ impl Listing {
     /// The tool of a name.
     pub(crate) fn find(&self, name: &str) -> Option<&Listed> {
         self.index.get(name).and_then(|at| self.tools.get(*at))
+    }
+
+    /// Returns the plugins with a tool that clients are shown, without those of the host, and how many each has.
+    pub(crate) fn shown_plugins(&self) -> BTreeMap<&PluginName, usize> {
+        let mut plugins = BTreeMap::new();
+        for listed in self.tools.iter().filter(|listed| listed.shown && !listed.plugin.is_standard()) {
+            *plugins.entry(listed.plugin.name()).or_default() += 1;
+        }
+        plugins
     }
 
     /// Returns the tools that fit a need, the best first. The host's own tools are listed anyway and left out. So are

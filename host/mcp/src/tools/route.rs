@@ -1,6 +1,7 @@
 //! Where a `tools/call` leads: to the tool that it names, or by way of the short list to another, or to a search.
 //! Everything behind this sees a call of a tool by its name, and cannot tell how it came.
 
+use super::loading;
 use super::short::{CALL, FOUND_DEFAULT, FOUND_MAX, SEARCH};
 use crate::options::ListTools;
 use crate::server::Server;
@@ -81,7 +82,9 @@ fn call(server: &Server, mut params: CallToolRequestParams) -> Result<CallToolRe
     if short_name(&name).is_some() {
         return Err(format!("{CALL} calls other tools, and neither itself nor {SEARCH}: call that one as it is"));
     }
-    if server.listing().find(&name).is_none() {
+    let is_listed = || server.listing().find(&name).is_some();
+    // In this order, so that a plugin which becomes ready meanwhile is found.
+    if !is_listed() && loading::tool(server, &name).is_none() && !is_listed() {
         return Err(format!("there is no tool of this name; {SEARCH} gives the names that there are"));
     }
     params.name = name.into();

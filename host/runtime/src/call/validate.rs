@@ -13,6 +13,10 @@ use portcullis_policy::{Leniency, LocalName, PluginName, Policy, ToolName};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// When to call a plugin again that is being compiled. It takes seconds to a minute, and a refused call costs little.
+const LOADING_RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// Tools named to a model that asked for one that is not there.
 const SUGGESTIONS_MAX: usize = 5;
@@ -32,7 +36,7 @@ impl ParsedCall {
         let catalog = host.catalog();
         let name: Option<ToolName> = (self.tool.len() <= TOOL_BYTES_MAX).then(|| name(&self.tool)).flatten();
         let found = name.as_ref().and_then(|name| catalog.find(name));
-        let Some((plugin, tool)) = found else { return Err(unknown(&self.tool, &catalog)) };
+        let Some((plugin, tool)) = found else { return Err(not_found(&self.tool, host, &catalog)) };
         if request.definition.is_some_and(|offered| offered != tool.sha256) {
             return Err(changed(tool));
         }
@@ -63,8 +67,24 @@ fn name(tool: &str) -> Option<ToolName> {
     tool.parse().ok().or_else(|| Some(ToolName::new(PluginName::new(tool).ok()?, LocalName::new(tool).ok()?)))
 }
 
-fn unknown(tool: &str, catalog: &Catalog) -> Rejection {
+fn not_found(tool: &str, host: &Inner, catalog: &Catalog) -> Rejection {
     let plugin = tool.split('.').next().unwrap_or_default();
+    match host.is_loading(plugin, catalog) {
+        true => loading(plugin),
+        false => unknown(tool, plugin, catalog),
+    }
+}
+
+fn loading(plugin: &str) -> Rejection {
+    let seconds = LOADING_RETRY_AFTER.as_secs();
+    let message = format!(
+        "The plugin {plugin} is still being compiled, so its tools cannot be called yet. Make the same call again in \
+         {seconds} seconds."
+    );
+    Rejection { retry_after: Some(LOADING_RETRY_AFTER), ..Rejection::new(Code::PluginLoading, message) }
+}
+
+fn unknown(tool: &str, plugin: &str, catalog: &Catalog) -> Rejection {
     if let Some(refused) = catalog.refusal(plugin) {
         let message = format!("The plugin {plugin} is installed but was refused, so none of its tools can be called.");
         return Rejection::new(Code::PluginRefused, message).with_detail(refused.error.to_string());

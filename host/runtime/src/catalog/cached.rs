@@ -1,12 +1,14 @@
 //! What is kept of a plugin from one start to the next, each under a seal: its code and its description.
 
 use super::file::PluginFile;
-use super::load::{LoadError, Loader};
+use super::load::{Loader, blocking};
+use super::load_error::LoadError;
 use crate::audit::{AuditError, Kind};
 use crate::text::{cut, hex};
 use portcullis_policy::PluginName;
 use portcullis_sandbox::{Code, Entry, Fetched, Manifest};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Bytes of an event about the cache that the audit log keeps.
 const EVENT_BYTES_MAX: usize = 2048;
@@ -14,14 +16,18 @@ const EVENT_BYTES_MAX: usize = 2048;
 impl Loader {
     /// Returns the code of a plugin, where it is cached and fits this engine.
     pub(super) async fn cached_code(&self, name: &PluginName, sha256: &[u8; 32]) -> Result<Option<Code>, LoadError> {
-        match self.store.fetch_code(sha256) {
-            Fetched::Hit(artefact) => match Code::load(&self.engine, &artefact) {
-                Ok(code) => Ok(Some(code)),
-                Err(error) => {
-                    self.note(name, sha256, &format!("cached code not used: {error}")).await?;
-                    Ok(None)
-                }
-            },
+        let (store, engine, plugin) = (Arc::clone(&self.store), self.engine.clone(), *sha256);
+        let fetch = move || match store.fetch_code(&plugin) {
+            Fetched::Hit(artefact) => Fetched::Hit(Code::load(&engine, &artefact)),
+            Fetched::Miss => Fetched::Miss,
+            Fetched::Rejected(reason) => Fetched::Rejected(reason),
+        };
+        match blocking(move || Ok(fetch())).await? {
+            Fetched::Hit(Ok(code)) => Ok(Some(code)),
+            Fetched::Hit(Err(error)) => {
+                self.note(name, sha256, &format!("cached code not used: {error}")).await?;
+                Ok(None)
+            }
             Fetched::Miss => Ok(None),
             Fetched::Rejected(reason) => {
                 self.note(name, sha256, &format!("cached code not used: {reason}")).await?;

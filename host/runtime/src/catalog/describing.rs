@@ -2,7 +2,7 @@
 
 use super::definition;
 use super::file;
-use super::load::LoadError;
+use super::load_error::LoadError;
 use crate::alone;
 use crate::text::OneLine;
 use portcullis_policy::Limits;

@@ -4,7 +4,7 @@
 
 use super::definition;
 use super::file::{self, FileError};
-use super::load::LoadError;
+use super::load_error::LoadError;
 use super::placeholders::{self, PlaceholderError, Values};
 use super::plugin::Plugin;
 use crate::places;

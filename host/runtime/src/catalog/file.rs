@@ -85,6 +85,11 @@ impl Sighting {
         u64::try_from(milliseconds).unwrap_or(0)
     }
 
+    /// Whether the file has the same bytes and description files as in another sighting.
+    pub(crate) fn has_content_of(&self, other: &Self) -> bool {
+        (self.sha256, self.stamp.beside) == (other.sha256, other.stamp.beside)
+    }
+
     /// Whether the same was seen, of a file that nobody has touched in between.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
         (self.stamp, self.sha256) == (other.stamp, other.sha256)

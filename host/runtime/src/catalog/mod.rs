@@ -1,5 +1,6 @@
 //! The plugins of a directory: which were loaded, with their tools, and which were refused, each with its reason.
 
+mod background;
 mod cached;
 mod definition;
 mod describing;
@@ -9,12 +10,16 @@ pub(crate) mod file;
 mod lint;
 pub(crate) mod listing;
 mod load;
+mod load_all;
+mod load_error;
 mod names;
+mod observer;
 mod placeholders;
 mod plugin;
 mod refusal;
 mod wanted;
 
+pub(crate) use background::{BackgroundLoading, BackgroundLoads, EndedLoad};
 pub use definition::DefinitionError;
 pub use describing::check;
 pub(crate) use describing::examine;
@@ -23,9 +28,10 @@ pub use description::{DescriptionError, DescriptionFault, describe_beside};
 pub(crate) use directory::PluginDirectory;
 pub use file::FileError;
 pub use lint::{LINTS_MAX, Lint, Rule, lints};
-pub use load::{LoadError, Observer, Silent};
 pub(crate) use load::{LoadSlots, Loader, Seen, read};
+pub use load_error::LoadError;
 pub use names::{NameCollision, ToolNames};
+pub use observer::{Observer, Silent};
 pub use placeholders::PlaceholderError;
 pub use plugin::{Dependency, Plugin, Tool};
 pub use refusal::forget_refusal;

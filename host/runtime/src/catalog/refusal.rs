@@ -6,7 +6,8 @@
 //! again after a time that doubles with each attempt.
 
 use super::file::PluginFile;
-use super::load::{LoadError, Loader};
+use super::load::Loader;
+use super::load_error::LoadError;
 use crate::audit::AuditError;
 use crate::open::OpenError;
 use crate::places::{self, State};

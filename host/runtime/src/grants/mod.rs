@@ -24,7 +24,18 @@ pub(crate) fn check_names(policy: &Policy, catalog: &Catalog, files: &Bases) -> 
             check_keys(policy, loaded)?;
         }
     }
-    check_rules(policy, catalog, files)
+    check_rules(policy, catalog.plugins(), files)
+}
+
+/// Refuses a policy with a rule that no call can match once a plugin is in a catalog.
+pub(crate) fn check_rules_with(
+    policy: &Policy,
+    catalog: &Catalog,
+    plugin: &Plugin,
+    files: &Bases,
+) -> Result<(), OpenError> {
+    let others = catalog.plugins().filter(|other| other.name != plugin.name);
+    check_rules(policy, others.chain([plugin]), files)
 }
 
 /// Refuses a policy that binds what a plugin does not ask for.
@@ -76,8 +87,8 @@ fn check_narrow(loaded: &Plugin, plugin: &PluginName, key: &DependencyKey, bindi
 }
 
 /// Refuses a rule that no call of the loaded tools can match: a deny that never speaks is a hole.
-fn check_rules(policy: &Policy, catalog: &Catalog, files: &Bases) -> Result<(), OpenError> {
-    let known: Vec<KnownTool<'_>> = catalog.tools().map(|(_, tool)| known(tool)).collect();
+fn check_rules<'a>(policy: &Policy, plugins: impl Iterator<Item = &'a Plugin>, files: &Bases) -> Result<(), OpenError> {
+    let known: Vec<KnownTool<'_>> = plugins.flat_map(Plugin::tools).map(known).collect();
     match policy.dead_rule(&known) {
         Some(dead) => {
             let path = files.file(dead.id.layer).to_owned();

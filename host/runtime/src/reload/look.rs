@@ -5,7 +5,7 @@ use super::change::{self, Change, What};
 use super::{ReloadError, Reloaded, policy};
 use crate::catalog::file::{self, FileError, PluginFile, Stamp};
 use crate::catalog::listing::{self, Listed};
-use crate::catalog::{self, Beside, Catalog, LoadError, Plugin, RefusedPlugin, Seen};
+use crate::catalog::{self, Beside, Catalog, EndedLoad, LoadError, Plugin, RefusedPlugin, Seen};
 use crate::grants;
 use crate::host::Inner;
 use crate::ledger::blocking;
@@ -65,6 +65,8 @@ pub(super) struct Look<'a> {
     earlier: &'a Seen,
     seen: Seen,
     changes: Vec<Change>,
+    /// What has loaded in the background and enters the catalog.
+    arrived: Vec<Arc<EndedLoad>>,
 }
 
 impl<'a> Look<'a> {
@@ -77,16 +79,20 @@ impl<'a> Look<'a> {
     ) -> Self {
         let before = host.catalog();
         let mut next = Catalog::clone(&before);
-        // A look is at all files.
-        next.left_out.clear();
         if let Some(policy) = policy {
             next.policy = Arc::clone(policy);
         }
-        Self { host, directory, before, next, earlier: seen, seen: seen.clone(), changes: Vec::new() }
+        let (changes, arrived) = (Vec::new(), Vec::new());
+        Self { host, directory, before, next, earlier: seen, seen: seen.clone(), changes, arrived }
     }
 
     /// Removes plugins whose file is gone.
     pub(super) fn without(&mut self, files: &[Found]) {
+        // A look at the directory is at all files.
+        self.next.left_out.clear();
+        if let Some(background) = self.host.background() {
+            background.keep(|file| files.iter().any(|found| found.file == file));
+        }
         let loaded = self.before.plugins().filter(|plugin| !plugin.is_standard()).map(|plugin| &plugin.file);
         let refused = self.before.refused().iter().map(|refused| &refused.file);
         let mut gone: Vec<String> =
@@ -119,10 +125,15 @@ impl<'a> Look<'a> {
             Ok(found) => found,
             Err(error) => return self.refuse(file, None, error.into()),
         };
+        let loading = self.host.background().and_then(|background| background.sighting(&file));
+        if loading.is_some_and(|loading| loading.holds(stamp)) {
+            return Ok(());
+        }
         let last = self.earlier.get(&file).copied();
         let refusal = self.before.refusal_of(&file);
         let may_pass = refusal.is_some_and(|refused| refused.error.may_pass());
         if !may_pass && last.is_some_and(|last| last.holds(stamp)) {
+            self.stop_loading(&file);
             return Ok(());
         }
         let content = match catalog::read(&self.directory, &file, beside).await {
@@ -133,6 +144,10 @@ impl<'a> Look<'a> {
             }
             Err(error) => return self.refuse(file, None, error.into()),
         };
+        if loading.is_some_and(|loading| loading.has_content_of(&content.sighting)) {
+            return Ok(());
+        }
+        self.stop_loading(&file);
         self.seen.insert(file.clone(), content.sighting);
         if self.serves(&file, &content) {
             self.clear(file, content.sha256);
@@ -144,10 +159,37 @@ impl<'a> Look<'a> {
             return Ok(());
         }
         match self.load(&file, &content).await {
-            Ok(plugin) => self.put(file, plugin),
+            Ok(Some(plugin)) => self.put(file, plugin),
+            // It is seen when it has loaded. Until then it is another file to the next look.
+            Ok(None) => match last {
+                Some(last) => drop(self.seen.insert(file, last)),
+                None => drop(self.seen.remove(&file)),
+            },
             Err(error) => return self.refuse(file, Some(content.sha256), error),
         }
         Ok(())
+    }
+
+    /// Takes in a file that has loaded in the background, as if it were loaded now.
+    pub(super) async fn arrive(&mut self, load: Arc<EndedLoad>) {
+        let (file, sha256) = (load.file.clone(), load.sighting.map(|sighting| sighting.sha256));
+        self.seen.extend(load.sighting.map(|sighting| (file.clone(), sighting)));
+        self.arrived.push(Arc::clone(&load));
+        let bound = match &load.loaded {
+            Ok(plugin) if self.has(plugin) => return self.clear(file, plugin.sha256),
+            Ok(plugin) => self.bind(plugin.unbound()).await.map_err(Arc::new),
+            Err(error) => Err(Arc::clone(error)),
+        };
+        match bound {
+            Ok(plugin) => self.put(file, plugin),
+            Err(error) => self.note_refusal(file, sha256, error),
+        }
+    }
+
+    /// Returns whether the same plugin is loaded, with the same description files.
+    fn has(&self, plugin: &Plugin) -> bool {
+        let identity = |plugin: &Plugin| (plugin.sha256, plugin.beside.sha256);
+        self.before.plugins.get(&plugin.name).is_some_and(|loaded| identity(loaded) == identity(plugin))
     }
 
     /// Returns whether the loaded plugin has these bytes and these companion texts.
@@ -156,17 +198,44 @@ impl<'a> Look<'a> {
         plugin.is_some_and(|plugin| (plugin.sha256, plugin.beside.sha256) == (content.sha256, content.beside.sha256))
     }
 
-    /// Loads a plugin, with its grants and its descriptions.
-    async fn load(&self, file: &str, content: &PluginFile) -> Result<Plugin, LoadError> {
-        let host = self.host;
-        let mut plugin = host.loader.load(file, content).await?;
+    /// Loads a plugin, with its grants and its descriptions. One that has to be compiled first begins to load in the
+    /// background, if the host loads in the background.
+    async fn load(&self, file: &str, content: &Arc<PluginFile>) -> Result<Option<Plugin>, LoadError> {
+        let loaded = match self.host.background() {
+            None => Some(self.host.loader.load(file, content).await?),
+            Some(background) => background.load(&self.directory, file, content).await?,
+        };
+        match loaded {
+            Some(plugin) => self.bind(plugin).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Gives a plugin its grants and its descriptions.
+    async fn bind(&self, mut plugin: Plugin) -> Result<Plugin, LoadError> {
         let ungranted = |error: OpenError| LoadError::Grants(Box::new(error));
-        let policy = &self.next.policy;
+        let (host, policy, directory) =
+            (Arc::clone(self.host), Arc::clone(&self.next.policy), Arc::clone(&self.directory));
         grants::check_keys(&policy.policy, &plugin).map_err(ungranted)?;
         grants::check_services(&policy.policy, &plugin, &host.injection).map_err(ungranted)?;
-        policy.opening(&host.state, &self.directory).bind(&mut plugin).map_err(ungranted)?;
+        if !self.before.plugins.contains_key(&plugin.name) {
+            // A rule that misspells a tool of a plugin is an error when the host opens, and the plugin was not there.
+            grants::check_rules_with(&policy.policy, &self.next, &plugin, &policy.bases).map_err(ungranted)?;
+        }
+        // This blocks, because it opens directories and certificates.
+        let bind = move || -> Result<(Arc<Inner>, Plugin), OpenError> {
+            policy.opening(&host.state, &directory).bind(&mut plugin)?;
+            Ok((host, plugin))
+        };
+        let (host, mut plugin) = blocking(bind).await.map_err(ungranted)?;
         host.loader.describe(&mut plugin)?;
         Ok(plugin)
+    }
+
+    fn stop_loading(&self, file: &str) {
+        if let Some(background) = self.host.background() {
+            background.stop(file);
+        }
     }
 
     fn has_another_policy(&self) -> bool {
@@ -214,6 +283,12 @@ impl<'a> Look<'a> {
             LoadError::Audit(error) => return Err(error.into()),
             error => error,
         };
+        self.stop_loading(&file);
+        self.note_refusal(file, sha256, Arc::new(error));
+        Ok(())
+    }
+
+    fn note_refusal(&mut self, file: String, sha256: Option<[u8; 32]>, error: Arc<LoadError>) {
         if sha256.is_none() {
             self.seen.remove(&file);
         }
@@ -221,12 +296,11 @@ impl<'a> Look<'a> {
         let same = |known: &RefusedPlugin| known.error.to_string() == reason;
         let last = self.earlier.get(&file).map(|last| last.sha256);
         if last == sha256 && self.before.refusal_of(&file).is_some_and(same) {
-            return Ok(());
+            return;
         }
         self.take_refusal(&file);
-        self.next.refused.push(RefusedPlugin { file: file.clone(), error: Arc::new(error) });
+        self.next.refused.push(RefusedPlugin { file: file.clone(), error });
         self.changes.push(Change { reason: Some(reason), ..Change::new(What::Refused, file, sha256) });
-        Ok(())
     }
 
     fn clear(&mut self, file: String, sha256: [u8; 32]) {
@@ -255,6 +329,17 @@ impl<'a> Look<'a> {
         if policy.is_some() || !self.changes.is_empty() {
             self.next.refused.sort_by(|one, other| one.file.cmp(&other.file));
             self.host.catalog.send_replace(Arc::new(self.next));
+        }
+        if let Some(background) = self.host.background() {
+            // From here on a call finds the plugin, and only then nothing says that it loads.
+            background.forget(&self.arrived);
+            let is_change = |load: &&Arc<EndedLoad>| self.changes.iter().any(|change| change.file == load.file);
+            background.tell_ended(self.arrived.iter().filter(is_change), &self.host.catalog());
+            let tried_again = |file: &str, sha256| {
+                self.before.refusal_of(file).is_some()
+                    && self.earlier.get(file).is_some_and(|last| last.sha256 == sha256)
+            };
+            background.tell_begun(tried_again);
         }
         if let Some(policy) = &policy {
             policy::took_effect(self.host, policy);

@@ -101,7 +101,9 @@ impl Site {
     fn serve(&self, state: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("--json").arg("--plugins").arg(&self.plugins).arg("--policy").arg(&self.policy);
-        command.arg("--state").arg(self.scratch.join(format!("state-{state}"))).arg("serve").args(arguments);
+        command.arg("--state").arg(self.scratch.join(format!("state-{state}"))).arg("serve");
+        // The first call is of a plugin that may have to be compiled before.
+        command.args(["--start-wait", "60"]).args(arguments);
         command
     }
 }

@@ -3,14 +3,16 @@
 use super::access;
 use crate::arguments::HttpArguments;
 use crate::context::Context;
+use crate::opening::RuleGapNotes;
 use crate::style::Look;
 use portcullis::policy::Principal;
 use portcullis::text::{Lines, OneLine};
-use portcullis::{FileWatch, Host, PolicyStatus};
+use portcullis::{Catalog, FileWatch, Host, PolicyStatus};
 use portcullis_mcp::http::Running;
 use std::convert::Infallible;
 use std::future::pending;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 use tokio::task::block_in_place;
@@ -24,6 +26,8 @@ pub(super) struct Following<'a> {
     pub(super) context: &'a Context,
     pub(super) hangup: Signal,
     pub(super) status: watch::Receiver<PolicyStatus>,
+    pub(super) catalog: watch::Receiver<Arc<Catalog>>,
+    pub(super) gaps: RuleGapNotes,
     pub(super) access: Option<FollowedAccess<'a>>,
 }
 
@@ -37,9 +41,12 @@ pub(super) struct FollowedAccess<'a> {
 }
 
 impl<'a> Following<'a> {
-    /// Starts to follow the policy of a host.
-    pub(super) fn begin(host: &'a Host, hangup: Signal, context: &'a Context) -> Self {
-        Self { host, context, hangup, status: host.policy_status(), access: None }
+    /// Starts to follow the policy and the plugins of a host.
+    pub(super) fn begin(host: &'a Host, mut gaps: RuleGapNotes, hangup: Signal, context: &'a Context) -> Self {
+        let (status, catalog) = (host.policy_status(), host.catalog_changes());
+        // The catalog may have changed since the warnings were printed.
+        gaps.note(context, host);
+        Self { host, context, hangup, status, catalog, gaps, access: None }
     }
 
     /// Follows the files until the future is dropped.
@@ -47,6 +54,8 @@ impl<'a> Following<'a> {
         loop {
             tokio::select! {
                 Ok(()) = self.status.changed() => self.tell_policy(),
+                // A plugin that came later may have tools that bypass a rule.
+                Ok(()) = self.catalog.changed() => self.gaps.note(self.context, self.host),
                 Some(()) = self.hangup.recv() => {
                     self.reload_policy().await;
                     self.reload_access();

@@ -1,0 +1,332 @@
+//! Plugins that load while the host serves the others: one task for each file. What a task ends with waits here until
+//! a reload has put it into the catalog.
+
+use super::file::{self, PluginFile, Sighting};
+use super::load::{CachedPlugin, Loader, read};
+use super::plugin::Plugin;
+use super::{Beside, Catalog, FileError, LoadError, RefusedPlugin, Seen};
+use crate::caught::caught;
+use cap_std::fs::Dir;
+use portcullis_policy::PluginName;
+use portcullis_sandbox::BoxFuture;
+use std::collections::BTreeMap;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+/// Stops what loads in the background when the host is closed.
+pub(crate) struct BackgroundLoading(pub(crate) Arc<BackgroundLoads>);
+
+/// The files that load in the background.
+pub(crate) struct BackgroundLoads {
+    loader: Arc<Loader>,
+    loads: Mutex<Loads>,
+    /// Notified each time that a load ends.
+    ended: Notify,
+}
+
+#[derive(Default)]
+struct Loads {
+    /// By the name of the file.
+    files: BTreeMap<String, BackgroundLoad>,
+    /// How many have begun.
+    begun: u64,
+    /// The task that puts what has loaded into the catalog.
+    admission: Option<AbortHandle>,
+    /// Whether the host is closed, and nothing begins any more.
+    closed: bool,
+}
+
+/// One file that loads, or has loaded and is not in the catalog yet. Drop it only when the lock of all files is free:
+/// dropping waits for the task, and the task may wait for that lock.
+struct BackgroundLoad {
+    plugin: PluginName,
+    /// What was seen of the file when it began to load.
+    sighting: Sighting,
+    /// The number of this load: another load of the same file has another.
+    number: u64,
+    /// Whether the observer has heard of it.
+    told: bool,
+    running: RunningLoad,
+    task: AbortHandle,
+    ended: Option<Arc<EndedLoad>>,
+}
+
+/// What reading and loading a file gave, and how long it took.
+struct LoadResult {
+    sighting: Option<Sighting>,
+    loaded: Result<Plugin, LoadError>,
+    took: Duration,
+}
+
+/// A load that its task polls, and that can be ended at once from elsewhere. Aborting the task alone would leave the
+/// compile worker alive if the process ended before the task was polled again.
+#[derive(Clone)]
+struct RunningLoad(Arc<Mutex<Option<BoxFuture<'static, LoadResult>>>>);
+
+/// What loading a file in the background came to.
+pub(crate) struct EndedLoad {
+    pub(crate) file: String,
+    pub(crate) plugin: PluginName,
+    pub(crate) sighting: Option<Sighting>,
+    /// The plugin without its grants, or why it is refused.
+    pub(crate) loaded: Result<Plugin, Arc<LoadError>>,
+    pub(crate) took: Duration,
+    number: u64,
+}
+
+impl RunningLoad {
+    fn new(load: impl Future<Output = LoadResult> + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(Some(Box::pin(load)))))
+    }
+
+    /// Ends the load, and kills its compile worker.
+    fn end(&self) {
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+impl Future for RunningLoad {
+    /// Nothing if the load was ended.
+    type Output = Option<LoadResult>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut load = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match load.as_mut().map(|load| load.as_mut().poll(context)) {
+            Some(Poll::Pending) => Poll::Pending,
+            Some(Poll::Ready(result)) => {
+                *load = None;
+                Poll::Ready(Some(result))
+            }
+            None => Poll::Ready(None),
+        }
+    }
+}
+
+impl Drop for BackgroundLoad {
+    fn drop(&mut self) {
+        self.running.end();
+        self.task.abort();
+    }
+}
+
+impl Drop for BackgroundLoading {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl BackgroundLoads {
+    /// Loads nothing yet.
+    pub(crate) fn new(loader: &Arc<Loader>) -> Arc<Self> {
+        Arc::new(Self { loader: Arc::clone(loader), loads: Mutex::default(), ended: Notify::new() })
+    }
+
+    /// Returns the plugin of a file that was read, if it need not be compiled. Otherwise it begins to load in the
+    /// background, in place of an earlier load of the same file.
+    ///
+    /// # Errors
+    /// Why the file is refused without compiling it.
+    pub(crate) async fn load(
+        self: &Arc<Self>,
+        directory: &Arc<Dir>,
+        file: &str,
+        content: &Arc<PluginFile>,
+    ) -> Result<Option<Plugin>, LoadError> {
+        match self.loader.load_cached(file, content).await? {
+            CachedPlugin::Loaded(plugin) => Ok(Some(*plugin)),
+            CachedPlugin::Unmade(_) => {
+                self.begin(directory, file, file::plugin_name(file)?, content);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Begins to load a file. Its bytes are read again when it is its turn, so that files that wait cost no memory.
+    fn begin(self: &Arc<Self>, directory: &Arc<Dir>, file: &str, plugin: PluginName, content: &PluginFile) {
+        let mut loads = self.locked();
+        if loads.closed {
+            return;
+        }
+        loads.begun += 1;
+        let number = loads.begun;
+        let load =
+            Arc::clone(&self.loader).load_in_turn(Arc::clone(directory), file.to_owned(), content.beside.clone());
+        let (this, name, running) = (Arc::clone(self), file.to_owned(), RunningLoad::new(load));
+        let polled = running.clone();
+        let task = tokio::spawn(async move {
+            if let Some(result) = polled.await {
+                this.end(&name, number, result);
+            }
+        });
+        let (sighting, task) = (content.sighting, task.abort_handle());
+        let load = BackgroundLoad { plugin, sighting, number, told: false, running, task, ended: None };
+        let replaced = loads.files.insert(file.to_owned(), load);
+        drop(loads);
+        drop(replaced);
+    }
+
+    /// Keeps the result of a load until it is in the catalog.
+    fn end(&self, file: &str, number: u64, LoadResult { sighting, loaded, took }: LoadResult) {
+        if let Some(load) = self.locked().files.get_mut(file).filter(|load| load.number == number) {
+            let (file, plugin, loaded) = (file.to_owned(), load.plugin.clone(), loaded.map_err(Arc::new));
+            load.ended = Some(Arc::new(EndedLoad { file, plugin, sighting, loaded, took, number }));
+        }
+        self.ended.notify_one();
+    }
+
+    /// Ends what is being loaded, and begins nothing any more.
+    pub(crate) fn close(&self) {
+        let mut loads = self.locked();
+        loads.closed = true;
+        let (files, admission) = (std::mem::take(&mut loads.files), loads.admission.take());
+        drop(loads);
+        drop(files);
+        if let Some(admission) = admission {
+            admission.abort();
+        }
+    }
+
+    /// Has a task end when the host is closed: the one that puts what has loaded into the catalog.
+    pub(crate) fn admitted_by(&self, task: AbortHandle) {
+        let mut loads = self.locked();
+        if loads.closed {
+            task.abort();
+        }
+        loads.admission = Some(task);
+    }
+
+    /// Waits until nothing is being loaded any more, for at most this long.
+    pub(crate) async fn settled(&self, at_most: Duration) {
+        let settled = async {
+            while self.locked().files.values().any(|load| load.ended.is_none()) {
+                self.ended.notified().await;
+            }
+        };
+        let _ = timeout(at_most, settled).await;
+    }
+
+    /// Waits until something has loaded that is not in the catalog yet.
+    pub(crate) async fn any_ended(&self) {
+        while self.locked().files.values().all(|load| load.ended.is_none()) {
+            self.ended.notified().await;
+        }
+    }
+
+    /// Returns what has loaded and is not in the catalog yet. It stays here until [`Self::forget`].
+    pub(crate) fn ended(&self) -> Vec<Arc<EndedLoad>> {
+        self.locked().files.values().filter_map(|load| load.ended.clone()).collect()
+    }
+
+    /// Puts what has loaded by now into a catalog of a host that is being opened.
+    pub(crate) fn enter(&self, catalog: &mut Catalog, seen: &mut Seen) -> Vec<Arc<EndedLoad>> {
+        let ended = self.ended();
+        for load in &ended {
+            seen.extend(load.sighting.map(|sighting| (load.file.clone(), sighting)));
+            match &load.loaded {
+                Ok(plugin) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin.unbound()))),
+                Err(error) => {
+                    catalog.refused.push(RefusedPlugin { file: load.file.clone(), error: Arc::clone(error) });
+                }
+            }
+        }
+        self.forget(&ended);
+        ended
+    }
+
+    /// Forgets what is in the catalog now.
+    pub(crate) fn forget(&self, ended: &[Arc<EndedLoad>]) {
+        let is_one = |load: &BackgroundLoad| ended.iter().any(|ended| ended.number == load.number);
+        drop(self.take(|_, load| is_one(load)));
+    }
+
+    /// Stops to load a file.
+    pub(crate) fn stop(&self, file: &str) {
+        drop(self.take(|name, _| name == file));
+    }
+
+    /// Stops to load files that are gone.
+    pub(crate) fn keep(&self, is_there: impl Fn(&str) -> bool) {
+        drop(self.take(|file, _| !is_there(file)));
+    }
+
+    /// Takes some files out of the list, to be dropped after the lock is free.
+    fn take(&self, is_one: impl Fn(&str, &BackgroundLoad) -> bool) -> Vec<BackgroundLoad> {
+        let mut loads = self.locked();
+        let files = std::mem::take(&mut loads.files);
+        let (taken, kept): (BTreeMap<_, _>, _) = files.into_iter().partition(|(file, load)| is_one(file, load));
+        loads.files = kept;
+        taken.into_values().collect()
+    }
+
+    /// Returns what was seen of a file that loads, when it began.
+    pub(crate) fn sighting(&self, file: &str) -> Option<Sighting> {
+        self.locked().files.get(file).map(|load| load.sighting)
+    }
+
+    /// Returns the plugins that load, or have loaded and are not in the catalog yet, by name.
+    pub(crate) fn plugins(&self) -> Vec<PluginName> {
+        self.locked().files.values().map(|load| load.plugin.clone()).collect()
+    }
+
+    /// Tells the observer which files load that it has not heard of. A file that is refused and tried again is not
+    /// worth telling.
+    pub(crate) fn tell_begun(&self, is_tried_again: impl Fn(&str, [u8; 32]) -> bool) {
+        let mut begun = Vec::new();
+        for (file, load) in &mut self.locked().files {
+            if !load.told && !is_tried_again(file, load.sighting.sha256) {
+                begun.push(load.plugin.clone());
+            }
+            load.told = true;
+        }
+        if !begun.is_empty() {
+            self.loader.observer.loading(&begun);
+        }
+    }
+
+    /// Tells the observer what became of files that have loaded, by the catalog that they are in.
+    pub(crate) fn tell_ended<'a>(&self, ended: impl IntoIterator<Item = &'a Arc<EndedLoad>>, catalog: &Catalog) {
+        for load in ended {
+            match catalog.refusal_of(&load.file) {
+                Some(refused) => self.loader.observer.refused(&load.plugin, &refused.error, load.took),
+                None => self.loader.observer.ready(&load.plugin, load.took),
+            }
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Loads> {
+        self.loads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Loader {
+    /// Loads a file when it is its turn. A panic on the way refuses the file.
+    async fn load_in_turn(self: Arc<Self>, directory: Arc<Dir>, file: String, beside: Beside) -> LoadResult {
+        // The semaphore is never closed.
+        let slot = self.slots.files.acquire().await;
+        let began = Instant::now();
+        let loaded = caught(|| Box::pin(self.read_and_load(&directory, &file, beside))).await;
+        drop(slot);
+        let (sighting, loaded) =
+            loaded.unwrap_or_else(|panic| (None, Err(FileError::Io(io::Error::other(panic)).into())));
+        LoadResult { sighting, loaded, took: began.elapsed() }
+    }
+
+    /// Reads a file, and loads it whatever that takes.
+    async fn read_and_load(
+        &self,
+        directory: &Arc<Dir>,
+        file: &str,
+        beside: Beside,
+    ) -> (Option<Sighting>, Result<Plugin, LoadError>) {
+        match read(directory, file, beside).await {
+            Ok(content) => (Some(content.sighting), self.load(file, &content).await),
+            Err(error) => (None, Err(error.into())),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Loading of the plugin directory when a host opens.
+
+use super::background::BackgroundLoads;
+use super::file::{FileError, Sighting};
+use super::listing::{self, Listed};
+use super::load::{Loader, Seen, compilations, read};
+use super::load_error::LoadError;
+use super::plugin::Plugin;
+use super::wanted::Wanted;
+use super::{Catalog, RefusedPlugin};
+use crate::policy_in_force::PolicyInForce;
+use cap_std::fs::Dir;
+use std::io;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// A file of the directory, with what loading it came to: a plugin, or none yet.
+struct LoadedFile {
+    file: String,
+    sighting: Option<Sighting>,
+    loaded: Result<Option<Plugin>, LoadError>,
+}
+
+impl Loader {
+    /// Loads the plugins of the directory, several at a time: all, or those that a call of one tool needs. One that is
+    /// refused keeps no other from loading. With `background`, the plugins that have to be compiled only begin to load.
+    pub(crate) async fn load_all(
+        self: &Arc<Self>,
+        policy: &Arc<PolicyInForce>,
+        only_for: Option<&str>,
+        background: Option<&Arc<BackgroundLoads>>,
+    ) -> Result<(Catalog, Seen), LoadError> {
+        let (mut catalog, mut seen) = (Catalog::under(policy), Seen::new());
+        let directory = self.plugins.held();
+        let mut loading = JoinSet::new();
+        let mut listed = listing::list(&directory).map_err(FileError::Io)?;
+        let wanted = only_for.map_or(Wanted::All, |tool| Wanted::by_call(tool, &policy.policy, &listed));
+        catalog.left_out = wanted.leave_out(&mut listed);
+        let mut listed = listed.into_iter();
+        loop {
+            // The whole file is in memory while it loads, so that more at a time cost memory and gain nothing.
+            while loading.len() < compilations() {
+                let Some(listed) = listed.next() else { break };
+                let (loader, directory) = (Arc::clone(self), Arc::clone(&directory));
+                let background = background.cloned();
+                loading.spawn(async move { loader.load_file(&directory, listed, background).await });
+            }
+            let Some(loaded) = loading.join_next().await else { break };
+            let LoadedFile { file, sighting, loaded } = loaded.map_err(io::Error::other).map_err(FileError::Io)?;
+            seen.extend(sighting.map(|sighting| (file.clone(), sighting)));
+            match loaded {
+                Ok(Some(plugin)) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin))),
+                Ok(None) => {}
+                Err(error) => catalog.refused.push(RefusedPlugin { file, error: Arc::new(error) }),
+            }
+        }
+        Ok((catalog, seen))
+    }
+
+    async fn load_file(
+        &self,
+        directory: &Arc<Dir>,
+        Listed { file, beside }: Listed,
+        background: Option<Arc<BackgroundLoads>>,
+    ) -> LoadedFile {
+        let read = match beside {
+            Ok(beside) => read(directory, &file, beside).await,
+            Err(error) => Err(error),
+        };
+        match (read, background) {
+            (Ok(content), None) => {
+                let loaded = self.load(&file, &content).await.map(Some);
+                LoadedFile { file, sighting: Some(content.sighting), loaded }
+            }
+            (Ok(content), Some(background)) => {
+                let loaded = background.load(directory, &file, &content).await;
+                // What loads in the background is seen when it has loaded.
+                let sighting = (!matches!(loaded, Ok(None))).then_some(content.sighting);
+                LoadedFile { file, sighting, loaded }
+            }
+            (Err(error), _) => LoadedFile { file, sighting: None, loaded: Err(error.into()) },
+        }
+    }
+}
