@@ -78,3 +78,6 @@ mod previews;
 
 #[path = "approvals/reviewing.rs"]
 mod reviewing;
+
+#[path = "approvals/explaining.rs"]
+mod explaining;

@@ -2,6 +2,7 @@
 
 use crate::approval::{self, Called};
 use crate::caller::Caller;
+use crate::explained::Explained;
 use crate::progress::{self, Voice};
 use crate::result;
 use crate::server::Server;
@@ -25,6 +26,8 @@ pub(crate) struct Named {
     pub(crate) caller: Caller,
     /// To say how far the call is, where the client wants to hear it.
     pub(crate) voice: Option<Arc<Voice>>,
+    /// What it wants explained.
+    explained: Option<Explained>,
 }
 
 impl Named {
@@ -32,16 +35,27 @@ impl Named {
     ///
     /// # Errors
     /// There is none.
-    pub(crate) fn find(server: &Server, name: &str, cx: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
+    pub(crate) fn find(
+        server: &Server,
+        params: &CallToolRequestParams,
+        cx: &RequestContext<RoleServer>,
+    ) -> Result<Self, ErrorData> {
         let listing = server.listing();
-        let listed = listing.find(name).ok_or_else(|| loading::unknown(server))?;
+        let listed = listing.find(&params.name).ok_or_else(|| loading::unknown(server))?;
         let (plugin, tool) = (Arc::clone(&listed.plugin), Arc::clone(&listed.tool));
-        Ok(Self { plugin, tool, caller: Caller::of(server, cx), voice: Voice::of(cx).map(Arc::new) })
+        let explained = Explained::of(server, &listing, &tool, params.arguments.as_ref());
+        Ok(Self { plugin, tool, caller: Caller::of(server, cx), voice: Voice::of(cx).map(Arc::new), explained })
     }
 
     /// The request to the host.
     pub(crate) fn request(&self, params: &CallToolRequestParams, cx: &RequestContext<RoleServer>) -> Request {
-        request(self.tool.name().to_string(), &self.caller, params, cx)
+        let tool = self.tool.name().to_string();
+        let Some(explained) = &self.explained else { return request(tool, &self.caller, params, cx) };
+        let mut params = params.clone();
+        if let Some(arguments) = &mut params.arguments {
+            explained.name_in(arguments);
+        }
+        explained.check(request(tool, &self.caller, &params, cx))
     }
 }
 
@@ -70,12 +84,12 @@ pub(crate) async fn call(
     cx: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     server.stopping().admit()?;
-    let named = match Named::find(server, &params.name, &cx) {
+    let named = match Named::find(server, &params, &cx) {
         Ok(named) => named,
         Err(_) => match loading::tool(server, &params.name) {
             Some(tool) => return Ok(refused(server, tool, &params, &cx).await),
             // It may have become ready between the two looks.
-            None => Named::find(server, &params.name, &cx)?,
+            None => Named::find(server, &params, &cx)?,
         },
     };
     let request = named.request(&params, &cx);

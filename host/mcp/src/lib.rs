@@ -9,6 +9,7 @@ mod call;
 mod caller;
 mod cursor;
 mod error;
+mod explained;
 mod handler;
 pub mod http;
 mod identity;

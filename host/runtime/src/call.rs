@@ -8,6 +8,7 @@ mod authorize;
 mod caller;
 mod effects;
 mod execute;
+mod foresee;
 mod grant;
 mod hooks;
 mod instantiate;
@@ -21,10 +22,10 @@ mod unwanted;
 mod validate;
 
 pub(crate) use authorize::REVIEW_TIME_MAX;
+pub(crate) use foresee::explain;
 pub use grant::Reach;
 pub(crate) use grant::{
-    check as check_grants, check_answerable, describe_handles, missing_keys, reach, reaches_directories, read_only_key,
-    undeclared, ungranted, unnamed_host,
+    describe_handles, missing_keys, reach, reaches_directories, read_only_key, undeclared, ungranted,
 };
 pub(crate) use preview::preview_limits;
 pub(crate) use record::CallRecord;
@@ -219,8 +220,3 @@ const _: fn(&Arc<Inner>, Request) = |host, request| {
     fn movable(_: impl Send) {}
     movable(call(host, request, None));
 };
-
-/// What would happen to a call now: the steps up to the decision, nothing run and nobody asked.
-pub(crate) fn explain(host: &Inner, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
-    ParsedCall::parse(request, host.arguments_bytes_max)?.validate(host, request)
-}

@@ -1,13 +1,14 @@
-//! What would happen to a call now, for people and programs.
+//! What would become of a call now, for people and programs.
 
-use crate::call::{ValidCall, check_answerable, check_grants, describe_handles, unnamed_host};
+use crate::call::{ValidCall, describe_handles};
 use crate::host::Inner;
+use crate::outlook::Outlook;
 use crate::request::Origin;
 use crate::rule_gaps::rule_gaps;
-use portcullis_policy::{Decision, Explanation, Permissions, ToolName};
+use portcullis_policy::{Explanation, Permissions, ToolName};
 use serde::Serialize;
 
-/// The decision on a call, what led to it, and the handles it would get. Nothing ran.
+/// What would become of a call, what led to it, and the handles it would get.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explained {
     /// The tool.
@@ -16,16 +17,12 @@ pub struct Explained {
     pub permissions: Permissions,
     /// The arguments, as the tool would receive them.
     pub arguments: String,
-    /// The decision, every rule that matched, and what would change it.
+    /// What would become of the call: the same steps were taken as for the call, up to where it would ask or run.
+    pub outlook: Outlook,
+    /// What the policy decides, every rule that matched, and what would change it.
     pub explanation: Explanation,
     /// The handles, one line each.
     pub handles: Vec<String>,
-    /// Why a person is asked although the rules may allow the call: it wants to reach a host that no grant names, or
-    /// its tool has no schema.
-    pub asked: Option<String>,
-    /// Why the call is refused although the rules allow it or ask about it: a key is not granted, its arguments name
-    /// something outside the grant, or no answer could let it do what it declares.
-    pub ungranted: Option<String>,
     /// The SHA-256 of the policy that decided.
     pub policy_sha256: String,
     /// Why the policy in the files could not be used, if another one decided.
@@ -35,20 +32,14 @@ pub struct Explained {
 }
 
 impl Explained {
-    pub(crate) fn of(host: &Inner, call: &ValidCall, origin: &Origin) -> Self {
-        let explanation = call.policy.policy.explain(&call.question(origin));
-        let asked = unnamed_host(call).or_else(|| call.unchecked());
-        // Only a call that needs approval is checked for this. A denied call stops here, and an allowed one runs.
-        let asks = explanation.verdict.decision == Decision::Ask || asked.is_some();
-        let checked = if asks { check_answerable(call) } else { check_grants(call) };
+    pub(crate) fn of(host: &Inner, call: &ValidCall, outlook: Outlook, origin: &Origin) -> Self {
         Self {
             tool: call.tool.name.clone(),
             permissions: call.tool.permissions(),
             arguments: call.canonical.clone(),
-            explanation,
+            outlook,
+            explanation: call.policy.policy.explain(&call.question(origin)),
             handles: describe_handles(&call.policy.policy, &call.plugin, &call.tool, Some(&call.arguments)),
-            asked,
-            ungranted: checked.err().map(|rejection| rejection.message),
             policy_sha256: call.policy.sha256.clone(),
             policy_fault: host.policy_status.borrow().fault.clone(),
             rule_gaps: gaps(host, call),

@@ -68,6 +68,8 @@ pub struct HookCall<'a> {
     pub principal: &'a str,
     /// The agent that asks.
     pub agent: Option<&'a str>,
+    /// Whether the call is only explained: it does not run after this. Answer as for the call, and change nothing.
+    pub explained: bool,
     /// The settings of the plugin, as the policy has them.
     pub settings: &'a BTreeMap<String, String>,
     pub(crate) stores: &'a HookStores,

@@ -136,13 +136,15 @@ impl Host {
         self.0.events.subscribe()
     }
 
-    /// What would happen to a call now. Runs nothing, asks nobody, records nothing.
+    /// Says what would become of a call now. Takes the steps of the call up to where it would ask an approver or run: asks
+    /// nobody, records, counts and spends nothing. The plugin's review runs in its sandbox, where it can change nothing,
+    /// and hooks are told that the call is only explained ([`crate::HookCall::explained`]).
     ///
     /// # Errors
     /// The reply that the call would get before it came to a decision.
-    pub fn explain(&self, request: Request) -> Result<Explained, Box<Reply>> {
-        match call::explain(&self.0, &request) {
-            Ok(call) => Ok(Explained::of(&self.0, &call, &request.origin)),
+    pub async fn explain(&self, request: Request) -> Result<Explained, Box<Reply>> {
+        match call::explain(&self.0, &request).await {
+            Ok((call, outlook)) => Ok(Explained::of(&self.0, &call, outlook, &request.origin)),
             Err(rejection) => Err(Box::new(unrecorded(request.tool, rejection))),
         }
     }

@@ -264,6 +264,18 @@ impl Request {
         }
     }
 
+    /// A request of another call by the same caller, whose questions reach the same approver.
+    pub(crate) fn of_the_same_caller(&self, tool: String, arguments: String) -> Self {
+        Self {
+            tool,
+            arguments: arguments.into_bytes(),
+            approval_wait: self.approval_wait,
+            admission: Arc::default(),
+            turn: None,
+            ..self.without_arguments()
+        }
+    }
+
     pub(crate) fn resuming(mut self, question: &str) -> Self {
         self.resumes = Some(Arc::from(question));
         self

@@ -4,7 +4,7 @@
 use crate::desk::{ALLOW, ASK, Desk, open, policy};
 use crate::middle::ASKS;
 use crate::people::Person;
-use portcullis::{Answer, Code, Hook, HookCall, Hooked, Hooking, Reply, Request};
+use portcullis::{Answer, Code, Hook, HookCall, Hooked, Hooking, Outlook, Reply, Request};
 use portcullis_tests::{Manifest, component, guest, module};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,15 +31,15 @@ async fn a_write_under_a_read_only_grant_is_refused_without_a_question() {
         ("read-write", "writer.run", Code::Completed),
     ] {
         let host = desk.approved_by(&grants(access), &person).await;
-        let explained = host.explain(Request::new(tool, "{}")).unwrap();
+        let explained = host.explain(Request::new(tool, "{}")).await.unwrap();
         let reply = host.call(Request::new(tool, "{}")).await;
         assert_eq!(reply.code, code, "{access} {tool}: {}", reply.message);
         let refused = code != Code::Completed;
         assert_eq!(person.asked().len(), usize::from(!refused), "{access} {tool}");
-        assert_eq!(explained.ungranted.is_some(), refused, "{access} {tool}: {:?}", explained.ungranted);
+        assert_eq!(matches!(explained.outlook, Outlook::Refuse { .. }), refused, "{access} {tool}: {explained:?}");
         if refused {
             assert!(reply.message.contains("`work` read-only"), "{}", reply.message);
-            assert_eq!(explained.ungranted, Some(reply.message));
+            assert_eq!(explained.outlook, Outlook::Refuse { code, message: reply.message });
         }
     }
     // Without any grant.

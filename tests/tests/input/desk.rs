@@ -4,12 +4,18 @@ use portcullis::{Code, Host, Request};
 use portcullis_tests::{Site, allow_all};
 use std::env;
 use std::path::PathBuf;
+use std::sync::LazyLock;
+use tokio::runtime::Runtime;
 
 /// A host with the good plugin, whose one tool takes any object.
 pub(crate) struct Desk {
     pub(crate) host: Host,
     _site: Site,
 }
+
+/// Where explanations run, so that a property can be stated without a future.
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap());
 
 impl Desk {
     pub(crate) async fn new() -> Self {
@@ -19,7 +25,11 @@ impl Desk {
 
     /// The arguments as the tool would receive them, or why it would not.
     pub(crate) fn arguments(&self, bytes: impl AsRef<[u8]>) -> Result<String, (Code, String)> {
-        match self.host.explain(Request::new("good.run", bytes.as_ref())) {
+        let request = Request::new("good.run", bytes.as_ref());
+        let explain = || RUNTIME.block_on(self.host.explain(request));
+        // Not on a thread of the test's own runtime, which nothing may block.
+        let explained = std::thread::scope(|scope| scope.spawn(explain).join().unwrap());
+        match explained {
             Ok(explained) => Ok(explained.arguments),
             Err(reply) => Err((reply.code, reply.message)),
         }

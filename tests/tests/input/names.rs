@@ -38,7 +38,7 @@ async fn assert_unknown(host: &Host, name: &str) {
         let found = reply.message.chars().find(|character| is_deceptive(*character) && *character != '\n');
         assert_eq!(found, None, "{:?}", reply.message);
         assert!(reply.message.len() < 2000, "{} bytes", reply.message.len());
-        assert!(host.explain(Request::new(name, arguments)).is_err());
+        assert!(host.explain(Request::new(name, arguments)).await.is_err());
     }
 }
 

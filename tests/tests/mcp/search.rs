@@ -38,11 +38,30 @@ fn the_two_names_mean_nothing_where_nobody_asked_for_them() {
     for era in ERAS {
         let mut wire = desk.client(era);
         let page = wire.result("tools/list", json!({}));
-        assert!(!names(&page).iter().any(|name| name.starts_with("tools__")), "{page}");
+        assert!(!names(&page).iter().any(|name| [SEARCH, CALL].contains(name)), "{page}");
         for name in [SEARCH, CALL, "tools.search", "tools.call"] {
             let params = json!({ "name": name, "arguments": { "query": "echo", "name": "clerk__echo" } });
             assert_eq!(wire.error("tools/call", params), -32602, "{name}");
         }
+    }
+}
+
+/// A model learns of a tool by the name that it knows, and nothing of what it could not call.
+#[test]
+fn a_call_is_explained_by_the_name_that_the_client_knows() {
+    let desk = Desk::new(OPEN);
+    for arguments in [&[][..], &["--tool-names", "short"], &["--search"]] {
+        let mut wire = desk.client_with(Era::Modern, arguments);
+        let echo = if arguments.contains(&"short") { "echo" } else { "clerk__echo" };
+        for (tool, says) in [(echo, "refused (invalid-arguments)"), ("clerk.echo", "refused (invalid-arguments)")] {
+            let params = json!({ "name": "tools__explain", "arguments": { "tool": tool, "arguments": { "no": 1 } } });
+            let result = wire.result("tools/call", params);
+            assert!(text(&result).contains(says), "{result}");
+        }
+        let params = json!({ "name": "tools__explain", "arguments": { "tool": "clerk__" } });
+        let result = wire.result("tools/call", params);
+        assert_eq!(result["isError"], true, "{result}");
+        assert!(text(&result).contains("there is no such tool") && !text(&result).contains("echo"), "{result}");
     }
 }
 
@@ -52,7 +71,7 @@ fn the_short_list_holds_two_tools_and_those_of_the_host() {
     for era in ERAS {
         let mut wire = desk.client_with(era, &["--search"]);
         let page = wire.result("tools/list", json!({}));
-        assert_eq!(names(&page), [SEARCH, CALL, "done", "output__grep", "output__read"]);
+        assert_eq!(names(&page), [SEARCH, CALL, "done", "output__grep", "output__read", "tools__explain"]);
         assert_eq!(page, wire.result("tools/list", json!({})), "it is the same each time");
         assert!(page.get("nextCursor").is_none(), "{page}");
         assert_eq!(wire.error("tools/list", json!({ "cursor": "Z29vZC5ydW4" })), -32602, "there is one page");

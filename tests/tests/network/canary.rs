@@ -48,7 +48,7 @@ async fn x06_no_artefact_holds_the_secret() {
         while let Some(event) = events.try_next() {
             let _ = write!(seen, "{event:?}");
         }
-        let explained = host.explain(Request::new("courier.send", errands.to_string()));
+        let explained = host.explain(Request::new("courier.send", errands.to_string())).await;
         let _ = write!(seen, "{explained:?}");
         clean(slot, seen.as_bytes(), CANARY);
         let unwrapped: String = seen.split_whitespace().collect();

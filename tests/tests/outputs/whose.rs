@@ -51,7 +51,8 @@ async fn the_tools_of_the_host_are_allowed_where_no_rule_speaks_of_them() {
         let host = site.open(&policy).await;
         let reply = call(&host, "output.read", json!({ "reference": id })).await;
         assert_eq!(reply.code, code, "{policy}: {}", reply.message);
-        let explained = host.explain(Request::new("output.read", json!({ "reference": id }).to_string())).unwrap();
+        let explained = host.explain(Request::new("output.read", json!({ "reference": id }).to_string())).await;
+        let explained = explained.unwrap();
         let decision = explained.explanation.verdict.decision.as_str();
         let expected = match code {
             Code::Completed => "allow",
@@ -78,11 +79,11 @@ async fn done_ends_with_a_mark_for_programs() {
 #[tokio::test]
 async fn no_plugin_takes_a_name_of_the_host() {
     let site = site().await;
-    for name in ["output", "done"] {
+    for name in ["output", "done", "tools"] {
         site.plugin(name, &portcullis_tests::guest("good", &portcullis_tests::Manifest::of(name)));
     }
     let host = open(&site).await;
-    for name in ["output", "done"] {
+    for name in ["output", "done", "tools"] {
         let refusal = host.catalog().refusal(name).unwrap().error.to_string();
         assert!(refusal.contains("tools of the host itself"), "{refusal}");
         assert!(host.catalog().plugin(name).unwrap().is_standard());

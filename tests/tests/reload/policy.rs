@@ -101,7 +101,7 @@ async fn a_policy_that_cannot_be_used_leaves_the_one_in_force_and_is_said_to() {
         assert_eq!(fault(&host).as_ref(), Some(&told));
         assert!(host.reload().await.unwrap().is_empty(), "it is said once");
         word(call(&host, "good").await);
-        let explained = host.explain(Request::new("good.run", r#"{"go":"yes"}"#)).unwrap();
+        let explained = host.explain(Request::new("good.run", r#"{"go":"yes"}"#)).await.unwrap();
         assert_eq!((explained.policy_sha256.as_str(), explained.policy_fault), (sha256.as_str(), Some(told.clone())));
         let last = entries(&host, "policy").pop().unwrap();
         assert!(last["event"] == "refused" && last["sha256"] == sha256 && last["reason"] == told, "{last}");

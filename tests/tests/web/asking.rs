@@ -1,7 +1,7 @@
 //! A host that the policy does not name: a person is asked, and what they approved is all that can happen.
 
 use crate::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
-use portcullis::{Answer, Code, Request};
+use portcullis::{Answer, Code, Outlook, Request};
 use portcullis_tests::net::Server;
 use serde_json::json;
 
@@ -75,16 +75,17 @@ async fn what_is_no_page_is_refused_before_anybody_is_asked() {
 async fn an_explanation_says_that_a_person_would_be_asked_or_that_the_grant_ends_before() {
     let server = serving("text/html", "<p>Page.");
     let lab = lab(&server, &Person::who_says(Answer::Yes)).await;
-    let explain = |url: String| {
+    let explain = async |url: String| {
         let request = Request::new("web.fetch", json!({ "url": url }).to_string());
-        let explained = lab.host.explain(request).unwrap();
-        (explained.asked, explained.ungranted)
+        lab.host.explain(request).await.unwrap().outlook
     };
-    assert_eq!(explain(at(NAMED, &server, "/")), (None, None));
+    assert_eq!(explain(at(NAMED, &server, "/")).await, Outlook::Run { approvals: Vec::new() });
     let asked = format!("the policy does not name the host {UNNAMED}");
-    assert_eq!(explain(at(UNNAMED, &server, "/")), (Some(asked), None));
-    let (_, ungranted) = explain(format!("https://{NAMED}/"));
-    assert!(ungranted.unwrap().contains("the policy grants no https requests"));
+    let outlook = explain(at(UNNAMED, &server, "/")).await;
+    assert!(matches!(&outlook, Outlook::Ask { reason, request: None } if reason.starts_with(&asked)), "{outlook:?}");
+    let outlook = explain(format!("https://{NAMED}/")).await;
+    let Outlook::Refuse { code: Code::DependencyNotGranted, message } = outlook else { panic!("{outlook:?}") };
+    assert!(message.contains("the policy grants no https requests"), "{message}");
     assert_eq!(server.connections(), 0);
 }
 
@@ -100,10 +101,10 @@ async fn nobody_is_asked_about_a_host_that_no_answer_can_open() {
     for host in ["10.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]", "127.0.0.9"] {
         let url = format!("http://{host}:{port}/");
         let request = Request::new("web.fetch", json!({ "url": url }).to_string());
-        let ungranted = lab.host.explain(request).unwrap().ungranted;
+        let outlook = lab.host.explain(request).await.unwrap().outlook;
         let reply = lab.fetch(&url).await;
         assert_eq!(reply.code, Code::DependencyNotGranted, "{url}: {}", reply.message);
-        assert_eq!(ungranted, Some(reply.message), "{url}");
+        assert_eq!(outlook, Outlook::Refuse { code: reply.code, message: reply.message }, "{url}");
     }
     assert!(person.asked().is_empty());
     server.saw_nothing();

@@ -1,4 +1,4 @@
-//! `portcullis explain`: what would happen to a call, and why; runs nothing, asks nobody, records nothing.
+//! `portcullis explain`: what would become of a call, and why; asks nobody, records nothing.
 
 use super::Context;
 use crate::arguments::ExplainArguments;
@@ -10,7 +10,7 @@ use crate::table::{Cell, Table};
 use crate::{json, opening, view};
 use portcullis::policy::{Decision, MatchedRule, Source};
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Explained, Host, Reply, Request};
+use portcullis::{Explained, Host, Outlook, Reply, Request};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -18,6 +18,8 @@ pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyho
     let bytes = super::read_arguments(arguments.arguments, context)?;
     let tool = arguments.tool.clone();
     let request = super::call::of_caller(Request::new(arguments.tool, bytes), &arguments.caller)?;
+    // A call at this terminal would ask here, whatever the policy says of calls that nobody attends.
+    let request = if context.terminal.can_ask() { request.answered_elsewhere() } else { request };
     let host = match opening::open_for(context, &tool).await {
         Ok(host) => host,
         Err(error) => {
@@ -25,14 +27,13 @@ pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyho
             return Err(error);
         }
     };
-    match host.explain(request) {
+    match host.explain(request).await {
         Ok(explained) => {
-            let not_granted = not_granted(&host, &explained);
-            let denied = explained.explanation.verdict.decision == Decision::Deny || !not_granted.is_empty();
+            let denied = matches!(explained.outlook, Outlook::Refuse { .. });
             let lines = if denied { policy_lines(&host, &explained) } else { None };
             let mut text = match context.json {
                 true => json::line(&WithLines::new(&explained, lines.as_deref()))?,
-                false => text(&explained, &not_granted, context.terminal.style())?,
+                false => text(&explained, context.terminal.style())?,
             };
             if let (Some(lines), false) = (lines, context.json) {
                 text.push_str(&format!("\n{HEADING}\n\n{lines}"));
@@ -95,7 +96,7 @@ fn not_decided(reply: &Reply, context: &Context) -> anyhow::Result<Exit> {
     Ok(Exit::after(reply))
 }
 
-fn text(explained: &Explained, not_granted: &[String], style: Style) -> Result<String, std::fmt::Error> {
+fn text(explained: &Explained, style: Style) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     let verdict = &explained.explanation.verdict;
     let by = match verdict.source {
@@ -116,18 +117,7 @@ fn text(explained: &Explained, not_granted: &[String], style: Style) -> Result<S
         facts.row([quiet("handle"), Cell::plain("none: the plugin asks for none")]);
     }
     text.push_str(&facts.render(style, "", None));
-    if !not_granted.is_empty() && verdict.decision != Decision::Deny {
-        let line = format!("It would be denied all the same: {} is not granted.", not_granted.join(", "));
-        writeln!(text, "\n{}", style.paint(Look::Bad, line))?;
-    }
-    if let (true, Some(why), true) = (not_granted.is_empty(), &explained.ungranted, verdict.decision != Decision::Deny)
-    {
-        let line = format!("It would be denied all the same: {}", OneLine(why));
-        writeln!(text, "\n{}", style.paint(Look::Bad, line))?;
-    } else if let (Some(why), Decision::Allow) = (&explained.asked, verdict.decision) {
-        let line = format!("A person would be asked all the same: {}.", OneLine(why));
-        writeln!(text, "\n{}", style.paint(Look::Doubtful, line))?;
-    }
+    write_outlook(&mut text, explained, style)?;
     write_rules(&mut text, &explained.explanation.matched, style)?;
     write_changes(&mut text, &explained.explanation.changes, style)?;
     for gap in &explained.rule_gaps {
@@ -136,11 +126,26 @@ fn text(explained: &Explained, not_granted: &[String], style: Style) -> Result<S
     Ok(text)
 }
 
-/// What the call could not do without and would not get, whatever the rules say.
-fn not_granted(host: &Host, explained: &Explained) -> Vec<String> {
-    let catalog = host.catalog();
-    let tool = catalog.tools().find(|(_, tool)| *tool.name() == explained.tool);
-    tool.map(|(plugin, tool)| host.missing_grants(plugin, tool)).unwrap_or_default()
+/// What would become of the call. A deny of the rules says it already.
+fn write_outlook(text: &mut String, explained: &Explained, style: Style) -> std::fmt::Result {
+    let decision = explained.explanation.verdict.decision;
+    let (look, line) = match &explained.outlook {
+        Outlook::Refuse { .. } if decision == Decision::Deny => return Ok(()),
+        Outlook::Refuse { code, message } => {
+            (Look::Bad, format!("It would be refused all the same ({code}): {}", OneLine(message)))
+        }
+        Outlook::Ask { reason, request } => {
+            let joined = request.as_ref().map(|id| format!(" The request {id} is open for it.")).unwrap_or_default();
+            let same = if decision == Decision::Ask { "" } else { " all the same" };
+            (Look::Doubtful, format!("A person would be asked{same}: {}.{}", OneLine(reason), OneLine(&joined)))
+        }
+        Outlook::Run { approvals } if approvals.is_empty() => (Look::Good, "It would run.".to_owned()),
+        Outlook::Run { approvals } => {
+            let held = approvals.join(", ");
+            (Look::Good, format!("It would run without being asked about: approved by {}.", OneLine(&held)))
+        }
+    };
+    writeln!(text, "\n{}", style.paint(look, line))
 }
 
 fn policy_lines(host: &Host, explained: &Explained) -> Option<String> {

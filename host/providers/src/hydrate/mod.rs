@@ -12,7 +12,7 @@ use crate::format::Format;
 use arguments::Given;
 use envelope::Asked;
 use mend::Effort;
-use portcullis::{Code, Host, Provenance, Request};
+use portcullis::{Code, EXPLAIN_TOOL, Host, Provenance, Request, Tool};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -100,9 +100,10 @@ impl Definitions {
         let tool = defined.map(|defined| &*defined.offer.tool);
         let given = Given { format, arguments: asked.arguments, may_be_mended: refused.is_none() };
         let held = arguments::hold(given, tool, host, effort);
+        let refused = refused.or_else(|| self.unoffered(tool, &held.arguments));
         HydratedCall {
             tool: defined.map_or(&name, |defined| &defined.full_name).clone(),
-            definition: tool.map(portcullis::Tool::sha256),
+            definition: tool.map(Tool::sha256),
             arguments: held.arguments,
             provenance: Arc::new(Provenance {
                 format: format.as_str(),
@@ -117,6 +118,16 @@ impl Definitions {
             }),
             refused,
         }
+    }
+
+    /// Why a call must not be made that wants another one explained: a model cannot call a tool that it was not offered,
+    /// so it learns nothing about one.
+    fn unoffered(&self, tool: Option<&Tool>, arguments: &str) -> Option<(Code, String)> {
+        let _ = tool.filter(|tool| tool.name().to_string() == EXPLAIN_TOOL)?;
+        let arguments = portcullis::parse_json(arguments).ok()?;
+        let name = arguments.get("tool")?.as_str()?;
+        let known = self.find(name).or_else(|| self.find_full(name));
+        known.is_none().then(|| (Code::UnknownTool, near::message(self, name)))
     }
 
     /// The tool whose full name it is: no portable name has a point in it.

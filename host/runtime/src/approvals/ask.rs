@@ -22,8 +22,11 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
-/// Why a call is denied that has no place for its question.
-const TOO_MANY: &str = "too many questions already wait for a person";
+/// Why nobody is asked where no approver is there.
+pub(super) const NOBODY: &str = "no approver is connected";
+
+/// Why nobody is asked where there is no place for one more request.
+pub(super) const FULL: &str = "too many questions already wait for a person";
 
 /// Everything about one question.
 #[derive(Clone)]
@@ -194,14 +197,14 @@ impl Approvals {
         // A running call cannot be left behind to wait: it would wait in nobody's time.
         match (channel, case.subject) {
             (Channel::Nobody(Unattended::Deny), _) | (Channel::Nobody(_), ledger::Subject::Resource) => {
-                self.unasked(&case, "no approver is connected".to_owned()).map(Begun::next)
+                self.unasked(&case, NOBODY.to_owned()).map(Begun::next)
             }
             (Channel::Nobody(Unattended::Pending) | Channel::Approver(_) | Channel::Elsewhere, _) => {
                 let Question { session, principal, .. } = &case.question;
                 // Checked again when the question is written. A preview takes time, and slots that reviews need.
                 let open = self.shared.ledger.look(|change| change.open_questions_count(session, principal))?;
                 match is_full(open) {
-                    true => self.unasked(&case, TOO_MANY.to_owned()).map(Begun::next),
+                    true => self.unasked(&case, FULL.to_owned()).map(Begun::next),
                     false => Ok(Begun::Unanswered(Box::new(case))),
                 }
             }
@@ -236,7 +239,7 @@ impl Approvals {
                 let next = self.joined(joined, &mut case)?;
                 return next.ok_or(ApprovalError::Unknown);
             }
-            Put::Full => return self.unasked(&case, TOO_MANY.to_owned()),
+            Put::Full => return self.unasked(&case, FULL.to_owned()),
         };
         let waiting = Waiting::new(self, case, attendance, true);
         Ok(if nobody { Next::Leave(waiting) } else { Next::Wait(waiting) })

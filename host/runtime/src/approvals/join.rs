@@ -36,9 +36,24 @@ pub(super) enum Joined {
     },
 }
 
+/// What an open request of the same call is to a call that asks now.
+pub(super) enum Fate {
+    /// Its time is over.
+    Expired,
+    /// It is about something else, or not open to this call.
+    Other,
+    /// It was approved, and no call waits for it.
+    Spendable,
+    /// It is open.
+    Joinable {
+        /// Whether another process waits for it.
+        waits_elsewhere: bool,
+    },
+}
+
 impl Case {
     /// The binding of this call as a call, and as a repetition: an approval of one is about the same call.
-    fn bindings(&self) -> [String; 2] {
+    pub(super) fn bindings(&self) -> [String; 2] {
         [Subject::Call, Subject::Repeat].map(|subject| {
             let binding = Binding { subject: subject.as_str().to_owned(), ..self.binding.clone() };
             binding.digest(&self.covered, &self.question.session)
@@ -109,21 +124,14 @@ impl Approvals {
         row: QuestionRow,
         owner: &str,
     ) -> Result<Option<Joined>, ApprovalError> {
-        if row.expires_at <= now() {
-            let _ = change.step(&row.id, Step::Expire, None)?;
-            return Ok(None);
-        }
-        if !case.is_shown_by(&row)? {
-            return Ok(None);
-        }
-        let waits_elsewhere = row.owner != owner && change.is_waited_for(&row);
-        match row.status {
-            Status::Approved if self.shared.waiters.count(&row.id) == 0 && !waits_elsewhere => {
-                self.spend((change, announcer), case, &row, owner).map(Some)
+        match self.fate(change, channel, case, &row, owner)? {
+            Fate::Expired => {
+                let _ = change.step(&row.id, Step::Expire, None)?;
+                Ok(None)
             }
-            // The policy leaves nothing behind, and this call does not either.
-            Status::Pending | Status::Approved if matches!(channel, Channel::Nobody(Unattended::Deny)) => Ok(None),
-            Status::Pending | Status::Approved => {
+            Fate::Other => Ok(None),
+            Fate::Spendable => self.spend((change, announcer), case, &row, owner).map(Some),
+            Fate::Joinable { waits_elsewhere } => {
                 let waits = matches!(channel, Channel::Approver(_) | Channel::Elsewhere);
                 if waits && !waits_elsewhere && row.owner != owner {
                     change.hand_over(&row, owner)?;
@@ -131,10 +139,34 @@ impl Approvals {
                 let attendance = waits.then(|| Attendance::begin(self, &row.id));
                 Ok(Some(Joined::Open { id: row.id, attendance, owned: !waits_elsewhere }))
             }
-            Status::Running | Status::Done | Status::Rejected | Status::Expired | Status::Withdrawn | Status::Lost => {
-                Ok(None)
-            }
         }
+    }
+
+    /// Returns what an open request of the same call is to a call that asks now. Changes nothing.
+    pub(super) fn fate(
+        &self,
+        change: &Change<'_>,
+        channel: &Channel,
+        case: &Case,
+        row: &QuestionRow,
+        owner: &str,
+    ) -> Result<Fate, ApprovalError> {
+        if row.expires_at <= now() {
+            return Ok(Fate::Expired);
+        }
+        if !case.is_shown_by(row)? {
+            return Ok(Fate::Other);
+        }
+        let waits_elsewhere = row.owner != owner && change.is_waited_for(row);
+        Ok(match row.status {
+            Status::Approved if self.shared.waiters.count(&row.id) == 0 && !waits_elsewhere => Fate::Spendable,
+            // The policy leaves nothing behind, and this call does not either.
+            Status::Pending | Status::Approved if matches!(channel, Channel::Nobody(Unattended::Deny)) => Fate::Other,
+            Status::Pending | Status::Approved => Fate::Joinable { waits_elsewhere },
+            Status::Running | Status::Done | Status::Rejected | Status::Expired | Status::Withdrawn | Status::Lost => {
+                Fate::Other
+            }
+        })
     }
 
     /// Spends the approval of a request that no call waits for.

@@ -58,6 +58,12 @@ impl LeftRequests {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(principal, binding, id);
     }
 
+    /// Returns the request of a call with one of these bindings.
+    pub(super) fn look(&self, principal: &str, bindings: &[String; 2]) -> Option<String> {
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        bindings.iter().find_map(|binding| left.get(principal, binding).cloned())
+    }
+
     /// Returns the request of a call with one of these bindings, and forgets both.
     pub(super) fn take(&self, principal: &str, bindings: &[String; 2]) -> Option<String> {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);

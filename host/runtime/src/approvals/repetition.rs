@@ -40,20 +40,40 @@ struct Streak {
 
 impl Repetition {
     /// Counts a call, and says how often exactly it has now come in a row.
-    pub(crate) fn count(&self, session: &str, principal: &Principal, tool: &ToolName, arguments: &str) -> u64 {
-        let (session, call) = (self.hasher.hash_one((session, principal)), self.hasher.hash_one((tool, arguments)));
+    pub(crate) fn count(&self, row: Row<'_>, (tool, arguments): (&ToolName, &str)) -> u64 {
+        let (key, call) = (self.hasher.hash_one(row), self.hasher.hash_one((tool, arguments)));
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = last.get(principal.as_str(), &session).filter(|streak| streak.call == call);
-        let count = before.map_or(0, |streak| streak.count).saturating_add(1);
-        last.insert(principal.as_str(), session, Streak { call, count });
+        let count = next(&mut last, row, key, call);
+        last.insert(row.principal.as_str(), key, Streak { call, count });
         count
     }
 
-    /// Begins to count anew: a person has looked at it.
-    pub(crate) fn reset(&self, session: &str, principal: &Principal) {
-        let session = self.hasher.hash_one((session, principal));
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).remove(principal.as_str(), &session);
+    /// Says how often exactly a call would have come in a row if it came now, and counts nothing.
+    pub(crate) fn foresee(&self, row: Row<'_>, (tool, arguments): (&ToolName, &str)) -> u64 {
+        let (key, call) = (self.hasher.hash_one(row), self.hasher.hash_one((tool, arguments)));
+        next(&mut self.last.lock().unwrap_or_else(PoisonError::into_inner), row, key, call)
     }
+
+    /// Begins to count anew: a person has looked at it.
+    pub(crate) fn reset(&self, row: Row<'_>) {
+        let key = self.hasher.hash_one(row);
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).remove(row.principal.as_str(), &key);
+    }
+}
+
+/// Calls that are counted one after the other.
+#[derive(Clone, Copy, Hash)]
+pub(crate) struct Row<'a> {
+    pub(crate) session: &'a str,
+    pub(crate) principal: &'a Principal,
+    /// Whether these are the explanations of the session. They are counted beside its calls: an explanation between two
+    /// calls changes nothing about what it explains.
+    pub(crate) explanations: bool,
+}
+
+fn next(last: &mut PrincipalMap<u64, Streak>, row: Row<'_>, key: u64, call: u64) -> u64 {
+    let before = last.get(row.principal.as_str(), &key).filter(|streak| streak.call == call);
+    before.map_or(0, |streak| streak.count).saturating_add(1)
 }
 
 /// How often in a row a person has said no in each session.

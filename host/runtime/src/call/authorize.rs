@@ -11,13 +11,14 @@ use super::unwanted::unwanted;
 use super::validate::ValidCall;
 use crate::alone;
 use crate::approvals::{
-    ApprovalError, Asked, AskedUnder, Asker, Concern, NOTE_BYTES_MAX, Observed, Ticket, WaitingFor, unkept,
+    ApprovalError, Asked, AskedUnder, Asker, Case, Concern, NOTE_BYTES_MAX, Observed, RepetitionRow, Ticket,
+    WaitingFor, unkept,
 };
 use crate::host::Inner;
 use crate::ledger::{Subject, blocking};
 use crate::provenance::{Provenance, Repair};
 use crate::reply::Code;
-use crate::request::Request;
+use crate::request::{Origin, Request};
 use crate::standard;
 use crate::text::{OneLine, cut};
 use portcullis_policy::{Decision, Leniency, Limits, PROPOSALS_MAX, Pattern, Source, Verdict};
@@ -52,26 +53,7 @@ impl ValidCall {
         request: &Request,
         record: &mut CallRecord,
     ) -> Result<ApprovedCall, Rejection> {
-        let verdict = self.decide(host, request, record).await?;
-        if verdict.decision == Decision::Ask && request.resumes.is_none() {
-            // Check this before a review or a hook takes time, because no answer would help.
-            grant::check_answerable(&self)?;
-        }
-        let mut concerns = match self.review(host, request, record).await? {
-            Review::Refuse(reason) => return Err(refused(&self, &reason)),
-            Review::Ask(request) => vec![self.concern(&request)],
-            Review::Clear => Vec::new(),
-        };
-        concerns.extend(hooks::before(host, record, &self, request).await?);
-        self.check_repair(request.is_repaired())?;
-        if self.asks_afresh(request) {
-            // Nothing is remembered of such a call, so nothing is offered.
-            concerns.iter_mut().for_each(|concern| concern.patterns.clear());
-        }
-        let origin = &request.origin;
-        let count = host.repetition.count(&origin.session, &origin.principal, &self.tool.name, &self.canonical);
-        let repaired = request.provenance.as_deref().filter(|from| from.is_repaired()).map(repaired);
-        let observed = Observed { concerns, count, repaired };
+        let (verdict, observed) = self.weigh(host, request, record).await?;
         if let Some(question) = &request.resumes {
             record.spend(self.redeem(host, request, question, &observed.concerns).await?);
             return Ok(ApprovedCall { limits: self.limits(), call: self, by_a_person: true });
@@ -81,6 +63,59 @@ impl ValidCall {
         };
         grant::check_answerable(&self)?;
         self.ask(host, request, record, &observed, reasons).await
+    }
+
+    /// Decides the call by the policy, and asks its reviewer and the hooks about it. A rehearsal counts nothing.
+    pub(super) async fn weigh(
+        self: &Arc<Self>,
+        host: &Arc<Inner>,
+        request: &Request,
+        record: &CallRecord,
+    ) -> Result<(Verdict, Observed), Rejection> {
+        let verdict = self.decide(host, request, record).await?;
+        if verdict.decision == Decision::Ask && request.resumes.is_none() {
+            // Check this before a review or a hook takes time, because no answer would help.
+            grant::check_answerable(self)?;
+        }
+        let mut concerns = match self.review(host, request, record).await? {
+            Review::Refuse(reason) => return Err(refused(self, &reason)),
+            Review::Ask(request) => vec![self.concern(&request)],
+            Review::Clear => Vec::new(),
+        };
+        concerns.extend(hooks::before(host, record, self, request).await?);
+        self.check_repair(request.is_repaired())?;
+        if self.asks_afresh(request) {
+            // Nothing is remembered of such a call, so nothing is offered.
+            concerns.iter_mut().for_each(|concern| concern.patterns.clear());
+        }
+        let (row, call) = (self.repetition_row(request), (&self.tool.name, &*self.canonical));
+        let count = match record.is_rehearsal() {
+            true => host.repetition.foresee(row, call),
+            false => host.repetition.count(row, call),
+        };
+        let repaired = request.provenance.as_deref().filter(|from| from.is_repaired()).map(repaired);
+        Ok((verdict, Observed { concerns, count, repaired }))
+    }
+
+    /// Among which calls this one is counted.
+    fn repetition_row<'a>(&self, request: &'a Request) -> RepetitionRow<'a> {
+        let Origin { session, principal, .. } = &request.origin;
+        RepetitionRow { session, principal, explanations: standard::explains(&self.tool.name) }
+    }
+
+    /// The question about the call, with what it is asked under.
+    pub(super) fn case(
+        &self,
+        request: &Request,
+        id: &str,
+        observed: &Observed,
+        reasons: Reasons,
+    ) -> Result<Case, Rejection> {
+        let mut case = question::about_call(&request.origin, self, id, reasons, observed.concerns.clone())?;
+        case.afresh = self.asks_afresh(request);
+        case.times.leaving = request.approval_wait;
+        case.asked_under = Some(AskedUnder { policy_source: self.policy.source.clone(), observed: observed.clone() });
+        Ok(case)
     }
 
     /// What the plugin's review asks an approver: its own words, labelled, and the patterns of it that cover the call.
@@ -120,7 +155,7 @@ impl ValidCall {
     }
 
     /// That its arguments were held to nothing, where it has no schema.
-    pub(crate) fn unchecked(&self) -> Option<String> {
+    fn unchecked(&self) -> Option<String> {
         let absent = self.tool.schema.is_absent();
         absent.then(|| "no schema says what its arguments may be, so nothing was checked".to_owned())
     }
@@ -166,11 +201,7 @@ impl ValidCall {
         observed: &Observed,
         reasons: Reasons,
     ) -> Result<ApprovedCall, Rejection> {
-        let concerns = observed.concerns.clone();
-        let mut case = question::about_call(&request.origin, self, record.id(), reasons, concerns)?;
-        case.afresh = self.asks_afresh(request);
-        case.times.leaving = request.approval_wait;
-        case.asked_under = Some(AskedUnder { policy_source: self.policy.source.clone(), observed: observed.clone() });
+        let case = self.case(request, record.id(), observed, reasons)?;
         let channel = request.channel(host, &self.policy.policy);
         let stopped = async {
             tokio::select! {
@@ -202,7 +233,7 @@ impl ValidCall {
         record.resumed();
         let call = self.under_policy_now(host, request, record, observed, by_a_person).await?;
         if by_a_person {
-            host.repetition.reset(&request.origin.session, &request.origin.principal);
+            host.repetition.reset(self.repetition_row(request));
         }
         Ok(ApprovedCall { limits: call.limits(), call, by_a_person })
     }
@@ -229,7 +260,7 @@ impl ValidCall {
         }
     }
 
-    pub(crate) fn question<'a>(&'a self, origin: &'a crate::request::Origin) -> portcullis_policy::Question<'a> {
+    pub(crate) fn question<'a>(&'a self, origin: &'a Origin) -> portcullis_policy::Question<'a> {
         portcullis_policy::Question {
             tool: &self.tool.name,
             permissions: self.tool.permissions(),
@@ -243,7 +274,7 @@ impl ValidCall {
         self: &Arc<Self>,
         host: &Arc<Inner>,
         request: &Request,
-        record: &mut CallRecord,
+        record: &CallRecord,
     ) -> Result<Review, Rejection> {
         if standard::is_reserved(&self.plugin.name) {
             return Ok(Review::Clear);
@@ -318,7 +349,7 @@ fn pending(host: &Inner, call: &ValidCall, question: &str, waits_for: WaitingFor
     Rejection::new(Code::ApprovalPending, message)
 }
 
-fn disapproved(call: &ValidCall, note: Option<&str>) -> Rejection {
+pub(super) fn disapproved(call: &ValidCall, note: Option<&str>) -> Rejection {
     let mut message = format!("The call of {} was not approved.", call.tool.name);
     if let Some(note) = note {
         message.push_str(&format!(" Note: {}", OneLine(cut(note, NOTE_BYTES_MAX))));

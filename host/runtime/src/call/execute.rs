@@ -3,6 +3,7 @@
 use super::Rejection;
 use super::answer::{Keeper, RunningAnswer, Text};
 use super::effects;
+use super::foresee;
 use super::grant::{self, GrantedCall};
 use super::instantiate::{ReadyCall, Runnable};
 use super::question;
@@ -62,6 +63,11 @@ impl ReadyCall {
                 ran
             }
             Runnable::Standard(standard) => run_standard(standard, host, request, granted, admitted).await,
+            Runnable::Explanation => {
+                let (result, usage) = foresee::run(host, request, &granted).await;
+                drop(admitted);
+                Ran { result, usage, done: None, undeclared: None }
+            }
         };
         let (written, usage) = (answer.take(), ran.usage);
         let rejection = match ran.result {

@@ -7,7 +7,7 @@ mod reach;
 mod undeclared;
 
 pub(crate) use describe::{bound_lines, describe_handles};
-pub(crate) use narrow::unnamed_host;
+pub(super) use narrow::unnamed_host;
 pub use reach::Reach;
 pub(crate) use reach::reach;
 use reach::store_access;
@@ -212,12 +212,12 @@ pub(crate) fn missing_keys<'a>(
 }
 
 /// Refuses a call that cannot get its handles, even after an approval.
-pub(crate) fn check(call: &ValidCall) -> Result<(), Rejection> {
+pub(super) fn check(call: &ValidCall) -> Result<(), Rejection> {
     clients(call).map(drop)
 }
 
 /// Refuses a call that needs approval if no answer could let it do what it declares.
-pub(crate) fn check_answerable(call: &ValidCall) -> Result<(), Rejection> {
+pub(super) fn check_answerable(call: &ValidCall) -> Result<(), Rejection> {
     let clients = clients(call)?;
     check_writable(&call.plugin, &call.tool, call.tool.required())?;
     for (key, client) in clients {

@@ -71,6 +71,7 @@ async fn ask_all(
         session: &request.origin.session,
         principal: request.origin.principal.as_str(),
         agent: request.origin.agent.as_deref(),
+        explained: record.is_rehearsal(),
         settings: &call.plugin.grants.config,
         stores: &stores,
     };

@@ -9,7 +9,7 @@ use crate::admission::{Admitted, Applicant, NotAdmitted};
 use crate::host::Inner;
 use crate::reply::Code;
 use crate::request::Request;
-use crate::standard::Standard;
+use crate::standard::{self, Standard};
 use portcullis_sandbox::Code as PluginCode;
 
 /// A granted call that may start now.
@@ -26,12 +26,15 @@ pub(super) enum Runnable {
     Plugin(PluginCode),
     /// A tool of the host's own.
     Standard(Standard),
+    /// `tools.explain`, which takes the steps of another call.
+    Explanation,
 }
 
 impl GrantedCall {
     pub(super) async fn instantiate(self, host: &Inner, request: &Request) -> Result<ReadyCall, Rejection> {
         let code = match Standard::named(&self.call.tool.name) {
             Some(standard) => Runnable::Standard(standard),
+            None if standard::explains(&self.call.tool.name) => Runnable::Explanation,
             None => Runnable::Plugin(host.code(&self.call.plugin).await?.clone()),
         };
         let admitted = tokio::select! {

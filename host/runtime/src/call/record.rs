@@ -2,6 +2,7 @@
 
 mod ending;
 mod lines;
+mod opinions;
 mod payload;
 mod source;
 mod traffic;
@@ -16,7 +17,6 @@ use super::validate::ValidCall;
 use crate::approvals::{Ticket, line::AnswerLine};
 use crate::audit::{AuditError, AuditLog, Kind, WrittenEntry};
 use crate::events::{CallState, Ear, Heading, Publisher};
-use crate::hooks::{Hooked, Stage};
 use crate::host::Inner;
 use crate::inject::Uses;
 use crate::policy_in_force::PolicyInForce;
@@ -24,9 +24,9 @@ use crate::reply::{CallUsage, Code, Outcome, Reply};
 use crate::request::Request;
 use crate::text::{cut, new_id, sha256};
 use ending::RecordEnding;
-use lines::{DecisionLine, Facts, HookLine, OutcomeLine};
+use lines::{DecisionLine, Facts, OutcomeLine};
 use portcullis_policy::{Decision, Layer, Limits, Payloads, Source, Verdict};
-use portcullis_sandbox::{CallContext, Effects, Log, Progress, Traffic, Verdict as Review};
+use portcullis_sandbox::{CallContext, Effects, Log, Progress, Traffic};
 use source::SourceLine;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use traffic::TrafficLine;
@@ -49,8 +49,18 @@ pub(crate) struct CallRecord {
     pub(super) approval_request: Option<String>,
 }
 
+/// What the steps of a call are taken for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// The call.
+    Call,
+    /// To say what would become of it.
+    Rehearsal,
+}
+
 /// The part that the running call holds as well, to record what is asked in its middle.
 struct Shared {
+    purpose: Purpose,
     audit: Arc<AuditLog>,
     events: Arc<Publisher>,
     ear: Option<Arc<Ear>>,
@@ -64,6 +74,19 @@ impl CallRecord {
     /// Begins the record of a request, before anything of it is looked at. Without randomness there are no ids that
     /// cannot be guessed: the id is then empty, and there is no call.
     pub(super) fn begin(host: &Inner, request: &Request, id: Option<String>) -> Self {
+        let record = Self::new(host, request, id, Purpose::Call);
+        record.shared.publish(CallState::Pending);
+        record
+    }
+
+    /// A record of a call that is only explained: nothing of it is written or published.
+    pub(super) fn rehearsal(host: &Inner, request: &Request) -> Self {
+        let mut record = Self::new(host, request, None, Purpose::Rehearsal);
+        record.ending = RecordEnding::Elsewhere;
+        record
+    }
+
+    fn new(host: &Inner, request: &Request, id: Option<String>, purpose: Purpose) -> Self {
         let facts = Facts {
             session: cut(&request.origin.session, 128).to_owned(),
             principal: request.origin.principal.to_string(),
@@ -78,14 +101,18 @@ impl CallRecord {
         let (audit, events) = (Arc::clone(&host.audit), Arc::clone(&host.events));
         let (id, payloads) = (id.or_else(new_id).unwrap_or_default(), host.policy().policy.record().payloads);
         let (facts, heading, ear) = (Mutex::new(facts), OnceLock::new(), request.ear.clone());
-        let shared = Shared { audit, events, ear, id, payloads, facts, heading };
-        shared.publish(CallState::Pending);
+        let shared = Shared { purpose, audit, events, ear, id, payloads, facts, heading };
         let ending = RecordEnding::Abandoned;
         Self { shared: Arc::new(shared), call: None, ticket: None, ending, approval_request: None }
     }
 
     pub(super) fn id(&self) -> &str {
         &self.shared.id
+    }
+
+    /// Whether the call is only explained.
+    pub(super) fn is_rehearsal(&self) -> bool {
+        self.shared.purpose == Purpose::Rehearsal
     }
 
     pub(super) fn parsed(&self, call: &ParsedCall) {
@@ -129,41 +156,9 @@ impl CallRecord {
         self.shared.decision(decision, verdict, (&policy.sha256, host.owner.id())).await
     }
 
-    /// Records a plugin's own opinion, where it has one.
-    pub(super) async fn reviewed(&self, review: &Review) -> Result<(), Rejection> {
-        let (answer, text) = match review {
-            Review::Clear => return Ok(()),
-            Review::Ask(request) => ("ask", &request.reason),
-            Review::Refuse(text) => ("refuse", text),
-        };
-        self.shared.answer("the plugin's review".to_owned(), answer, Some(cut(text, 1024))).await
-    }
-
-    /// Records what the policy answers a running call. Unless this succeeds, it has no effect.
-    pub(super) async fn answered(&self, subject: String, answer: &str, note: Option<&str>) -> Result<(), Rejection> {
-        self.shared.answer(subject, answer, note).await
-    }
-
     /// Keeps the spent yes until the call has ended and is recorded.
     pub(super) fn spend(&mut self, ticket: Option<Ticket>) {
         self.ticket = ticket;
-    }
-
-    /// Records what a hook said, where it said anything. Unless this succeeds, it has no effect.
-    pub(super) async fn hooked(&self, hook: u32, stage: Stage, hooked: &Hooked) -> Result<(), Rejection> {
-        if *hooked == Hooked::pass() {
-            return Ok(());
-        }
-        let line = HookLine {
-            call: self.id(),
-            stage: stage.as_str(),
-            hook,
-            answer: hooked.answer(),
-            reason: hooked.reason(),
-            notes: hooked.notes(),
-            notes_dropped: Some(hooked.notes_dropped()).filter(|dropped| *dropped > 0),
-        };
-        self.shared.audit.write(Kind::Hook, None::<&Facts>, &line).await.map_err(|error| unrecorded(&error))
     }
 
     pub(super) fn running(&self) {
@@ -317,6 +312,9 @@ impl Shared {
         verdict: &Verdict,
         (policy_sha256, owner): (&str, &str),
     ) -> Result<(), Rejection> {
+        if self.purpose == Purpose::Rehearsal {
+            return Ok(());
+        }
         let (rule, line, layer) = match &verdict.source {
             Source::Rule(rule) => (Some(rule.number as u64), Some(rule.line as u64), Some(rule.layer)),
             Source::Default => (None, None, None),
@@ -338,6 +336,9 @@ impl Shared {
     }
 
     async fn answer(&self, subject: String, answer: &str, note: Option<&str>) -> Result<(), Rejection> {
+        if self.purpose == Purpose::Rehearsal {
+            return Ok(());
+        }
         let line = AnswerLine { call: &self.id, question: None, subject, answer, covers: None, held: None, note };
         self.audit.write(Kind::Answer, None::<&Facts>, &line).await.map_err(|error| unrecorded(&error))
     }

@@ -2,7 +2,7 @@
 
 use super::Rejection;
 use super::parse::{ParsedCall, TOOL_BYTES_MAX};
-use crate::catalog::{Catalog, Plugin, Tool};
+use crate::catalog::{Catalog, Plugin, Tool, ToolNames};
 use crate::host::Inner;
 use crate::policy_in_force::PolicyInForce;
 use crate::reply::Code;
@@ -65,6 +65,17 @@ pub(crate) fn is_callable(policy: &Policy, tool: &Tool) -> bool {
 /// The full name that a text stands for: a tool that has its plugin's name is called by the one name.
 fn name(tool: &str) -> Option<ToolName> {
     tool.parse().ok().or_else(|| Some(ToolName::new(PluginName::new(tool).ok()?, LocalName::new(tool).ok()?)))
+}
+
+/// The tool that a text stands for as models know it: by the portable name that every provider takes.
+pub(super) fn find_portable(catalog: &Catalog, text: &str) -> Option<String> {
+    if text.contains('.') {
+        return None;
+    }
+    let offers: Vec<_> = catalog.offers().collect();
+    let names = ToolNames::Full.assign_leniently(&offers);
+    let place = names.iter().position(|name| name == text)?;
+    offers.get(place).map(|offer| offer.tool.name().to_string())
 }
 
 fn not_found(tool: &str, host: &Inner, catalog: &Catalog) -> Rejection {

@@ -22,7 +22,9 @@ impl Wanted {
         let Ok(plugin) = PluginName::new(tool.split('.').next().unwrap_or_default()) else { return Self::All };
         let is_installed =
             || listed.iter().any(|listed| file::plugin_name(&listed.file).is_ok_and(|name| name == plugin));
-        match standard::is_reserved(&plugin) || is_installed() {
+        // An explanation may be of any tool.
+        let explains = tool.parse().is_ok_and(|name| standard::explains(&name));
+        match !explains && (standard::is_reserved(&plugin) || is_installed()) {
             true => Self::Only(policy.named_with(&plugin)),
             false => Self::All,
         }

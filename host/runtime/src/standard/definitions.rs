@@ -14,6 +14,9 @@ const READ_SCHEMA: &str = include_str!("read.schema.json");
 /// The schema of `output.grep`.
 const GREP_SCHEMA: &str = include_str!("grep.schema.json");
 
+/// The schema of `tools.explain`.
+const EXPLAIN_SCHEMA: &str = include_str!("explain.schema.json");
+
 /// The schema of `done`.
 const DONE_SCHEMA: &str = include_str!("done.schema.json");
 
@@ -26,7 +29,7 @@ pub fn is_reserved(name: &PluginName) -> bool {
 /// The plugins that hold the host's own tools.
 pub(crate) fn plugins() -> &'static [Arc<Plugin>] {
     static PLUGINS: LazyLock<Vec<Arc<Plugin>>> =
-        LazyLock::new(|| [output(), done()].into_iter().filter_map(Plugin::standard).map(Arc::new).collect());
+        LazyLock::new(|| [output(), done(), tools()].into_iter().filter_map(Plugin::standard).map(Arc::new).collect());
     &PLUGINS
 }
 
@@ -42,6 +45,12 @@ fn output() -> Manifest {
 fn done() -> Manifest {
     let description = "Says that the work is done. Call it once, last, with the result for whoever asked.";
     manifest("done", "Ends the work.", vec![tool("done", description, DONE_SCHEMA)])
+}
+
+fn tools() -> Manifest {
+    let explain = "Says what would become of a call of another tool now, without making it: whether it would run, need a \
+                   person's approval, or be refused, and why. Use it before a call that may be refused.";
+    manifest("tools", "Explains calls.", vec![tool("explain", explain, EXPLAIN_SCHEMA)])
 }
 
 fn manifest(name: &str, description: &str, tools: Vec<Definition>) -> Manifest {
@@ -70,15 +79,16 @@ fn tool(name: &str, description: &str, schema: &str) -> Definition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::standard::Standard;
+    use crate::standard::{Standard, explains};
 
     #[test]
     fn every_tool_of_the_host_is_one_that_a_catalog_takes() {
         let names: Vec<&str> = plugins().iter().map(|plugin| plugin.name().as_str()).collect();
-        assert_eq!(names, ["output", "done"]);
+        assert_eq!(names, ["output", "done", "tools"]);
         assert!(plugins().iter().all(|plugin| is_reserved(plugin.name())));
         let tools = plugins().iter().flat_map(|plugin| plugin.tools());
         let named: Vec<_> = tools.map(|tool| Standard::named(tool.name())).collect();
-        assert_eq!(named, [Some(Standard::Grep), Some(Standard::Read), Some(Standard::Done)]);
+        assert_eq!(named, [Some(Standard::Grep), Some(Standard::Read), Some(Standard::Done), None]);
+        assert!(plugins()[2].tools().all(|tool| explains(tool.name())));
     }
 }

@@ -1,6 +1,7 @@
 //! The host's own tools: reading and searching what was kept of an answer, and saying that the work is done. They stand
 //! in the catalog beside those of plugins, and a call of one goes through the same steps; what runs is a function of
-//! this host in place of a sandbox. They reach nothing but the kept outputs of the caller's own session.
+//! this host in place of a sandbox. They reach nothing but the kept outputs of the caller's own session, and
+//! `tools.explain` says of a call of the same caller what the call would be told.
 
 mod definitions;
 mod done;
@@ -45,6 +46,16 @@ impl Standard {
             _ => None,
         }
     }
+}
+
+/// The full name of the tool that explains calls. Its argument `tool` names another tool as the model knows it, so whoever
+/// gives models names of their own, or only some of the tools, has to look at it.
+pub const EXPLAIN_TOOL: &str = "tools.explain";
+
+/// Whether a name is that of the tool that explains calls. It is none of [`Standard`], because it takes the steps of
+/// another call.
+pub(crate) fn explains(name: &ToolName) -> bool {
+    EXPLAIN_TOOL.split_once('.') == Some((name.plugin.as_str(), name.tool.as_str()))
 }
 
 /// A call of one, decided on.

@@ -70,6 +70,21 @@ async fn a_tool_that_was_not_offered_is_unknown() {
     assert_eq!((call.tool.as_str(), &call.refused), ("secret.run", &None));
 }
 
+/// An explanation is a call of its tool's caller: it is of no tool that the model could not call.
+#[tokio::test]
+async fn a_tool_that_was_not_offered_is_not_explained() {
+    let desk = Desk::open("").await;
+    for (name, code) in [
+        ("secret__run", Code::UnknownTool),
+        ("secret.run", Code::UnknownTool),
+        ("shop__list", Code::Completed),
+        ("shop.list", Code::Completed),
+    ] {
+        let (_, reply) = desk.chat("tools__explain", &json!({ "tool": name }).to_string()).await;
+        assert_eq!(reply.code, code, "{name}: {}", reply.message);
+    }
+}
+
 #[tokio::test]
 async fn a_tool_may_be_called_by_its_full_name() {
     let desk = Desk::open("").await;

@@ -60,7 +60,7 @@ pub(super) fn client(
 }
 
 /// Why a person has to look at a call, as the policy's grants have it: it wants to reach a host that they do not name.
-pub(crate) fn unnamed_host(call: &ValidCall) -> Option<String> {
+pub(in crate::call) fn unnamed_host(call: &ValidCall) -> Option<String> {
     call.plugin.dependencies.iter().find_map(|(key, dependency)| {
         let Some(Grant::Client(client)) = given(&call.plugin, &call.tool, key, dependency.kind) else {
             return None;

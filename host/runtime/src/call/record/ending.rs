@@ -8,6 +8,6 @@ pub(super) enum RecordEnding {
     Abandoned,
     /// Publishes this outcome, because its entry is on its way.
     Recorded(Outcome),
-    /// Nothing. Another record ends the call.
+    /// Nothing. Another record ends the call, or it is only explained.
     Elsewhere,
 }

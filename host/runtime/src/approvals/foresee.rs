@@ -1,0 +1,83 @@
+//! What would become of a question, found by the same look-ups as those of a call. Nothing is spent, counted or put down.
+
+use super::ask::{Case, FULL, NOBODY};
+use super::join::Fate;
+use super::{ApprovalError, Approvals, Channel, is_full};
+use crate::ledger::{Change, Status, Subject};
+use portcullis_policy::Unattended;
+
+/// What would become of a question.
+pub(crate) enum Foreseen {
+    /// It is answered by these approvals: remembered ones, or the request that was approved.
+    Answered(Vec<String>),
+    /// An approver would be asked, by the open request of the same call if there is one.
+    Asked(Option<String>),
+    /// The answer would be no.
+    Refused {
+        /// What the model would be told.
+        note: Option<String>,
+    },
+}
+
+impl Approvals {
+    /// Foresees what [`Approvals::ask`] would come to before an approver answers. Blocks on the ledger.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub(crate) fn foresee(&self, channel: &Channel, case: &Case) -> Result<Foreseen, ApprovalError> {
+        let found = self.shared.ledger.look(|change| self.foresee_answer(change, channel, case))?;
+        if let Some(foreseen) = found {
+            return Ok(foreseen);
+        }
+        if let Some(note) = self.shared.refusals.again(&case.question) {
+            return Ok(Foreseen::Refused { note: Some(note) });
+        }
+        if matches!(
+            (channel, case.subject),
+            (Channel::Nobody(Unattended::Deny), _) | (Channel::Nobody(_), Subject::Resource)
+        ) {
+            return Ok(Foreseen::Refused { note: Some(NOBODY.to_owned()) });
+        }
+        let question = &case.question;
+        let open = |change: &Change<'_>| change.open_questions_count(&question.session, &question.principal);
+        match is_full(self.shared.ledger.look(open)?) {
+            true => Ok(Foreseen::Refused { note: Some(FULL.to_owned()) }),
+            false => Ok(Foreseen::Asked(None)),
+        }
+    }
+
+    /// What earlier answers and requests come to.
+    fn foresee_answer(
+        &self,
+        change: &Change<'_>,
+        channel: &Channel,
+        case: &Case,
+    ) -> Result<Option<Foreseen>, ApprovalError> {
+        if !case.afresh
+            && let Some(rows) = self.remembered(change, case)?.rows
+        {
+            return Ok(Some(Foreseen::Answered(rows.into_iter().map(|row| row.id).collect())));
+        }
+        if case.subject == Subject::Resource {
+            return Ok(None);
+        }
+        let bindings = case.bindings();
+        let [call, repeat] = &bindings;
+        let open = change.open_questions_bound_to([call, repeat])?;
+        if open.is_empty() {
+            let left = self.shared.left.look(&case.question.principal, &bindings);
+            let row = left.map_or(Ok(None), |id| change.question(&id))?;
+            let rejected = row.filter(|row| row.status == Status::Rejected);
+            return Ok(rejected.map(|row| Foreseen::Refused { note: row.note }));
+        }
+        let owner = self.owner()?;
+        for row in open {
+            match self.fate(change, channel, case, &row, owner.id())? {
+                Fate::Expired | Fate::Other => {}
+                Fate::Spendable => return Ok(Some(Foreseen::Answered(vec![row.id]))),
+                Fate::Joinable { .. } => return Ok(Some(Foreseen::Asked(Some(row.id)))),
+            }
+        }
+        Ok(None)
+    }
+}

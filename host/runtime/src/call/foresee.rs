@@ -1,0 +1,108 @@
+//! The steps of a call up to where it would ask an approver or run. Nothing is recorded, counted, spent or asked for. What
+//! runs is the plugin's review, in its sandbox, and the hooks, which are told that the call is only explained.
+
+use super::Rejection;
+use super::authorize::disapproved;
+use super::grant::{self, GrantedCall};
+use super::parse::ParsedCall;
+use super::record::CallRecord;
+use super::unwanted;
+use super::validate::{ValidCall, find_portable};
+use crate::approvals::{Foreseen, unkept};
+use crate::host::Inner;
+use crate::ledger::blocking;
+use crate::outlook::Outlook;
+use crate::request::Request;
+use crate::standard;
+use portcullis_sandbox::{Answer, LimitKind, Output, Stop, Success, Usage};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Takes the steps of a call, and says what would become of it.
+///
+/// # Errors
+/// It would end before anything is decided.
+pub(crate) async fn explain(host: &Arc<Inner>, request: &Request) -> Result<(Arc<ValidCall>, Outlook), Rejection> {
+    let call = begin(host, request)?;
+    let outlook = call.outlook(host, request).await;
+    Ok((call, outlook))
+}
+
+fn begin(host: &Arc<Inner>, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
+    unwanted::refused(request)?;
+    ParsedCall::parse(request, host.arguments_bytes_max)?.validate(host, request)
+}
+
+impl ValidCall {
+    async fn outlook(self: &Arc<Self>, host: &Arc<Inner>, request: &Request) -> Outlook {
+        match self.foresee(host, request).await {
+            Ok(outlook) => outlook,
+            Err(rejection) => refusal(rejection),
+        }
+    }
+
+    async fn foresee(self: &Arc<Self>, host: &Arc<Inner>, request: &Request) -> Result<Outlook, Rejection> {
+        let record = CallRecord::rehearsal(host, request);
+        let (verdict, observed) = self.weigh(host, request, &record).await?;
+        let Some(reasons) = self.reasons(&verdict, &observed) else { return self.would_run(host, Vec::new()).await };
+        grant::check_answerable(self)?;
+        let reason = reasons.text.clone();
+        let case = self.case(request, record.id(), &observed, reasons)?;
+        let (approvals, channel) = (host.approvals.clone(), request.channel(host, &self.policy.policy));
+        let foreseen = blocking(move || approvals.foresee(&channel, &case)).await;
+        match foreseen.map_err(|error| unkept(&error))? {
+            Foreseen::Answered(approvals) => self.would_run(host, approvals).await,
+            Foreseen::Asked(open) => Ok(Outlook::Ask { reason, request: open }),
+            Foreseen::Refused { note } => Err(disapproved(self, note.as_deref())),
+        }
+    }
+
+    /// What is left of a call that was approved: its handles and its code.
+    async fn would_run(&self, host: &Inner, approvals: Vec<String>) -> Result<Outlook, Rejection> {
+        grant::check(self)?;
+        if !standard::is_reserved(&self.plugin.name) {
+            host.code(&self.plugin).await?;
+        }
+        Ok(Outlook::Run { approvals })
+    }
+}
+
+fn refusal(Rejection { code, message, .. }: Rejection) -> Outlook {
+    Outlook::Refuse { code, message }
+}
+
+/// Runs `tools.explain`: it says of a call of its own caller what the call would be told, and no more.
+pub(super) async fn run(host: &Arc<Inner>, request: &Request, granted: &GrantedCall) -> (Result<Answer, Stop>, Usage) {
+    let began = Instant::now();
+    let result = tokio::select! {
+        biased;
+        success = explaining(host, request, granted) => Ok(Ok(success)),
+        () = request.cancellation.cancelled() => Err(Stop::Cancelled),
+        () = tokio::time::sleep(granted.limits.time) => Err(Stop::Limit(LimitKind::Time)),
+    };
+    let wall = began.elapsed();
+    (result, Usage { wall, cpu: wall, memory_bytes: 0 })
+}
+
+async fn explaining(host: &Arc<Inner>, request: &Request, granted: &GrantedCall) -> Success {
+    let arguments = &granted.call.arguments;
+    let named = arguments.get("tool").and_then(Value::as_str).unwrap_or_default();
+    let tool = find_portable(&host.catalog(), named).unwrap_or_else(|| named.to_owned());
+    let asked = arguments.get("arguments").map_or_else(|| "{}".to_owned(), Value::to_string);
+    let (code, text, would) = match explain(host, &request.of_the_same_caller(tool, asked)).await {
+        Ok((_, Outlook::Run { .. })) => (None, "The call would run now.".to_owned(), "run"),
+        Ok((_, Outlook::Ask { .. })) => {
+            let text = "The call would not run at once: it would need a person's approval. Nobody was asked yet.";
+            (None, text.to_owned(), "ask")
+        }
+        Ok((_, Outlook::Refuse { code, message })) => (Some(code), message, "refuse"),
+        Err(Rejection { code, message, .. }) => (Some(code), message, "refuse"),
+    };
+    let text = match code {
+        Some(code) => format!("The call would be refused ({code}). {text}"),
+        None => text,
+    };
+    let metadata = json!({ "would": would, "code": code.map(|code| code.as_str()) });
+    Success { title: None, output: Output::Text(text), metadata: Some(metadata.to_string()) }
+}
