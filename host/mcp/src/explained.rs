@@ -1,4 +1,4 @@
-//! The tool that a call of `tools.explain` names: by the name that the client knows it by, and none that it could not call.
+//! The tool that a call of `tools.explain` names: by the name that the client knows, and none that it could not call.
 
 use crate::server::Server;
 use crate::tools::{Listing, loading};

@@ -1,5 +1,5 @@
 //! Hooks: what an embedder adds to every call, before a person is asked and after the tool has answered. A hook can
-//! refuse, ask an approver and take notes for the record; there is no way for it to say yes to what anything else denies.
+//! refuse, ask an approver and take notes for the record. It cannot allow what anything else denies.
 
 use crate::reply::Reply;
 use crate::text::cut;

@@ -136,9 +136,9 @@ impl Host {
         self.0.events.subscribe()
     }
 
-    /// Says what would become of a call now. Takes the steps of the call up to where it would ask an approver or run: asks
-    /// nobody, records, counts and spends nothing. The plugin's review runs in its sandbox, where it can change nothing,
-    /// and hooks are told that the call is only explained ([`crate::HookCall::explained`]).
+    /// Says what would become of a call now. Takes the steps of the call up to where it would ask an approver or run.
+    /// Asks no approver; records, counts and spends nothing. The plugin's review runs in its sandbox, where it can
+    /// change nothing, and hooks see that the call is only explained ([`crate::HookCall::explained`]).
     ///
     /// # Errors
     /// The reply that the call would get before it came to a decision.

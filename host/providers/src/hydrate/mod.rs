@@ -120,8 +120,8 @@ impl Definitions {
         }
     }
 
-    /// Why a call must not be made that wants another one explained: a model cannot call a tool that it was not offered,
-    /// so it learns nothing about one.
+    /// Why a call must not be made that wants another one explained. A model cannot call a tool that it was not
+    /// offered, so it learns nothing about one.
     fn unoffered(&self, tool: Option<&Tool>, arguments: &str) -> Option<(Code, String)> {
         let _ = tool.filter(|tool| tool.name().to_string() == EXPLAIN_TOOL)?;
         let arguments = portcullis::parse_json(arguments).ok()?;

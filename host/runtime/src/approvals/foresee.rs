@@ -1,4 +1,4 @@
-//! What would become of a question, found by the same look-ups as those of a call. Nothing is spent, counted or put down.
+//! What would become of a question, found by the look-ups of a call. Nothing is spent, counted or put down.
 
 use super::ask::{Case, FULL, NOBODY};
 use super::join::Fate;

@@ -1,5 +1,5 @@
-//! The steps of a call up to where it would ask an approver or run. Nothing is recorded, counted, spent or asked for. What
-//! runs is the plugin's review, in its sandbox, and the hooks, which are told that the call is only explained.
+//! The steps of a call up to where it would ask an approver or run. Nothing is recorded, counted, spent or asked for.
+//! The plugin's review runs, in its sandbox. So do the hooks, which see that the call is only explained.
 
 use super::Rejection;
 use super::authorize::disapproved;

@@ -20,8 +20,8 @@ enum Broken {
     TookTooLong,
 }
 
-/// Asks every hook about a call that nothing else refuses; the first refusal wins. Returns what they want an approver to
-/// look at.
+/// Asks every hook about a call that nothing else refuses; the first refusal wins. Returns what they want an approver
+/// to look at.
 pub(super) async fn before(
     host: &Inner,
     record: &CallRecord,

@@ -48,8 +48,8 @@ impl Standard {
     }
 }
 
-/// The full name of the tool that explains calls. Its argument `tool` names another tool as the model knows it, so whoever
-/// gives models names of their own, or only some of the tools, has to look at it.
+/// The full name of the tool that explains calls. Its argument `tool` names another tool as the model knows it. An
+/// embedder that gives models other names, or only some of the tools, has to translate or refuse that name.
 pub const EXPLAIN_TOOL: &str = "tools.explain";
 
 /// Whether a name is that of the tool that explains calls. It is none of [`Standard`], because it takes the steps of

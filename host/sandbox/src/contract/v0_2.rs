@@ -1,5 +1,5 @@
-//! `portcullis:tool@0.2`: a blob has a name, what was unavailable says when to try again, a plugin can preview calls, and
-//! whoever asks can propose what a remembered approval may cover.
+//! `portcullis:tool@0.2`: a blob has a name, what was unavailable says when to try again, a plugin can preview calls,
+//! and a plugin that asks can propose what a remembered approval may cover.
 
 use portcullis_policy::PROPOSALS_MAX;
 use std::time::Duration;
