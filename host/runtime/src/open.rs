@@ -9,7 +9,9 @@ use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::approver::Approver;
 use crate::audit::{AuditError, AuditLog};
 use crate::call::redecide_left;
-use crate::catalog::{BackgroundLoading, BackgroundLoads, LoadSlots, Loader, Observer, PluginDirectory, Silent};
+use crate::catalog::{
+    BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, LoadSlots, Loader, Observer, PluginDirectory, Seen, Silent,
+};
 use crate::concurrency::{CALLS_DEFAULT, CALLS_MAX};
 use crate::grants;
 use crate::hooks::Hook;
@@ -254,24 +256,8 @@ impl HostBuilder {
         let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
         let (slots, loading_audit) = (LoadSlots::default(), Arc::clone(&audit));
         let loader = Arc::new(Loader { engine, compiler, store, plugins, audit: loading_audit, observer, slots });
-        let began = Instant::now();
-        let background = self.background_after.map(|after| (after, BackgroundLoading(BackgroundLoads::new(&loader))));
-        let loads = background.as_ref().map(|(_, background)| &background.0);
-        let (mut catalog, mut seen) = loader.load_all(&in_force, self.only_for.as_deref(), loads).await?;
-        let mut arrived = Vec::new();
-        if let Some((after, BackgroundLoading(loads))) = &background {
-            loads.tell_begun(|_, _| false);
-            loads.settled(after.saturating_sub(began.elapsed())).await;
-            arrived = loads.enter(&mut catalog, &mut seen);
-        }
-        loader.make_room().await;
-        grants::check_names(policy, &catalog, &in_force.bases)?;
-        catalog.plugins().try_for_each(|plugin| grants::check_services(policy, plugin, &self.injection))?;
-        in_force.opening(&state, &loader.plugins.held()).bind_all(&mut catalog)?;
-        loader.describe_all(&mut catalog);
-        if let Some((_, BackgroundLoading(loads))) = &background {
-            loads.tell_ended(&arrived, &catalog);
-        }
+        let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
+        let FirstCatalog { catalog, seen, background } = first.bound(&loader, &in_force, &state, &self.injection)?;
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
         let host = Arc::new(Inner {
             catalog: watch::Sender::new(Arc::new(catalog)),
@@ -286,7 +272,7 @@ impl HostBuilder {
             time: self.time,
             seed: self.seed,
             loader,
-            background: background.map(|(_, background)| background),
+            background,
             audit,
             approvals,
             decided_left: Default::default(),
@@ -302,11 +288,76 @@ impl HostBuilder {
         });
         // If this fails, each call is still decided again before it runs.
         let _ = redecide_left(&host).await;
-        if let Some(background) = host.background() {
-            let admission = tokio::spawn(reload::admit_loaded(Arc::downgrade(&host), Arc::clone(background)));
-            background.admitted_by(admission.abort_handle());
-        }
+        admit_in_background(&host);
         Ok(Host(host))
+    }
+}
+
+/// The plugins that a host opens with, and what loads while it runs.
+struct FirstCatalog {
+    catalog: Catalog,
+    seen: Seen,
+    background: Option<BackgroundLoading>,
+}
+
+/// The same, before it is bound, and before the observer knows which plugins are ready.
+struct UntoldCatalog {
+    first: FirstCatalog,
+    arrived: Vec<Arc<EndedLoad>>,
+}
+
+impl FirstCatalog {
+    /// Loads the plugins. With `background_after`, leaves those to the background that are not ready after that time.
+    async fn load(
+        loader: &Arc<Loader>,
+        policy: &Arc<PolicyInForce>,
+        only_for: Option<&str>,
+        background_after: Option<Duration>,
+    ) -> Result<UntoldCatalog, OpenError> {
+        let began = Instant::now();
+        // Dropped where a later step fails, so that nothing goes on loading.
+        let background = background_after.map(|after| (after, BackgroundLoading(BackgroundLoads::new(loader))));
+        let loads = background.as_ref().map(|(_, BackgroundLoading(loads))| loads);
+        let (mut catalog, mut seen) = loader.load_all(policy, only_for, loads).await?;
+        let mut arrived = Vec::new();
+        if let Some((after, BackgroundLoading(loads))) = &background {
+            loads.tell_begun(|_, _| false);
+            loads.settled(after.saturating_sub(began.elapsed())).await;
+            arrived = loads.enter(&mut catalog, &mut seen);
+        }
+        loader.make_room().await;
+        let background = background.map(|(_, background)| background);
+        Ok(UntoldCatalog { first: Self { catalog, seen, background }, arrived })
+    }
+}
+
+impl UntoldCatalog {
+    /// Checks the plugins against the policy, binds them to its grants, and tells which are ready.
+    fn bound(
+        self,
+        loader: &Loader,
+        policy: &PolicyInForce,
+        state: &State,
+        injection: &Injection,
+    ) -> Result<FirstCatalog, OpenError> {
+        let Self { mut first, arrived } = self;
+        let catalog = &mut first.catalog;
+        grants::check_names(&policy.policy, catalog, &policy.bases)?;
+        catalog.plugins().try_for_each(|plugin| grants::check_services(&policy.policy, plugin, injection))?;
+        policy.opening(state, &loader.plugins.held()).bind_all(catalog)?;
+        loader.describe_all(catalog);
+        if let Some(BackgroundLoading(loads)) = &first.background {
+            loads.tell_ended(&arrived, catalog);
+        }
+        Ok(first)
+    }
+}
+
+/// Lets each plugin that loads in the background enter the catalog when it is ready.
+fn admit_in_background(host: &Arc<Inner>) {
+    if let Some(background) = host.background() {
+        let admission = tokio::spawn(reload::admit_loaded(Arc::downgrade(host), Arc::clone(background)));
+        background.admitted_by(admission.abort_handle());
     }
 }
 
