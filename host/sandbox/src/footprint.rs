@@ -107,10 +107,13 @@ mod tests {
         Footprint::of(&config).per_call_bytes
     }
 
+    /// Raises one limit by a mebibyte.
+    type Raise = fn(&mut EngineConfig);
+
     #[test]
     fn everything_that_a_policy_lets_a_call_take_raises_the_footprint() {
         let before = footprint(|_| {});
-        let raised: [(&str, usize, fn(&mut EngineConfig)); 9] = [
+        let raised: [(&str, usize, Raise); 9] = [
             ("memory", 1, |config| config.largest.memory_bytes += MIB),
             ("transfer", 1, |config| config.largest.transfer_bytes += MIB),
             ("host-memory", 1, |config| config.largest.host_memory_bytes += MIB),
