@@ -99,7 +99,7 @@ impl Context {
     /// # Errors
     /// The policy or a person said no; the text says why.
     pub fn ask(&self, permission: Permission, resource: &str, reason: &str) -> Result<(), Failure> {
-        self.host.ask(permission, resource, reason, &[]).map_err(Failure::Denied)
+        self.host.ask(permission, resource, reason).map_err(Failure::Denied)
     }
 
     /// Asks as [`Context::ask`] does, and proposes what a remembered approval may cover: at most 4 directories that the
@@ -122,7 +122,7 @@ impl Context {
         reason: &str,
         patterns: &[&str],
     ) -> Result<(), Failure> {
-        self.host.ask(permission, resource, reason, patterns).map_err(Failure::Denied)
+        self.host.ask_with_patterns(permission, resource, reason, patterns).map_err(Failure::Denied)
     }
 
     /// The directory that the policy bound to a key of the manifest.

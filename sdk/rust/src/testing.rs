@@ -364,7 +364,11 @@ impl Host {
         }
     }
 
-    pub(crate) fn ask(
+    pub(crate) fn ask(&self, permission: Permission, resource: &str, reason: &str) -> Result<(), String> {
+        self.ask_with_patterns(permission, resource, reason, &[])
+    }
+
+    pub(crate) fn ask_with_patterns(
         &self,
         permission: Permission,
         resource: &str,

@@ -112,17 +112,18 @@ impl Host {
         calls::is_cancelled()
     }
 
-    pub(crate) fn ask(
+    pub(crate) fn ask(&self, permission: Permission, resource: &str, reason: &str) -> Result<(), String> {
+        calls::ask(permission.name(), resource, reason)
+    }
+
+    /// Apart from `ask`, so that a plugin imports only the function that it uses.
+    pub(crate) fn ask_with_patterns(
         &self,
         permission: Permission,
         resource: &str,
         reason: &str,
         patterns: &[&str],
     ) -> Result<(), String> {
-        // Through the older function where it is enough, so that a plugin imports no more than it uses.
-        if patterns.is_empty() {
-            return calls::ask(permission.name(), resource, reason);
-        }
         let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
         calls::ask_with_patterns(permission.name(), resource, reason, &patterns)
     }
