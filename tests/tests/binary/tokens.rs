@@ -68,7 +68,7 @@ fn the_host_alone_finds_nothing_and_costs_what_its_own_tools_do() {
     let desk = Desk::new("");
     let empty = desk.site.directory("empty");
     let costs = desk.run(&["list", "--tokens", "--json", "--plugins", empty.to_str().unwrap()]).ends(0).document();
-    assert_eq!(costs["tools"].as_array().unwrap().len(), 3, "{costs}");
+    assert_eq!(costs["tools"].as_array().unwrap().len(), 4, "{costs}");
     assert_eq!((number(&costs["search"]["found"]), number(&costs["search"]["found_tokens"])), (0, 0));
     assert!(number(&costs["search"]["tokens"]) > number(&costs["tokens"]), "{costs}");
 }
