@@ -53,18 +53,18 @@ const WAYS: [Way; 14] = [
          (i32.store (i32.const 1056) (i32.const 2994)) (i32.store (i32.const 1060) (i32.const 28))
          (i32.const 1024)",
     ),
-    // A text, an image with a name, and a file.
+    // A text, an image of a type with this name, and a file.
     (
         "parts",
         "",
-        "(i32.store (i32.const 2204) (i32.const 3000)) (i32.store (i32.const 2208) (i32.const 20))
-         (i32.store8 (i32.const 2232) (i32.const 1)) (i32.store8 (i32.const 2236) (i32.const 1))
-         (i32.store (i32.const 2240) (i32.const 3000)) (i32.store (i32.const 2244) (i32.const 20))
-         (i32.store (i32.const 2248) (i32.const 2064)) (i32.store (i32.const 2252) (i32.const 9))
-         (i32.store (i32.const 2256) (i32.const 2048)) (i32.store (i32.const 2260) (i32.const 2))
-         (i32.store8 (i32.const 2264) (i32.const 2))
-         (i32.store (i32.const 2280) (i32.const 2064)) (i32.store (i32.const 2284) (i32.const 9))
-         (i32.store (i32.const 2288) (i32.const 3000)) (i32.store (i32.const 2292) (i32.const 20))
+        "(i32.store8 (i32.const 2200) (i32.const 0))
+         (i32.store (i32.const 2204) (i32.const 3000)) (i32.store (i32.const 2208) (i32.const 20))
+         (i32.store8 (i32.const 2220) (i32.const 1))
+         (i32.store (i32.const 2224) (i32.const 3000)) (i32.store (i32.const 2228) (i32.const 20))
+         (i32.store (i32.const 2232) (i32.const 2048)) (i32.store (i32.const 2236) (i32.const 2))
+         (i32.store8 (i32.const 2240) (i32.const 2))
+         (i32.store (i32.const 2244) (i32.const 2064)) (i32.store (i32.const 2248) (i32.const 9))
+         (i32.store (i32.const 2252) (i32.const 3000)) (i32.store (i32.const 2256) (i32.const 20))
          (call $answer (i32.const 2) (i32.const 2200) (i32.const 3))",
     ),
     ("wrong", "", "(call $fail (i32.const 0) (i32.const 3000) (i32.const 20))"),
