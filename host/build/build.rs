@@ -1,11 +1,11 @@
-//! Makes a table of all files below `sdk`, so that the program carries the SDKs and the templates.
+//! Generates a table of all files below `sdk`, so that the program includes the SDKs and the templates.
 #![expect(clippy::disallowed_methods, reason = "a build script reads the repository and writes where cargo says")]
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs, io};
 
-/// What building and editing leave behind, and what only this repository reads.
+/// Folders of generated files, and folders that only this repository uses.
 const LEFT_OUT: [&str; 9] =
     ["target", "node_modules", "__pycache__", ".mypy_cache", ".zig-cache", "zig-out", "plugins", ".venv", "dist"];
 
@@ -28,7 +28,7 @@ fn list(folder: &Path, prefix: &str, table: &mut String) -> io::Result<()> {
             continue;
         }
         let (place, path) = (entry.path(), format!("{prefix}{name}"));
-        // Not the entry's own type: the contract is behind a link.
+        // Follow links, unlike the entry's own type, because the contract is a link.
         if fs::metadata(&place)?.is_dir() {
             list(&place, &format!("{path}/"), table)?;
         } else {

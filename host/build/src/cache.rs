@@ -1,6 +1,6 @@
-//! The folder of this project in the user's cache: what takes long to make or to fetch, keyed by content.
+//! This program's folder in the user's cache. Entries are expensive to build or fetch, and keyed by content.
 //!
-//! An entry is made beside its place and renamed into it, under a lock: what exists is complete.
+//! An entry is built in a temporary folder and renamed into place under a lock, so an existing entry is complete.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::project_file;
 
-/// `$XDG_CACHE_HOME/portcullis/<kind>`, or the same under `~/.cache`.
+/// Returns `$XDG_CACHE_HOME/portcullis/<kind>`, or the same under `~/.cache`.
 pub fn folder(kind: &str) -> Result<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME")
@@ -21,21 +21,21 @@ pub fn folder(kind: &str) -> Result<PathBuf> {
     Ok(cache.join("portcullis").join(kind))
 }
 
-/// Returns `folder/key`; where it does not exist yet, `make` fills an empty directory that is then renamed to it.
+/// Returns `folder/key`. If it does not exist yet, `make` fills an empty directory, which is then renamed to it.
 pub fn entry(folder: &Path, key: &str, make: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
     let place = folder.join(key);
     if place.exists() {
         return Ok(place);
     }
     let _lock = hold(folder, "lock", &format!("another run is filling {}", folder.display()))?;
-    // The run that held the lock may have made this very entry.
+    // The process that held the lock may have created this entry.
     if place.exists() {
         return Ok(place);
     }
     let partial = folder.join(format!("{key}.partial"));
     empty(&partial)?;
     if let Err(failure) = make(&partial) {
-        // What is half made is of no use, and may be large. The failure to report is the first one.
+        // A partial entry is useless and may be large. Report the first failure, not one of the removal.
         let _ = fs::remove_dir_all(&partial);
         return Err(failure);
     }
@@ -43,8 +43,8 @@ pub fn entry(folder: &Path, key: &str, make: impl FnOnce(&Path) -> Result<()>) -
     Ok(place)
 }
 
-/// Waits for the lock `name` in a folder, which is held as long as the file is. Where somebody else has it, it says
-/// why.
+/// Waits for the lock `name` in a folder. The lock is held until the returned file is dropped. If another process holds
+/// it, prints `why`.
 pub(crate) fn hold(folder: &Path, name: &str, why: &str) -> Result<File> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let lock = File::create(folder.join(name)).with_context(|| format!("cannot lock {}", folder.display()))?;
@@ -55,7 +55,7 @@ pub(crate) fn hold(folder: &Path, name: &str, why: &str) -> Result<File> {
     Ok(lock)
 }
 
-/// Makes `directory` exist and hold nothing.
+/// Creates `directory`, or empties it if it exists.
 pub fn empty(directory: &Path) -> Result<()> {
     if directory.exists() {
         fs::remove_dir_all(directory).with_context(|| format!("cannot remove {}", directory.display()))?;
@@ -66,12 +66,12 @@ pub fn empty(directory: &Path) -> Result<()> {
 /// Marks an entry as used now, for [`forget_oldest`].
 ///
 /// # Errors
-/// It cannot be opened.
+/// The entry cannot be opened.
 pub fn touch(entry: &Path) -> io::Result<()> {
     File::open(entry)?.set_modified(SystemTime::now())
 }
 
-/// Removes the entries of a folder but for the `keep` that were used last.
+/// Removes all entries of a folder except the `keep` most recently used.
 ///
 /// # Errors
 /// The folder cannot be listed.
@@ -79,20 +79,20 @@ pub fn forget_oldest(folder: &Path, keep: usize) -> io::Result<()> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        // One that cannot be looked at was just removed by another run.
+        // An entry without metadata was just removed by another process.
         if let Ok(used) = entry.metadata().and_then(|metadata| metadata.modified()) {
             entries.push((used, entry.path()));
         }
     }
     entries.sort_by(|one, other| other.cmp(one));
     for (_, entry) in entries.iter().skip(keep) {
-        // Another run may be removing it too; what stays is looked at the next time.
+        // Another process may be removing it too. What remains is removed the next time.
         let _ = fs::remove_dir_all(entry);
     }
     Ok(())
 }
 
-/// One digest for the names and contents of all files below a folder, but those in folders of the names `but`.
+/// Returns a digest of the names and contents of all files below a folder, except in folders named in `but`.
 ///
 /// # Errors
 /// Something cannot be read.
@@ -106,7 +106,7 @@ pub fn digest_of(folder: &Path, but: &[&str]) -> Result<String> {
         if but.contains(&name.as_str()) {
             continue;
         }
-        // Not the entry's own kind: the contract is behind a link.
+        // Follow links, unlike the entry's own type, because the contract is a link.
         let content = match fs::metadata(&place).with_context(read)?.is_dir() {
             true => digest_of(&place, but)?,
             false => digest(&project_file::read(&place, project_file::MODULE_BYTES_MAX).with_context(read)?),
@@ -116,7 +116,7 @@ pub fn digest_of(folder: &Path, but: &[&str]) -> Result<String> {
     Ok(digest(lines.as_bytes()))
 }
 
-/// The SHA-256 of `bytes` in hexadecimal digits.
+/// Returns the SHA-256 of `bytes` in hexadecimal digits.
 pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! A core module becomes a component of the contract, for compilers that know core modules only.
+//! Encodes a core module as a component of the contract, for compilers that produce only core modules.
 
 use std::fs;
 use std::path::Path;
@@ -13,14 +13,14 @@ use wit_parser::Resolve;
 
 use crate::project_file;
 
-/// Encodes a core module that implements `world` of the WIT package in `wit`; where it imports the first preview of
-/// WASI, by an adapter to what the host serves.
+/// Encodes a core module that implements `world` of the WIT package in `wit`. An adapter translates imports of WASI
+/// preview 1 to what the host provides.
 ///
 /// # Errors
-/// The module does not implement the world, or imports what neither the world nor the adapter has.
+/// The module does not implement the world, or imports something that neither the world nor the adapter has.
 fn encode(module: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>> {
     let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_dir(wit).with_context(|| format!("{} holds no contract", wit.display()))?;
+    let (package, _) = resolve.push_dir(wit).with_context(|| format!("{} contains no contract", wit.display()))?;
     let world = resolve.select_world(&[package], Some(world))?;
     let mut module = module.to_vec();
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)?;
@@ -29,24 +29,24 @@ fn encode(module: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>> {
         .module(&module)?
         .adapter(WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER)?
         .encode()
-        .context("the module is no plugin")
+        .context("the module is not a plugin")
 }
 
-/// What a module exports whose plugin reviews its calls.
+/// The export of a module whose plugin has a reviewer.
 const REVIEW: &str = "portcullis:tool/reviewer@0.1.0#review";
 
-/// Makes a component of the core module in a file, and writes it to `out`.
+/// Encodes the core module in a file as a component, and writes it to `out`.
 ///
 /// # Errors
 /// As [`encode`], or a file cannot be read or written.
 pub(crate) fn encode_file(module: &Path, wit: &Path, out: &Path) -> Result<()> {
     let bytes = project_file::read(module, project_file::MODULE_BYTES_MAX)
-        .with_context(|| format!("the compiler left no {}", module.display()))?;
+        .with_context(|| format!("the compiler did not create {}", module.display()))?;
     let component = encode(&bytes, wit, world(&bytes)?)?;
     fs::write(out, component).with_context(|| format!("cannot write {}", out.display()))
 }
 
-/// The world that a core module implements.
+/// Returns the world that a core module implements.
 fn world(module: &[u8]) -> Result<&'static str> {
     for payload in Parser::new(0).parse_all(module) {
         let Payload::ExportSection(exports) = payload? else { continue };
@@ -59,7 +59,7 @@ fn world(module: &[u8]) -> Result<&'static str> {
     Ok("plugin")
 }
 
-/// A number of bytes, as people read it.
+/// Formats a number of bytes for people.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     if bytes < 1_000_000 {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_read_well() {
+    fn sizes_are_rounded() {
         assert_eq!(size(45_001), "46 kB");
         assert_eq!(size(1_684_000), "1.68 MB");
     }

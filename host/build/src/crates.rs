@@ -1,4 +1,4 @@
-//! Crates become components: what cargo is told, the same for every plugin in Rust.
+//! Builds crates to components, with the same cargo options for every plugin in Rust.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,10 +10,10 @@ use crate::project_file;
 use crate::toolchain::{TARGET, Toolchain, neutral_paths};
 use crate::workspace::{Package, Workspace};
 
-/// The profile that plugins are built with.
+/// The cargo profile of plugins.
 const PROFILE: &str = "guest";
-/// The profile for a workspace that does not define it: small code compiles, verifies and maps faster than fast code
-/// runs.
+/// The settings of the profile, if the workspace does not define it. They favour small code: what it saves when it is
+/// compiled, verified and mapped is more than faster code would save at run time.
 const SETTINGS: [&str; 7] = [
     "inherits = 'release'",
     "opt-level = 's'",
@@ -24,12 +24,12 @@ const SETTINGS: [&str; 7] = [
     "panic = 'abort'",
 ];
 
-/// Builds packages of one workspace to components in one run of cargo. What cargo and the compiler say goes to standard
-/// error as they say it. No component tells where `hidden` is, the folder of the sources or one above it; all of them
-/// are compiled again when it is another one.
+/// Builds packages of a workspace to components in one run of cargo. The output of cargo and the compiler goes to
+/// standard error. The components do not contain the path `hidden`, which is the folder of the sources or one above it.
+/// Another `hidden` causes all of them to be compiled again.
 ///
 /// # Errors
-/// A package builds to no component, or cargo failed.
+/// A package does not build to a component, or cargo failed.
 pub fn build(workspace: &Workspace, toolchain: &Toolchain, hidden: &Path, packages: &[&Package]) -> Result<()> {
     for package in packages {
         stem(package)?;
@@ -39,31 +39,31 @@ pub fn build(workspace: &Workspace, toolchain: &Toolchain, hidden: &Path, packag
     process::run_aside(&mut cargo)
 }
 
-/// Where cargo leaves the component of a package.
+/// Returns the path at which cargo creates the component of a package.
 ///
 /// # Errors
-/// The package builds to no component.
+/// The package does not build to a component.
 pub fn component(workspace: &Workspace, package: &Package) -> Result<PathBuf> {
     Ok(workspace.target.join(TARGET).join(PROFILE).join(format!("{}.wasm", stem(package)?)))
 }
 
-/// The file that cargo makes the one of [`component`] from.
+/// Returns the path of the file from which cargo creates [`component`].
 ///
 /// # Errors
-/// The package builds to no component.
+/// The package does not build to a component.
 pub(crate) fn intermediate(workspace: &Workspace, package: &Package) -> Result<PathBuf> {
     Ok(workspace.target.join(TARGET).join(PROFILE).join("deps").join(format!("{}.wasm", stem(package)?)))
 }
 
-/// Removes what was compiled in the workspace's target folder of packages with the names of this workspace's own, for
-/// targets and for the machine itself. What comes from a registry stays.
+/// Removes the compiled local packages of this workspace from the target folder, for the target and for the host.
+/// Packages from a registry stay.
 ///
 /// # Errors
-/// Cargo failed, and has said why.
+/// Cargo failed, and has printed why.
 pub(crate) fn forget_own(workspace: &Workspace) -> Result<()> {
     let own = workspace.local_packages()?;
     let mut cargo = workspace.cargo();
-    // Of both, for what runs while crates are built is compiled for the machine.
+    // This cleans both, because build scripts and procedural macros are compiled for the host.
     cargo.args(["clean", "--quiet", "--profile", PROFILE, "--target", TARGET]);
     configure(workspace, &mut cargo)?;
     for package in &own {
@@ -72,11 +72,11 @@ pub(crate) fn forget_own(workspace: &Workspace) -> Result<()> {
     process::run_aside(&mut cargo)
 }
 
-/// The stem of a package's component.
+/// Returns the file stem of a package's component.
 fn stem(package: &Package) -> Result<&str> {
     package.component.as_deref().with_context(|| {
         let remedy = "write `crate-type = [\"cdylib\", \"rlib\"]` under `[lib]` in its manifest";
-        format!("{} builds to no component: {remedy}", package.name)
+        format!("{} does not build to a component: {remedy}", package.name)
     })
 }
 
@@ -90,7 +90,7 @@ fn cargo(workspace: &Workspace, packages: &[&Package]) -> Result<Command> {
     Ok(cargo)
 }
 
-/// Defines the profile where the workspace does not.
+/// Defines the profile if the workspace does not.
 fn configure(workspace: &Workspace, cargo: &mut Command) -> Result<()> {
     if !defines_profile(workspace)? {
         for setting in SETTINGS {

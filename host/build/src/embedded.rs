@@ -1,4 +1,4 @@
-//! The SDKs and the templates, as they were when this program was built.
+//! The SDKs and the templates, embedded when this program was built.
 
 /// A file below `sdk`.
 pub(crate) struct File {
@@ -10,7 +10,7 @@ pub(crate) struct File {
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// The files below a folder of `sdk`, each with its path from there.
+/// Returns the files below a folder of `sdk`, with their paths relative to it.
 pub(crate) fn below(folder: &str) -> impl Iterator<Item = (&'static str, &'static [u8])> {
     let folder = format!("{folder}/");
     FILES.iter().filter_map(move |file| Some((file.path.strip_prefix(folder.as_str())?, file.bytes)))
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_sdk_comes_with_the_contract() {
+    fn an_sdk_includes_the_contract() {
         assert!(below("rust").any(|(path, _)| path == "wit/tool.wit"));
         assert!(below("rust").all(|(path, _)| !path.contains("target/")));
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 /// A language with an SDK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "they are what they are called")]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Language {
     Rust,
     TypeScript,
@@ -31,7 +31,7 @@ impl Language {
         Language::Zig,
     ];
 
-    /// Its name in `plugin.toml`, and the folder of its template.
+    /// Returns its name in `plugin.toml`, which is also the folder of its template.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl Language {
         }
     }
 
-    /// The folder of its SDK under `sdk`; some languages share one.
+    /// Returns the folder of its SDK under `sdk`. Some languages share one.
     #[must_use]
     pub const fn sdk(self) -> &'static str {
         match self {
@@ -56,10 +56,10 @@ impl Language {
         }
     }
 
-    /// Reads a name as a person types it.
+    /// Parses a name or an abbreviation.
     ///
     /// # Errors
-    /// No language is called so.
+    /// No language has this name.
     pub fn parse(word: &str) -> Result<Language> {
         let word = match word {
             "ts" => "typescript",
@@ -70,7 +70,7 @@ impl Language {
         };
         match Language::ALL.into_iter().find(|language| language.name() == word) {
             Some(language) => Ok(language),
-            None => bail!("there is no SDK for `{}`: say rust, ts, js, python, go, c, cpp or zig", word.escape_debug()),
+            None => bail!("there is no SDK for `{}`: use rust, ts, js, python, go, c, cpp or zig", word.escape_debug()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Packages of npm, pinned by a lock file that this program carries, installed once into the cache.
+//! Installs npm packages into the cache, pinned by a lock file that is part of this program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,47 +11,47 @@ use crate::{cache, process};
 /// The oldest Node.js that the pinned packages run on.
 const NODE_MAJOR_MIN: u32 = 20;
 
-/// What to do where Node is not there, or is too old.
+/// The remedy if Node is missing or too old.
 const NODE_NEEDED: &str = "install Node.js 20 or newer with npm, and have both on the PATH";
 
-/// What pins an installation.
+/// The pinned packages of an installation.
 pub(crate) struct Lock {
-    /// What it is for, in the name of its cache entry and in messages.
+    /// Its purpose, for the name of its cache entry and for messages.
     pub(crate) name: &'static str,
     /// `package.json`
     pub(crate) manifest: &'static str,
-    /// `package-lock.json`: the digest of every package that the manifest leads to.
+    /// `package-lock.json`, with the digest of every package that the manifest requires.
     pub(crate) lock: &'static str,
-    /// The packages that come in one form for each kind of machine, as the names of all of these begin. To npm they are
-    /// optional: it leaves out, and says nothing of, those for other machines and those that it could not fetch.
+    /// The name prefixes of packages with one variant per platform. They are optional for npm, which silently omits
+    /// those for other platforms and those that it could not fetch.
     pub(crate) native: &'static [&'static str],
 }
 
 impl Lock {
-    /// The folder `node_modules` of the installation, from the cache or through npm.
+    /// Returns the folder `node_modules` of the installation. Installs it with npm if it is not in the cache.
     pub(crate) fn install(&self) -> Result<PathBuf> {
         let key = format!("{}-{}", self.name, &cache::digest([self.manifest, self.lock].concat().as_bytes())[..16]);
         let folder = cache::entry(&cache::folder("toolchains")?, &key, |folder| {
             eprintln!("toolchain: installing what builds {}, once", self.name);
             fs::write(folder.join("package.json"), self.manifest)?;
             fs::write(folder.join("package-lock.json"), self.lock)?;
-            process::run_tool(&mut install_into(folder), &format!("{NODE_NEEDED}, and a way to npm's packages"))?;
+            process::run_tool(&mut install_into(folder), &format!("{NODE_NEEDED}, and access to npm's registry"))?;
             check_native(&folder.join("node_modules"), self.native)
         });
         Ok(folder.with_context(|| format!("what builds {} could not be installed", self.name))?.join("node_modules"))
     }
 }
 
-/// An npm that will install what a folder's lock file says, whatever the person set for installations of their own.
+/// Returns an npm command that installs a folder's lock file, independent of the user's npm settings.
 fn install_into(folder: &Path) -> Command {
     let mut npm = Command::new("npm");
-    // The digest of every package is checked, and no package's own installation program is run.
+    // `npm ci` checks the digest of every package. No package's installation script runs.
     npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
     npm.args(["--include=prod", "--include=optional", "--no-global", "--no-dry-run"]).current_dir(folder);
     npm
 }
 
-/// Whether npm has brought each native package in a form for this machine.
+/// Checks that npm has installed a variant of each native package for this platform.
 fn check_native(modules: &Path, native: &[&str]) -> Result<()> {
     for prefix in native {
         let (scope, begin) = prefix.split_once('/').context("native packages are named with their scope")?;
@@ -60,23 +60,23 @@ fn check_native(modules: &Path, native: &[&str]) -> Result<()> {
         });
         ensure!(
             there,
-            "npm has left out `{prefix}...` for this machine, most likely because it could not fetch it: try again\n\
-             if it is left out again, there is no such package for this machine"
+            "npm did not install `{prefix}...` for this machine, most likely because it could not fetch it: try again\n\
+             if that does not help, the package does not exist for this machine"
         );
     }
     Ok(())
 }
 
-/// Whether a folder is a package of which the name begins so. Of one that failed npm may leave the folder behind.
+/// Returns whether a folder is an installed package with this prefix. After a failure npm may leave an empty folder.
 fn is_form(package: &Path, begin: &str) -> bool {
     let named = package.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(begin));
     named && package.join("package.json").is_file()
 }
 
-/// Whether there is a Node that the packages run on.
+/// Checks that a Node exists on which the packages run.
 ///
 /// # Errors
-/// There is none, or it is too old.
+/// Node is missing or too old.
 pub(crate) fn check_node() -> Result<()> {
     let said = process::capture(Command::new("node").arg("--version")).context(NODE_NEEDED)?;
     match major(&said) {
@@ -85,7 +85,7 @@ pub(crate) fn check_node() -> Result<()> {
     }
 }
 
-/// The first number of `v20.1.0`.
+/// Returns the first number of a version such as `v20.1.0`.
 fn major(version: &str) -> Option<u32> {
     version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
 }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_leaves_out_elsewhere_is_installed_here() {
+    fn npm_settings_of_the_user_do_not_apply() {
         let npm = install_into(Path::new("/x"));
         assert!(npm.get_args().any(|argument| argument == "--include=optional"));
     }

@@ -1,4 +1,4 @@
-//! Packages of PyPI, pinned by digests that this program carries, installed once into the cache.
+//! Installs PyPI packages into the cache, pinned by digests that are part of this program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use anyhow::{Context as _, Result};
 
 use crate::{cache, process};
 
-/// What an installation was made by, for the name of its cache entry: packages come in the form of one interpreter.
+/// Prints the interpreter and the platform, for the name of the cache entry, because packages depend on both.
 const DESCRIPTION: &str = "import sys; print(sys.version, sys.platform)";
 
-/// What a person says in the environment of the way to packages. Anything else of pip's that stands there is about
-/// other installations: where they go, what they may hold, what has to be around them.
+/// Environment variables that configure how pip reaches packages. Pip's other variables are removed, because they are
+/// about the user's own installations, for example their target folder.
 const WAYS: [&str; 16] = [
     "PIP_CACHE_DIR",
     "PIP_CERT",
@@ -32,16 +32,16 @@ const WAYS: [&str; 16] = [
     "PIP_USE_FEATURE",
 ];
 
-/// What pins an installation.
+/// The pinned packages of an installation.
 pub(crate) struct Requirements {
-    /// What it is for, in the name of its cache entry and in messages.
+    /// Its purpose, for the name of its cache entry and for messages.
     pub(crate) name: &'static str,
     /// `requirements.txt`, with the digest of every package.
     pub(crate) text: &'static str,
 }
 
 impl Requirements {
-    /// The folder that holds the packages, from the cache or through pip.
+    /// Returns the folder with the packages. Installs them with pip if they are not in the cache.
     pub(crate) fn install(&self) -> Result<PathBuf> {
         let python = process::capture(Command::new("python3").args(["-P", "-c", DESCRIPTION]))
             .context("Python 3.11 or newer is needed to install this language's toolchain")?;
@@ -51,18 +51,18 @@ impl Requirements {
             let pinned = folder.join("requirements.txt");
             fs::write(&pinned, self.text)?;
             let mut pip = install_into(folder);
-            // The digest of every package is checked, and no package's own code is run.
+            // Pip checks the digest of every package, and no package's code runs, because all are wheels.
             pip.args(["--no-deps", "--require-hashes", "--only-binary", ":all:", "--requirement"]).arg(&pinned);
-            process::run_tool(&mut pip, "Python 3.11 or newer with pip is needed, and a way to PyPI's packages")
+            process::run_tool(&mut pip, "install Python 3.11 or newer with pip; installing needs access to PyPI")
         });
         folder.with_context(|| format!("what builds {} could not be installed", self.name))
     }
 }
 
-/// A pip that will put packages into `folder`, whatever the person set for installations of their own.
+/// Returns a pip command that installs into `folder`, independent of the user's pip settings.
 pub(crate) fn install_into(folder: &Path) -> Command {
     let mut pip = Command::new("python3");
-    // No module of the folder that the person stands in is taken for pip or one of its own.
+    // -P: do not import modules from the working directory.
     pip.args(["-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--target"]);
     pip.arg(folder).env_remove("PYTHONPATH");
     for (name, _) in std::env::vars_os() {
@@ -70,12 +70,12 @@ pub(crate) fn install_into(folder: &Path) -> Command {
             pip.env_remove(name);
         }
     }
-    // A configuration file can say these too.
+    // A configuration file can set these too, so override them.
     pip.env("PIP_REQUIRE_VIRTUALENV", "0").env("PIP_USER", "0");
     pip
 }
 
-/// Whether a variable is pip's and about something else than the way to packages.
+/// Returns whether a variable is pip's and does not configure how it reaches packages.
 fn is_foreign(variable: &str) -> bool {
     variable.starts_with("PIP_") && !WAYS.contains(&variable)
 }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_to_packages_is_the_persons() {
+    fn access_to_packages_follows_the_users_settings() {
         for name in ["PIP_INDEX_URL", "PIP_PROXY", "PIP_CERT", "HTTPS_PROXY"] {
             assert!(!is_foreign(name), "{name}");
         }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_installation_needs_no_environment_of_its_own() {
+    fn an_installation_needs_no_virtual_environment() {
         let pip = install_into(Path::new("/x"));
         for name in ["PIP_REQUIRE_VIRTUALENV", "PIP_USER"] {
             assert!(pip.get_envs().any(|(key, value)| key == name && value == Some("0".as_ref())), "{name}");

@@ -1,7 +1,7 @@
-//! Starts other programs: what they inherit, how long they may take, and what their failure says.
+//! Starts other programs: their environment, their timeouts, and the text of their failures.
 //!
-//! Every step of this crate that runs a program goes through here, so that a failure always names the command, and so
-//! that whoever ends a build ends what it has started.
+//! Every program that this crate runs is started here, so that a failure always names the command, and so that ending a
+//! build ends everything that it has started.
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// Variables that `cargo run` gives to this program or that a shell may hold, and that would change a nested build.
+/// Variables from `cargo run` or a shell that would change a nested build.
 const FOREIGN: [&str; 9] = [
     "CARGO_ENCODED_RUSTFLAGS",
     "CARGO_BUILD_TARGET",
@@ -27,13 +27,13 @@ const FOREIGN: [&str; 9] = [
     "RUSTDOCFLAGS",
 ];
 
-/// How many lines are shown of the beginning and of the end of what a failed tool said: a screen each.
+/// How many lines to show of the beginning and of the end of a failed tool's output: a screen each.
 const LINES_SHOWN: usize = 40;
 
-/// How often a program with a deadline is asked whether it has ended.
+/// How often to check whether a program with a deadline has ended.
 const POLL: Duration = Duration::from_millis(50);
 
-/// The cargo that runs this program, without the variables that it added for this program alone.
+/// Returns the cargo that runs this program, without the variables that it set for this program.
 pub fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     clear(&mut command);
@@ -52,26 +52,26 @@ pub fn clear(command: &mut Command) {
     }
 }
 
-/// Whether the failure of a tool shows the command that it was started by.
+/// Whether the failure of a tool shows its command.
 static SHOWS_COMMANDS: AtomicBool = AtomicBool::new(false);
 
-/// From here on [`run_tool`] shows the command of a tool that fails. It is long, and says nothing of the source.
+/// Makes [`run_tool`] show the command of a tool that fails. By default it does not, because commands are long.
 pub fn show_commands() {
     SHOWS_COMMANDS.store(true, Ordering::Relaxed);
 }
 
-/// Whether [`show_commands`] was called.
+/// Returns whether [`show_commands`] was called.
 pub(crate) fn shows_commands() -> bool {
     SHOWS_COMMANDS.load(Ordering::Relaxed)
 }
 
-/// The programs that run.
+/// The running programs.
 static PROGRAMS: Mutex<Programs> = Mutex::new(Programs { led: false, ended: false, groups: Vec::new() });
 
 struct Programs {
-    /// Whether each leads a process group of its own.
+    /// Whether each program gets its own process group.
     led: bool,
-    /// Whether no more are started.
+    /// Whether starting programs is refused.
     ended: bool,
     groups: Vec<Pid>,
 }
@@ -82,22 +82,22 @@ impl Programs {
     }
 }
 
-/// From here on each program leads a process group of its own, which [`end`] reaches with all that it has started. What
-/// a terminal sends, such as Ctrl-C, does not reach it any more: who calls this hears the signals, and calls [`end`].
+/// Gives each program its own process group from now on, so that [`end`] reaches it with all of its children. The
+/// signals of a terminal, such as Ctrl-C, no longer reach the programs: the caller must handle them and call [`end`].
 pub fn lead() {
     Programs::lock().led = true;
 }
 
-/// How programs are ended.
+/// How to end programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// As Ctrl-C does it: they can remove what they have begun.
+    /// With SIGINT, as Ctrl-C does, so that they can clean up.
     Interrupt,
-    /// At once.
+    /// With SIGKILL.
     Kill,
 }
 
-/// Ends the programs that run in groups of their own, and starts no more.
+/// Ends the programs that have their own groups. No more programs can be started afterwards.
 pub fn end(how: End) {
     let signal = match how {
         End::Interrupt => Signal::INT,
@@ -106,12 +106,12 @@ pub fn end(how: End) {
     let mut programs = Programs::lock();
     programs.ended = true;
     for group in &programs.groups {
-        // One that has ended meanwhile has nothing to hear it.
+        // A group that has ended meanwhile is not an error.
         let _ = kill_process_group(*group, signal);
     }
 }
 
-/// A program that runs. It does not outlive this.
+/// A running program. Dropping this ends it.
 struct Running {
     child: Child,
     pid: Pid,
@@ -120,7 +120,7 @@ struct Running {
 
 impl Running {
     fn start(command: &mut Command) -> io::Result<Self> {
-        // The lock is held meanwhile, so that a program either is started before the end and hears of it, or never.
+        // Hold the lock while starting, so that `end` either sees the program or prevents its start.
         let mut programs = Programs::lock();
         if programs.ended {
             return Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted"));
@@ -142,8 +142,8 @@ impl Running {
         Ok(self.child.wait()?)
     }
 
-    /// Whether it has ended; it waits for that where it is not told otherwise. Until it is taken from the system as
-    /// well, no other program and no other group can have its number.
+    /// Returns whether the program has ended. Without `NOHANG`, waits for it. The process is not reaped here, so until
+    /// `wait` no other process or group can get its id.
     fn has_ended(&self, options: WaitIdOptions) -> Result<bool> {
         let options = options | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         Ok(rustix::io::retry_on_intr(|| waitid(WaitId::Pid(self.pid), options))?.is_some())
@@ -158,7 +158,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.forget();
         if matches!(self.child.try_wait(), Ok(None)) {
-            // There is nobody to tell that it cannot be ended.
+            // Errors cannot be reported from drop.
             if self.led {
                 let _ = kill_process_group(self.pid, Signal::KILL);
             }
@@ -167,13 +167,13 @@ impl Drop for Running {
     }
 }
 
-/// Runs a command whose output belongs to the caller's standard output.
+/// Runs a command that writes to the caller's standard output.
 pub fn run(command: &mut Command) -> Result<()> {
     let status = Running::start(command).with_context(|| not_started(command))?.wait()?;
     judge(command, status)
 }
 
-/// Runs a command whose output is progress only: all of it goes to standard error.
+/// Runs a command whose output is only progress, and sends all of it to standard error.
 pub fn run_aside(command: &mut Command) -> Result<()> {
     run(command.stdin(Stdio::null()).stdout(Stdio::from(io::stderr())))
 }
@@ -187,19 +187,19 @@ pub fn capture(command: &mut Command) -> Result<String> {
         stdout.read_to_end(&mut output)?;
     }
     judge(command, running.wait()?)?;
-    String::from_utf8(output).with_context(|| format!("`{}` wrote something that is not text", line(command)))
+    String::from_utf8(output).with_context(|| format!("the output of `{}` is not text", line(command)))
 }
 
-/// Runs a tool that a person did not ask for by name. What it says is shown when it fails, with what to do then.
+/// Runs a tool quietly. If it fails, the error has its output and the remedy.
 ///
 /// # Errors
-/// It could not be started, or it failed.
+/// The tool could not be started, or it failed.
 pub fn run_tool(command: &mut Command, remedy: &str) -> Result<()> {
-    // One pipe for both, so that words are in the order in which they were said.
+    // One pipe for stdout and stderr, so that the output stays in order.
     let (mut reader, writer) = io::pipe()?;
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     let started = Running::start(command);
-    // The command has ends of the pipe, which is read until nobody has one.
+    // Close the command's write ends of the pipe: reading ends only when no write end is open.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let running = started.with_context(|| format!("{}: {remedy}", not_started(command)))?;
     let mut words = Vec::new();
@@ -213,7 +213,7 @@ pub fn run_tool(command: &mut Command, remedy: &str) -> Result<()> {
     bail!("{}\n{failed}\n{remedy}", ends_of(words.trim()))
 }
 
-/// Says that a tool failed: by its name, or by its command.
+/// Formats the failure of a tool, with its name or with its command.
 fn failed_tool(command: &Command, status: ExitStatus, shows_command: bool) -> String {
     if shows_command {
         return format!("`{}` failed ({status})", line(command));
@@ -222,7 +222,7 @@ fn failed_tool(command: &Command, status: ExitStatus, shows_command: bool) -> St
     format!("{} failed ({status}); --verbose shows its command", name.to_string_lossy())
 }
 
-/// The text, or where it is long its beginning and its end: compilers say the cause first, installers last.
+/// Returns the text, or the beginning and the end of a long one. Compilers print the cause first, installers last.
 fn ends_of(words: &str) -> String {
     let lines: Vec<&str> = words.lines().collect();
     if lines.len() <= 2 * LINES_SHOWN {
@@ -232,7 +232,7 @@ fn ends_of(words: &str) -> String {
     format!("{}\n... {} lines ...\n{}", head.join("\n"), lines.len() - 2 * LINES_SHOWN, tail.join("\n"))
 }
 
-/// As [`run_aside`], but a program that has not ended at the deadline is stopped.
+/// Runs a command like [`run_aside`], and stops it at the deadline.
 pub fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
     command.stdin(Stdio::null()).stdout(Stdio::from(io::stderr()));
     let running = Running::start(command).with_context(|| not_started(command))?;
@@ -244,7 +244,7 @@ pub fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
         std::thread::sleep(POLL);
     }
     drop(running);
-    bail!("`{}` had not ended after {} s", line(command), limit.as_secs())
+    bail!("`{}` did not end within {} s", line(command), limit.as_secs())
 }
 
 /// Runs `first | second`.
@@ -253,17 +253,17 @@ pub fn pipe(first: &mut Command, second: &mut Command) -> Result<()> {
     let stream = source.child.stdout.take().context("the first program of a pipe has no output")?;
     let sunk = run(second.stdin(Stdio::from(stream)));
     let status = source.wait()?;
-    // When the reader fails, the writer dies of a broken pipe: the reader's failure is the cause.
+    // If the reader fails, the writer dies of a broken pipe, so report the reader's failure.
     sunk.and_then(|()| judge(first, status))
 }
 
-/// The command as a person would type it.
+/// Formats a command as a shell line.
 pub fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| quote(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
 }
 
-/// One word of a shell line, quoted where the shell would read it as something else.
+/// Quotes a word for a shell, if necessary.
 pub fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./:,@%~".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -299,11 +299,11 @@ mod tests {
     #[test]
     fn a_program_is_stopped_at_its_deadline() {
         let failure = run_within(Command::new("sleep").arg("60"), Duration::from_millis(100));
-        assert!(failure.is_err_and(|failure| failure.to_string().contains("had not ended")));
+        assert!(failure.is_err_and(|failure| failure.to_string().contains("did not end")));
     }
 
     #[test]
-    fn a_tool_that_fails_is_heard_and_says_what_to_do() {
+    fn a_failed_tool_shows_its_output_and_the_remedy() {
         let mut tool = Command::new("sh");
         let failure = run_tool(tool.args(["-c", "echo to one; echo to other >&2; exit 3"]), "try again").unwrap_err();
         let text = failure.to_string();
@@ -312,9 +312,9 @@ mod tests {
         assert!(absent.contains("no-such-compiler") && absent.contains("install it"), "{absent}");
     }
 
-    /// Commands of compilers hold hundreds of paths that the person did not write.
+    /// Commands of compilers contain hundreds of paths that the user did not write.
     #[test]
-    fn a_tool_that_fails_shows_its_command_only_where_that_is_wanted() {
+    fn a_failed_tool_shows_its_command_only_on_request() {
         let mut tool = Command::new("/bin/sh");
         let status = tool.args(["-c", "exit 3"]).status().unwrap();
         assert_eq!(failed_tool(&tool, status, false), format!("sh failed ({status}); --verbose shows its command"));

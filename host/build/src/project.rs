@@ -1,4 +1,4 @@
-//! A project: the folder that a plugin is made in, as its `plugin.toml` describes it.
+//! A project: the folder of a plugin's sources, described by its `plugin.toml`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use serde::Deserialize;
 use crate::language::Language;
 use crate::project_file;
 
-/// What makes a folder a project.
+/// The file that makes a folder a project.
 pub const PROJECT_FILE: &str = "plugin.toml";
-/// Where a project's component goes, below the project: where the other commands look for plugins by default.
+/// The folder of a project's component, which is also the default plugin directory of the other commands.
 const OUTPUT_FOLDER: &str = "plugins";
-/// The longest name of a plugin, in bytes: as in the contract.
+/// Maximum length of a plugin's name in bytes, as in the contract.
 const NAME_BYTES_MAX: usize = 64;
 
 /// A folder with a `plugin.toml`.
@@ -20,30 +20,30 @@ const NAME_BYTES_MAX: usize = 64;
 pub struct Project {
     /// The folder, as an absolute path.
     pub root: PathBuf,
-    /// The plugin's name, which is also that of its file.
+    /// The name of the plugin and of its file.
     pub name: String,
-    /// What it is written in.
+    /// Its language.
     pub language: Language,
-    /// The file that the build begins with.
+    /// The main source file.
     pub source: PathBuf,
     /// The folder of the SDK.
     pub sdk: PathBuf,
-    /// What runs JavaScript.
+    /// The JavaScript engine.
     pub engine: Engine,
 }
 
-/// What runs JavaScript inside the component.
+/// A JavaScript engine that runs inside the component.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
     /// Small, and quick to start.
     #[default]
     QuickJs,
-    /// SpiderMonkey, with more of what browsers have.
+    /// SpiderMonkey, with more of the APIs of browsers.
     StarlingMonkey,
 }
 
-/// `plugin.toml`, as written.
+/// The content of `plugin.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -55,21 +55,21 @@ struct File {
 }
 
 impl Project {
-    /// The project in `folder`.
+    /// Opens the project in `folder`.
     ///
     /// # Errors
-    /// There is none, or its file says what is not understood.
+    /// There is no project, or its file is invalid.
     pub fn open(folder: &Path) -> Result<Project> {
         let root = folder.canonicalize().with_context(|| format!("there is no {}", folder.display()))?;
         ensure!(
             root.to_str().is_some(),
-            "the path {} is not UTF-8, and not every toolchain takes it: move the project",
+            "the path {} is not UTF-8, which not every toolchain accepts: move the project",
             root.display()
         );
         let file = root.join(PROJECT_FILE);
         ensure!(
             file.exists(),
-            "{} is no project: it has no {PROJECT_FILE}; `portcullis new NAME` makes one",
+            "{} is not a project: it has no {PROJECT_FILE}; to create one, run `portcullis new NAME`",
             root.display()
         );
         let text = project_file::read_text(&file, project_file::TEXT_BYTES_MAX)
@@ -95,29 +95,29 @@ impl Project {
         })
     }
 
-    /// Where the component goes.
+    /// Returns the path of the component.
     #[must_use]
     pub fn output(&self) -> PathBuf {
         self.root.join(OUTPUT_FOLDER).join(&self.name).with_extension("wasm")
     }
 }
 
-/// Whether a plugin may be called so, by the contract's rule.
+/// Checks a plugin's name against the rule of the contract.
 ///
 /// # Errors
-/// It may not; the text says what a name is.
+/// The name is invalid. The text says the rule.
 pub(crate) fn check_name(name: &str) -> Result<()> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
     ensure!(
         begins && name.chars().all(plain) && name.len() <= NAME_BYTES_MAX,
-        "`{}` is no name for a plugin: it begins with a letter and holds at most {NAME_BYTES_MAX} of a-z, 0-9, - and _",
+        "`{}` is not a valid plugin name: start with a-z, and use at most {NAME_BYTES_MAX} of a-z, 0-9, - and _",
         name.escape_debug()
     );
     Ok(())
 }
 
-/// Where a build begins when the project does not say it.
+/// Returns the default main source file of a language.
 const fn default_source(language: Language) -> &'static str {
     match language {
         Language::Rust => "src/lib.rs",
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_project_says_its_name_and_its_language() {
+    fn a_project_needs_only_a_name_and_a_language() {
         let project = Project::parse("/p".into(), "name = \"hello\"\nlanguage = \"python\"\n").unwrap();
         assert_eq!((project.name.as_str(), project.language), ("hello", Language::Python));
         assert_eq!(project.source, Path::new("/p/app.py"));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn an_invalid_project_file_is_refused() {
         for text in [
             "name = \"hello\"",
             "name = \"Hello\"\nlanguage = \"go\"",

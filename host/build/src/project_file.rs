@@ -1,4 +1,4 @@
-//! Opens and reads the files that a project brings, all in the same way.
+//! Opens and reads the files of a project safely.
 //!
 //! The project may be from another person. A file of it may be a pipe without a writer, a device, or a link to an
 //! endless file. Such a file must not hang this program or fill its memory.
@@ -11,11 +11,11 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 
-/// The longest text that a person writes by hand, in bytes: a `plugin.toml`, a list of packages, a manifest.
+/// Maximum size in bytes of a text that people write by hand: a `plugin.toml`, a list of packages, a manifest.
 pub const TEXT_BYTES_MAX: u64 = 1024 * 1024;
-/// The longest source file, in bytes: room for tables and fonts that are written as code.
+/// Maximum size of a source file in bytes, with room for tables and fonts as code.
 pub const SOURCE_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// The longest module that a toolchain makes, in bytes: an interpreter with debug information takes some 200 MiB.
+/// Maximum size of a module in bytes. An interpreter with debug information has about 200 MiB.
 pub const MODULE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// Opens a regular file to read it. Follows links and does not block.
@@ -23,7 +23,7 @@ pub const MODULE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// # Errors
 /// It is not a regular file, or the system refuses.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Checked before it is opened, because opening some devices starts them, and again on what was opened.
+    // Check before opening, because opening some devices starts them, and check again what was opened.
     require_regular(&fs::metadata(path)?)?;
     let file = File::options().read(true).custom_flags(nonblocking()).open(path)?;
     require_regular(&file.metadata()?)?;
@@ -86,7 +86,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 
 fn read_bounded(file: File, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // Read one byte more, so that a longer file is refused and not cut.
+    // Read one byte more than allowed, so that a longer file is refused and not cut.
     let read = file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
     if u64::try_from(read).unwrap_or(u64::MAX) > bytes_max { Err(too_long(bytes_max)) } else { Ok(bytes) }
 }
@@ -117,7 +117,7 @@ mod tests {
     use std::process::Command;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// How often a file is opened that is exchanged all the while.
+    /// How often the test opens a file that is being exchanged.
     const OPENS: usize = 20_000;
 
     fn folder(name: &str) -> PathBuf {
@@ -148,9 +148,9 @@ mod tests {
         fs::remove_dir_all(folder).unwrap();
     }
 
-    /// The author of a project can exchange a file for a pipe at any moment.
+    /// The author of a project can replace a file with a pipe at any moment.
     #[test]
-    fn a_pipe_in_the_place_of_a_file_is_neither_waited_for_nor_read() {
+    fn a_pipe_that_replaces_a_file_does_not_block() {
         let folder = folder("exchanged");
         let (path, pipe) = (folder.join("text"), folder.join("pipe"));
         fs::write(&path, "four").unwrap();

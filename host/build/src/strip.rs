@@ -1,10 +1,10 @@
-//! Leaves out of a component what only a debugger reads: names and debug information, in every module of it.
+//! Strips names and debug information from every module of a component.
 
 use anyhow::{Context as _, Result};
 use wasm_encoder::{Component, ComponentSectionId, Module, RawSection};
 use wasmparser::{Encoding, Parser, Payload};
 
-/// Whether a custom section is of use to a debugger alone. The others may mean something to a host.
+/// Returns whether only a debugger uses a custom section. Other sections may mean something to a host.
 fn is_debugging(name: &str) -> bool {
     name == "name"
         || name == "component-name"
@@ -13,7 +13,7 @@ fn is_debugging(name: &str) -> bool {
         || name == "sourceMappingURL"
 }
 
-/// A component or a module that is being written again.
+/// A component or a module that is being rewritten.
 enum Writing {
     Component(Component),
     Module(Module),
@@ -32,7 +32,7 @@ impl Writing {
         }
     }
 
-    /// Writes the finished inner one as a section of this one.
+    /// Adds the finished inner component or module as a section.
     fn nest(&mut self, inner: Writing) {
         let (id, bytes) = match inner {
             Writing::Component(component) => (ComponentSectionId::Component, component.finish()),
@@ -49,10 +49,10 @@ impl Writing {
     }
 }
 
-/// The same component without debugging sections.
+/// Returns the component without debugging sections.
 ///
 /// # Errors
-/// The bytes are no component.
+/// The bytes are not a component.
 pub(crate) fn strip(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut open: Vec<Writing> = Vec::new();
     for payload in Parser::new(0).parse_all(bytes) {
@@ -60,7 +60,7 @@ pub(crate) fn strip(bytes: &[u8]) -> Result<Vec<u8>> {
         match &payload {
             Payload::Version { encoding: Encoding::Component, .. } => open.push(Writing::Component(Component::new())),
             Payload::Version { encoding: Encoding::Module, .. } => open.push(Writing::Module(Module::new())),
-            // The inner one follows.
+            // Its content follows as payloads of its own.
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {}
             Payload::CustomSection(section) if is_debugging(section.name()) => {}
             Payload::End(_) => {
@@ -78,7 +78,7 @@ pub(crate) fn strip(bytes: &[u8]) -> Result<Vec<u8>> {
             }
         }
     }
-    anyhow::bail!("it has no end")
+    anyhow::bail!("it is truncated")
 }
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ mod tests {
         CustomSection { name: name.into(), data: b"kept".as_slice().into() }
     }
 
-    /// The names of all custom sections, of every module within.
+    /// Returns the names of all custom sections, including those of nested modules.
     fn customs(bytes: &[u8]) -> Vec<String> {
         let payloads = Parser::new(0).parse_all(bytes).map(Result::unwrap);
         let name = |payload| match payload {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_left_out_of_every_module_and_the_rest_stays() {
+    fn names_are_stripped_from_every_module_and_the_rest_stays() {
         let mut module = Module::new();
         let mut types = TypeSection::new();
         types.ty().function([], []);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_component_is_refused() {
+    fn invalid_bytes_are_refused() {
         for bytes in [b"".as_slice(), b"\0asm", b"not wasm at all", &Component::new().finish()[..6]] {
             assert!(strip(bytes).is_err());
         }

@@ -10,27 +10,27 @@ use crate::embedded;
 use crate::language::Language;
 use crate::project::check_name;
 
-/// What stands for the plugin's name in a template.
+/// The placeholder for the plugin's name in a template.
 const NAME: &str = "{{name}}";
 /// The folder of a project that the SDK is copied to.
 const SDK: &str = "sdk";
-/// Files whose name would mean something in this repository, and what they are called in a project.
+/// Files whose name would have a meaning in this repository, and their names in a project.
 const RENAMED: [(&str, &str); 2] = [("gitignore", ".gitignore"), ("Cargo.toml.template", "Cargo.toml")];
-/// What a person can run.
+/// The file that is executable.
 const EXECUTABLE: &str = "build.sh";
 
 /// Writes a project called `name` into a folder of that name in `parent`. Returns the folder.
 ///
 /// # Errors
-/// The name is none for a plugin, or the folder is there already.
+/// The name is invalid, or the folder already exists.
 pub fn create(parent: &Path, name: &str, language: Language) -> Result<PathBuf> {
     check_name(name)?;
     let root = parent.join(name);
-    // A link that leads nowhere is there too.
-    ensure!(fs::symlink_metadata(&root).is_err(), "{} is there already: nothing was written", root.display());
+    // A dangling link counts as existing too.
+    ensure!(fs::symlink_metadata(&root).is_err(), "{} already exists: nothing was written", root.display());
     let made = write_all(&root, name, language);
     if made.is_err() {
-        // Half a project would stand in the way of the next attempt. The failure to report is the first one.
+        // A partial project would block the next attempt. Report the first failure, not one of the removal.
         let _ = fs::remove_dir_all(&root);
     }
     made.map(|()| root)
@@ -45,7 +45,7 @@ fn write_all(root: &Path, name: &str, language: Language) -> Result<()> {
     write_sdk(language, &root.join(SDK))
 }
 
-/// Writes a language's SDK into a folder, whole: what is a link in the repository is a file there.
+/// Writes the complete SDK of a language into a folder. Links of the repository become files.
 ///
 /// # Errors
 /// The folder cannot be written.

@@ -1,4 +1,4 @@
-//! What cargo knows of a workspace: its packages, their libraries, and where it builds.
+//! A cargo workspace: its packages, their libraries, and its target folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::process;
 pub struct Workspace {
     /// The folder of its root manifest.
     pub root: PathBuf,
-    /// Where cargo builds; `CARGO_TARGET_DIR` and cargo's settings are already in it.
+    /// The target folder, after `CARGO_TARGET_DIR` and cargo's settings.
     pub target: PathBuf,
     /// Its members.
     pub packages: Vec<Package>,
@@ -24,21 +24,21 @@ pub struct Workspace {
 pub struct Package {
     /// Its name in its manifest.
     pub name: String,
-    /// What names it alone to cargo, though a package of the same name is among its dependencies.
+    /// The package id, which is unique even if a dependency has the same name.
     pub id: String,
     /// The folder of its manifest.
     pub folder: PathBuf,
-    /// The stem of the component that the package builds to, where it builds to one.
+    /// The file stem of the component, if the package builds to one.
     pub component: Option<String>,
     /// `[package.metadata.portcullis] name`
     pub plugin_name: Option<String>,
 }
 
 impl Workspace {
-    /// The workspace that the crate in `folder` belongs to.
+    /// Returns the workspace of the crate in `folder`.
     ///
     /// # Errors
-    /// Cargo cannot read the crate's manifest or its workspace's; it has said so.
+    /// Cargo cannot read the manifest of the crate or of its workspace, and has printed why.
     pub fn of(folder: &Path) -> Result<Workspace> {
         let mut cargo = process::cargo();
         cargo.args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"]);
@@ -57,10 +57,10 @@ impl Workspace {
         })
     }
 
-    /// What names, to cargo, the packages that come from folders and not from a registry: members, and what those need.
+    /// Returns the ids of local packages, which come from folders and not from a registry: members and dependencies.
     ///
     /// # Errors
-    /// Cargo cannot tell; it has said why.
+    /// Cargo failed, and has printed why.
     pub fn local_packages(&self) -> Result<Vec<String>> {
         let metadata = process::capture(self.cargo().args(["metadata", "--format-version", "1"]))?;
         let metadata: Value = serde_json::from_str(&metadata).context("`cargo metadata` wrote no JSON")?;
@@ -70,7 +70,7 @@ impl Workspace {
         Ok(local.filter_map(|package| package.get("id")?.as_str().map(str::to_owned)).collect())
     }
 
-    /// A cargo that builds this workspace, wherever the person stands.
+    /// Returns a cargo command for this workspace, independent of the working directory.
     #[must_use]
     pub fn cargo(&self) -> Command {
         let mut cargo = process::cargo();
@@ -78,16 +78,16 @@ impl Workspace {
         cargo
     }
 
-    /// The package whose manifest is in `folder`, an absolute path.
+    /// Returns the package whose manifest is in `folder`, an absolute path.
     ///
     /// # Errors
-    /// There is none: the manifest is that of a workspace alone.
+    /// The manifest defines only a workspace.
     pub fn package_in(&self, folder: &Path) -> Result<&Package> {
         let package = self.packages.iter().find(|package| package.folder == folder);
-        package.with_context(|| format!("{} holds no package", folder.display()))
+        package.with_context(|| format!("{} does not contain a package", folder.display()))
     }
 
-    /// The packages whose folder is directly under `parent`.
+    /// Returns the packages whose folder is directly under `parent`.
     #[must_use]
     pub fn packages_under(&self, parent: &str) -> Vec<&Package> {
         let parent = self.root.join(parent);
@@ -110,7 +110,7 @@ impl Package {
     }
 }
 
-/// Whether a target of a package is of the kind.
+/// Returns whether a target of a package has this kind.
 fn has(target: &Value, kind: &str) -> bool {
     target.get("kind").and_then(Value::as_array).is_some_and(|kinds| kinds.iter().any(|it| it == kind))
 }

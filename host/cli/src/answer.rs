@@ -1,31 +1,31 @@
-//! What a typed line means as an answer. It must not read the line, nor show anything.
+//! Parses a typed line as an answer. This module does not read the line and shows nothing.
 
 use portcullis::{Answer, Covers};
 
-/// How much of a question its reader has not had on the screen.
+/// Whether a part of an approval request was not shown on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unseen {
     /// All of it was shown.
     Nothing,
-    /// Something was left out. No approval is accepted before it was shown.
+    /// Something was left out. An approval is accepted only after it was shown.
     Some,
 }
 
-/// What is done about a typed line.
+/// What to do with a typed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ruling {
     /// It is an answer.
     Answer(Answer),
-    /// All is to be shown.
+    /// Show all of the request.
     More,
-    /// It is none, and why.
+    /// It is not an answer. The text is the reply to the user.
     Again(&'static str),
 }
 
 /// The reply to an approval of a request that was cut.
-pub(crate) const CUT: &str = "Not all of it was shown: type `more` to see it, and then answer.";
+pub(crate) const CUT: &str = "Part of the request is not shown. Type `more` to see all of it, then answer.";
 
-/// Reads a line about a question with this many offers. The end of input denies the call, without an answer.
+/// Parses the answer to a request with this many offers. The end of input denies the call.
 pub(crate) fn ruling(line: Option<&str>, offers: usize, unseen: Unseen) -> Ruling {
     let Some(line) = line else { return no("no answer: the input of the terminal ended") };
     let line = line.trim();
@@ -61,7 +61,7 @@ fn seen(yes: Answer, unseen: Unseen) -> Ruling {
     }
 }
 
-/// What a number stands for: 1 is exactly what is asked about, and the offers follow.
+/// Returns what a number selects: 1 is exactly this call, and the offers follow.
 pub(crate) fn covers(number: &str, offers: usize) -> Option<Covers> {
     if !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -78,7 +78,7 @@ fn no(note: &str) -> Ruling {
 }
 
 fn unclear() -> Ruling {
-    Ruling::Again("That is none of the answers.")
+    Ruling::Again("Type y, s, a, n or more.")
 }
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_plain_yes_is_one() {
+    fn only_a_plain_yes_approves() {
         for line in ["y\n", "Y\n", "yes\n", " YES \n"] {
             assert_eq!(of(line), Ruling::Answer(Answer::Yes), "{line:?}");
         }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_no_may_carry_a_note() {
+    fn a_denial_can_carry_a_note() {
         for (line, note) in
             [("n\n", "the person said no"), ("no not there\n", "not there"), ("N  use src/ \n", "use src/")]
         {
@@ -111,12 +111,12 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_input_is_a_denial_that_no_person_gave() {
+    fn the_end_of_input_denies_without_a_person() {
         assert_eq!(ruling(None, 0, Unseen::Nothing), no("no answer: the input of the terminal ended"));
     }
 
     #[test]
-    fn a_number_says_what_a_yes_for_longer_covers() {
+    fn a_number_selects_what_a_remembered_approval_covers() {
         let rows = [
             ("s\n", Answer::Session(Covers::Exact)),
             ("S1\n", Answer::Session(Covers::Exact)),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_approves_what_they_have_not_seen() {
+    fn approval_needs_the_whole_request_on_the_screen() {
         for line in ["y", "YES", "s", "s2", "a", "a2"] {
             assert_eq!(ruling(Some(line), 2, Unseen::Some), Ruling::Again(CUT), "{line}");
             assert!(matches!(ruling(Some(line), 2, Unseen::Nothing), Ruling::Answer(_)), "{line}");

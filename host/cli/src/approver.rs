@@ -1,4 +1,4 @@
-//! The person at the terminal, who answers when the policy says ask. An answer from elsewhere may come first.
+//! The approver at the terminal. Answers when the policy decides `ask`, unless an answer from elsewhere comes first.
 
 use crate::answer::{Ruling, Unseen, ruling};
 use crate::progress::StatusLine;
@@ -11,40 +11,40 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// How often a line that is no answer is asked about again: whoever types a third is not answering this question.
+/// Maximum unclear lines before the request is denied. Whoever types this many is not answering the request.
 const UNCLEAR_MAX: u32 = 3;
 
-/// Asks at the controlling terminal, one question at a time.
+/// Asks at the controlling terminal, one request at a time.
 pub(crate) struct TerminalApprover {
     terminal: Terminal,
     status: Arc<StatusLine>,
     cancellation: Cancellation,
-    /// What is known once the host is open.
+    /// Set once the host is open.
     standing: OnceLock<Standing>,
     turn: Mutex<()>,
 }
 
-/// What the host holds that a question is answered with.
+/// The parts of the host that answering a request needs.
 struct Standing {
     approvals: Approvals,
-    /// How long an answer for the session holds, and one for always.
+    /// How long a session approval and an always approval last.
     times: (Duration, Duration),
 }
 
-/// What a conversation about one screen came to.
+/// The result of prompting below one screen.
 enum Said {
     Answer(Answer),
     More,
 }
 
 impl TerminalApprover {
-    /// Asks here, until the call is cancelled.
+    /// Creates an approver that asks until the call is cancelled.
     pub(crate) fn new(terminal: Terminal, status: &Arc<StatusLine>, cancellation: &Cancellation) -> Self {
         let (status, cancellation) = (Arc::clone(status), cancellation.clone());
         Self { terminal, status, cancellation, standing: OnceLock::new(), turn: Mutex::new(()) }
     }
 
-    /// Tells it which host asks. Only the first counts.
+    /// Sets the host whose requests it answers. Only the first call has an effect.
     pub(crate) fn stand_before(&self, host: &Host) {
         let rules = host.policy().approvals();
         let times = (rules.session_time, rules.always_time);
@@ -52,6 +52,7 @@ impl TerminalApprover {
     }
 
     async fn ask(&self, question: &Question) -> Answer {
+        // Held while the request is on the screen, so that the prompts of two calls do not mix.
         let _turn = self.turn.lock().await;
         self.status.clear();
         tokio::select! {
@@ -90,15 +91,15 @@ impl TerminalApprover {
         Question { difference, ..question.clone() }
     }
 
-    /// Asks below one screen until there is an answer, or a wish to see more.
+    /// Prompts below one screen until there is an answer, or the user wants to see more.
     async fn hear(&self, tty: &Tty, question: &Question, unseen: Unseen, unclear: &mut u32) -> Said {
         loop {
             if tty.forget_typed().is_err() {
-                return Said::Answer(no("the terminal went away"));
+                return Said::Answer(no("the terminal was closed"));
             }
             let approvals = self.standing.get().map(|standing| &standing.approvals);
             let prompt = Prompt::show(self.terminal, question, approvals);
-            let Ok(line) = tty.line().await else { return Said::Answer(no("the terminal went away")) };
+            let Ok(line) = tty.line().await else { return Said::Answer(no("the terminal was closed")) };
             prompt.answered(line.as_deref());
             match ruling(line.as_deref(), question.offers.len(), unseen) {
                 Ruling::Answer(answer) => return Said::Answer(answer),

@@ -1,4 +1,4 @@
-//! The command line as typed. It knows words and options, not what they default to or do.
+//! The parsed command line. Defaults that depend on the environment are filled in elsewhere.
 
 mod author;
 mod export;
@@ -13,7 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use portcullis::policy::{Principal, PrincipalError};
 use std::path::PathBuf;
 
-/// Run tools that nobody has to trust.
+/// Run untrusted tools in a sandbox, under your policy.
 #[derive(Debug, Parser)]
 #[command(name = "portcullis", version, after_help = Exit::table(), disable_help_subcommand = true)]
 pub(crate) struct Arguments {
@@ -23,17 +23,17 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
-/// What every command takes, before or after its name.
+/// The options of every command, before or after its name.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Options {
-    /// The directory of plugins [default: ./plugins, or PORTCULLIS_PLUGINS]
+    /// The plugin directory [default: ./plugins, or PORTCULLIS_PLUGINS]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) plugins: Option<PathBuf>,
-    /// Your policy [default: PORTCULLIS_POLICY, or portcullis/policy.toml in your config directory]
+    /// Your policy file [default: PORTCULLIS_POLICY, or portcullis/policy.toml in your config directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-    /// The state directory: log, ledger and key [default: PORTCULLIS_STATE, or portcullis in the user's data directory]
+    /// The state directory: audit log, ledger, key [default: PORTCULLIS_STATE, or portcullis in your data directory]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
     /// Print one JSON document per result
@@ -43,70 +43,71 @@ pub(crate) struct Options {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the tools, their permissions, and what the policy decides for a call
+    /// List the installed tools, their permissions, and what the policy would decide for each
     List(ListToolsArguments),
-    /// One plugin: what it offers, what it asks for, and what it is granted
+    /// Show a plugin: its tools, the handles it asks for, and what the policy grants it
     Inspect(InspectArguments),
-    /// Would this plugin load? Every problem that was found, with its remedy, and how well it keeps the contract
+    /// Check whether a plugin loads; report every problem with its remedy, and the conformance level
     ///
-    /// To see that, it is run: each tool once, with the smallest arguments that its schema takes, and the plugin once
-    /// for a tool that it never offered. It is given no directory, no network and no other handle, is cancelled after a
-    /// second each time, and run only where nothing else has to be mended. docs/conformance.md has the levels.
+    /// To find the level, this runs the plugin: each tool once, with the smallest arguments that its schema accepts,
+    /// and the plugin once for a tool that it does not have. The plugin gets no directory, no network and no other
+    /// handle. Each run is cancelled after one second. Nothing runs while other problems remain. docs/conformance.md
+    /// describes the levels.
     #[command(verbatim_doc_comment)]
     Check(CheckArguments),
-    /// Call a tool, once, under the policy
+    /// Call a tool once, under the policy
     Call(CallArguments),
-    /// Serve the tools to agents, over MCP, until it is stopped
+    /// Serve the tools to agents over MCP, until stopped
     Serve(ServeArguments),
-    /// The tools as a model's provider takes them, and what is lost there
+    /// Print the tools in the format of a model provider, and report what is lost in it
     Export(ExportArguments),
     /// Show what would happen to a call, by which rule, with which handles; runs nothing
     Explain(ExplainArguments),
     /// List and answer approval requests, and revoke approvals
     #[command(subcommand)]
     Approvals(ApprovalsCommand),
-    /// Trust a project's policy exactly as it is now; until then it can only narrow
+    /// Trust a project's policy exactly as it is now; until then it can only narrow yours
     Trust(TrustArguments),
     /// Show or verify the audit log
     #[command(subcommand)]
     Audit(AuditCommand),
-    /// Start a plugin: a small project with one tool, in the language you like
+    /// Create a plugin project with one tool, in the language of your choice
     New(NewArguments),
-    /// Build the project in this folder; installs what it takes, once
+    /// Build the project in this folder; installs the toolchain on first use
     Build(BuildArguments),
-    /// Run a project's cases in the real host
+    /// Run a project's test cases in the real host
     ///
-    /// Each case has a plugin directory, a policy and a state of its own: --plugins, --policy and --state, and the
-    /// variables that stand for them, change nothing here. docs/writing.md has what a case may say.
+    /// Each case has its own plugin directory, policy and state. --plugins, --policy and --state, and their environment
+    /// variables, have no effect here. docs/writing.md describes the format of a case.
     #[command(verbatim_doc_comment)]
     Test(TestArguments),
-    /// Build again at every change, serve the tools, and show the calls as they happen
+    /// Rebuild on every change, serve the tools, and show the calls as they happen
     Dev(DevArguments),
-    /// Compiles a component from stdin to stdout
+    /// Compile a component from stdin to stdout
     #[command(hide = true)]
     CompileWorker,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListToolsArguments {
-    /// Show about how many tokens a model reads for each tool, and for the short list of `serve --search`
+    /// Estimate how many tokens a model reads for each tool, and for the short list of `serve --search`
     #[arg(long)]
     pub(crate) tokens: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArguments {
-    /// A plugin of the plugin directory, or a file: anything with a `/` or that ends with `.wasm`
+    /// The name of an installed plugin, or a file: anything that contains `/` or ends with `.wasm`
     #[arg(value_name = "NAME|FILE.wasm")]
     pub(crate) plugin: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// The component; description files beside it belong to it
+    /// The component; description files next to it are checked too
     #[arg(value_name = "FILE.wasm")]
     pub(crate) file: PathBuf,
-    /// End as for a refused plugin, with exit code 7, where there is a lint
+    /// Exit with code 7, as for a refused plugin, if there is a lint
     #[arg(long)]
     pub(crate) deny_lints: bool,
 }
@@ -141,7 +142,7 @@ pub(crate) enum Ask {
     Deny,
 }
 
-/// On whose behalf a call is made.
+/// The caller of a call.
 #[derive(Debug, Args)]
 pub(crate) struct CallerArguments {
     /// The session that the call belongs to
@@ -150,10 +151,10 @@ pub(crate) struct CallerArguments {
     /// The principal of the call [default: local]
     #[arg(long, value_name = "NAME", value_parser = principal)]
     pub(crate) principal: Option<Principal>,
-    /// The sub-agent of the principal that makes it: it gets at most what the principal gets
+    /// The sub-agent of the principal that makes the call; it never gets more than the principal
     #[arg(long, value_name = "NAME")]
     pub(crate) sub_agent: Option<String>,
-    /// A schedule or a program began the session, and no person is behind it
+    /// The session was started by a schedule or a program, without a person
     #[arg(long)]
     pub(crate) automated: bool,
 }
@@ -205,10 +206,10 @@ pub(crate) struct ApproveArguments {
     /// The ids of the approval requests; the first six digits of each are enough
     #[arg(required = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
-    /// Approve also what --for covers, in this session
+    /// Also approve what --for covers, in this session
     #[arg(long, conflicts_with = "always")]
     pub(crate) session: bool,
-    /// Approve also what --for covers, in every session
+    /// Also approve what --for covers, in every session
     #[arg(long)]
     pub(crate) always: bool,
     /// What the approval covers: an offer of the request, by its number or its pattern [default: 1, exactly this]
@@ -253,7 +254,7 @@ pub(crate) struct ShowArguments {
     /// Maximum number of entries, counted from the last
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) limit: usize,
-    /// Show only the entries of this call: its id, or how the id begins
+    /// Show only the entries of this call: its id, or the first digits of the id
     #[arg(long, value_name = "ID")]
     pub(crate) call: Option<String>,
 }
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn options_stand_before_and_after_the_command() {
+    fn global_options_are_accepted_before_and_after_the_command() {
         for line in [["portcullis", "--json", "list"], ["portcullis", "list", "--json"]] {
             assert!(Arguments::try_parse_from(line).unwrap().options.json);
         }

@@ -6,7 +6,7 @@ use crate::tty::Tty;
 /// The answer to a prompt that takes yes, no or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Confirmation {
-    /// A plain yes.
+    /// `y` or `yes`.
     Yes,
     /// The user wants to see more first.
     More,
@@ -14,7 +14,7 @@ pub(crate) enum Confirmation {
     No,
 }
 
-/// Asks at the terminal. Returns whether the answer is a plain yes. Without a terminal, returns false.
+/// Asks at the terminal and returns whether the answer is `y` or `yes`. Without a terminal, returns false.
 pub(crate) async fn confirmed(terminal: Terminal, what: &str) -> bool {
     confirmation(terminal, &format!("{what} [y/N] ")).await == Confirmation::Yes
 }

@@ -1,5 +1,5 @@
-//! What the process finds around it: variables, defaults, its own program and the files a person names. The one file
-//! that reads any of them.
+//! The environment of the process: variables, defaults, its own executable and the files that a user names. No other
+//! file reads any of them.
 
 use crate::arguments::Options;
 use anyhow::Context as _;
@@ -11,55 +11,55 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// The word that makes this program a compile worker.
+/// The subcommand that makes this program a compile worker.
 const WORKER: &str = "compile-worker";
 
-/// The project's policy, from where the program runs.
+/// The project's policy, relative to the working directory.
 const PROJECT_POLICY: &str = "./portcullis.toml";
 
 /// Where policies are looked for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PolicyPlaces {
-    /// The one that a person named: it is theirs, and it must be there.
+    /// The file that the user named. It is the user's own, and it must exist.
     Named(PathBuf),
-    /// The usual places: where nothing is there, everything is denied.
+    /// The default paths. If no file exists, everything is denied.
     Usual {
-        /// The user's own; nowhere where the user has no home.
+        /// The user's own policy. `None` if the user has no home directory.
         user: Option<PathBuf>,
-        /// What the directory brought along.
+        /// The policy in the working directory.
         project: PathBuf,
     },
 }
 
-/// The places and the program, resolved.
+/// The resolved paths and the compiler.
 #[derive(Debug)]
 pub(crate) struct Environment {
     pub(crate) plugins: PathBuf,
-    /// Whether a person named them for this command.
+    /// Whether `--plugins` was given.
     pub(crate) plugins_named: bool,
     pub(crate) policy: PolicyPlaces,
     state: Option<PathBuf>,
     pub(crate) compiler: Compiler,
-    /// Options with which the same command finds these places from any shell and any directory.
+    /// Options with which a command in any shell and directory uses the same paths.
     pub(crate) place_options: Vec<String>,
 }
 
-/// What the surroundings let a terminal do.
+/// What the environment lets a terminal do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Capabilities {
-    /// Nobody asked for plain text.
+    /// Whether colour is allowed.
     pub(crate) colour: bool,
-    /// A line can be written over.
+    /// Whether the cursor can move, to overwrite a line.
     pub(crate) cursor: bool,
 }
 
 impl Environment {
-    /// Fills in what was not said.
+    /// Resolves the options with variables and defaults.
     ///
     /// # Errors
-    /// This program cannot find itself.
+    /// The path of this executable cannot be found.
     pub(crate) fn resolve(options: Options) -> anyhow::Result<Self> {
-        let program = std::env::current_exe().context("this program cannot find itself, to compile plugins with")?;
+        let program = std::env::current_exe().context("cannot find this program's path, to compile plugins with")?;
         let plugins_named = options.plugins.is_some();
         let plugins = options.plugins.or_else(|| path("PORTCULLIS_PLUGINS"));
         let policy = options.policy.or_else(|| path("PORTCULLIS_POLICY"));
@@ -78,12 +78,12 @@ impl Environment {
         })
     }
 
-    /// The state directory.
+    /// Returns the state directory.
     ///
     /// # Errors
-    /// None was named, and the user has no home.
+    /// No directory was given, and the user has no home directory.
     pub(crate) fn state(&self) -> anyhow::Result<&Path> {
-        self.state.as_deref().context("there is no HOME to keep the record in: name a directory with --state")
+        self.state.as_deref().context("there is no HOME for the state directory: set one with --state DIR")
     }
 }
 
@@ -96,8 +96,8 @@ fn usual_policies() -> PolicyPlaces {
     PolicyPlaces::Usual { user, project: PathBuf::from(PROJECT_POLICY) }
 }
 
-/// The program's own directory in one of the user's, which a variable names or which lies at its usual place in the
-/// home directory. The XDG base directory specification has relative paths ignored.
+/// Returns the program's directory in a user directory, which is given by a variable or by its usual place in the home
+/// directory. The XDG base directory specification requires relative paths to be ignored.
 fn of_user(name: &str, usual: &str) -> Option<PathBuf> {
     let absolute = |path: &PathBuf| path.is_absolute();
     let home = || path("HOME").filter(absolute).map(|home| home.join(usual));
@@ -116,7 +116,7 @@ fn shell_word(text: &str) -> String {
     if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// A variable that holds a path; an empty one is as good as none.
+/// Returns the path in a variable. An empty variable counts as unset.
 fn path(name: &str) -> Option<PathBuf> {
     variable(name).map(PathBuf::from)
 }
@@ -126,7 +126,7 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// What the surroundings let a terminal do.
+/// Returns what the environment lets a terminal do.
 pub(crate) fn capabilities() -> Capabilities {
     let dumb = variable("TERM").is_some_and(|term| term == "dumb");
     Capabilities { colour: variable("NO_COLOR").is_none() && !dumb, cursor: !dumb }

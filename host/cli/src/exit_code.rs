@@ -1,4 +1,4 @@
-//! What the process ends with. These numbers are stable: scripts decide by them.
+//! The exit codes of the process. They are stable, because scripts depend on them.
 
 use portcullis::{Outcome, Reply};
 use std::process::ExitCode;
@@ -7,30 +7,30 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// It did what was asked.
+    /// The command succeeded.
     Completed = 0,
-    /// The tool ran and could not answer, or the call was cancelled.
+    /// The tool ran and failed, the call was cancelled, or a test case failed.
     ToolFailed = 1,
-    /// The command line is wrong, names an approval that there is not, or the host cannot open.
+    /// The command line is wrong, the approval does not exist, or the host cannot open.
     Usage = 2,
-    /// Policy, a person or a missing grant said no, or an approval came too late.
+    /// The policy, a person or a missing grant denied the call, or an approval came too late.
     Denied = 3,
-    /// A person has yet to answer.
+    /// The call waits for an approval.
     Pending = 4,
-    /// A limit ended the call, or the tool broke.
+    /// A limit ended the call, or the tool crashed.
     Limit = 5,
-    /// There is no such tool, or its arguments are wrong.
+    /// The tool does not exist, or its arguments are invalid.
     InvalidArguments = 6,
-    /// The plugin cannot be used.
+    /// The plugin was refused.
     PluginRefused = 7,
-    /// The record, or the ledger of approvals, is not what was written.
+    /// The audit log or the ledger does not verify.
     RecordDamaged = 8,
-    /// An export would lose something, and that was not to be.
+    /// The export would lose something, and `--deny-lossy` was given.
     Lossy = 9,
 }
 
 impl Exit {
-    /// Every way to end, by number.
+    /// All exit codes, in order.
     const ALL: [Self; 10] = [
         Self::Completed,
         Self::ToolFailed,
@@ -44,7 +44,7 @@ impl Exit {
         Self::Lossy,
     ];
 
-    /// How the process ends after a call.
+    /// Returns the exit code for the outcome of a call.
     pub(crate) fn of(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Completed => Self::Completed,
@@ -57,12 +57,12 @@ impl Exit {
         }
     }
 
-    /// How the process ends after a reply.
+    /// Returns the exit code for a reply.
     pub(crate) fn after(reply: &Reply) -> Self {
         Self::of(reply.outcome())
     }
 
-    /// The number.
+    /// Returns the number.
     pub(crate) fn number(self) -> u8 {
         self as u8
     }
@@ -72,17 +72,17 @@ impl Exit {
             Self::Completed => "completed",
             Self::ToolFailed => "the tool failed, the call was cancelled, or a case failed",
             Self::Usage => "the command line is wrong, there is no such approval, or the host cannot open",
-            Self::Denied => "denied by the policy, by a person, or for want of a grant; or settled already",
-            Self::Pending => "a person has yet to approve it: `portcullis approvals list`",
-            Self::Limit => "a limit was reached, or the tool broke",
+            Self::Denied => "denied by the policy, a person or a missing grant; or the request is already settled",
+            Self::Pending => "the call waits for approval: see `portcullis approvals list`",
+            Self::Limit => "a limit was reached, or the tool crashed",
             Self::InvalidArguments => "there is no such tool, or its arguments are invalid",
             Self::PluginRefused => "the plugin was refused",
-            Self::RecordDamaged => "the record or the ledger of approvals is not what was written",
-            Self::Lossy => "the export would lose something, and --deny-lossy was said",
+            Self::RecordDamaged => "the audit log or the ledger does not verify",
+            Self::Lossy => "the export would lose something, and --deny-lossy was given",
         }
     }
 
-    /// The table that `--help` ends with.
+    /// Returns the table of exit codes at the end of `--help`.
     pub(crate) fn table() -> String {
         let row = |exit: Self| format!("\n  {}  {}", exit.number(), exit.meaning());
         format!("Exit codes:{}", Self::ALL.map(row).concat())

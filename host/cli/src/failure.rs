@@ -1,4 +1,4 @@
-//! What is said when a command cannot do its work.
+//! Reports the error that ends a command.
 
 use crate::exit_code::Exit;
 use crate::json;
@@ -15,7 +15,7 @@ struct Failure<'a> {
 
 /// Shows an error that ends the command.
 pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> Exit {
-    // The library's errors say their cause in their own words, so a cause that was told is not told again.
+    // The library's errors already include their causes, so a cause that the text contains is not repeated.
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if !text.contains(&cause) {
@@ -24,7 +24,7 @@ pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> 
         }
     }
     if as_json {
-        // An error is a text: it has JSON. When it cannot be written, nobody reads it.
+        // A text always has JSON. If it cannot be written, there is no reader.
         let _ = json::line(&Failure { error: &text }).map(|line| terminal.print(&line));
         return Exit::Usage;
     }
@@ -35,16 +35,16 @@ pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> 
     Exit::Usage
 }
 
-/// What keeps a host from opening, as far as the command line can say more of it than the library.
+/// The reason why a host cannot open, if the command line can say more about it than the library.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OpenFault {
-    /// The directory of plugins.
+    /// The plugin directory.
     Plugins,
     /// The state directory.
     State,
     /// The policy.
     Policy,
-    /// The policy binds a service, and the command line has none.
+    /// The policy binds a service, and the command line provides none.
     Service,
     /// Something else.
     Other,
@@ -88,13 +88,13 @@ impl OpenFault {
         }
     }
 
-    /// Returns what to do about it on the command line, where the library could not know.
+    /// Returns what to do on the command line, which the library does not know about.
     fn hint(self) -> Option<&'static str> {
         match self {
-            Self::Plugins => Some("name the directory of plugins with --plugins DIR or PORTCULLIS_PLUGINS"),
-            Self::State => Some("name another directory with --state DIR or PORTCULLIS_STATE"),
+            Self::Plugins => Some("set the plugin directory with --plugins DIR or PORTCULLIS_PLUGINS"),
+            Self::State => Some("set another directory with --state DIR or PORTCULLIS_STATE"),
             Self::Service => {
-                Some("the command line has no services: open this policy with the application that has them")
+                Some("the command line provides no services: use this policy with the application that does")
             }
             Self::Policy | Self::Other => None,
         }

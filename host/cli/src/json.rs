@@ -4,8 +4,8 @@ use portcullis::text::is_deceptive;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// A document on one line, its line break included. It is what `serde_json` writes, except that a character which could
-/// fool a terminal is spelt as an escape; to a program that is the same document.
+/// Serializes a document to one line with its line break. Escapes characters that could deceive a reader of a terminal;
+/// to a program the document is the same.
 ///
 /// # Errors
 /// The value has no JSON.
@@ -15,7 +15,7 @@ pub(crate) fn line(value: &impl Serialize) -> serde_json::Result<String> {
     Ok(text)
 }
 
-/// JSON text with every deceptive character as `\u` escapes. Outside of strings JSON has none of them.
+/// Replaces deceptive characters in JSON text with `\u` escapes. JSON has them only inside strings.
 fn escape(json: String) -> String {
     if !json.contains(is_deceptive) {
         return json;
@@ -34,7 +34,7 @@ fn escape(json: String) -> String {
     text
 }
 
-/// Indents JSON text for a person without touching a single token of it: numbers, escapes and order stay as they are.
+/// Indents JSON text for people. Every token stays as it is: numbers, escapes and order.
 pub(crate) fn indent(json: &str) -> String {
     let mut layout = Layout { text: String::with_capacity(json.len() * 2), depth: 0 };
     let (mut in_string, mut escaped, mut opened) = (false, false, false);

@@ -31,6 +31,6 @@ impl Observer for LoadingNotes {
     }
 
     fn refused(&self, plugin: &PluginName, error: &LoadError, took: Duration) {
-        self.note(Look::Bad, &format!("{plugin} is refused after {:.1} s: {error}", took.as_secs_f64()));
+        self.note(Look::Bad, &format!("{plugin} was refused after {:.1} s: {error}", took.as_secs_f64()));
     }
 }

@@ -1,7 +1,7 @@
-//! The portcullis command line: what a person types becomes calls of the library, and what comes back becomes text.
+//! The portcullis command line: turns what a user types into library calls, and their results into text.
 //!
-//! Here alone errors lose their type, output is written and the process ends. It must not know how a call is decided
-//! or run: every command asks the library and shows the answer.
+//! Only this crate erases the types of errors, writes output and ends the process. It must not know how a call is
+//! decided or run: every command asks the library and shows the result.
 
 mod answer;
 mod approver;
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         Err(error) => return terminal::show_usage(&error),
     };
     if matches!(arguments.command, Command::CompileWorker) {
-        // Nothing else may touch the streams: the component comes in and the code goes out through them.
+        // Nothing else may use the standard streams: the component arrives on stdin, and the code leaves on stdout.
         return ExitCode::from(u8::try_from(portcullis::compile_worker()).unwrap_or(1));
     }
     let terminal = Terminal::open(environment::capabilities());
@@ -58,9 +58,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Has the system write no core file of this process: the secrets of clients would be in it.
+/// Turns off core dumps, because they would contain the secrets of clients.
 fn leave_no_core() {
-    // To lower a limit needs no right, and where it failed all the same a call is no less safe than before.
+    // Lowering a limit needs no privilege. If it fails anyway, calls are no less safe than before.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
 }
 
@@ -69,7 +69,7 @@ fn run(arguments: Arguments, terminal: Terminal) -> anyhow::Result<Exit> {
     let context = Context { environment: Environment::resolve(arguments.options)?, terminal, json };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let exit = runtime.block_on(commands::run(arguments.command, &context));
-    // A read of standard input that nobody ends must not keep the process.
+    // A blocking read of standard input must not keep the process alive.
     runtime.shutdown_background();
     exit
 }

@@ -1,4 +1,4 @@
-//! Opening the library's host, or only its engine, as the command line says.
+//! Opens the library's host, or only its engine, as the command line asks.
 
 use crate::approver::TerminalApprover;
 use crate::context::Context;
@@ -14,19 +14,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Who answers where the policy says ask.
+/// Who answers if the policy decides `ask`.
 pub(crate) enum Channel {
-    /// The person at this terminal, beside whoever answers with `portcullis approvals`.
+    /// The user at this terminal, or anyone with `portcullis approvals`.
     Terminal(Arc<TerminalApprover>),
-    /// Whoever answers with `portcullis approvals`.
+    /// Anyone with `portcullis approvals`.
     Elsewhere,
-    /// Nobody while the call is made.
+    /// No one during the call. The field says what happens instead.
     Nobody(Unattended),
-    /// Nobody, and what becomes of it is what the policy says.
+    /// No one during the call. The policy's `unattended` says what happens instead.
     AsPolicySays,
 }
 
-/// Opens the host of a command that asks nobody.
+/// Opens the host of a command that asks no approver.
 ///
 /// # Errors
 /// The host cannot open.
@@ -35,7 +35,7 @@ pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
     finish(context, builder.calls(1), &Channel::AsPolicySays).await
 }
 
-/// Opens the host of a command that asks no approver, with only what a call of this tool needs.
+/// Opens the host of a command that asks no approver. Loads only what a call of this tool needs.
 ///
 /// # Errors
 /// The host cannot open.
@@ -44,7 +44,7 @@ pub(crate) async fn open_for(context: &Context, tool: &str) -> anyhow::Result<Ho
     finish(context, builder.calls(1).only_for(tool), &Channel::AsPolicySays).await
 }
 
-/// Opens the host with who answers, and with the line that compiling is shown on.
+/// Opens the host of a command that makes one call.
 ///
 /// # Errors
 /// The host cannot open.
@@ -54,25 +54,25 @@ pub(crate) async fn open_with(
     channel: &Channel,
     tool: &str,
 ) -> anyhow::Result<Host> {
-    // One process makes one call, and others make calls of the same session.
+    // This process makes one call, and other processes make calls of the same session.
     let builder = builder(context, status, channel)?.calls(1).only_for(tool).share_sessions();
     let host = finish(context, builder, channel).await?;
     note_rule_gaps(context, &host);
     Ok(host)
 }
 
-/// How the host of a server is opened.
+/// The options for opening the host of a server.
 pub(crate) struct Serving {
-    /// How many calls run at one time.
+    /// Maximum number of calls that run at the same time.
     pub(crate) calls: u32,
-    /// Whether the session has a name on the command line, which other processes can use as well.
+    /// Whether the command line names the session. Other processes can then use the same session.
     pub(crate) session_is_named: bool,
     /// How long the server waits for plugins that are being compiled.
     pub(crate) start_wait: Duration,
 }
 
-/// Opens the host of a server. Whoever answers does so with `portcullis approvals`, or as the server says. Plugins that
-/// are not ready when the server begins are told of on the terminal as they become so.
+/// Opens the host of a server. Approvals come from `portcullis approvals`, or through the server. The terminal reports
+/// plugins that become ready only after the server has started.
 ///
 /// # Errors
 /// The host cannot open.
@@ -85,19 +85,19 @@ pub(crate) async fn open_serving(context: &Context, serving: Serving) -> anyhow:
     Ok((host, gaps))
 }
 
-/// Warns of the rules on a path that tools bypass. A command that lists tools or rules shows them itself.
+/// Warns about rules on a path that tools bypass. Commands that list tools or rules show these gaps themselves.
 fn note_rule_gaps(context: &Context, host: &Host) -> RuleGapNotes {
     let mut notes = RuleGapNotes::default();
     notes.note(context, host);
     notes
 }
 
-/// The warnings of rules that tools bypass, each of which is printed once.
+/// The warnings about rules that tools bypass. Each is printed once.
 #[derive(Default)]
 pub(crate) struct RuleGapNotes(BTreeSet<String>);
 
 impl RuleGapNotes {
-    /// Prints the warnings that are new, for the plugins and the policy as they are now.
+    /// Prints the warnings for the current plugins and policy that were not printed before.
     pub(crate) fn note(&mut self, context: &Context, host: &Host) {
         let style = context.terminal.note_style();
         for gap in host.rule_gaps() {
@@ -110,7 +110,7 @@ impl RuleGapNotes {
     }
 }
 
-/// Opens the host of a project that is worked on, with what hears of its calls. Whoever answers does so with
+/// Opens the host of a project under development, with a hook for its calls. Approvals come from
 /// `portcullis approvals`.
 ///
 /// # Errors
@@ -176,7 +176,7 @@ fn with_policies(builder: HostBuilder, places: &PolicyPlaces) -> HostBuilder {
     }
 }
 
-/// Warns if this process found that the ledger was rolled back, so that nothing in it counts.
+/// Warns if this process found that the ledger was rolled back. Nothing in it is valid then.
 pub(crate) fn note_rollback(approvals: &Approvals, context: &Context) {
     if let Some(rolled_back) = approvals.rolled_back() {
         let label = context.terminal.note_style().paint(Look::Bad, "warning:");
@@ -189,16 +189,16 @@ pub(crate) fn untrusted_note(path: &Path) -> String {
     let shown = path.display().to_string();
     let typed = shown.strip_prefix("./").unwrap_or(&shown);
     format!(
-        "{} is not trusted yet, so it can only narrow: look at it, then run `portcullis trust {}`",
+        "{} is not trusted yet, so it can only narrow: review it, then run `portcullis trust {}`",
         OneLine(&shown),
         OneLine(typed)
     )
 }
 
-/// Loads bytes as far as their description, under a name, outside of any host. The engine is what they can be run with.
+/// Loads a component under a name, up to its description, without a host. Returns the engine that can run it.
 ///
 /// # Errors
-/// The engine cannot start; or, within, why the bytes would not load.
+/// The engine cannot start. The inner error says why the component does not load.
 pub(crate) async fn load(
     context: &Context,
     name: &str,

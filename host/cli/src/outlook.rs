@@ -1,4 +1,4 @@
-//! What would happen to a call of a tool whose arguments are not known yet.
+//! Predicts what happens to a call of a tool whose arguments are not known yet.
 
 use portcullis::policy::{Caller, Decision, Permission, Policy, Principal, Question, Source};
 use portcullis::{Host, Plugin, Tool};
@@ -7,14 +7,14 @@ use serde_json::Map;
 /// The session of a call that names none.
 const SESSION_DEFAULT: &str = "default";
 
-/// What the policy and the grants hold for a tool.
+/// What the policy and the grants mean for a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outlook {
     /// The decision on a call without arguments.
     pub(crate) decision: Decision,
     /// Whether other arguments may get another decision.
     pub(crate) depends_on_arguments: bool,
-    /// The keys of handles that the plugin cannot do without and would not get: a call that may run is denied for them.
+    /// The keys of required handles that are not granted. A call that the rules permit is denied because of them.
     pub(crate) not_granted: Vec<String>,
     /// The directory whose read-only grant keeps the tool from a write that it needs. A call that needs approval is
     /// denied because of it.
@@ -22,7 +22,7 @@ pub(crate) struct Outlook {
 }
 
 impl Outlook {
-    /// Looks at a tool.
+    /// Returns the outlook of a tool.
     pub(crate) fn of(host: &Host, plugin: &Plugin, tool: &Tool) -> Self {
         let arguments = Map::new();
         let principal = Principal::default();
@@ -35,7 +35,7 @@ impl Outlook {
         };
         let (mut decision, depends_on_arguments) = decide(&host.policy(), &question);
         if tool.schema().is_absent() {
-            // Nothing says what its arguments may be: at the best, a person decides.
+            // Without a schema the arguments cannot be checked, so a call needs approval at least.
             decision = decision.max(if host.is_callable(tool) { Decision::Ask } else { Decision::Deny });
         }
         let read_only = host.read_only_grant(plugin, tool).filter(|_| decision == Decision::Ask);
@@ -48,19 +48,19 @@ fn decide(policy: &Policy, question: &Question<'_>) -> (Decision, bool) {
     let decision = verdict.decision;
     let mut of_arguments = policy.rules().iter().filter(|rule| rule.when.is_some() && rule.may_speak(question));
     let firm = match verdict.source {
-        // The rule speaks of every call: only something stricter can overrule it.
+        // The rule matches every call, so only a stricter rule can overrule it.
         Source::Rule(id) if policy.rules().iter().any(|rule| rule.id == id && rule.when.is_none()) => {
             of_arguments.all(|rule| rule.decision <= decision) && default_at_most(policy, question, decision)
         }
-        // Another set of arguments may leave this rule silent.
+        // This rule may not match other arguments.
         Source::Rule(_) => false,
         Source::Default => of_arguments.all(|rule| rule.decision == decision),
     };
     (decision, !firm)
 }
 
-/// Whether the default is no stricter than a decision, or never asked: each part of the call, which is each permission
-/// or the whole where there is none, has a rule that speaks of it whatever the arguments are.
+/// Returns whether the default is no stricter than a decision, or never applies. It never applies if each part of the
+/// call has a rule that matches whatever the arguments are. The parts are its permissions, or the call itself.
 fn default_at_most(policy: &Policy, question: &Question<'_>, decision: Decision) -> bool {
     let mut always = policy.rules().iter().filter(|rule| rule.when.is_none() && rule.may_speak(question));
     let spoken_of = |part: Permission| {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_is_firm_where_no_argument_can_change_it() {
+    fn a_decision_is_firm_if_no_argument_can_change_it() {
         let when = "when = { path = \"src/**\" }";
         let rows = [
             (String::new(), (Decision::Deny, false)),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_only_a_rule_on_arguments_speaks_of_is_open() {
+    fn a_part_that_only_a_rule_on_arguments_matches_is_open() {
         let when = "when = { path = \"src/**\" }";
         let read = rule("allow", "permission = \"read\"");
         assert_eq!(of(&read), (Decision::Deny, false));

@@ -1,4 +1,4 @@
-//! A plugin file that a person named: read once, whole, and looked at as the host looks at those of its directory.
+//! A plugin file that the user named. It is read once, and checked as the host checks those in its directory.
 
 use portcullis::{COMPONENT_BYTES_MAX, FileError};
 use portcullis_build::project_file;
@@ -7,25 +7,25 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// What the name of a plugin file ends with.
+/// The extension of a plugin file.
 const EXTENSION: &str = ".wasm";
 
-/// A file, read.
+/// The name and the bytes of a plugin file.
 pub(crate) struct PluginFile {
-    /// The name a host would know the plugin by; nothing where the file's name does not end as a plugin's does.
+    /// The name of the plugin. `None` if the file's name does not end with the extension.
     pub(crate) name: Option<String>,
     pub(crate) bytes: Vec<u8>,
-    /// It was reached through a link.
+    /// Whether the path is a symbolic link.
     link: bool,
-    /// Anybody may write to it.
+    /// Whether the file is world-writable.
     exposed: bool,
 }
 
 impl PluginFile {
-    /// Reads a file. A link is followed, and noted as the problem that it is in a plugin directory.
+    /// Reads a file. Follows a symbolic link, and records it, because a plugin directory must not have one.
     ///
     /// # Errors
-    /// It cannot be read, or is no file that could be.
+    /// The file cannot be read, is not a regular file, or is too large.
     pub(crate) fn read(path: &Path) -> Result<Self, FileError> {
         let link = std::fs::symlink_metadata(path)?.is_symlink();
         let file = project_file::open(path).map_err(|error| match error.kind() {
@@ -44,13 +44,13 @@ impl PluginFile {
         Ok(Self { name, bytes, link, exposed })
     }
 
-    /// What is wrong with the file whatever its bytes are.
+    /// Returns the problems of the file itself, independent of its content.
     pub(crate) fn problems(&self) -> impl Iterator<Item = FileError> {
         let link = self.link.then_some(FileError::NotRegular);
         link.into_iter().chain(self.exposed.then_some(FileError::Exposed))
     }
 
-    /// The hash of its bytes: what the plugin is.
+    /// Returns the hash of its bytes, which identifies the plugin.
     pub(crate) fn sha256(&self) -> [u8; 32] {
         Sha256::digest(&self.bytes).into()
     }

@@ -1,14 +1,14 @@
-//! What a policy would have to say so that a tool could run: lines to paste, for the person who writes the policy.
+//! The lines that a policy lacks for a tool to run, ready for its author to paste.
 
 use portcullis::policy::{Access, DependencyKey, Permission, Permissions, Policy};
 use portcullis::{DependencyKind, Host, Manifest, Plugin, Reply, Tool};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What comes before the lines where a person reads them.
+/// The heading above the lines, for people.
 pub(crate) const HEADING: &str = "To grant it, add these lines to the policy:";
 
-/// A document for programs, with the lines as a field where there are some.
+/// A JSON document with the lines as an additional field, if there are any.
 #[derive(Serialize)]
 pub(crate) struct WithLines<'a, T: Serialize> {
     #[serde(flatten)]
@@ -23,16 +23,16 @@ impl<'a, T: Serialize> WithLines<'a, T> {
     }
 }
 
-/// What a policy lacks.
+/// The parts that a policy lacks.
 #[derive(Default)]
 struct Lacking {
     /// The tools that no rule permits, as a rule names them.
     rule: Option<String>,
-    /// The lines of bindings, below the heading of their plugin.
+    /// The lines of the bindings in the plugin's section.
     bindings: Vec<String>,
 }
 
-/// The lines that a tool lacks under the policy of a host; none where it can run, or where a rule forbids it.
+/// Returns the lines that the host's policy lacks for a tool. `None` if the tool can run or a rule forbids it.
 pub(crate) fn of_tool(host: &Host, plugin: &Plugin, tool: &Tool) -> Option<String> {
     let policy = host.policy();
     let missing = host.missing_grants(plugin, tool);
@@ -45,14 +45,14 @@ pub(crate) fn of_tool(host: &Host, plugin: &Plugin, tool: &Tool) -> Option<Strin
     lacking.lines(plugin.name().as_str(), policy.has_section(plugin.name()))
 }
 
-/// The lines that the tool of a denied reply lacks.
+/// Returns the lines that the policy lacks for the tool of a denied reply.
 pub(crate) fn of_reply(host: &Host, reply: &Reply) -> Option<String> {
     let catalog = host.catalog();
     let (plugin, tool) = catalog.tools().find(|(_, tool)| tool.name().to_string() == reply.tool)?;
     of_tool(host, plugin, tool)
 }
 
-/// The lines that a plugin lacks under the policy of a host, with the keys that it can do without.
+/// Returns the lines that the host's policy lacks for a plugin, including its optional keys.
 pub(crate) fn of_plugin(host: &Host, plugin: &Plugin) -> Option<String> {
     let policy = host.policy();
     let bound = policy.bindings(plugin.name());
@@ -65,7 +65,7 @@ pub(crate) fn of_plugin(host: &Host, plugin: &Plugin) -> Option<String> {
     lacking.lines(plugin.name().as_str(), policy.has_section(plugin.name()))
 }
 
-/// The lines that a plugin with handles needs in an empty policy. Its names have passed the gate of the catalog.
+/// Returns the lines that a plugin with handles needs in an empty policy. The catalog has already checked its names.
 pub(crate) fn of_manifest(manifest: &Manifest) -> Option<String> {
     if manifest.dependencies.is_empty() {
         return None;
@@ -86,7 +86,7 @@ fn access(permissions: Permissions) -> Access {
     if permissions.contains(Permission::Write) { Access::ReadWrite } else { Access::ReadOnly }
 }
 
-/// The line that binds a key. What only the person knows is in capitals.
+/// Returns the line that binds a key. Placeholders that the user must fill in are in capitals.
 fn binding(kind: DependencyKind, key: &str, access: Access) -> String {
     match kind {
         DependencyKind::Directory => format!("directory.{key} = {{ path = \"PATH\", access = \"{access}\" }}"),
@@ -118,7 +118,7 @@ mod tests {
     use portcullis::policy::PluginName;
 
     #[test]
-    fn lines_are_toml_that_a_policy_takes() {
+    fn lines_are_valid_in_a_policy() {
         let all = [DependencyKind::Directory, DependencyKind::Http, DependencyKind::Store, DependencyKind::Service];
         for access in [Access::ReadOnly, Access::ReadWrite] {
             let bindings = all.map(|kind| binding(kind, &format!("key-{kind:?}").to_lowercase(), access));

@@ -1,4 +1,4 @@
-//! One line on stderr that is written over while something takes time, and only where a person watches.
+//! A status line on stderr that is overwritten while something takes time. Shown only on a terminal.
 
 use crate::style::Look;
 use crate::terminal::Terminal;
@@ -13,25 +13,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How often a running clock is drawn: a tenth of a second is what it shows.
+/// How often the clock is drawn. It shows tenths of a second.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Where the width is not known.
+/// Columns of a terminal of unknown width.
 const WIDTH_DEFAULT: usize = 80;
 
-/// A line that is written over.
+/// A line that is overwritten.
 pub(crate) struct StatusLine {
     terminal: Terminal,
     shown: Mutex<bool>,
 }
 
 impl StatusLine {
-    /// Shows nothing yet.
+    /// Creates a line that shows nothing yet.
     pub(crate) fn new(terminal: Terminal) -> Arc<Self> {
         Arc::new(Self { terminal, shown: Mutex::new(false) })
     }
 
-    /// Shows text of any origin in place of what was there.
+    /// Replaces the text of the line. Encodes it, so it can have any origin.
     fn show(&self, text: &str) {
         if !self.terminal.can_rewrite() {
             return;
@@ -43,7 +43,7 @@ impl StatusLine {
         self.terminal.say(&format!("\r\x1b[2K{}", self.terminal.note_style().paint(Look::Quiet, line)));
     }
 
-    /// Takes it away, so that something else can be written.
+    /// Removes the line, so that something else can be written.
     pub(crate) fn clear(&self) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::take(&mut *shown) {
@@ -59,7 +59,7 @@ pub(crate) struct CompileProgress {
     clock: Mutex<Option<Clock>>,
 }
 
-/// The plugins that are being compiled, with the time when each began.
+/// The plugins that are being compiled, with their start times.
 type Compiling = Mutex<BTreeMap<PluginName, Instant>>;
 
 /// A thread that draws until its sender is dropped.
@@ -69,7 +69,7 @@ struct Clock {
 }
 
 impl CompileProgress {
-    /// Shows it on this line.
+    /// Creates the observer for a line.
     pub(crate) fn new(line: &Arc<StatusLine>) -> Self {
         Self { line: Arc::clone(line), compiling: Arc::default(), clock: Mutex::new(None) }
     }
@@ -95,7 +95,7 @@ impl Observer for CompileProgress {
         drop(compiling);
         if let Some(Clock { stop, thread }) = clock.take() {
             drop(stop);
-            // A clock that panicked has drawn its last; the work goes on.
+            // If the clock panicked, nothing more is drawn, and compiling continues.
             let _ = thread.join();
         }
         self.line.clear();
@@ -120,7 +120,7 @@ impl Clock {
     }
 }
 
-/// Names the plugins, the one that takes longest first, and says how long that one has taken.
+/// Formats the names of the plugins, longest-running first, with the time of that one.
 fn compiling_text(compiling: &BTreeMap<PluginName, Instant>, now: Instant) -> Option<String> {
     let mut begun: Vec<(&Instant, &PluginName)> = compiling.iter().map(|(plugin, begun)| (begun, plugin)).collect();
     begun.sort();
@@ -134,13 +134,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shows what the running tool of the one call says of its progress, for as long as this is polled.
+/// Shows the progress that the tool of the call reports, for as long as this is polled.
 pub(crate) async fn follow(mut events: Events, line: &StatusLine) -> Infallible {
     let mut followed = Followed::default();
     while let Some(event) = events.next().await {
         followed.hear(event);
-        // All that has happened, before anything is drawn: what was reported just before a question must not be drawn
-        // over it.
+        // Take all pending events before drawing anything, so that progress reported just before an approval request is
+        // not drawn over it.
         while let Some(event) = events.try_next() {
             followed.hear(event);
         }
@@ -151,7 +151,7 @@ pub(crate) async fn follow(mut events: Events, line: &StatusLine) -> Infallible 
     pending().await
 }
 
-/// What is known of the one call.
+/// The state of the call.
 #[derive(Default)]
 struct Followed {
     asking: bool,
@@ -167,13 +167,13 @@ impl Followed {
         }
     }
 
-    /// The newest progress that may be drawn: none while a person reads a question.
+    /// Takes the newest progress. Returns `None` while an approval request is on the screen.
     fn news(&mut self) -> Option<Arc<Progress>> {
         self.latest.take().filter(|_| !self.asking)
     }
 }
 
-/// The host's label and number first, so that the tool's words cannot pass for them.
+/// Formats the progress. The host's label and number come first, so that the tool's text cannot imitate them.
 fn progress_text(progress: &Progress) -> String {
     let percent = progress.fraction.filter(|fraction| (0.0..=1.0).contains(fraction));
     let percent = percent.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_reported_before_a_question_is_not_drawn_over_it() {
+    fn progress_is_not_drawn_over_an_approval_request() {
         let event = |kind| {
             let text = || Arc::from("");
             Event { call: text(), session: text(), tool: text(), at: std::time::SystemTime::UNIX_EPOCH, kind }
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fraction_that_is_none_is_not_shown() {
+    fn an_invalid_fraction_is_not_shown() {
         let progress = |fraction| Progress { title: None, metadata: None, fraction };
         assert_eq!(progress_text(&progress(Some(0.5))), "running 50 % …");
         for fraction in [None, Some(f32::NAN), Some(f32::INFINITY), Some(-1.0), Some(1.5)] {

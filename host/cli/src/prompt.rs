@@ -1,11 +1,11 @@
-//! The line on which a person answers. However it ends, the terminal's next line begins at its beginning.
+//! The prompt line of an approval request. However it ends, the next output starts on a new line.
 
 use crate::style::Look;
 use crate::terminal::Terminal;
 use portcullis::text::OneLine;
 use portcullis::{Approvals, Question, Status, Subject};
 
-/// The question itself. Dropped without an answer, it ends its line and says why nobody needs to answer any more.
+/// The prompt of a request. Dropping it without an answer ends the line and says why no answer is needed any more.
 pub(crate) struct Prompt<'a> {
     terminal: Terminal,
     approvals: Option<&'a Approvals>,
@@ -13,7 +13,7 @@ pub(crate) struct Prompt<'a> {
     stands: Stands,
 }
 
-/// How the line stands.
+/// The state of the prompt line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stands {
     Open,
@@ -22,24 +22,24 @@ enum Stands {
 }
 
 impl<'a> Prompt<'a> {
-    /// Asks. The tool is named again: on a small screen the top of the question has gone by.
+    /// Shows the prompt. It names the tool again, because a small screen has scrolled the top of the request away.
     pub(crate) fn show(terminal: Terminal, question: &'a Question, approvals: Option<&'a Approvals>) -> Self {
         let what = match question.subject {
             Subject::Call => "",
             Subject::Repeat => " once more",
-            Subject::Resource { .. } => " to go on with this",
+            Subject::Resource { .. } => " to continue",
         };
         terminal.say(&format!("Allow {}{what}? [y/s/a/n/more] ", question.tool));
         Self { terminal, approvals, question: &question.id, stands: Stands::Open }
     }
 
-    /// A line was typed, or the input ended.
+    /// Records that a line was typed, or that the input ended.
     pub(crate) fn answered(mut self, line: Option<&str>) {
         let whole = line.is_some_and(|line| line.ends_with('\n'));
         self.stands = if whole { Stands::Ended } else { Stands::Answered };
     }
 
-    /// What became of the question without an answer from here.
+    /// Returns how the request was settled, if the answer did not come from here.
     fn elsewhere(&self) -> Option<String> {
         let question = self.approvals?.question(self.question).ok()?;
         match question.status {
@@ -50,7 +50,7 @@ impl<'a> Prompt<'a> {
                 let note = question.note.map(|note| format!(": {}", OneLine(&note))).unwrap_or_default();
                 Some(format!("Rejected elsewhere, with `portcullis approvals`{note}"))
             }
-            Status::Expired => Some("No answer came in time.".to_owned()),
+            Status::Expired => Some("The request expired before it was answered.".to_owned()),
             Status::Pending | Status::Withdrawn | Status::Lost => None,
         }
     }

@@ -1,6 +1,6 @@
-//! The text of an approval request: everything that the decision needs, on one screen, in the host's order.
+//! The text of an approval request: everything that the approver needs, on one screen, in the host's order.
 //!
-//! It must not read or write anything. It makes text, and encodes every character of a model or a plugin.
+//! This module does no I/O. It builds text, and encodes every character that comes from a model or a plugin.
 
 mod hidden;
 mod sheet;
@@ -15,8 +15,8 @@ use portcullis::{Question, Subject};
 use sheet::Sheet;
 use std::time::Duration;
 
-/// The reply to an approval after the file had changed.
-pub(crate) const FILE_CHANGED: &str = "The file has changed since this was shown: look again.";
+/// The reply to an approval if the file has changed since the request was shown.
+pub(crate) const FILE_CHANGED: &str = "The file has changed since the request was shown. Review it again.";
 
 /// Rows of a screen of unknown height.
 const HEIGHT_DEFAULT: usize = 24;
@@ -36,7 +36,7 @@ const HANDLES_MAX: usize = 4;
 /// Offers that are listed on a screen.
 const OFFERS_MAX: usize = 6;
 
-/// Digits of a hash that are shown: enough to tell one's plugins apart; the record holds all of them.
+/// Digits of a hash that are shown, enough to distinguish a user's plugins. The audit log has all of them.
 const HASH_DIGITS: usize = 12;
 
 /// How much is shown.
@@ -48,7 +48,7 @@ pub(crate) enum Extent {
     Whole,
 }
 
-/// A question as text, and how much of it that leaves out.
+/// A request as text, and whether the text leaves something out.
 pub(crate) struct Shown {
     pub(crate) text: String,
     pub(crate) unseen: Unseen,
@@ -65,7 +65,7 @@ pub(crate) fn laid_out(question: &Question, extent: Extent, terminal: Terminal) 
     shown(question, Extent::Screen, style, width)
 }
 
-/// A question as text, the question itself left out.
+/// Lays out a request without its prompt.
 pub(crate) fn shown(question: &Question, extent: Extent, style: Style, width: Option<usize>) -> Shown {
     let mut sheet = Sheet::new(extent, style, width);
     sheet.line(Look::Strong, heading(&question.subject));
@@ -78,7 +78,7 @@ pub(crate) fn shown(question: &Question, extent: Extent, style: Style, width: Op
     sheet.fields("handles", &question.handles, HANDLES_MAX, "handles");
     sheet.field("because", &question.reason, Look::Plain);
     if let Some(changed) = &question.changed {
-        let changed = format!("since it was approved for longer: {changed}");
+        let changed = format!("since the remembered approval: {changed}");
         sheet.field("changed", &changed, Look::Strong);
     }
     arguments(&mut sheet, question);
@@ -92,7 +92,7 @@ pub(crate) fn shown(question: &Question, extent: Extent, style: Style, width: Op
     Shown { unseen: sheet.unseen(), text: sheet.text }
 }
 
-/// The words that are answers; the times are how long an answer for the session and one for always hold.
+/// Returns the lines that list the possible answers. The times are how long a session and an always approval last.
 pub(crate) fn legend(question: &Question, style: Style, times: Option<(Duration, Duration)>) -> String {
     let mut sheet = Sheet::new(Extent::Screen, style, None);
     let [session, always] = match times {
@@ -102,19 +102,19 @@ pub(crate) fn legend(question: &Question, style: Style, times: Option<(Duration,
     let last = question.offers.len() + 1;
     let numbers = if last == 1 { String::new() } else { format!(", or s2, a2 … to {last}") };
     sheet.line(Look::Quiet, &format!("  y once, s this session{session}, a always{always}{numbers}"));
-    sheet.line(Look::Quiet, "  n no, and what you write after it goes to the model; more shows everything");
+    sheet.line(Look::Quiet, "  n deny (text after n goes to the model as a note), more shows everything");
     sheet.text
 }
 
 fn heading(subject: &Subject) -> &'static str {
     match subject {
-        Subject::Call => "The policy asks you about a call.",
-        Subject::Repeat => "The same call comes again and again: is it to run once more?",
-        Subject::Resource { .. } => "A running call asks for one more thing.",
+        Subject::Call => "This call needs your approval.",
+        Subject::Repeat => "The same call was made several times in a row. Allow it once more?",
+        Subject::Resource { .. } => "A running call asks for something more.",
     }
 }
 
-/// On whose behalf, and where from.
+/// Returns the principal, the origin and the session of the caller.
 fn caller(question: &Question) -> String {
     format!("{} ({}), session {}", question.principal, question.origin, question.session)
 }
@@ -126,14 +126,14 @@ fn arguments(sheet: &mut Sheet, question: &Question) {
     sheet.block(encoded.lines().map(|line| (Look::Plain, line)), ARGUMENT_ROWS_MAX);
     match hidden::count(text) {
         Some(0) => {}
-        Some(count) => careful(sheet, "the arguments hold", count),
-        None => sheet.line(Look::Bad, "  Careful: the arguments cannot be read."),
+        Some(count) => careful(sheet, "the arguments contain", count),
+        None => sheet.line(Look::Bad, "  Warning: the arguments cannot be parsed."),
     }
 }
 
-/// Adds what would change in files, labelled as the plugin's claim.
+/// Adds the changes to files, labelled as the plugin's claim.
 fn show_difference(sheet: &mut Sheet, difference: &str) {
-    sheet.line(Look::Plain, "  what would change, by the plugin's own claim (the arguments are what runs):");
+    sheet.line(Look::Plain, "  what would change, as claimed by the plugin (only the arguments decide):");
     let encoded: Vec<String> = difference.split_terminator('\n').map(|line| OneLine(line).to_string()).collect();
     let look = |line: &str| match line.as_bytes().first() {
         Some(b'+') => Look::Good,
@@ -145,18 +145,18 @@ fn show_difference(sheet: &mut Sheet, difference: &str) {
     sheet.block(lines, DIFFERENCE_ROWS_MAX);
     let count = hidden::of_text(difference);
     if count > 0 {
-        careful(sheet, "the change holds", count);
+        careful(sheet, "the change contains", count);
     }
 }
 
 fn show_resource(sheet: &mut Sheet, permission: &str, resource: &str, reason: &str) {
     sheet.field("wants to", permission, Look::Plain);
-    sheet.line(Look::Plain, "  in the tool's own words, which nobody has checked:");
+    sheet.line(Look::Plain, "  in the tool's own words, not checked:");
     sheet.field("  what", resource, Look::Plain);
     sheet.field("  why", reason, Look::Plain);
     let count = hidden::of_text(resource) + hidden::of_text(reason);
     if count > 0 {
-        careful(sheet, "these words hold", count);
+        careful(sheet, "these words contain", count);
     }
 }
 
@@ -165,7 +165,7 @@ fn show_offers(sheet: &mut Sheet, question: &Question) {
         Subject::Call | Subject::Repeat => "exactly these arguments",
         Subject::Resource { .. } => "exactly this",
     };
-    sheet.line(Look::Plain, "  a yes for longer covers one of these:");
+    sheet.line(Look::Plain, "  a session or always approval covers one of these:");
     sheet.numbered(1, exact);
     let lines = question.offers.iter().enumerate().map(|(place, offer)| (place + 2, offer.as_str()));
     sheet.numbered_list(lines, OFFERS_MAX, "offers");
@@ -174,7 +174,7 @@ fn show_offers(sheet: &mut Sheet, question: &Question) {
 fn careful(sheet: &mut Sheet, what: &str, count: usize) {
     let characters =
         if count == 1 { "1 invisible character".to_owned() } else { format!("{count} invisible characters") };
-    sheet.line(Look::Bad, &format!("  Careful: {what} {characters}, shown as escapes."));
+    sheet.line(Look::Bad, &format!("  Warning: {what} {characters}, shown as escapes."));
 }
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ mod tests {
         shown(question, extent, Style::Plain, Some(80)).text
     }
 
-    /// Every text as large and as hostile as it can be.
+    /// A request whose texts are as large and as hostile as they can be.
     fn monster() -> Question {
         let mut question = question(&format!(r#"{{"a":"{}"}}"#, "x\\n".repeat(100_000)));
         question.reason = "r".repeat(2000);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_fits_a_small_screen_however_large_its_texts_are() {
+    fn a_request_fits_a_small_screen_however_long_its_texts_are() {
         let question = monster();
         let screen = text(&question, Extent::Screen);
         assert!(screen.lines().count() < 72, "{screen}");
@@ -230,15 +230,15 @@ mod tests {
         assert!(text(&question, Extent::Whole).len() > 300_000);
     }
 
-    /// Whatever is asked about, the offers are the last rows, and they are few.
+    /// The offers are always the last rows, and they are few.
     #[test]
-    fn the_offers_stand_last() {
+    fn the_offers_are_the_last_rows() {
         let mut question = monster();
         question.offers = vec!["path = \"src/**\"".to_owned()];
         let screen = text(&question, Extent::Screen);
         let last: Vec<&str> = screen.lines().rev().take(3).collect();
         assert_eq!(last[0], "    2  path = \"src/**\"", "{screen}");
-        assert_eq!(last[2], "  a yes for longer covers one of these:", "{screen}");
+        assert_eq!(last[2], "  a session or always approval covers one of these:", "{screen}");
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_known() {
+    fn a_cut_request_is_marked_as_partly_unseen() {
         let of = |bytes: usize, extent| {
             let question = question(&format!(r#"{{"content":"{}"}}"#, "x".repeat(bytes)));
             shown(&question, extent, Style::Plain, Some(80)).unseen
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_list_leaves_out_is_known() {
+    fn a_cut_list_is_marked_as_partly_unseen() {
         let rows = [
             (HANDLES_MAX, OFFERS_MAX, Unseen::Nothing),
             (HANDLES_MAX + 1, OFFERS_MAX, Unseen::Some),
@@ -311,12 +311,12 @@ mod tests {
         for extent in [Extent::Screen, Extent::Whole] {
             let shown = text(&question, extent);
             assert!(!shown.chars().any(|character| is_deceptive(character) && character != '\n'), "{shown:?}");
-            assert!(shown.contains("the arguments hold 3 invisible characters"), "{shown}");
+            assert!(shown.contains("the arguments contain 3 invisible characters"), "{shown}");
         }
     }
 
     #[test]
-    fn the_legend_names_the_words_that_are_answers() {
+    fn the_legend_lists_the_answers() {
         let times = Some((Duration::from_secs(86_400), Duration::from_secs(90 * 86_400)));
         let legend = legend(&question("{}"), Style::Plain, times);
         assert!(legend.contains("s this session (24 hours), a always (90 days), or s2, a2 … to 2"), "{legend}");

@@ -1,30 +1,28 @@
-//! What the author of a plugin can do about a refusal, where the refusal does not say it itself.
+//! Remedies for the author of a refused plugin, if the error itself does not name one.
 
 use portcullis::{CompileError, DefinitionError, FileError, LoadError, Refusal};
 
-/// What to do about it; nothing where the error's own words say it.
+/// Returns the remedy for an error, or `None` if the error itself names it.
 pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
     match error {
         LoadError::File(error) => of_file(error),
         LoadError::Refused(refusal) | LoadError::Compile(CompileError::Refused(refusal)) => of_bytes(refusal),
-        LoadError::Compile(CompileError::Exhausted) => Some("make it smaller, above all its largest function"),
-        LoadError::Compile(CompileError::Worker(_)) => {
-            Some("this is the machine's fault and not the plugin's: try again")
-        }
+        LoadError::Compile(CompileError::Exhausted) => Some("make the component smaller, its largest function first"),
+        LoadError::Compile(CompileError::Worker(_)) => Some("the compiler process failed, not the plugin: try again"),
         LoadError::Describe(_) => Some(
-            "what it printed says most; else, `describe` gets no handle and little time: let it answer with what it \
-             knows beforehand",
+            "see what it printed; `describe` gets no handles and little time, so let it return fixed values \
+             only",
         ),
-        LoadError::Unstable => Some("let `describe` use no clock, no randomness and no state"),
+        LoadError::Unstable => Some("remove clocks, randomness and state from `describe`"),
         LoadError::Definition(errors) => errors.iter().find_map(of_definition),
-        LoadError::Changed => Some("start the host again"),
+        LoadError::Changed => Some("restart the host"),
         LoadError::Descriptions(_) | LoadError::Grants(_) | LoadError::Audit(_) => None,
     }
 }
 
 fn of_file(error: &FileError) -> Option<&'static str> {
     match error {
-        FileError::TooLarge => Some("strip it, or leave out what the tool does not need"),
+        FileError::TooLarge => Some("strip it, or remove what the tool does not need"),
         FileError::Name | FileError::Reserved | FileError::NotRegular | FileError::Exposed => None,
         FileError::NoPlugin { .. } | FileError::Io(_) => None,
     }
@@ -33,25 +31,25 @@ fn of_file(error: &FileError) -> Option<&'static str> {
 fn of_bytes(refusal: &Refusal) -> Option<&'static str> {
     match refusal {
         Refusal::NotWasm(_) => Some("build a component, such as with `cargo build --target wasm32-wasip2`"),
-        Refusal::Malformed { .. } => Some("build or copy it again: the file may be cut off"),
+        Refusal::Malformed { .. } => Some("build or copy it again: the file may be truncated"),
         Refusal::UnknownImports(_) => {
-            Some("leave out what needs these imports, or ask for it as a dependency of the contract (wit/)")
+            Some("remove what needs these imports, or ask for it as a dependency of the contract (wit/)")
         }
-        Refusal::NoHandler(_) => Some("build it with an SDK, or export the interface as wit/ has it"),
-        Refusal::UnknownExports(_) => Some("spell the interface as wit/ has it, or leave it out"),
-        Refusal::MixedContracts(_) => Some("build all of it against one version (wit/)"),
+        Refusal::NoHandler(_) => Some("build it with an SDK, or export the interface as wit/ defines it"),
+        Refusal::UnknownExports(_) => Some("name the interface as wit/ does, or remove the export"),
+        Refusal::MixedContracts(_) => Some("build everything against one version of the contract (wit/)"),
         Refusal::Mismatch(_) => Some("build it against the contract of this host (wit/)"),
-        Refusal::Uncompilable(_) => Some("build it again with a current toolchain"),
+        Refusal::Uncompilable(_) => Some("rebuild it with a current toolchain"),
         Refusal::TooLarge | Refusal::CoreModule => None,
     }
 }
 
 fn of_definition(error: &DefinitionError) -> Option<&'static str> {
     match error {
-        DefinitionError::Twice { .. } => Some("give each its own name"),
+        DefinitionError::Twice { .. } => Some("give each a unique name"),
         DefinitionError::TooMany { .. } => Some("split the plugin"),
-        DefinitionError::NoTools => Some("define at least one"),
-        DefinitionError::Text { .. } => Some("shorten it, and spell out what does not show"),
+        DefinitionError::NoTools => Some("define at least one tool"),
+        DefinitionError::Text { .. } => Some("shorten it, and replace invisible characters"),
         DefinitionError::Schema { .. } => Some("simplify the schema: a model has to understand it too"),
         DefinitionError::OtherName { .. } | DefinitionError::Name { .. } => None,
     }

@@ -1,13 +1,13 @@
-//! A schema in a few words for a person: what a tool takes, and of which type.
+//! Summarizes a schema for people: the arguments of a tool and their types.
 
 use crate::style::Look;
 use crate::table::{Cell, Table};
 use serde_json::{Map, Value};
 
-/// The longest list of permitted values that is spelt out, in characters.
+/// Maximum length of a list of permitted values that is shown in full, in characters.
 const VALUES_CHARACTERS_MAX: usize = 48;
 
-/// Adds a row for each argument.
+/// Returns a table with a row for each argument.
 pub(crate) fn table(schema: &Value) -> Table {
     let mut table = Table::default();
     let empty = Map::new();

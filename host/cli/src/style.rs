@@ -1,8 +1,8 @@
-//! Colour, where it helps and only there. Colour never carries what the words do not.
+//! Colour for terminals. Colour never carries information that the text does not.
 
 use std::fmt::{self, Display};
 
-/// What a piece of text is.
+/// The role of a piece of text, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     Plain,
@@ -13,21 +13,21 @@ pub(crate) enum Look {
     Bad,
 }
 
-/// Whether a stream takes colour.
+/// Whether a stream supports colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     Plain,
     Coloured,
 }
 
-/// Text with its look. The text is shown as it is: encode what is not the host's own.
+/// Text with its look. It is not encoded: encode text that is not the host's own first.
 pub(crate) struct Painted<T> {
     text: T,
     code: Option<&'static str>,
 }
 
 impl Style {
-    /// Gives text a look.
+    /// Applies a look to a text.
     pub(crate) fn paint<T: Display>(self, look: Look, text: T) -> Painted<T> {
         let code = match self {
             Self::Plain => None,
@@ -38,7 +38,7 @@ impl Style {
 }
 
 impl Look {
-    /// The parameters of "select graphic rendition" (ECMA-48).
+    /// Returns the parameters of "select graphic rendition" (ECMA-48).
     fn code(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,

@@ -1,28 +1,28 @@
-//! Rows with aligned columns. Every cell is encoded here, so that no text in a table can move the cursor.
+//! Rows with aligned columns. Encodes every cell, so that no text in a table can move the cursor.
 
 use crate::style::{Look, Style};
 use portcullis::text::OneLine;
 
-/// Between two columns.
+/// The space between two columns.
 const GAP: &str = "  ";
 
-/// A column that is cut keeps at least this many characters.
+/// Minimum width of the last column when it is cut, in characters.
 const LAST_COLUMN_MIN: usize = 20;
 
-/// One piece of a row.
+/// A cell of a row.
 pub(crate) struct Cell {
     text: String,
     look: Look,
 }
 
 impl Cell {
-    /// Text of any origin.
+    /// Creates a cell with text of any origin. Encodes the text.
     pub(crate) fn new(look: Look, text: &str) -> Self {
         let look = if text.is_empty() { Look::Plain } else { look };
         Self { text: OneLine(text).to_string(), look }
     }
 
-    /// Text without a look.
+    /// Creates a cell without a look.
     pub(crate) fn plain(text: &str) -> Self {
         Self::new(Look::Plain, text)
     }
@@ -44,17 +44,17 @@ impl Table {
         self.rows.push(cells.into());
     }
 
-    /// Whether there is no row.
+    /// Returns whether the table has no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The rows as lines that begin with `margin`. Where there is a width, the last column is cut to it.
+    /// Renders the rows as lines that start with `margin`. If a width is given, cuts the last column to it.
     pub(crate) fn render(&self, style: Style, margin: &str, width: Option<usize>) -> String {
         self.lines(style, margin, width).map(|line| line + "\n").collect()
     }
 
-    /// The rows, one line each, without line breaks.
+    /// Renders the rows, one line each, without line breaks.
     pub(crate) fn lines(&self, style: Style, margin: &str, width: Option<usize>) -> impl Iterator<Item = String> {
         let widths = self.widths();
         let before: usize = widths.iter().rev().skip(1).map(|width| width + GAP.len()).sum();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_aligned_and_lines_have_no_tail() {
+    fn columns_are_aligned_and_lines_have_no_trailing_spaces() {
         let text = table().render(Style::Plain, " ", None);
         assert_eq!(text, " a    bb  the last column is the one that is cut\n ccc\n");
     }

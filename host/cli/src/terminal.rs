@@ -1,4 +1,4 @@
-//! The three standard streams. The one file that writes to them.
+//! The three standard streams. No other file writes to them.
 
 use crate::environment::Capabilities;
 use crate::exit_code::Exit;
@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// What the streams are connected to.
+/// The standard streams, and whether each is a terminal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
     stdin: bool,
@@ -18,16 +18,16 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Looks at the streams.
+    /// Checks which streams are terminals.
     pub(crate) fn open(capabilities: Capabilities) -> Self {
         let (stdin, stdout) = (io::stdin().is_terminal(), io::stdout().is_terminal());
         Self { stdin, stdout, stderr: io::stderr().is_terminal(), capabilities }
     }
 
-    /// Writes a result. Whoever reads it may stop reading: that is no error, and there is nobody to tell.
+    /// Writes a result to stdout. A closed pipe is not an error: the reader has stopped reading.
     ///
     /// # Errors
-    /// It cannot be written, as on a full disk.
+    /// The result cannot be written, for example because the disk is full.
     pub(crate) fn print(self, text: &str) -> io::Result<()> {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -36,63 +36,63 @@ impl Terminal {
         }
     }
 
-    /// Writes a line for the person. When even that fails, nobody can be told.
+    /// Writes a line to stderr. Ignores errors, because there is nowhere to report them.
     pub(crate) fn note(self, text: impl Display) {
         self.say(&format!("{text}\n"));
     }
 
-    /// Writes to the person, without ending the line.
+    /// Writes to stderr without a line break at the end.
     pub(crate) fn say(self, text: &str) {
         let mut stderr = io::stderr().lock();
         let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     }
 
-    /// Whether a person reads what is said.
+    /// Returns whether stderr is a terminal.
     pub(crate) fn has_reader(self) -> bool {
         self.stderr
     }
 
-    /// Whether a person reads results as they come.
+    /// Returns whether stdout is a terminal.
     pub(crate) fn shows_results(self) -> bool {
         self.stdout
     }
 
-    /// Whether a line can be written over as things go on.
+    /// Returns whether a line on stderr can be overwritten.
     pub(crate) fn can_rewrite(self) -> bool {
         self.stderr && self.capabilities.cursor
     }
 
-    /// Whether somebody is there to be asked.
+    /// Returns whether a user can be prompted.
     pub(crate) fn can_ask(self) -> bool {
         self.stdin && self.stderr
     }
 
-    /// Whether what is typed is read, rather than what another program writes.
+    /// Returns whether stdin is a terminal.
     pub(crate) fn types_input(self) -> bool {
         self.stdin
     }
 
-    /// How results look.
+    /// Returns the style of stdout.
     pub(crate) fn style(self) -> Style {
         style(self.stdout && self.capabilities.colour)
     }
 
-    /// How what is said looks.
+    /// Returns the style of stderr.
     pub(crate) fn note_style(self) -> Style {
         style(self.stderr && self.capabilities.colour)
     }
 
-    /// How many columns results may take; any number where they go elsewhere than to a terminal.
+    /// Returns the columns of stdout, or `None` if it is not a terminal.
     pub(crate) fn width(self) -> Option<usize> {
         if self.stdout { columns(io::stdout()) } else { None }
     }
 
-    /// How many columns what is said may take.
+    /// Returns the columns of stderr, or `None` if it is not a terminal.
     pub(crate) fn note_width(self) -> Option<usize> {
         if self.stderr { columns(io::stderr()) } else { None }
     }
 
-    /// Returns the rows of the terminal that notes are written to.
+    /// Returns the rows of stderr, or `None` if it is not a terminal.
     pub(crate) fn note_height(self) -> Option<usize> {
         if self.stderr { height(io::stderr()) } else { None }
     }
@@ -112,14 +112,14 @@ fn height(stream: impl std::os::fd::AsFd) -> Option<usize> {
     (size.ws_row > 0).then_some(usize::from(size.ws_row))
 }
 
-/// Shows help, the version, or what is wrong with the command line, which may quote what was typed.
+/// Shows help, the version, or an error of the command line. Encodes the text, because it may quote the arguments.
 pub(crate) fn show_usage(error: &clap::Error) -> ExitCode {
     let text = Lines(&error.render().to_string()).to_string();
     let (written, exit) = match error.use_stderr() {
         true => (io::stderr().write_all(text.as_bytes()), Exit::Usage),
         false => (io::stdout().write_all(text.as_bytes()), Exit::Completed),
     };
-    // There is no other stream to say it on.
+    // A write error cannot be reported on any other stream.
     drop(written);
     exit.into()
 }

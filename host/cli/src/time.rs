@@ -1,32 +1,32 @@
-//! Times for people: how long ago, and how far ahead.
+//! Formats times for people, relative to now.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The time at which something is shown, in milliseconds since 1970.
+/// The current time, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Now(i64);
 
 impl Now {
-    /// Looks at the clock.
+    /// Reads the clock.
     pub(crate) fn read() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
 }
 
-/// How long ago.
+/// Formats a time in the past.
 pub(crate) fn ago(at: i64, now: Now) -> String {
     let passed = between(at, now.0);
     if passed < Duration::from_secs(1) { "just now".to_owned() } else { format!("{} ago", span(passed)) }
 }
 
-/// How far ahead.
+/// Formats a time in the future.
 pub(crate) fn ahead(at: i64, now: Now) -> String {
     let left = between(now.0, at);
     if left.is_zero() { "expired".to_owned() } else { format!("in {}", span(left)) }
 }
 
-/// A length of time, in the largest unit of which it has at least two.
+/// Formats a duration in the largest unit of which it has at least two.
 pub(crate) fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_the_unit_that_fits() {
+    fn times_are_formatted_in_the_unit_that_fits() {
         let now = Now(1_000_000_000);
         let rows = [(0, "just now"), (1000, "1 second ago"), (119_999, "119 seconds ago"), (120_000, "2 minutes ago")];
         for (milliseconds, told) in rows {

@@ -1,41 +1,41 @@
-//! Reading answers from the controlling terminal: one line at a time, nothing that was typed before the question.
+//! Reads answers from the controlling terminal, one line at a time. Discards what was typed before the prompt.
 
 use crate::environment;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::time::Duration;
 
-/// The longest answer that is looked at, in bytes: the longest line a terminal hands over.
+/// Maximum length of an answer in bytes, which is the longest line that a terminal delivers.
 const ANSWER_BYTES_MAX: usize = 4096;
 
-/// How often an answer is looked for: at once to a person, and next to nothing to the processor.
+/// How often to poll for an answer. Short enough to seem immediate, and long enough to cost almost no CPU time.
 const LOOK: Duration = Duration::from_millis(40);
 
 /// The controlling terminal, open for reading.
 pub(crate) struct Tty(File);
 
 impl Tty {
-    /// Opens it. It is opened anew, so that not waiting on it changes nothing for the programs that share it.
+    /// Opens the terminal with a new file description, so that its non-blocking mode does not affect other programs.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no controlling terminal.
     pub(crate) fn open() -> io::Result<Self> {
         Ok(Self(environment::open_terminal()?))
     }
 
-    /// Forgets what was typed so far: nobody answers a question before it is asked.
+    /// Discards what was typed so far, because it cannot be an answer to a prompt that was not shown yet.
     ///
     /// # Errors
-    /// The terminal has gone.
+    /// The terminal was closed.
     pub(crate) fn forget_typed(&self) -> io::Result<()> {
         Ok(rustix::termios::tcflush(&self.0, rustix::termios::QueueSelector::IFlush)?)
     }
 
-    /// Waits for a line; `None` is the end of input. No thread waits in the terminal, so that a question that nobody
-    /// answers in time can be dropped.
+    /// Waits for a line; `None` is the end of input. It polls and blocks no thread, so that a request that is not
+    /// answered in time can be dropped.
     ///
     /// # Errors
-    /// The terminal has gone.
+    /// The terminal was closed.
     pub(crate) async fn line(&self) -> io::Result<Option<String>> {
         let mut bytes = [0; ANSWER_BYTES_MAX];
         loop {

@@ -1,4 +1,4 @@
-//! A plugin as `inspect` and `check` show it, whether it comes from the catalog or from a file.
+//! A plugin as `inspect` and `check` show it, from the catalog or from a file.
 
 use crate::plugin_file::PluginFile;
 use crate::policy_lines;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A plugin. Its texts are the author's words.
+/// A plugin. Its texts come from the author and are not encoded.
 #[derive(Debug, Serialize)]
 pub(crate) struct PluginView {
     pub(crate) name: String,
@@ -16,20 +16,20 @@ pub(crate) struct PluginView {
     pub(crate) description: String,
     pub(crate) sha256: String,
     pub(crate) bytes: u64,
-    /// Whether it is the host's own, and no file.
+    /// Whether it is built into the host and has no file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) standard: bool,
-    /// The version of the contract it speaks.
+    /// The version of the contract that it implements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contract: Option<&'static str>,
     pub(crate) imports: Vec<String>,
-    /// Whether it wants a say in whether its calls run.
+    /// Whether it has a reviewer for its calls.
     pub(crate) reviews: bool,
-    /// Whether it computes what its calls would change in files.
+    /// Whether it previews what its calls would change in files.
     pub(crate) previews: bool,
     pub(crate) dependencies: Vec<DependencyView>,
     pub(crate) tools: Vec<ToolView>,
-    /// What a policy would have to say for its tools to run, where it does not.
+    /// The lines that the policy lacks for its tools to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) policy_lines: Option<String>,
 }
@@ -54,13 +54,13 @@ pub(crate) struct ToolView {
     pub(crate) hints: Vec<Hint>,
     pub(crate) schema: Value,
     pub(crate) output_schema: Option<Value>,
-    /// What a call would get, one line each; only where there is a policy to ask.
+    /// The handles that a call would get, one line each. `None` without a policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) handles: Option<Vec<String>>,
 }
 
 impl PluginView {
-    /// A plugin of the catalog, with what the policy grants it.
+    /// Returns the view of a plugin of the catalog, with what the policy grants it.
     pub(crate) fn of_plugin(host: &Host, plugin: &Plugin) -> Self {
         let mut handles: BTreeMap<String, Vec<String>> = host.handles(plugin).into_iter().collect();
         let tools = plugin.tools().map(|tool| {
@@ -100,7 +100,7 @@ impl PluginView {
         }
     }
 
-    /// What a file says of itself.
+    /// Returns the view of a plugin file.
     pub(crate) fn of_manifest(manifest: &Manifest, file: &PluginFile) -> Self {
         let document = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
         let tools = manifest.tools.iter().map(|tool| ToolView {
@@ -139,7 +139,7 @@ impl PluginView {
     }
 }
 
-/// The word for a kind of handle.
+/// Returns the word for a kind of handle.
 pub(crate) fn kind(kind: DependencyKind) -> &'static str {
     match kind {
         DependencyKind::Directory => "directory",
@@ -149,7 +149,7 @@ pub(crate) fn kind(kind: DependencyKind) -> &'static str {
     }
 }
 
-/// The word for a hint.
+/// Returns the word for a hint.
 pub(crate) fn hint(hint: Hint) -> &'static str {
     match hint {
         Hint::ReadOnly => "read-only",
@@ -160,14 +160,14 @@ pub(crate) fn hint(hint: Hint) -> &'static str {
     }
 }
 
-/// Permissions in words, of which there may be none.
+/// Returns the permissions as text, or `none`.
 pub(crate) fn permissions(permissions: Permissions) -> String {
     if permissions.is_empty() { "none".to_owned() } else { permissions.to_string() }
 }
 
-/// A number of bytes for a person.
+/// Formats a number of bytes for people.
 pub(crate) fn size(bytes: u64) -> String {
-    // A size is read, not reckoned with: the precision of a float is plenty.
+    // The size is only displayed, so the precision of a float is enough.
     let scaled = |unit: u32| bytes as f64 / f64::from(1_u32 << unit);
     match bytes {
         0..=1023 => format!("{bytes} bytes"),
@@ -176,7 +176,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// Lower-case hexadecimal.
+/// Formats a hash as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8; 32]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! C and C++: the sources beside the project's own, with the SDK's, by the compiler that comes with Zig.
+//! C and C++: compiles the project's and the SDK's sources with Zig's compiler.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use super::zig::{Compiler, files};
 use crate::language::Language;
 use crate::project::Project;
 
-/// C as the SDK and its authors write it, with what POSIX has. The compiler tells of no warning where there is no
-/// error, so those that are always faults are errors.
+/// Flags for C with GNU and POSIX extensions. The compiler's output is shown only after an error, so warnings that
+/// always mean a fault are errors.
 const C_FLAGS: [&str; 4] = ["-std=gnu23", "-Wall", "-Werror=format", "-Werror=return-type"];
-/// C++ without exceptions, which the compiler's library has none of for WASI. It leaves out `std::filesystem` and file
-/// streams for WASI too, although the C library has what they need: they are switched on.
+/// Flags for C++ without exceptions, which the C++ library does not support on WASI. It also disables `std::filesystem`
+/// and file streams on WASI, although the C library has what they need, so these flags enable them.
 const CPP_FLAGS: [&str; 7] = [
     "-std=gnu++23",
     "-fno-exceptions",
@@ -22,7 +22,7 @@ const CPP_FLAGS: [&str; 7] = [
     "-U_LIBCPP_HAS_FILESYSTEM",
     "-D_LIBCPP_HAS_FILESYSTEM=1",
 ];
-/// The same for the library's own sources of them. WASI has no `copy_file_range`, which goes by that name.
+/// Flags for the library's own sources of these. Without musl it does not use `copy_file_range`, which WASI lacks.
 const FILESYSTEM_FLAGS: [&str; 7] = [
     "-std=c++23",
     "-fno-exceptions",
@@ -32,16 +32,16 @@ const FILESYSTEM_FLAGS: [&str; 7] = [
     "-U_LIBCPP_HAS_MUSL_LIBC",
     "-D_LIBCPP_HAS_MUSL_LIBC=0",
 ];
-/// What makes yyjson small: a function is there once, and JSON is what the standard says it is.
+/// Flags that make yyjson small: no inlining, and no support for non-standard JSON.
 const JSON_FLAGS: [&str; 3] = ["-std=c23", "-Dyyjson_inline=inline", "-DYYJSON_DISABLE_NON_STANDARD=1"];
 
-/// Builds a project: every source in the folder of the one that plugin.toml names.
+/// Builds a project with all sources in the folder of its main source file.
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     let source = &project.source;
     ensure!(source.is_file(), "there is no {}: `source` in plugin.toml names the main file", source.display());
-    let folder = source.parent().context("the source is in no folder")?;
+    let folder = source.parent().context("the source has no folder")?;
     let sdk = &project.sdk;
-    ensure!(sdk.join("include/portcullis.h").is_file(), "{} holds no SDK for C", sdk.display());
+    ensure!(sdk.join("include/portcullis.h").is_file(), "{} contains no SDK for C", sdk.display());
 
     let mut compiler = Compiler::new(project)?;
     for headers in ["include", "generated", "yyjson"] {

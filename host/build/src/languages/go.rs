@@ -1,4 +1,4 @@
-//! Go: its own compiler makes a core module of the first preview of WASI, and an adapter makes that a component.
+//! Go: its compiler builds a core module for WASI preview 1, which is then encoded as a component with an adapter.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,10 +13,10 @@ use crate::{cache, component, process};
 
 const TOOLCHAIN: Requirements = Requirements { name: "go", text: include_str!("../../toolchains/go/requirements.txt") };
 
-/// No table of symbols. The SDK takes memory from the runtime's own function for it, which the linker would refuse.
+/// Strips symbols. The SDK links to the runtime's allocation function, which the linker refuses by default.
 const LINKER_FLAGS: &str = "-s -w -buildid= -checklinkname=0";
 
-/// The host speaks HTTP, and a component needs no second version of it.
+/// Omits HTTP/2: the host sends the requests.
 const TAGS: &str = "nethttpomithttp2";
 
 /// Variables that would change what is built.
@@ -41,14 +41,14 @@ fn compile(toolchain: &Path, folder: &Path, module: &Path) -> Result<()> {
     go.env("GOOS", "wasip1").env("GOARCH", "wasm").env("CGO_ENABLED", "0");
     go.env("GOENV", "off").env("GOTOOLCHAIN", "local").env("GOWORK", "off");
     go.env("GOCACHE", cache::folder("go")?);
-    // A build asks no network for modules unless the person who runs it says which.
+    // A build does not fetch modules from the network unless the user sets a proxy.
     go.env("GOPROXY", env::var_os("GOPROXY").unwrap_or_else(|| OsString::from("off")));
     let program = process::quote(&program.display().to_string());
     process::run_tool(
         &mut go,
         &format!(
-            "correct what the compiler names; a module of others comes into the project once, where there is a network: \
-             in {}, `{program} get MODULE`, then `{program} mod vendor`",
+            "fix what the compiler reports; to add a module of others, run this once with network access in {}: \
+             `{program} get MODULE`, then `{program} mod vendor`",
             folder.display()
         ),
     )

@@ -1,7 +1,7 @@
 //! TypeScript and JavaScript: bundled by esbuild, run inside the component by QuickJS or by StarlingMonkey.
 //!
-//! TypeScript is checked before it is bundled. The world of a component is made of what its bundle imports, so that a
-//! plugin that reads no file does not import the file system.
+//! The types of TypeScript are checked after bundling. The world of a component consists of what its bundle imports, so
+//! that a plugin that reads no files does not import the file system.
 
 mod runtime;
 
@@ -39,22 +39,22 @@ const QUICKJS: &str = include_str!("../../toolchains/javascript/quickjs.mjs");
 
 const COMPONENTIZE: &str = include_str!("../../toolchains/starlingmonkey/componentize.mjs");
 
-/// The world that the bundling writes.
+/// The world that the bundling script writes.
 const WORLD: &str = "javascript";
 
-/// What stands for the namespace `wasi` while QuickJS is initialised: as in `bundle.mjs`, and of the same length.
+/// The stand-in for the namespace `wasi` while QuickJS is initialised: as in `bundle.mjs`, and of the same length.
 const HIDDEN: &[u8] = b"wazi:";
 const SHOWN: &[u8] = b"wasi:";
 
 /// Builds a project's component into `out`.
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
-    ensure!(project.source.is_file(), "there is no {}: name the source in plugin.toml", project.source.display());
-    ensure!(project.sdk.is_dir(), "there is no SDK in {}: name its folder in plugin.toml", project.sdk.display());
+    ensure!(project.source.is_file(), "there is no {}: set `source` in plugin.toml", project.source.display());
+    ensure!(project.sdk.is_dir(), "there is no SDK in {}: set `sdk` in plugin.toml", project.sdk.display());
     npm::check_node()?;
     let modules = TOOLCHAIN.install()?;
     let work = out.with_extension("work");
     fs::create_dir(&work).with_context(|| format!("cannot create {}", work.display()))?;
-    // What a package or the source itself lacks is said before the types that follow from it.
+    // Bundle first: a missing package is a clearer error than the type errors that follow from it.
     bundle(project, &modules, &work)?;
     if project.language == Language::TypeScript {
         check_types(project, &modules, &work)?;
@@ -65,7 +65,7 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     }
 }
 
-/// Checks the types of the source, by the SDK's settings: a project's own are for its editor.
+/// Checks the types of the source with the SDK's settings. The project's own settings are for editors.
 fn check_types(project: &Project, modules: &Path, work: &Path) -> Result<()> {
     let sdk = project.sdk.join("src");
     let settings = json!({
@@ -86,9 +86,9 @@ fn check_types(project: &Project, modules: &Path, work: &Path) -> Result<()> {
     fs::write(&file, settings.to_string())?;
     let mut tsc = Command::new("node");
     tsc.arg(modules.join("typescript/bin/tsc")).arg("--project").arg(&file).args(["--pretty", "false"]);
-    // What it says of files is relative to here.
+    // The compiler prints paths relative to its working directory.
     tsc.current_dir(&project.root);
-    process::run_tool(&mut tsc, "correct the types above; what the SDK offers is in the README.md of its folder")
+    process::run_tool(&mut tsc, "fix the types above; the README.md in the SDK's folder describes the SDK")
 }
 
 /// Writes `plugin.js`, `plugin.js.map` and `wit` into the working folder.
@@ -107,7 +107,7 @@ fn bundle(project: &Project, modules: &Path, work: &Path) -> Result<()> {
     });
     let mut bundle = script(work, "bundle", BUNDLE, &options)?;
     bundle.current_dir(&project.root);
-    process::run_tool(&mut bundle, "correct what is said above; what the SDK offers is in the README.md of its folder")
+    process::run_tool(&mut bundle, "fix the errors above; the README.md in the SDK's folder describes the SDK")
 }
 
 fn quickjs(project: &Project, modules: &Path, work: &Path, out: &Path) -> Result<()> {
@@ -127,10 +127,10 @@ fn quickjs(project: &Project, modules: &Path, work: &Path, out: &Path) -> Result
     fs::write(out, component).with_context(|| format!("cannot write {}", out.display()))
 }
 
-/// What to do when a source fails while it is initialised.
-const AT_BUILD: &str = "correct what is said above: the top level of the source runs while the component is built";
+/// The remedy if a source fails while it is initialised.
+const AT_BUILD: &str = "fix the error above: the top level of the source runs while the component is built";
 
-/// The runtime without its own imports, from the cache or out of the package that carries it.
+/// Returns the path of the runtime without its own imports, from the cache or extracted from its package.
 fn quickjs_runtime(modules: &Path) -> Result<PathBuf> {
     let key = format!("quickjs-{}", &cache::digest(include_bytes!("javascript/runtime.rs"))[..16]);
     let folder = cache::entry(&cache::folder("toolchains")?, &key, |folder| {
@@ -141,7 +141,7 @@ fn quickjs_runtime(modules: &Path) -> Result<PathBuf> {
     Ok(folder.join("runtime.wasm"))
 }
 
-/// The native module that npm chose for this machine.
+/// Returns the native module that npm installed for this platform.
 fn native_module(modules: &Path) -> Result<PathBuf> {
     for package in fs::read_dir(modules.join("@andreiltd"))? {
         for file in fs::read_dir(package?.path())? {
@@ -154,7 +154,7 @@ fn native_module(modules: &Path) -> Result<PathBuf> {
     anyhow::bail!("componentize-qjs has no native module for this machine")
 }
 
-/// Puts the name of the namespace back, everywhere: the lengths of the names stay as they are.
+/// Restores the name of the namespace everywhere. Both names have the same length, so no other bytes change.
 fn show_namespace(component: &mut [u8]) {
     let mut start = 0;
     while let Some(found) = component[start..].windows(HIDDEN.len()).position(|bytes| bytes == HIDDEN) {
@@ -176,7 +176,7 @@ fn starlingmonkey(project: &Project, work: &Path, out: &Path) -> Result<()> {
     process::run_tool(&mut script(work, "componentize", COMPONENTIZE, &options)?, AT_BUILD)
 }
 
-/// One of the scripts of this program, with what it imports and its options in files beside it.
+/// Writes a script with its imports and its options into the working folder, and returns the command that runs it.
 fn script(work: &Path, name: &str, source: &str, options: &Value) -> Result<Command> {
     let (program, settings) = (work.join(name).with_extension("mjs"), work.join(name).with_extension("json"));
     fs::write(work.join("explain.mjs"), EXPLAIN)?;
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_namespace_is_shown_wherever_it_was_hidden() {
+    fn the_namespace_is_restored_everywhere() {
         let mut bytes = b"wazi:io wazi wazi:cli \xffwazi:".to_vec();
         show_namespace(&mut bytes);
         assert_eq!(bytes, b"wasi:io wazi wasi:cli \xffwasi:");

@@ -1,4 +1,4 @@
-//! One file for each language: how its toolchain is had, and how it makes a component.
+//! One file per language: installs its toolchain and builds the component.
 
 mod c;
 mod go;

@@ -1,7 +1,7 @@
-//! Python: CPython in a component, by componentize-py.
+//! Python: CPython in a component, built with componentize-py.
 //!
-//! It runs the author's module in a sandbox of its own while it builds, and keeps the memory as it is then. A folder
-//! that the module comes from is a folder the module can read and write meanwhile, so it gets copies, of packages too.
+//! During the build, componentize-py runs the author's module in its own sandbox and takes a snapshot of the memory.
+//! The module can read and write the folders that modules come from, so it gets copies of them and of its packages.
 
 mod check;
 mod modules;
@@ -20,31 +20,31 @@ use crate::{cache, process, project_file};
 const TOOLCHAIN: Requirements =
     Requirements { name: "python", text: include_str!("../../toolchains/python/requirements.txt") };
 
-/// The SDK's own module, below the folder of the SDK.
+/// The SDK's Python package in the SDK's folder.
 const LIBRARY: &str = "portcullis";
-/// The component in its cache entry.
+/// The file name of the component in its cache entry.
 const COMPONENT: &str = "component.wasm";
-/// Hexadecimal digits of a digest that tell inputs apart.
+/// Hexadecimal digits of a digest that distinguish inputs.
 const KEY_DIGITS: usize = 16;
 /// The module that componentize-py is given: it exports what the author's module declares.
 const ENTRY: &str = "portcullis_entry";
-/// Which of the folders that modules come from is the author's.
+/// The index of the author's folder among the folders of modules.
 const AUTHORS: usize = 1;
-/// What the author's own packages are named in.
+/// The file that lists the packages of the project.
 const PACKAGES_FILE: &str = "requirements.txt";
-/// A component's Python, for which packages are chosen.
+/// The Python version in a component, for which packages are selected.
 const PYTHON_VERSION: &str = "3.14";
-/// Folders of a project that hold no modules of the plugin; deeper down, they are the author's own.
+/// Folders at the top of a project that contain no modules of the plugin. Deeper down they are the author's own.
 const NO_MODULES_AT_TOP: [&str; 2] = ["plugins", "tests"];
-/// The most projects whose components are kept, of 20 to 40 MB each: more than a person works on in one week.
+/// Maximum number of projects whose components are cached, with 20 to 40 MB each.
 const KEPT_PROJECTS_MAX: usize = 12;
-/// Where componentize-py looks for packages below what it takes for the person's own Python: an empty folder.
+/// The folder of packages in a virtual environment. Here it is empty, so that the user's own packages are not used.
 const SITE_PACKAGES: &str = "lib/site-packages";
-/// What a line of [`PACKAGES_FILE`] holds that means something else in each folder, or that no name of a package has.
+/// Parts of a line in [`PACKAGES_FILE`] that refer to a file or a folder, and that no package name contains.
 const NO_NAME: [&str; 5] = ["/", "file:", ".whl", ".zip", ".tar"];
 
-const REMEDY: &str = "The lines above are Python's own, from running the module while it was built; `/1` is the \
-                      project, `/2` the SDK, `/3` its packages. A package that is missing comes in by a line in \
+const REMEDY: &str = "The lines above are the output of Python, which ran the module during the build; `/1` is the \
+                      project, `/2` the SDK, `/3` its packages. To add a missing package, add a line to \
                       `requirements.txt`.";
 
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
@@ -57,7 +57,7 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The component of these inputs. Building takes seconds, so the last one of each project is kept.
+/// Returns the component of these inputs. Building takes seconds, so the last component of each project is cached.
 fn kept(root: &Path, inputs: &str, make: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
     let project = cache::digest(root.as_os_str().as_encoded_bytes());
     let components = cache::folder("python-components")?;
@@ -66,7 +66,7 @@ fn kept(root: &Path, inputs: &str, make: impl FnOnce(&Path) -> Result<()>) -> Re
     for other in fs::read_dir(&folder)? {
         let other = other?.path();
         if other.is_dir() && other != entry {
-            // Another build of the project may be at work in it, or have removed it.
+            // Another build of the project may be using it, or have removed it.
             let _ = fs::remove_dir_all(other);
         }
     }
@@ -75,31 +75,31 @@ fn kept(root: &Path, inputs: &str, make: impl FnOnce(&Path) -> Result<()>) -> Re
     Ok(entry.join(COMPONENT))
 }
 
-/// What a component is made of, besides the toolchain.
+/// The inputs of a component, besides the toolchain.
 struct Inputs {
-    /// The folders that modules come from, in the order of the folders `/0`, `/1` and so on that they run with: all
-    /// were made for this build.
+    /// The folders of modules, in the order of the folders `/0`, `/1` and so on in the sandbox. All of them were
+    /// created for this build.
     modules: Vec<PathBuf>,
-    /// The packages that the project asks for, in the cache. They come after the modules, as a copy.
+    /// The folder of the project's packages in the cache. The build gets a copy of it, after the modules.
     packages: Option<PathBuf>,
     wit: PathBuf,
     world: &'static str,
-    /// The folder of this build.
+    /// The working folder of this build.
     work: PathBuf,
 }
 
 impl Inputs {
-    /// Everything but the packages, which may have to be fetched.
+    /// Collects all inputs except the packages, which may have to be fetched.
     fn gather(project: &Project, work: &Path) -> Result<Inputs> {
         let (entry, modules, sdk) = (work.join("entry"), work.join("modules"), work.join("sdk"));
         fs::create_dir_all(&entry)?;
         fs::write(entry.join(ENTRY).with_extension("py"), entry_module(&project.source)?)?;
         let mut but = vec![project.sdk.clone()];
         but.extend(NO_MODULES_AT_TOP.map(|name| project.root.join(name)));
-        let source = project.source.parent().context("the source is in no folder")?;
+        let source = project.source.parent().context("the source has no folder")?;
         Modules::of(&project.root, &but)?.copy(source, &modules)?;
         let library = project.sdk.join(LIBRARY);
-        ensure!(library.is_dir(), "{} holds no SDK for Python: it has no folder {LIBRARY}", project.sdk.display());
+        ensure!(library.is_dir(), "{} contains no SDK for Python: it has no folder {LIBRARY}", project.sdk.display());
         Modules::of(&project.sdk, &[])?.copy(&library, &sdk.join(LIBRARY))?;
         let (contract, wit) = (project.sdk.join("wit"), work.join("wit"));
         Modules::of(&contract, &[])?.copy(&contract, &wit)?;
@@ -112,22 +112,22 @@ impl Inputs {
         })
     }
 
-    /// Says what is wrong with the author's modules as far as a parser sees it.
+    /// Checks the author's modules, as far as a parser can.
     fn check(&self, project: &Project) -> Result<()> {
-        let folder = project.source.parent().context("the source is in no folder")?;
-        let file = project.source.file_name().context("the source names no file")?;
+        let folder = project.source.parent().context("the source has no folder")?;
+        let file = project.source.file_name().context("the source has no file name")?;
         let prefix = folder.strip_prefix(&project.root).unwrap_or(Path::new(""));
         check::check(&self.modules[AUTHORS], Path::new(file), prefix, PYTHON_VERSION)
             .map_err(|found| anyhow!("`{}` does not build:\n{found}", project.name))
     }
 
-    /// Changes whenever the component would.
+    /// Returns a digest that changes whenever the component would.
     fn digest(&self) -> Result<String> {
         let mut parts = vec![TOOLCHAIN.text.to_owned(), self.world.to_owned()];
         for folder in self.modules.iter().chain([&self.wit]) {
             parts.push(cache::digest_of(folder, &[])?);
         }
-        // Packages are in a folder that is named by what it was installed from.
+        // The name of the packages' folder is a digest of its requirements.
         parts.extend(self.packages.iter().map(|folder| folder.display().to_string()));
         Ok(cache::digest(parts.join("\0").as_bytes())[..KEY_DIGITS].to_owned())
     }
@@ -136,7 +136,7 @@ impl Inputs {
         process::run_tool(&mut self.command(tools, out)?, REMEDY)
     }
 
-    /// What makes the component. Each folder that it lets the module write to is one of this build.
+    /// Returns the command that builds the component. The module can write only to folders of this build.
     fn command(&self, tools: &Path, out: &Path) -> Result<Command> {
         let mut command = Command::new("python3");
         command.args(["-P", "-c", "from componentize_py import script; script()", "--quiet"]);
@@ -146,27 +146,27 @@ impl Inputs {
         }
         if let Some(packages) = &self.packages {
             let copy = self.work.join("packages");
-            // Not links: a module that writes to one of these would write to what other projects are built with.
+            // A copy and not a link: otherwise the module could change packages that other projects use.
             Modules::all_of(packages)?.copy(packages, &copy)?;
             command.arg("--python-path").arg(copy);
         }
-        // Otherwise it gives the module the packages of the person's own Python, to read and to write.
+        // Without this, the module could read and write the packages of the user's own Python.
         let environment = self.work.join("environment");
         fs::create_dir_all(environment.join(SITE_PACKAGES))?;
         command.arg("--output").arg(out).env("PYTHONPATH", tools).env("VIRTUAL_ENV", environment);
-        // Otherwise its own stack stands below Python's.
+        // Without this, componentize-py prints its own backtrace after Python's.
         command.env("RUST_BACKTRACE", "0").env_remove("RUST_LIB_BACKTRACE");
         Ok(command)
     }
 }
 
-/// The module that the build begins with.
+/// Returns the source of the entry module.
 fn entry_module(source: &Path) -> Result<String> {
     let name = source.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(char::is_numeric);
     ensure!(
         is_name && !name.is_empty() && source.extension().is_some_and(|extension| extension == "py"),
-        "{} is no module: its name is letters, digits and _, and ends with .py",
+        "{} is not a valid module: use letters, digits and _, and the extension .py",
         source.display()
     );
     ensure!(source.is_file(), "there is no {}", source.display());
@@ -176,14 +176,14 @@ fn entry_module(source: &Path) -> Result<String> {
     ))
 }
 
-/// Whether the author's module has a say in calls: the component then exports that too.
+/// Returns whether the author's module has a reviewer, which the component then exports.
 fn reviews(source: &Path) -> Result<bool> {
     let text = project_file::read_text(source, project_file::SOURCE_BYTES_MAX)
         .with_context(|| format!("cannot read {}", source.display()))?;
     Ok(text.lines().any(|line| line.starts_with('@') && line.trim_end().ends_with(".reviewer")))
 }
 
-/// The folder of the packages that the project asks for, from the cache or through pip.
+/// Returns the folder of the project's packages. Installs them with pip if they are not in the cache.
 fn packages(project: &Project) -> Result<Option<PathBuf>> {
     let file = project.root.join(PACKAGES_FILE);
     if !file.is_file() {
@@ -195,27 +195,27 @@ fn packages(project: &Project) -> Result<Option<PathBuf>> {
     if !named {
         return Ok(None);
     }
-    // What they come to is kept by the text alone.
+    // The cache key is only the text, so its meaning must not depend on other files.
     for line in text.lines() {
-        ensure!(names_package(line), "{}: `{}`: name packages only", file.display(), line.trim().escape_debug());
+        ensure!(names_package(line), "{}: `{}`: use package names only", file.display(), line.trim().escape_debug());
     }
     let key = cache::digest([PYTHON_VERSION, &text].concat().as_bytes());
     cache::entry(&cache::folder("python-packages")?, &key[..KEY_DIGITS], |folder| {
         let mut pip = pip::install_into(folder);
-        // Packages without machine code: what is compiled for this computer does not run in a component.
+        // Only pure Python: machine code for this computer does not run in a component.
         pip.args(["--only-binary", ":all:", "--implementation", "py", "--abi", "none", "--platform", "any"]);
         pip.args(["--python-version", PYTHON_VERSION]).arg("--requirement").arg(&file);
         process::run_tool(
             &mut pip,
-            "Only packages in pure Python work in a component: those with a wheel for `py3-none-any`. Leave the others \
-             out of requirements.txt, or name one that does the same",
+            "Only packages in pure Python work in a component: those with a wheel for `py3-none-any`. Remove the \
+             others from requirements.txt, or replace them",
         )
     })
     .with_context(|| format!("the packages of {} could not be installed", file.display()))
     .map(Some)
 }
 
-/// Whether a line names a package, or the digest of one, or nothing.
+/// Returns whether a line is the name of a package, a digest, or empty.
 fn names_package(line: &str) -> bool {
     let line = line.split_once('#').map_or(line, |(line, _comment)| line).trim();
     if line.starts_with("--hash=") {
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_source_is_a_module() {
+    fn the_source_must_be_a_module() {
         let folder = std::env::temp_dir().join(format!("portcullis-python-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         for name in ["app.py", "my-app.py", "1st.py", "app.txt"] {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_named() {
+    fn only_names_of_packages_are_accepted() {
         for line in ["", "# ./a", "idna", "idna==3.10 \\", "  --hash=sha256:00", "idna[all]>=3; python_version > '3'"] {
             assert!(names_package(line), "{line}");
         }
@@ -265,9 +265,9 @@ mod tests {
         }
     }
 
-    /// The module can write to each folder that modules come from, and what it writes must not outlive the build.
+    /// The module can write to each folder of modules, and what it writes must not outlive the build.
     #[test]
-    fn a_module_is_given_folders_of_its_build_alone() {
+    fn a_module_gets_only_folders_of_its_build() {
         let folder = std::env::temp_dir().join(format!("portcullis-python-given-{}", std::process::id()));
         let (work, packages) = (folder.join("work"), folder.join("packages"));
         cache::empty(&work).unwrap();

@@ -1,4 +1,4 @@
-//! Rust: cargo builds the project's crate for `wasm32-wasip2`, and the linker of that target makes the component.
+//! Rust: cargo builds the project's crate for `wasm32-wasip2`, whose linker creates the component.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -10,51 +10,51 @@ use crate::project::Project;
 use crate::workspace::Workspace;
 use crate::{cache, crates, process, project_file, toolchain};
 
-/// What only one build at a time holds, in a folder that projects share.
+/// The lock file of a target folder that projects share. One build holds it at a time.
 const LOCK: &str = "portcullis.lock";
 
-/// Says which project built last in such a folder.
+/// The file that names the last project that built in such a folder.
 const LAST: &str = "portcullis.last";
 
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     ensure!(
         project.root.join("Cargo.toml").is_file(),
-        "{} holds no Cargo.toml: a project in Rust is a crate",
+        "{} has no Cargo.toml: a project in Rust is a crate",
         project.root.display()
     );
     process::capture(process::cargo().arg("--version"))
-        .context("a project in Rust needs cargo: install Rust 1.95 or newer, by rustup for one")?;
+        .context("a project in Rust needs cargo: install Rust 1.95 or newer, for example with rustup")?;
     let workspace = Workspace::of(&project.root)?;
-    // Nothing is prepared for a crate that cannot become a component: making a toolchain takes minutes.
+    // Check this first, because preparing a toolchain can take minutes.
     crates::component(&workspace, workspace.package_in(&project.root)?)?;
     if workspace.target == project.root.join("target") {
         return build_alone(project, workspace, out);
     }
-    // Where cargo is told to build elsewhere, other workspaces may build there as well.
+    // A target folder outside the workspace may be shared with other workspaces.
     let shared = !workspace.target.starts_with(&workspace.root);
     let _lock = shared.then(|| only_one(project, &workspace)).transpose()?;
     build_in(project, &workspace, &workspace.root, out)
 }
 
-/// Builds a crate that stands alone. Its dependencies are compiled once for all such crates of this user, in a folder
-/// of the cache, so that a second project is ready in seconds and nothing is left in the first.
+/// Builds a standalone crate. All such crates of this user share a target folder in the cache. Dependencies are
+/// compiled once, so that a second project is ready in seconds, and the project's own folder stays clean.
 fn build_alone(project: &Project, mut workspace: Workspace, out: &Path) -> Result<()> {
     workspace.target = cache::folder("rust")?;
     let _lock = only_one(project, &workspace)?;
-    // Its own folder would be another flag of the compiler for each project, and nothing would be shared.
+    // The project's own folder would be a different compiler flag for each project, and cargo would share nothing.
     let home = std::env::home_dir().unwrap_or_else(|| project.root.clone());
     build_in(project, &workspace, &home, out)
 }
 
-/// Waits for other builds in a folder that projects share, and takes away what one of them may have left.
+/// Waits for other builds in a shared target folder, and removes what one of them may have left.
 fn only_one(project: &Project, workspace: &Workspace) -> Result<File> {
     let lock = cache::hold(
         &workspace.target,
         LOCK,
-        &format!("{}: another build is at work in it", workspace.target.display()),
+        &format!("{}: another build is using it", workspace.target.display()),
     )?;
     forget_others(workspace)?;
-    // Cargo names a component after its crate alone, and takes that of another project with this name for its own.
+    // Cargo names a component after its crate only, and would reuse that of another project with the same name.
     let stale = crates::intermediate(workspace, workspace.package_in(&project.root)?)?;
     match fs::remove_file(&stale) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -64,8 +64,8 @@ fn only_one(project: &Project, workspace: &Workspace) -> Result<File> {
     }
 }
 
-/// Takes away what another project's own crates were compiled to. Cargo knows a crate in a folder by its name, its path
-/// below the workspace and the time of its files: another project's of the same name passes for this one's.
+/// Removes the compiled local crates of another project. Cargo identifies a local crate by its name, its path in the
+/// workspace and the times of its files, so it could confuse crates of two projects.
 fn forget_others(workspace: &Workspace) -> Result<()> {
     let last = workspace.target.join(LAST);
     let root = workspace.root.as_os_str().as_encoded_bytes();
@@ -80,12 +80,12 @@ fn build_in(project: &Project, workspace: &Workspace, hidden: &Path, out: &Path)
     let package = workspace.package_in(&project.root)?;
     let toolchain = toolchain::prepare(&workspace.root)?;
     crates::build(workspace, &toolchain, hidden, &[package]).map_err(|error| {
-        let words = format!("`{}` does not build: cargo's words are above", project.name);
-        // The command itself is long, and no person's.
+        let words = format!("`{}` does not build: see cargo's output above", project.name);
+        // The command is long, and the user did not write it.
         if process::shows_commands() { error.context(words) } else { anyhow!(words) }
     })?;
     let built = crates::component(workspace, package)?;
     project_file::copy(&built, out, project_file::MODULE_BYTES_MAX)
-        .with_context(|| format!("cargo left no {}", built.display()))?;
+        .with_context(|| format!("cargo did not create {}", built.display()))?;
     Ok(())
 }

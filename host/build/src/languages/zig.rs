@@ -1,4 +1,4 @@
-//! Zig: its compiler makes a core module, with the C library below the SDK. The same compiler serves C and C++.
+//! Zig: builds a core module with Zig's compiler, which also compiles C and C++. The SDK is based on the one for C.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,20 +13,20 @@ use crate::{cache, component, process};
 const TOOLCHAIN: Requirements =
     Requirements { name: "zig", text: include_str!("../../toolchains/zig/requirements.txt") };
 
-/// The stack of a guest, in bytes. It lies below all data, so that running out of it ends the guest and spoils nothing.
-/// It holds the buffers that C and Zig code likes to have there; pages that nobody touches cost nothing.
+/// The stack size of a guest, in bytes. The stack is below all data, so an overflow traps and corrupts nothing. C and
+/// Zig code often has large buffers on the stack; pages that are not touched cost nothing.
 const STACK_BYTES: &str = "262144";
-/// The language of the SDK's own C.
+/// Flags for the C sources of the SDK.
 const C_FLAGS: [&str; 1] = ["-std=c23"];
-/// The file of the C library that reads arguments by yyjson, which a plugin in Zig does by the standard library.
+/// The file of the C SDK that parses arguments with yyjson. Plugins in Zig use Zig's standard library instead.
 const ARGUMENTS_IN_C: &str = "arguments.c";
-const REMEDY: &str = "The lines above are the compiler's own.";
+const REMEDY: &str = "The lines above are the compiler's output.";
 
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     let source = &project.source;
     ensure!(source.is_file(), "there is no {}: `source` in plugin.toml names the file with `plugin`", source.display());
     let library = project.sdk.join("src");
-    ensure!(library.join("main.zig").is_file(), "{} holds no SDK for Zig", project.sdk.display());
+    ensure!(library.join("main.zig").is_file(), "{} contains no SDK for Zig", project.sdk.display());
 
     let mut compiler = Compiler::new(project)?;
     compiler.include(&project.sdk.join("c/include")).include(&project.sdk.join("c/generated"));
@@ -48,11 +48,11 @@ pub(super) struct Compiler {
 }
 
 impl Compiler {
-    /// The compiler, from the cache or through pip, as every guest wants it.
+    /// Returns a compiler with the options of every guest. Installs it with pip if it is not in the cache.
     pub(super) fn new(project: &Project) -> Result<Self> {
         let home = TOOLCHAIN.install()?.join("ziglang");
         let mut command = Command::new(home.join("zig"));
-        // What it has compiled once, such as the C library, is there for all projects of this user.
+        // All projects of this user share compiled code, such as the C library.
         let compiled = cache::folder("zig")?;
         command.env("ZIG_GLOBAL_CACHE_DIR", &compiled).env("ZIG_LOCAL_CACHE_DIR", &compiled);
         command.current_dir(&project.root).arg("build-exe");
@@ -61,7 +61,7 @@ impl Compiler {
         Ok(Self { home, command })
     }
 
-    /// A folder of the sources that come with the compiler.
+    /// Returns a folder of the compiler's own sources.
     pub(super) fn library(&self, folder: &str) -> PathBuf {
         self.home.join("lib").join(folder)
     }
@@ -72,7 +72,7 @@ impl Compiler {
         self
     }
 
-    /// Adds a folder that headers are looked for in.
+    /// Adds a folder of headers.
     pub(super) fn include(&mut self, folder: &Path) -> &mut Self {
         self.command.arg("-I").arg(folder);
         self
@@ -84,7 +84,7 @@ impl Compiler {
         self
     }
 
-    /// Adds a module of Zig. Its dependencies come before it.
+    /// Adds a Zig module. Its dependencies must have been added before.
     fn module(&mut self, name: &str, root: &Path) -> &mut Self {
         let mut argument = std::ffi::OsString::from(format!("-M{name}="));
         argument.push(root);
@@ -92,7 +92,7 @@ impl Compiler {
         self
     }
 
-    /// Compiles, and encodes what comes of it as a component.
+    /// Compiles the sources, and encodes the core module as a component.
     pub(super) fn make(mut self, project: &Project, out: &Path) -> Result<()> {
         let core = out.with_extension("core");
         let mut emit = std::ffi::OsString::from("-femit-bin=");
@@ -103,7 +103,7 @@ impl Compiler {
     }
 }
 
-/// The files of a folder with one of these endings, sorted.
+/// Returns the files of a folder with one of these extensions, sorted.
 pub(super) fn files(folder: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("there is no folder {}", folder.display()))? {

@@ -1,5 +1,5 @@
-//! A private apt: Debian's packages, downloaded and unpacked without root and without touching the machine's own
-//! apt. The mirror is the one that the machine's apt is configured for.
+//! A private apt: downloads and unpacks Debian packages without root and without changing the machine's own apt. Uses
+//! the mirror that the machine's apt is configured for.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,9 +9,9 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::process;
 
-/// What signs Debian's suites; every package is verified against it.
+/// The keys that sign Debian's suites. Every package is verified with them.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
-/// Names a Debian mirror where the machine's apt has none (Ubuntu, for one).
+/// Names a Debian mirror if the machine's apt has none, for example on Ubuntu.
 const MIRROR_VARIABLE: &str = "PORTCULLIS_DEBIAN_MIRROR";
 
 /// A suite and the archive that holds it, by the last folder of its address.
@@ -31,7 +31,7 @@ pub(super) const fn security(name: &'static str) -> Suite {
     Suite { archive: "debian-security", name }
 }
 
-/// An apt whose whole state is one folder.
+/// An apt that keeps all of its state in one folder.
 pub(super) struct Apt {
     folder: PathBuf,
 }
@@ -53,7 +53,7 @@ impl Apt {
         Ok(apt)
     }
 
-    /// Every version of a package, the newest first.
+    /// Returns every version of a package, the newest first.
     pub(super) fn versions(&self, package: &str) -> Result<Vec<String>> {
         Ok(versions(&process::capture(self.command("apt-cache").args(["madison", package]))?))
     }
@@ -82,7 +82,7 @@ impl Apt {
         for option in [
             "Dir::Etc::sourceparts=/dev/null",
             "Dir::State::status=/dev/null",
-            // Without root there is no other user to change to, and no lock of the machine's to take.
+            // Without root, apt can neither switch to its own user nor take the machine's lock.
             "APT::Sandbox::User=",
             "Debug::NoLocking=1",
             "Acquire::Languages=none",
@@ -103,13 +103,13 @@ pub(super) fn unpack(package: &Path, directory: &Path, pattern: &str) -> Result<
     process::pipe(Command::new("dpkg-deb").arg("--fsys-tarfile").arg(package), &mut tar)
 }
 
-/// The address under which the machine's apt finds Debian's archives, with a slash at its end.
+/// Returns the parent address of Debian's archives in the machine's apt configuration, with a trailing slash.
 fn mirror() -> Result<String> {
     if let Ok(mirror) = env::var(MIRROR_VARIABLE) {
         return Ok(format!("{}/", mirror.trim_end_matches('/')));
     }
     let targets = process::capture(Command::new("apt-get").args(["indextargets", "--format", "$(REPO_URI)"]))
-        .context("this is no Debian: install the target with rustup, or work on a Debian machine")?;
+        .context("this is not a Debian system: install the target with rustup, or use a Debian machine")?;
     archives_root(&targets).map(str::to_owned).with_context(|| {
         format!(
             "the machine's apt names no Debian mirror: set {MIRROR_VARIABLE} to the address above its `debian` folder"
@@ -117,7 +117,7 @@ fn mirror() -> Result<String> {
     })
 }
 
-/// From a list of repository addresses, the parent of the one that ends in `debian`.
+/// Finds the repository address that ends in `debian`, and returns its parent.
 fn archives_root(addresses: &str) -> Option<&str> {
     addresses
         .lines()
@@ -125,7 +125,7 @@ fn archives_root(addresses: &str) -> Option<&str> {
         .filter(|a| a.ends_with('/'))
 }
 
-/// The second column of `apt-cache madison`.
+/// Returns the second column of `apt-cache madison`.
 fn versions(madison: &str) -> Vec<String> {
     madison.lines().filter_map(|line| Some(line.split('|').nth(1)?.trim().to_owned())).collect()
 }

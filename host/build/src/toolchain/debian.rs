@@ -1,4 +1,4 @@
-//! The long way: the standard library for the guest target, built from Debian's source packages.
+//! Builds the standard library for the guest target from Debian's source packages, which takes minutes.
 //!
 //! Debian has the library's sources (`rust-src`), a C library for the target (`wasi-libc`) and, in its stable
 //! releases, a compiler that browsers are built with (`rustc-web`). The linker comes with the installed toolchain.
@@ -15,14 +15,14 @@ use super::library::{Recipe, script};
 use super::{Installed, TARGET, say};
 use crate::process;
 
-/// In a cache entry: libraries for the installed compiler.
+/// The folder in a cache entry with libraries for the installed compiler.
 pub(super) const SYSROOT: &str = "sysroot";
-/// In a cache entry: a compiler with its libraries.
+/// The folder in a cache entry with a compiler and its libraries.
 pub(super) const COMPILER: &str = "compiler";
 
-/// Where the sources of released compilers are.
+/// The suites with the sources of released compilers.
 const SOURCE_SUITES: [Suite; 2] = [apt::suite("trixie-backports"), apt::suite("trixie")];
-/// Where the compiler for the web is, built for the oldest Debian it runs on.
+/// The suites with the compiler for the web, built for the oldest supported Debian.
 const WEB_SUITES: [Suite; 4] = [
     apt::suite("trixie-backports"),
     apt::suite("bookworm-backports"),
@@ -31,10 +31,10 @@ const WEB_SUITES: [Suite; 4] = [
 ];
 /// Versions built for Debian 12 run on 12 and later; those for 13 need a newer C library.
 const WEB_MARK: &str = "~deb12";
-/// The first libc of which the standard library links; one of 2026 or later also links `std::thread::spawn`.
+/// The oldest libc that the standard library links with. `std::thread::spawn` links only with one of 2026 or later.
 const OLDEST_LIBC: u32 = 20_240_101;
 
-/// The installed compiler builds its own library from the sources of its very version.
+/// Builds the library with the installed compiler, from the sources of exactly its version.
 pub(super) fn same_compiler(installed: &Installed, entry: &Path) -> Result<()> {
     let release = installed.field("release")?;
     say("reading Debian's package indexes");
@@ -58,7 +58,7 @@ pub(super) fn same_compiler(installed: &Installed, entry: &Path) -> Result<()> {
     Ok(fs::remove_dir_all(work)?)
 }
 
-/// Debian's compiler for the web and the sources of its version, which always come as a pair.
+/// Builds the library with Debian's compiler for the web, whose sources always have the same version.
 pub(super) fn web_compiler(installed: &Installed, entry: &Path) -> Result<()> {
     say("reading Debian's package indexes");
     let work = entry.join("work");
@@ -82,13 +82,13 @@ pub(super) fn web_compiler(installed: &Installed, entry: &Path) -> Result<()> {
     Ok(fs::remove_dir_all(work)?)
 }
 
-/// Puts the digest of a library into its folder's name. Cargo does not look into a library's folder, but it builds
-/// everything again when the folder's name, which it is given as a flag, has changed.
+/// Adds the digest of a library to its folder's name. Cargo does not look into a library's folder, but it rebuilds
+/// everything when the folder's name changes, because the name is in a compiler flag.
 fn stamp(folder: &Path, digest: &str) -> Result<()> {
     Ok(fs::rename(folder, format!("{}-{}", folder.display(), &digest[..16]))?)
 }
 
-/// The stamped folder of this kind in a cache entry.
+/// Returns the stamped folder of this kind in a cache entry.
 pub(super) fn stamped(entry: &Path, kind: &str) -> Result<PathBuf> {
     let named = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -111,11 +111,11 @@ fn unpack_web(apt: &Apt, version: &str, compiler: &Path) -> Result<()> {
     for package in [host_package, llvm_package, rustc, links] {
         process::run(Command::new("dpkg-deb").arg("-x").arg(package).arg(compiler))?;
     }
-    // Documentation: nothing that a compiler reads.
+    // Remove the documentation, which the compiler does not need.
     Ok(fs::remove_dir_all(compiler.join("usr/share"))?)
 }
 
-/// Scripts that start the compiler with its own LLVM, wherever its folder is; returns the compiler's.
+/// Writes scripts that start the compiler with its own LLVM, independent of its folder. Returns the script of `rustc`.
 fn write_stand_ins(compiler: &Path, host: &str) -> Result<PathBuf> {
     let architecture = host.split('-').next().unwrap_or(host);
     let folder = compiler.join("bin");
@@ -131,15 +131,15 @@ fn write_stand_ins(compiler: &Path, host: &str) -> Result<PathBuf> {
     Ok(folder.join("rustc"))
 }
 
-/// Downloads a source package of the compiler; returns the folder that holds `library/`.
+/// Downloads a source package of the compiler. Returns the folder that contains `library/`.
 fn sources(apt: &Apt, package: &str, version: &str, work: &Path) -> Result<PathBuf> {
     let unpacked = work.join("sources");
     apt::unpack(&apt.download(package, version)?, &unpacked, "./usr/src/rustc-*/library/*")?;
     let mut folders = fs::read_dir(unpacked.join("usr/src"))?;
-    Ok(folders.next().with_context(|| format!("{package} {version} holds no sources"))??.path())
+    Ok(folders.next().with_context(|| format!("{package} {version} contains no sources"))??.path())
 }
 
-/// Downloads the newest C library for the target; returns the folder of its objects.
+/// Downloads the newest C library for the target. Returns the folder of its objects.
 fn libc(apt: &Apt, work: &Path) -> Result<PathBuf> {
     let versions = apt.versions("wasi-libc")?;
     let newest = versions.into_iter().filter_map(|version| Some((libc_date(&version)?, version))).max();
@@ -151,18 +151,18 @@ fn libc(apt: &Apt, work: &Path) -> Result<PathBuf> {
     Ok(work.join("libc/usr/lib").join(TARGET))
 }
 
-/// The newest version of a package that runs on every Debian that this recipe knows.
+/// Returns the newest version of a package that runs on every Debian that this recipe supports.
 fn marked(apt: &Apt, package: &str) -> Result<String> {
     let found = apt.versions(package)?.into_iter().find(|version| version.contains(WEB_MARK));
     found.with_context(|| format!("no {package} for Debian 12 in the indexes that could be read: check the network"))
 }
 
-/// The date in a version such as `0.0~git20260129.9e35c0e-1`.
+/// Returns the date in a version such as `0.0~git20260129.9e35c0e-1`.
 fn libc_date(version: &str) -> Option<u32> {
     version.strip_prefix("0.0~git")?.get(..8)?.parse().ok()
 }
 
-/// The LLVM that a `Depends` line names.
+/// Returns the LLVM package that a `Depends` line names.
 fn llvm_package(depends: &str) -> Option<&str> {
     depends.split([',', ' ', '(', '|']).find(|word| {
         word.strip_prefix("libllvm")

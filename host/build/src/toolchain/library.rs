@@ -9,26 +9,26 @@ use anyhow::{Context as _, Result};
 use super::TARGET;
 use crate::{cache, process};
 
-/// An empty crate, so that cargo has something to build the library for.
+/// The manifest of an empty crate, for which cargo builds the library.
 const MANIFEST: &str = "[package]\nname = \"nothing\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n\
                         [profile.release]\ncodegen-units = 1\n";
 
-/// What one build of the standard library needs.
+/// The inputs of a build of the standard library.
 pub(super) struct Recipe {
     /// The compiler that builds the library and later the guests.
     pub(super) rustc: PathBuf,
-    /// The folder over `lib/rustlib`: the sources are inside it, and the result goes there.
+    /// The folder that contains `lib/rustlib`, with the sources and the result.
     pub(super) sysroot: PathBuf,
     /// The C library's objects for the target.
     pub(super) libc: PathBuf,
-    /// The folder that holds `library/`, as compiled code should not name it.
+    /// The folder that contains `library/`. Compiled code does not contain its path.
     pub(super) sources: PathBuf,
-    /// A folder for what is in between.
+    /// A folder for intermediate files.
     pub(super) work: PathBuf,
 }
 
 impl Recipe {
-    /// Builds the library, lays it out as the compiler looks for it, and returns the digest of what was built.
+    /// Builds the library, installs it where the compiler looks for it, and returns its digest.
     pub(super) fn build(&self) -> Result<String> {
         self.link_sources()?;
         let built = self.compile()?;
@@ -41,7 +41,7 @@ impl Recipe {
         self.sysroot.join("lib/rustlib").join(TARGET).join("lib")
     }
 
-    /// Cargo looks for the sources at a fixed place of the compiler's folder.
+    /// Links the sources to the fixed path in the compiler's folder where cargo looks for them.
     fn link_sources(&self) -> Result<()> {
         let link = self.source_link();
         fs::create_dir_all(link.parent().context("a folder without a parent")?)?;
@@ -55,28 +55,28 @@ impl Recipe {
         self.sysroot.join("lib/rustlib/src/rust")
     }
 
-    /// Returns the folder that holds the compiled libraries.
+    /// Compiles the library. Returns the folder of the compiled files.
     fn compile(&self) -> Result<PathBuf> {
         let package = self.work.join("library");
         cache::empty(&package.join("src"))?;
         fs::write(package.join("Cargo.toml"), MANIFEST)?;
         fs::write(package.join("src/lib.rs"), "#![no_std]\n")?;
         let rustc = package.join("rustc");
-        // A compiler whose own folder is ours: that is where cargo looks for the sources.
+        // A wrapper that sets the sysroot to our folder, because cargo looks for the sources there.
         script(&rustc, &format!("exec \"{}\" --sysroot=\"{}\" \"$@\"", self.rustc.display(), self.sysroot.display()))?;
         let mut cargo = process::cargo();
         cargo.args(["build", "--quiet", "--release", "--target", TARGET, "-Zbuild-std=std,panic_abort,test"]);
         cargo.arg("--target-dir").arg(package.join("target")).current_dir(&package);
-        // A released compiler builds its own library only when it is told that it may use unstable features.
+        // Building the library needs unstable features, which RUSTC_BOOTSTRAP enables in a released compiler.
         cargo.env("RUSTC", &rustc).env("RUSTC_BOOTSTRAP", "1").env("CARGO_ENCODED_RUSTFLAGS", self.flags());
         for name in ["RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CARGO_TARGET_DIR"] {
             cargo.env_remove(name);
         }
-        process::run_aside(&mut cargo).context("the standard library did not build: see the compiler's words above")?;
+        process::run_aside(&mut cargo).context("the standard library did not build: see the compiler's output above")?;
         Ok(package.join("target").join(TARGET).join("release/deps"))
     }
 
-    /// Bitcode lets guests be optimized together with the library.
+    /// Returns the compiler flags. Bitcode lets guests be optimized together with the library.
     fn flags(&self) -> String {
         let mut flags = vec!["-Cembed-bitcode=yes".to_owned(), "-Cstrip=debuginfo".to_owned()];
         flags.extend(neutral_paths(&[(&self.sources, "/rust"), (&self.source_link(), "/rust")]));
@@ -101,7 +101,7 @@ impl Recipe {
     }
 }
 
-/// One digest for the names and contents of all files in a library's two folders.
+/// Returns a digest of the names and contents of all files in a library's two folders.
 fn digest(library: &Path) -> Result<String> {
     let mut lines = Vec::new();
     for folder in [library.to_owned(), library.join("self-contained")] {
@@ -117,8 +117,8 @@ fn digest(library: &Path) -> Result<String> {
     Ok(cache::digest(lines.concat().as_bytes()))
 }
 
-/// Compiler flags that keep this machine's folders, and cargo's own, out of panic messages: they would say who built a
-/// guest, and they would change its hash.
+/// Returns compiler flags that keep these folders, and cargo's own, out of panic messages. The paths would reveal who
+/// built a guest, and would change its hash.
 pub fn neutral_paths(folders: &[(&Path, &str)]) -> Vec<String> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo")));

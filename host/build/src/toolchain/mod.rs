@@ -1,9 +1,9 @@
-//! The guest toolchain: whatever lets this machine's cargo build for `wasm32-wasip2`.
+//! The guest toolchain, with which this machine's cargo builds for `wasm32-wasip2`.
 //!
-//! Ways, in order: the target is installed; an earlier run left one in the cache; rustup adds the target; the
-//! installed compiler builds the standard library from Debian's sources of the same version; Debian's own compiler for
-//! the web builds its own. Nothing is written outside the user's cache, but for rustup's own target folder; a caller
-//! that must leave the installed toolchain as it is asks for Debian's ways alone.
+//! It tries these ways in order: the target is installed; the cache has a toolchain; rustup adds the target; the
+//! installed compiler builds the standard library from Debian's sources of the same version; Debian's compiler for the
+//! web builds its own library. Nothing is written outside the user's cache, except rustup's target folder. A caller
+//! that must not change the installed toolchain can restrict it to Debian's ways.
 
 mod apt;
 mod debian;
@@ -18,21 +18,21 @@ use anyhow::{Context as _, Result, bail};
 pub use self::library::{neutral_paths, script};
 use crate::{cache, process};
 
-/// What guests are built for.
+/// The compilation target of guests.
 pub const TARGET: &str = "wasm32-wasip2";
 
-/// Raise this when the recipe changes what it makes: the cache is keyed by it.
+/// Part of the cache key. Increment it when the recipe changes its result.
 const RECIPE: u32 = 1;
 
-/// Asks for some of the ways only, by the words of [`Way::parse`].
+/// The variable that restricts the ways. [`Way::parse`] has its values.
 const WAY_VARIABLE: &str = "PORTCULLIS_GUEST_TOOLCHAIN";
 
-/// Which ways may be tried.
+/// The ways to try.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Way {
     /// All of them, the cheapest first.
     Auto,
-    /// Debian's two; neither uses nor changes what is installed by rustup.
+    /// Both of Debian's ways. They neither use nor change rustup's toolchains.
     Debian,
     /// Debian's sources of the installed compiler.
     Source,
@@ -40,28 +40,27 @@ pub enum Way {
     Web,
 }
 
-/// What builds for [`TARGET`].
+/// A toolchain that builds for [`TARGET`].
 #[derive(Debug, PartialEq)]
 pub enum Toolchain {
-    /// The compiler has the target: nothing to say.
+    /// The installed compiler, which already has the target.
     Installed,
-    /// The installed compiler, told to take its libraries from this folder.
+    /// The installed compiler, with the libraries in this folder.
     Sysroot(PathBuf),
     /// Another compiler, whose folder holds `bin/rustc`, `bin/rustdoc` and the libraries under `usr`.
     Compiler(PathBuf),
 }
 
-/// The compiler of this machine, as it describes itself.
+/// The installed compiler of this machine.
 #[derive(Debug)]
 struct Installed {
-    /// Where it is asked: rustup gives a folder the compiler that its `rust-toolchain.toml` names.
+    /// The folder in which it runs. rustup selects the compiler by the folder's `rust-toolchain.toml`.
     folder: PathBuf,
     sysroot: PathBuf,
     description: String,
 }
 
-/// Makes [`TARGET`] usable for the compiler that a folder's crates are built with, in the way that the environment asks
-/// for, or in any.
+/// Makes [`TARGET`] usable for the compiler of a folder's crates. The environment can restrict the ways.
 pub fn prepare(folder: &Path) -> Result<Toolchain> {
     let way = match std::env::var(WAY_VARIABLE) {
         Ok(word) => Way::parse(&word).with_context(|| format!("{WAY_VARIABLE} is set"))?,
@@ -70,7 +69,7 @@ pub fn prepare(folder: &Path) -> Result<Toolchain> {
     prepare_by(way, folder)
 }
 
-/// Makes [`TARGET`] usable, or says what to do for each way that failed.
+/// Makes [`TARGET`] usable. The error has the remedy for each way that failed.
 pub fn prepare_by(way: Way, folder: &Path) -> Result<Toolchain> {
     let installed = Installed::find(folder)?;
     if way == Way::Auto && installed.has_target() {
@@ -93,10 +92,10 @@ pub fn prepare_by(way: Way, folder: &Path) -> Result<Toolchain> {
             }
         }
     }
-    bail!("nothing builds for {TARGET} on this machine yet; one of these remedies is enough:\n{}", failures.join("\n"))
+    bail!("this machine cannot build for {TARGET} yet; one of these remedies is enough:\n{}", failures.join("\n"))
 }
 
-/// One way: its name for people, and what it does.
+/// A way: its name for people, and its function.
 type Step = (&'static str, fn(&Installed, &Cache) -> Result<Toolchain>);
 
 const RUSTUP: Step = ("rustup", |installed, _| rustup::add(installed).map(|()| Toolchain::Installed));
@@ -110,14 +109,14 @@ const WEB: Step = ("Debian's compiler for the web", |installed, cache| {
 });
 
 impl Way {
-    /// Reads the word that a person gave.
+    /// Parses the value of the variable.
     pub fn parse(word: &str) -> Result<Way> {
         Ok(match word {
             "auto" => Way::Auto,
             "debian" => Way::Debian,
             "source" => Way::Source,
             "web" => Way::Web,
-            _ => bail!("`{word}` is no way to a guest toolchain: say auto, debian, source or web"),
+            _ => bail!("there is no guest toolchain `{word}`: use auto, debian, source or web"),
         })
     }
 
@@ -131,7 +130,7 @@ impl Way {
     }
 }
 
-/// Where earlier runs for this compiler left what they built.
+/// The cache entries for this compiler.
 struct Cache {
     folder: PathBuf,
     key: String,
@@ -146,7 +145,7 @@ impl Cache {
         format!("{}-web", self.key)
     }
 
-    /// What is ready for a way, the better one first.
+    /// Returns a cached toolchain for a way. Prefers the one for the installed compiler.
     fn find(&self, way: Way) -> Result<Option<Toolchain>> {
         let ready = |name: String| Some(self.folder.join(name)).filter(|entry| entry.is_dir());
         let source = ready(self.source()).filter(|_| way != Way::Web);
@@ -171,13 +170,13 @@ impl Installed {
         self.sysroot.join("lib/rustlib").join(TARGET).join("lib").is_dir()
     }
 
-    /// A line of `rustc -vV`.
+    /// Returns the value of a line of `rustc -vV`.
     fn field(&self, name: &str) -> Result<&str> {
         let value = self.description.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         value.with_context(|| format!("`rustc -vV` names no {name}"))
     }
 
-    /// The compiler itself, not rustup's stand-in for it.
+    /// Returns the path of the compiler itself, not of rustup's proxy.
     fn rustc(&self) -> PathBuf {
         self.sysroot.join("bin/rustc")
     }
@@ -192,7 +191,8 @@ impl Toolchain {
         debian::stamped(entry, debian::COMPILER).map(Toolchain::Compiler)
     }
 
-    /// The flag that names the libraries. It says nothing new to a compiler that comes with them, but to cargo.
+    /// Returns the flag that names the libraries. A compiler with its own libraries does not need it, but cargo
+    /// rebuilds everything when it changes.
     fn flag(&self) -> Option<String> {
         match self {
             Toolchain::Installed => None,
@@ -201,7 +201,7 @@ impl Toolchain {
         }
     }
 
-    /// The variables that name another compiler.
+    /// Returns the variables that select another compiler.
     fn programs(&self) -> Vec<(&'static str, PathBuf)> {
         match self {
             Toolchain::Installed | Toolchain::Sysroot(_) => Vec::new(),
@@ -211,14 +211,14 @@ impl Toolchain {
         }
     }
 
-    /// Makes `command`, a cargo that builds for [`TARGET`], use this toolchain and these compiler flags.
+    /// Applies this toolchain and these compiler flags to `command`, a cargo that builds for [`TARGET`].
     pub fn apply(&self, command: &mut Command, mut flags: Vec<String>) {
         flags.extend(self.flag());
-        // The encoded form keeps paths with spaces whole. Given with `--target` it does not reach build scripts.
+        // The encoded form permits paths with spaces. With `--target`, cargo does not use it for build scripts.
         command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")).envs(self.programs());
     }
 
-    /// Shell lines after which a plain `cargo build --target wasm32-wasip2` works.
+    /// Returns shell lines after which a plain `cargo build --target wasm32-wasip2` works.
     pub fn exports(&self) -> String {
         let programs = self.programs().into_iter().map(|(name, path)| (name, path.display().to_string()));
         let flag = self.flag().map(|flag| ("CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS", flag));
@@ -226,7 +226,7 @@ impl Toolchain {
     }
 }
 
-/// The name of the cache entry for a compiler that describes itself so.
+/// Returns the key of the cache entries for a compiler with this description.
 fn key(description: &str) -> String {
     let mut digest = cache::digest(format!("{RECIPE}\n{TARGET}\n{description}").as_bytes());
     digest.truncate(16);

@@ -1,4 +1,4 @@
-//! The short way: rustup downloads the target for the toolchain in use.
+//! Adds the target with rustup, which downloads it for the current toolchain.
 
 use std::process::Command;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use anyhow::{Context as _, Result, ensure};
 use super::{Installed, TARGET, say};
 use crate::process;
 
-/// The target is some 20 MB; a line that needs longer than this is better served by hand.
+/// Timeout of the download, which is about 20 MB. On a slower connection the user can run the command by hand.
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// Adds the target with rustup.
 pub(super) fn add(installed: &Installed) -> Result<()> {
-    say(&format!("this compiler cannot build for {TARGET} yet: asking rustup for the target"));
+    say(&format!("this compiler cannot build for {TARGET} yet: adding the target with rustup"));
     let mut rustup = Command::new("rustup");
     process::run_within(rustup.args(["target", "add", TARGET]).current_dir(&installed.folder), LIMIT)
-        .with_context(|| format!("run `rustup target add {TARGET}` where there is a network"))?;
-    ensure!(installed.has_target(), "rustup added {TARGET} to another toolchain than the one that `rustc` names");
+        .with_context(|| format!("run `rustup target add {TARGET}` with network access"))?;
+    ensure!(installed.has_target(), "rustup added {TARGET} to another toolchain than that of `rustc`");
     Ok(())
 }

@@ -1,7 +1,7 @@
 // Bundles a plugin's source with the SDK into one module, and writes the WIT world of what that module imports.
 //
-// node bundle.mjs FILE, which holds {"root", "source", "sdk", "contract", "modules", "engine", "out"}: paths, but for
-// `engine`. `out` is a folder; it gets `plugin.js`, the map of its positions and `wit/`.
+// node bundle.mjs FILE. FILE contains {"root", "source", "sdk", "contract", "modules", "engine", "out"}, all paths
+// except `engine`. `out` is a folder, which gets `plugin.js`, its source map and `wit/`.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { builtinModules, createRequire } from "node:module";
@@ -10,11 +10,11 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 const { root, source, sdk, contract, modules, engine, out } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const { build, formatMessages } = createRequire(join(modules, "/"))("esbuild");
 
-// QuickJS is initialised by a host that knows WASI, in which the contract's own interfaces over WASI's resources would
-// not link. A namespace of the same length hides them; the build puts the name back into the finished component.
+// The host that initialises QuickJS implements WASI itself, and the contract's interfaces over WASI's resources would
+// not link in it. A namespace of the same length hides them. The build restores the name in the finished component.
 const NAMESPACE = engine === "quickjs" ? "wazi" : "wasi";
 
-/** The version of each package of the contract, which imports in the SDK leave out. */
+/** The version of each package of the contract. Imports in the SDK omit it. */
 const versions = new Map();
 const texts = new Map();
 for (const file of ["tool.wit", ...readdirSync(join(contract, "deps")).map((name) => `deps/${name}`)]) {
@@ -24,21 +24,21 @@ for (const file of ["tool.wit", ...readdirSync(join(contract, "deps")).map((name
   texts.set(file, text.replace(/\bwasi:/g, `${NAMESPACE}:`));
 }
 
-/** Imports of the host stay imports. */
+/** Keeps imports of the host as imports. */
 const host = {
   name: "host",
   setup(build) {
     build.onResolve({ filter: /^(wasi|portcullis):/ }, ({ path }) => {
       const [bare] = path.split("@");
       const [name] = bare.split("/");
-      if (!versions.has(name)) return { errors: [{ text: `the host serves no \`${path}\`` }] };
+      if (!versions.has(name)) return { errors: [{ text: `the host does not provide \`${path}\`` }] };
       const full = `${bare}@${versions.get(name)}`.replace(/^wasi:/, `${NAMESPACE}:`);
       return { path: full, external: true, sideEffects: false };
     });
   },
 };
 
-/** Packages that do nothing when they are loaded and do not say so: only what is used of them goes into the bundle. */
+/** Marks packages without side effects that do not declare it, so that the bundle contains only what is used. */
 const pure = {
   name: "pure",
   setup(build) {
@@ -51,8 +51,8 @@ const pure = {
 };
 
 /**
- * `import { z } from "zod"` asks for all of zod, of which half are the error messages in fifty languages. A model reads
- * English; another language is still there as `zod/v4/locales/de.js`.
+ * `import { z } from "zod"` imports all of zod, and half of that is error messages in fifty languages. Models read
+ * English, so only English is bundled. Another language can be imported as `zod/v4/locales/de.js`.
  */
 const locales = {
   name: "locales",
@@ -70,16 +70,16 @@ for (const [name, path] of Object.entries(modulesOfNode)) {
   alias[name] = alias[`node:${name}`] = inside(path);
 }
 
-/** What Node has and a plugin does not, as modules import it: the module, and the names. */
+/** Imports of Node's modules that a plugin does not have: the importing file, and the names. */
 const absent = new Map();
 
 const isOfNode = (path) => path.startsWith("node:") || builtinModules.includes(path);
 const without = (name) => `a plugin has no \`${name}\` of Node's`;
 
 /**
- * Modules of Node. A package that stands in for one, such as `events`, is taken where it is installed; `buffer` always
- * is. An import of another counts if it is in the bundle at the end. A `require` throws when it is reached, as packages
- * expect that ask for one where there is one.
+ * Resolves modules of Node. An installed package of the same name, such as `events`, replaces one; `buffer` always is
+ * installed. An import of another module is an error if it is in the final bundle. A `require` of one throws when it is
+ * reached, because packages that use optional modules expect that.
  */
 const node = {
   name: "node",
@@ -89,7 +89,7 @@ const node = {
       const name = path.replace(/^node:/, "");
       const installed = await build.resolve(name, { kind, importer, resolveDir, pluginData: node });
       if (installed.errors.length === 0 && !installed.external) {
-        // A package can say in its `browser` field that it does without the module.
+        // A package can declare in its `browser` field that it does not need the module.
         if (!isAbsolute(installed.path)) return { path: name, namespace: "left-out" };
         return name === "buffer" ? { ...installed, sideEffects: false } : installed;
       }
@@ -104,7 +104,7 @@ const node = {
   },
 };
 
-/** Whether the source exports a review beside its plugin. What it does not parse as is told by the bundling. */
+/** Returns whether the source also exports a review. Bundling reports syntax errors, so this ignores them. */
 async function reviews() {
   try {
     const quiet = { write: false, logLevel: "silent" };
@@ -122,13 +122,13 @@ const review = `
   export const reviewer = reviewing(review);
 `;
 
-/** What asks the host for something that an engine has too, by another name than its own: who does, and what helps. */
+/** Globals of the engine that must come from the host, with a pattern that finds their use under another name. */
 const provided = [
   { provide: "provideClock", from: inside("globals/clock.ts"), named: /\.Date\b|[{,]Date[:,}]/ },
   { provide: "provideRandom", from: inside("globals/random.ts"), named: /\.random\b|[{,]random[:,}]/ },
 ];
 
-/** The module that the component is made of. */
+/** Returns the source of the entry module. */
 function entry(providing) {
   const provide = providing.map(({ provide, from }) => `
     import { ${provide} } from ${JSON.stringify(from)};
@@ -150,12 +150,12 @@ function bundle(contents) {
     outfile: join(out, "plugin.js"),
     bundle: true,
     format: "esm",
-    // The builds of packages for browsers, and what their `browser` field replaces: those for Node need its modules.
+    // Use the browser builds of packages and their `browser` fields, because the builds for Node need its modules.
     platform: "browser",
     mainFields: ["browser", "module", "main"],
     conditions: ["worker", "browser"],
     target: "es2022",
-    // The engine runs the jobs of its own promises too late: async functions become generators over the SDK's.
+    // The engine runs the jobs of its own promises too late, so async functions become generators over the SDK's.
     supported: { "async-await": false, "async-generator": false, "for-await": false, "top-level-await": false },
     define: { __ENGINE__: JSON.stringify(engine), "process.env.NODE_ENV": `"production"` },
     inject: [inside("globals/inject.ts")],
@@ -176,7 +176,7 @@ function bundle(contents) {
 const isPackage = (path) => /^[@\w]/.test(path);
 const packageOf = (path) => path.split("/").slice(0, path.startsWith("@") ? 2 : 1).join("/");
 
-/** The folder of a package as a file sees it; nothing where it is not installed. */
+/** Returns the folder of a package as a file resolves it, or undefined if it is not installed. */
 function installedFor(name, file) {
   const isThere = (folder) => existsSync(join(folder, "package.json"));
   for (let folder = dirname(file); ; folder = dirname(folder)) {
@@ -187,10 +187,10 @@ function installedFor(name, file) {
   return isThere(join(modules, name)) ? join(modules, name) : undefined;
 }
 
-/** How many paths of a package are named: a screen of them. */
+/** Maximum number of a package's paths to show. */
 const PATHS_SHOWN_MAX = 30;
 
-/** What can be imported of a package, by its own word; nothing where it says nothing of it. */
+/** Returns the paths that a package exports, or an empty list if it does not declare them. */
 function pathsOf(folder) {
   const { name, exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const keys = exports !== null && typeof exports === "object" ? Object.keys(exports) : [];
@@ -202,7 +202,7 @@ const listed = (paths) => {
   return paths.length > PATHS_SHOWN_MAX ? `${shown} and ${paths.length - PATHS_SHOWN_MAX} more` : shown;
 };
 
-/** Shows what is wrong, and ends. Of a package that is not there it says how it comes there. */
+/** Prints the errors and exits. If a package is not installed, says how to install it. */
 async function fail(errors) {
   const [missing, others, hints] = [new Map(), [], new Set()];
   for (const error of errors) {
@@ -213,7 +213,7 @@ async function fail(errors) {
       missing.set(name, error.location?.file);
       continue;
     }
-    // What esbuild advises there leaves the import in, which no component can do.
+    // Drop esbuild's advice to keep the import, because a component cannot do that.
     others.push({ ...error, notes: error.notes.filter(({ text }) => !text.startsWith("You can mark the path")) });
     if (folder === undefined) continue;
     const paths = pathsOf(folder);
@@ -227,7 +227,7 @@ async function fail(errors) {
   process.exit(1);
 }
 
-/** The paths of a file's package that are for other surroundings than Node, by their names. */
+/** Returns the paths of a file's package that are not for Node, judged by their names. */
 function withoutNode(file) {
   const [before, below] = file.split(/[\\/]node_modules[\\/](?!.*[\\/]node_modules[\\/])/);
   if (below === undefined) return [];
@@ -236,7 +236,7 @@ function withoutNode(file) {
   return pathsOf(folder).filter((path) => /\b(browser|web)\b/.test(path));
 }
 
-/** One pass, and a second one where it shows that the host has to provide more. */
+/** Bundles once, and again if the first bundle shows that the host has to provide more globals. */
 async function bundleTwice() {
   const first = await bundle(entry([]));
   const providing = provided.filter(({ named }) => named.test(textOf(first)));
@@ -267,15 +267,15 @@ if (left.length > 0) {
     console.error(`${relative(root, importer)}: a plugin has no ${used.join(", ")} of Node's`);
     for (const path of withoutNode(importer)) others.add(path);
   }
-  if (others.size > 0) console.error(`of its package there is for browsers ${listed([...others])}`);
-  console.error("of Node's modules there are node:buffer, node:fs, node:fs/promises and node:path");
+  if (others.size > 0) console.error(`for browsers, its package has ${listed([...others])}`);
+  console.error("a plugin has these modules of Node's: node:buffer, node:fs, node:fs/promises and node:path");
   process.exit(1);
 }
 
 mkdirSync(join(out, "wit", "deps"), { recursive: true });
 for (const [file, text] of texts) writeFileSync(join(out, "wit", file), text);
 const tool = `portcullis:tool@${versions.get("portcullis:tool")}`;
-// Within its own package an interface goes by its bare name.
+// In its own package an interface is referenced by its bare name.
 const inPackage = (path) => (path.startsWith("portcullis:tool/") ? path.slice(16).split("@")[0] : path);
 const world = [...new Set(imports)].sort().map((path) => `  import ${inPackage(path)};\n`);
 const exported = ["handler", ...(withReview ? ["reviewer"] : [])].map((name) => `  export ${name};\n`);

@@ -1,23 +1,23 @@
-// What went wrong at the top level of a source, for the person who wrote it.
+// Explains errors at the top level of a source to its author.
 
 import { readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { dirname, relative, resolve } from "node:path";
 
-/** What helps where the host was asked for something that is not there yet. */
+/** The remedy for a call of the host during the build. */
 const NO_HOST =
   "the top level of a source runs while the component is built, where there is no host: no clock, no randomness, no " +
-  "files and no printing; move into a tool what needs them";
+  "files and no printing; move code that needs them into a tool";
 
-/** The frames of the SDK are of no use to its reader. */
+/** Stack frames of the SDK, which do not help the author. */
 const OWN = /(^|\/)sdk\/(js\/)?src\//;
 
-/** Shows words of an engine with positions in the sources in place of those in the bundle, and ends. */
+/** Prints an engine's message with positions in the sources instead of the bundle, and exits. */
 export function explain(words, bundle, root) {
   const map = new SourceMap(JSON.parse(readFileSync(`${bundle}.map`, "utf8")));
   const shown = words.split("\n").map((line) => {
     const [position, row, column] = /\b(?:componentize-qjs:user|plugin)\.js:(\d+):(\d+)/.exec(line) ?? [];
-    // QuickJS gives the first character of the bundle where it knows none.
+    // QuickJS reports the first character of the bundle if it does not know the position.
     if (position === undefined) return line;
     if (row === "1" && column === "1") return line.replace(/ \(.*\)/, "");
     const { originalSource, originalLine, originalColumn } = map.findEntry(row - 1, column - 1);
@@ -29,8 +29,8 @@ export function explain(words, bundle, root) {
   process.exit(1);
 }
 
-/** The same for a question to the host. */
+/** Prints the error for a call of the host, and exits. */
 export function explainNoHost(asked) {
-  console.error(`the top level of the source asks the host for ${asked}\n${NO_HOST}`);
+  console.error(`the top level of the source calls ${asked} of the host\n${NO_HOST}`);
   process.exit(1);
 }

@@ -1,7 +1,7 @@
-// Makes a component of a bundle with QuickJS.
+// Builds a component from a bundle with QuickJS.
 //
-// node quickjs.mjs FILE, which holds {"root", "modules", "bundle", "wit", "world", "runtime", "out"}: paths, but for
-// `world`.
+// node quickjs.mjs FILE. FILE contains {"root", "modules", "bundle", "wit", "world", "runtime", "out"}, all paths
+// except `world`.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,7 +16,7 @@ try {
   const { component } = await componentize({ witPath: wit, world, jsSource, runtime });
   writeFileSync(out, component);
 } catch (error) {
-  // What was asked of the host, which is not there yet; and in no case the engine's own functions.
+  // Report a call of the host, which does not exist during the build. Otherwise, remove the engine's own frames.
   const [, asked] = /unknown import: `([^`]+)`/.exec(error.message) ?? [];
   if (asked !== undefined) explainNoHost(asked.replace("wazi:", "wasi:"));
   explain(error.message.replace(/^.*module evaluation: /s, "").replace(/^ *\d+: +0x.*\n/gm, ""), bundle, root);

@@ -1,8 +1,8 @@
-"""Finds in the source of a plugin, without running any of it, what would fail its build some seconds later.
+"""Finds errors in the source of a plugin that would fail its build some seconds later, without running the source.
 
-python3 -I check.py FOLDER MODULE PREFIX VERSION: the folder of the modules, the file of the plugin's one in it, what
-stands before the files in messages, and the Python that will run them, such as 3.14. Prints what is wrong, and nothing
-where nothing is. It says only what is certain: whatever it does not understand is left to the build.
+python3 -I check.py FOLDER MODULE PREFIX VERSION: the folder of the modules, the file of the plugin's module in it, the
+prefix of files in messages, and the Python version that will run them, such as 3.14. Prints the first error or
+nothing. It reports only what is certainly an error, and leaves the rest to the build.
 """
 
 import ast
@@ -18,17 +18,17 @@ TOOL_OPTIONS = {
     *("name", "title", "requires", "optional"),
     *("read_only", "destructive", "idempotent", "open_world", "sequential"),
 }
-# What an older Python takes for an error although it is none: type parameters, `type`, `except` of several without
-# parentheses, and template strings.
+# Valid syntax that an older Python refuses: type parameters, `type`, `except` with several types and no parentheses,
+# and template strings.
 NEWER = re.compile(r"""(def|class)\s+\w+\s*\[|^\s*type\s+\w+|except\*?\s[^:(]*,|\b[rR]?[tT][rR]?['"]""")
-# The beginning of a string with replacement fields. An older Python ends it at the first of its quotes, even in a field.
+# The beginning of a string with replacement fields. An older Python ends it at the next quote, even in a field.
 FORMATTED = re.compile(r"""\b[rR]?[fFtT][rR]?('{3}|"{3}|'|")""")
 # As in the SDK's `imports.py`.
 MODULES_MAX = 500
 
 
 class Found(Exception):
-    """Something that is wrong."""
+    """An error in the source."""
 
 
 def main(folder, module, prefix, version):
@@ -56,12 +56,12 @@ def main(folder, module, prefix, version):
 
 
 def parsed(file, shown, knows):
-    """The tree of a module; nothing where it is not certain that it is wrong."""
+    """Parses a module. Returns None if an error may be the syntax of a newer Python."""
     with open(file, "rb") as opened:
         text = opened.read()
     try:
         tree = ast.parse(text, shown)
-        # Some errors are found only by what comes after the parser.
+        # Some errors are found only by the compiler.
         compile(text, shown, "exec", dont_inherit=True)
         return tree
     except SyntaxError as error:
@@ -71,7 +71,7 @@ def parsed(file, shown, knows):
 
 
 def may_be_newer(text, error):
-    """Whether a newer Python may know what this one takes for an error."""
+    """Returns whether an error may be valid syntax of a newer Python."""
     lines, line = text.splitlines(), error.lineno or 1
     end = max(line, error.end_lineno or line)
     near = lines[max(0, line - 2) : end]
@@ -80,7 +80,7 @@ def may_be_newer(text, error):
 
 
 def has_quotes_in_fields(text):
-    """Whether a string ends, as an older Python sees it, in the middle of one of its fields."""
+    """Returns whether a string, as an older Python parses it, ends inside one of its fields."""
     for match in FORMATTED.finditer(text):
         inside = text[match.end() :].split(match.group(1), 1)[0].replace("{{", "").replace("}}", "")
         if inside.count("{") > inside.count("}"):
@@ -89,7 +89,7 @@ def has_quotes_in_fields(text):
 
 
 def words(error, shown):
-    """A syntax error as Python says it."""
+    """Formats a syntax error as Python does."""
     lines = [f'  File "{shown}", line {error.lineno}']
     if error.text and error.text.strip():
         text = error.text.rstrip("\n")
@@ -102,7 +102,7 @@ def words(error, shown):
 
 
 def imported(tree, file, folder):
-    """The project's own modules that a module imports at its top."""
+    """Yields the files of the project that a module imports at its top level."""
     for node in tree.body:
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -120,7 +120,7 @@ def imported(tree, file, folder):
 
 
 def plugins_from(tree, file, folder, plugins):
-    """The names of the plugins that a module has from other modules of the project."""
+    """Yields the names of plugins that a module imports from other modules of the project."""
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
             sources = [source for source in imported(ast.Module([node], []), file, folder) if source in plugins]
@@ -129,7 +129,7 @@ def plugins_from(tree, file, folder, plugins):
 
 
 def files_of(base, parts):
-    """The files of a dotted name, from its first package on, as far as they are there."""
+    """Yields the existing files of a dotted name, from its first package on."""
     for part in parts:
         base = os.path.join(base, part)
         for file in (f"{base}.py", os.path.join(base, "__init__.py")):
@@ -150,7 +150,7 @@ def is_plugin_class(tree, node):
 
 
 def plugins_of(tree, shown):
-    """The names that a module gives to plugins."""
+    """Yields the names of the variables that a module assigns plugins to."""
     for node in tree.body:
         if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)):
             continue
@@ -167,12 +167,12 @@ def plugins_of(tree, shown):
 
 def check_name(shown, node, what, name):
     if isinstance(name, ast.Constant) and isinstance(name.value, str) and not NAME.fullmatch(name.value):
-        text = f"`{name.value}` is no name for a {what}: it begins with a-z and holds at most 64 of a-z0-9_-"
+        text = f"`{name.value}` is not a valid name for a {what}: start with a-z, and use at most 64 of a-z0-9_-"
         raise at(shown, node, text)
 
 
 def check_tool(node, plugins, shown, tools):
-    """Checks a function at the top of a module with one decorator, if that makes a tool of it."""
+    """Checks a function at the top level of a module whose one decorator may make it a tool."""
     decorator = node.decorator_list[0]
     call = decorator.func if isinstance(decorator, ast.Call) else decorator
     if not (isinstance(call, ast.Attribute) and call.attr == "tool" and isinstance(call.value, ast.Name)):
@@ -180,10 +180,10 @@ def check_tool(node, plugins, shown, tools):
     if call.value.id not in plugins:
         return
     if call is decorator:
-        raise at(shown, decorator, f"`@{call.value.id}.tool` lacks its parentheses: `@{call.value.id}.tool()`")
+        raise at(shown, decorator, f"`@{call.value.id}.tool` needs parentheses: `@{call.value.id}.tool()`")
     options = {keyword.arg: keyword.value for keyword in decorator.keywords}
     if decorator.args:
-        raise at(shown, decorator, f"`{call.value.id}.tool` takes options by their names alone")
+        raise at(shown, decorator, f"`{call.value.id}.tool` takes only keyword arguments")
     unknown = sorted(options.keys() - TOOL_OPTIONS - {None})
     if unknown:
         raise at(shown, decorator, f"`{call.value.id}.tool` has no option `{unknown[0]}`")
@@ -208,22 +208,22 @@ def check_tool(node, plugins, shown, tools):
 
 
 def permissions(node, name, shown):
-    """The permissions that are written out."""
+    """Returns the permissions that are literals."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        raise at(shown, node, f"the tool `{name}` asks for {node.value!r}: say a list of read, write, execute, network")
+        raise at(shown, node, f"the tool `{name}` asks for {node.value!r}: use a list of read, write, execute, network")
     if not isinstance(node, (ast.List, ast.Tuple, ast.Set)):
         return set()
     words = {each.value for each in node.elts if isinstance(each, ast.Constant)}
     unknown = [word for word in words if word not in PERMISSIONS]
     if unknown:
-        text = f"the tool `{name}` asks for {unknown[0]!r}: say a list of read, write, execute, network"
+        text = f"the tool `{name}` asks for {unknown[0]!r}: use a list of read, write, execute, network"
         raise at(shown, node, text)
     return words
 
 
 def check_parameters(node, name, shown):
     if isinstance(node, ast.AsyncFunctionDef):
-        raise at(shown, node, f"the tool `{name}` is async: a call has nothing to run beside it; leave out `async`")
+        raise at(shown, node, f"the tool `{name}` is async: a call has nothing to run concurrently; remove `async`")
     others = [*node.args.posonlyargs, *filter(None, [node.args.vararg, node.args.kwarg])]
     if others:
         raise at(shown, others[0], f"the tool `{name}` takes `{others[0].arg}`: arguments have names")
@@ -233,7 +233,7 @@ def check_parameters(node, name, shown):
 
 
 def check_module(modules, source, shown, plugins):
-    """Whether the plugin's module can have a plugin and a tool at all."""
+    """Checks that the modules can declare a plugin and a tool at all."""
     tree = modules[source]
     nodes = [node for each in modules.values() for node in ast.walk(each)]
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
@@ -243,13 +243,13 @@ def check_module(modules, source, shown, plugins):
     if stars or calls or "exec" in names or "getattr" in names:
         return
     if len(plugins) == 0 and "Plugin" not in names | attributes and not any_other_imports(tree):
-        raise Found(f'{shown} declares 0 plugins: say plugin = Plugin("name", ...) once')
+        raise Found(f'{shown} declares 0 plugins: write plugin = Plugin("name", ...) once')
     if len(plugins) == 1 and not {"tool", "tools"} & attributes and len(modules) == 1 and not any_other_imports(tree):
         raise Found(f"{shown} declares no tool: put @plugin.tool() above a function")
 
 
 def any_other_imports(tree):
-    """Whether the module imports from what is neither Python's own nor the SDK: what it makes is not known."""
+    """Returns whether the module imports something other than Python's library and the SDK, with unknown content."""
     known = sys.stdlib_module_names | {"portcullis", "__future__"}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import) and any(alias.name.split(".")[0] not in known for alias in node.names):

@@ -1,6 +1,6 @@
-// Makes a component of a bundle with StarlingMonkey.
+// Builds a component from a bundle with StarlingMonkey.
 //
-// node componentize.mjs FILE, which holds {"root", "modules", "bundle", "wit", "world", "out"}: all are paths but
+// node componentize.mjs FILE. FILE contains {"root", "modules", "bundle", "wit", "world", "out"}, all paths except
 // `world`.
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const { root, modules, bundle, wit, world, out } = JSON.parse(readFileSync(proce
 const library = join(modules, "@bytecodealliance/componentize-js/src/componentize.js");
 const { componentize } = await import(pathToFileURL(library));
 
-// The engine's own clocks, randomness, printing and requests: the SDK has all of them over the contract.
+// Disable the engine's own clocks, randomness, printing and requests: the SDK provides all of them over the contract.
 const disableFeatures = ["clocks", "fetch-event", "http", "random", "stdio"];
 try {
   const { component } = await componentize({ sourcePath: bundle, witPath: wit, worldName: world, disableFeatures });

@@ -1,4 +1,4 @@
-//! What `portcullis export` takes.
+//! The arguments of `portcullis export`.
 
 use clap::Args;
 use portcullis::policy::{Permission, ToolPattern, ToolPatternError};
@@ -10,24 +10,24 @@ pub(crate) struct ExportArguments {
     /// anthropic-strict, gemini, gemini-openapi, ollama, mistral or langchain
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub(crate) format: Format,
-    /// Print no tools where anything is lost, and end with exit code 9
+    /// If anything is lost, print no tools and exit with code 9
     #[arg(long)]
     pub(crate) deny_lossy: bool,
-    /// Only these tools, such as files.* or git.log; more than one may be named
+    /// Export only these tools, such as files.* or git.log; can be repeated
     #[arg(long = "tool", value_name = "PATTERN", value_parser = pattern)]
     pub(crate) tools: Vec<ToolPattern>,
-    /// Only tools that can work with these rights, such as read,network
-    #[arg(long, value_name = "RIGHTS", value_delimiter = ',', value_parser = permission)]
+    /// Export only tools that can work with these permissions, such as read,network
+    #[arg(long, value_name = "PERMISSIONS", value_delimiter = ',', value_parser = permission)]
     pub(crate) permissions: Option<Vec<Permission>>,
-    /// Only the tools that fit a need best, which is said in words
+    /// Export only the tools that best fit a need, described in words
     #[arg(long, value_name = "NEED")]
     pub(crate) pick: Option<String>,
-    /// How many tools --pick takes at the most
+    /// Maximum number of tools that --pick exports
     #[arg(long, value_name = "N", requires = "pick", default_value_t = PICKED)]
     pub(crate) limit: usize,
 }
 
-/// Tools that are picked where nobody says how many: as many as models choose among well.
+/// The default of `--limit`. Models choose well among about this many tools.
 const PICKED: usize = 10;
 
 fn format(text: &str) -> Result<Format, String> {
@@ -41,5 +41,5 @@ fn pattern(text: &str) -> Result<ToolPattern, String> {
 fn permission(text: &str) -> Result<Permission, String> {
     let known = |permission: &Permission| permission.as_str() == text;
     let words = || Permission::ALL.map(Permission::as_str).join(", ");
-    Permission::ALL.into_iter().find(known).ok_or_else(|| format!("there is no such right; there are: {}", words()))
+    Permission::ALL.into_iter().find(known).ok_or_else(|| format!("no such permission; use one of: {}", words()))
 }

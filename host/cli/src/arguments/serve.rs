@@ -1,4 +1,4 @@
-//! What `portcullis serve` takes.
+//! The arguments of `portcullis serve`.
 
 use super::principal;
 use clap::{Args, ValueEnum};
@@ -10,21 +10,21 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How long a call runs before a client that can wait for a task is given one, in seconds.
+/// After how many seconds a call becomes a task, for clients that support tasks.
 const TASK_AFTER_SECONDS: &str = "10";
 
-/// How long a call waits for an approver if its client does not ask one, in seconds. Clients give up after 60.
+/// How many seconds a call waits for an approver if its client does not ask one. Clients time out after 60.
 const APPROVAL_WAIT_SECONDS: &str = "45";
 
-/// How long a server waits at its start for plugins that are being compiled, in seconds. Small plugins are ready by
-/// then, and no client gives up so early: the first do after 30.
+/// How many seconds a server waits at startup for plugins that are being compiled. Small plugins are ready by then, and
+/// no client has timed out: the first ones do after 30 seconds.
 const START_WAIT_SECONDS: &str = "3";
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     #[command(flatten)]
     pub(crate) transport: TransportArguments,
-    /// The session that calls belong to [default: one for each session of a client]
+    /// The session that calls belong to [default: one for each client session]
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
     /// The principal of clients that do not authenticate [default: local]
@@ -33,44 +33,44 @@ pub(crate) struct ServeArguments {
     /// How tools are named
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Names::Full)]
     pub(crate) tool_names: Names,
-    /// List two tools in place of all: one finds the others, and one calls them
+    /// List two tools instead of all: one to find the others, and one to call them
     #[arg(long)]
     pub(crate) search: bool,
-    /// List the tools too that can never run under the policy
+    /// Also list the tools that the policy never lets run
     #[arg(long)]
     pub(crate) list_denied: bool,
-    /// Whether an answer that comes through the client counts as a person's
+    /// Whose answer it is if a client answers an approval request
     #[arg(long, value_enum, value_name = "WHO", default_value_t = Answers::Nobody)]
     pub(crate) client_answers: Answers,
-    /// After how many seconds a call becomes a task, for clients that can wait for one, such as 0.5
+    /// After how many seconds a call becomes a task, such as 0.5, for clients that support tasks
     #[arg(long, value_name = "SECONDS", default_value = TASK_AFTER_SECONDS, value_parser = seconds)]
     pub(crate) task_after: Duration,
-    /// After how many seconds a call that waits for your approval returns a result that says so; the same call made
-    /// again after the approval runs. For clients that neither ask you themselves nor wait for a task
+    /// After how many seconds a call that waits for your approval returns a result that says so. Made again after your
+    /// approval, the same call runs. For clients that neither ask you themselves nor support tasks
     #[arg(long, value_name = "SECONDS", default_value = APPROVAL_WAIT_SECONDS, value_parser = seconds)]
     pub(crate) approval_wait: Duration,
-    /// How many seconds to wait at the start for plugins that are being compiled; later ones are announced to clients
-    /// as they become ready
+    /// How many seconds to wait at startup for plugins that are being compiled; clients are notified of later ones as
+    /// they become ready
     #[arg(long, value_name = "SECONDS", default_value = START_WAIT_SECONDS, value_parser = seconds)]
     pub(crate) start_wait: Duration,
-    /// How many calls run at one time; more wait
+    /// Maximum number of calls that run at the same time; more wait
     #[arg(long, value_name = "N", default_value_t = CALLS_DEFAULT, value_parser = clap::value_parser!(u32).range(1..=i64::from(CALLS_MAX)))]
     pub(crate) calls: u32,
-    /// Leave links to kept outputs out of results, for clients that cannot read them
+    /// Omit links to kept outputs from results, for clients that cannot read them
     #[arg(long)]
     pub(crate) no_resource_links: bool,
     #[command(flatten)]
     pub(crate) http: HttpArguments,
 }
 
-/// Exactly one way in.
+/// The transport; exactly one is required.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct TransportArguments {
     /// Serve the program that started this one, over stdin and stdout
     #[arg(long)]
     pub(crate) stdio: bool,
-    /// Serve at http://ADDRESS/mcp, such as 127.0.0.1:8080; port 0 takes a free one
+    /// Serve at http://ADDRESS/mcp, such as 127.0.0.1:8080; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) http: Option<SocketAddr>,
 }
@@ -80,11 +80,11 @@ pub(crate) struct TransportArguments {
 pub(crate) enum Names {
     /// plugin__tool
     Full,
-    /// tool; two plugins cannot have a tool of the same name
+    /// tool; no two plugins can have a tool of the same name
     Short,
 }
 
-/// Whose answer it is if it comes through the client.
+/// Whose answer it is if a client answers an approval request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Answers {
     /// No one's: requests wait for `portcullis approvals`
@@ -96,17 +96,17 @@ pub(crate) enum Answers {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Options of --http")]
 pub(crate) struct HttpArguments {
-    /// Let other machines reach it; nothing is encrypted, so put something in front that speaks TLS
+    /// Accept connections from other machines. Nothing is encrypted: put a TLS proxy in front
     #[arg(long, conflicts_with = "stdio")]
     pub(crate) allow_remote: bool,
-    /// One more name of this server, besides localhost and its address
+    /// Another host name of this server, besides localhost and its address
     #[arg(long, value_name = "HOST[:PORT]", conflicts_with = "stdio", value_parser = setting::<AllowedHost>)]
     pub(crate) allow_host: Vec<AllowedHost>,
-    /// One more origin whose pages may call, besides those of this machine; port `*` is any
+    /// Another origin whose pages may call, besides those of this machine; port `*` matches any port
     #[arg(long, value_name = "ORIGIN", conflicts_with = "stdio", value_parser = setting::<AllowedOrigin>)]
     pub(crate) allow_origin: Vec<AllowedOrigin>,
-    /// The tokens that clients can use: one in each line, or NAME:TOKEN for the principal mcp.NAME [default: mcp-token
-    /// in the state directory, made at the first start]
+    /// A file with the tokens that clients can use, one per line: TOKEN, or NAME:TOKEN for the principal mcp.NAME
+    /// [default: mcp-token in the state directory, created at the first start]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["stdio", "no_auth", "oauth_issuer"])]
     pub(crate) token_file: Option<PathBuf>,
     /// Accept calls without a token, from every user and container of this machine
@@ -115,7 +115,7 @@ pub(crate) struct HttpArguments {
     /// Accept tokens of this authorization server, each for the principal oauth.ISSUER.SUBJECT
     #[arg(long, value_name = "URL", conflicts_with = "stdio", requires_all = ["oauth_audience", "oauth_keys"])]
     pub(crate) oauth_issuer: Option<String>,
-    /// The address of this server as tokens and clients know it
+    /// The address of this server, as it is in tokens and in the configuration of clients
     #[arg(long, value_name = "URL", requires = "oauth_issuer")]
     pub(crate) oauth_audience: Option<String>,
     /// The authorization server's keys, as a JSON Web Key Set
@@ -124,7 +124,7 @@ pub(crate) struct HttpArguments {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().map_err(|_| "write a number of seconds".to_owned())?;
+    let seconds = text.parse().map_err(|_| "give a number of seconds, such as 0.5".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! What stands in a case: whom it asks, what it grants, and what is refused before it is tried.
+//! The format of a case, and the checks before it runs.
 
 use super::expect::{Expect, get, present};
 use anyhow::{anyhow, ensure};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Formatter};
 use std::path::PathBuf;
 
-/// Calls of one session, and what is expected of each.
+/// A test case: the calls of one session, and the expected result of each.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "WrittenCase")]
 pub(crate) struct Case {
@@ -42,7 +42,7 @@ pub(super) struct Step {
     pub(super) expect: Expect,
 }
 
-/// What the policy binds. The keys become names of directories and tables of a policy: nothing else may be one.
+/// The bindings of a case. The keys become names of directories and tables of a policy, so they are validated.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Grants {
@@ -52,7 +52,7 @@ pub(super) struct Grants {
     pub(super) config: BTreeMap<String, String>,
 }
 
-/// A directory that is made for the case.
+/// A directory that is created for the case.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Directory {
@@ -63,7 +63,7 @@ pub(super) struct Directory {
     pub(super) from: Option<PathBuf>,
 }
 
-/// A server that is there for the case.
+/// An HTTP server that runs for the case.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Http {
@@ -73,24 +73,24 @@ pub(super) struct Http {
     pub(super) answers: Vec<Answer>,
 }
 
-/// What the server answers to a request that fits.
+/// The server's response to a matching request.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Answer {
     #[serde(default = "get")]
     pub(super) method: String,
     pub(super) path: String,
-    /// The request has these headers too.
+    /// Headers that the request must have.
     #[serde(default)]
     pub(super) request_headers: BTreeMap<String, String>,
-    /// The request's body is this one.
+    /// The body that the request must have.
     #[serde(default, deserialize_with = "present")]
     pub(super) request_body: Option<String>,
     #[serde(default = "ok")]
     pub(super) status: u16,
     #[serde(default)]
     pub(super) headers: BTreeMap<String, String>,
-    /// A text, or any other JSON.
+    /// A string is sent as text, any other value as JSON.
     #[serde(default, deserialize_with = "present")]
     pub(super) body: Option<Value>,
 }
@@ -103,7 +103,7 @@ pub(super) enum Access {
     ReadWrite,
 }
 
-/// Who shares what is stored.
+/// The scope of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Scope {
@@ -111,7 +111,7 @@ pub(super) enum Scope {
     Plugin,
 }
 
-/// What the policy says of every tool.
+/// The decision of the policy for every tool.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Decision {
@@ -121,7 +121,7 @@ pub(super) enum Decision {
     Ask,
 }
 
-/// What the person says to every question.
+/// The answer to an approval request.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Reaction {
@@ -129,7 +129,7 @@ pub(super) enum Reaction {
     Reject,
 }
 
-/// A case as it is written: one call, or several.
+/// A case as it is in the file: one call, or several.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenCase {
@@ -174,7 +174,7 @@ impl TryFrom<WrittenCase> for Case {
             (None, None, Some(steps)) => {
                 ensure!(
                     arguments.is_none() && arguments_text.is_none() && cancel_after_ms.is_none(),
-                    "a case with `steps` has its arguments and its cancellation in them"
+                    "a case with `steps` must put its arguments and its cancellation into them"
                 );
                 ensure!(!steps.is_empty(), "`steps` is empty");
                 let told = |step: Step| Step {
@@ -194,25 +194,25 @@ impl TryFrom<WrittenCase> for Case {
 }
 
 impl Case {
-    /// What no single member shows to be wrong.
+    /// Checks what involves more than one member.
     fn check(&self) -> anyhow::Result<()> {
         for step in &self.steps {
             ensure!(
                 step.arguments.is_none() || step.arguments_text.is_none(),
-                "`arguments` and `arguments_text` exclude each other"
+                "use either `arguments` or `arguments_text`"
             );
         }
         for (key, amount) in &self.limits {
             let amounts = amount.is_string() || amount.is_i64();
-            ensure!(amounts, "`limits.{}` is no amount: a text such as \"2 s\", or a whole number", key.escape_debug());
+            ensure!(amounts, "`limits.{}` must be a text such as \"2 s\", or a whole number", key.escape_debug());
         }
         for from in self.grants.directory.values().filter_map(|directory| directory.from.as_ref()) {
-            ensure!(from.is_relative(), "`from` is relative to the file of the case, and `{}` is not", from.display());
+            ensure!(from.is_relative(), "`from` must be relative to the case file: `{}` is not", from.display());
         }
         let within = self.grants.directory.values().flat_map(|directory| directory.files.keys());
         let expected = self.steps.iter().flat_map(|step| step.expect.files.keys());
         for path in within.chain(expected) {
-            ensure!(is_plain(path), "`{}` is no plain relative path", path.escape_debug());
+            ensure!(is_plain(path), "`{}` is not a plain relative path", path.escape_debug());
         }
         Ok(())
     }
@@ -224,7 +224,7 @@ fn is_plain(path: &str) -> bool {
     path.split('/').all(|name| !matches!(name, "" | "." | "..")) && !path.contains('\0')
 }
 
-/// One answer to every question, or one to each in turn.
+/// Deserializes one answer for all approval requests, or a list with one for each in turn.
 fn reactions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Reaction>, D::Error> {
     struct Written;
 

@@ -1,14 +1,14 @@
-//! JSON compared by value, and where two documents begin to differ.
+//! Compares JSON by value and finds the first difference.
 
 use serde_json::{Number, Value};
 
-/// A text that stands for any value in what is expected: an identifier, a time, a random number.
+/// The placeholder for any value in an expected document, such as an identifier, a time or a random number.
 const ANY: &str = "${any}";
 
-/// The most characters of a value that are shown.
+/// Maximum characters of a value to show.
 const SHOWN_CHARACTERS_MAX: usize = 300;
 
-/// The first place where a document is not what was expected.
+/// Returns the first place where a document differs from the expected one.
 pub(super) fn difference(expected: &Value, found: &Value) -> Option<String> {
     differ(expected, found, "")
 }
@@ -41,7 +41,7 @@ fn differ(expected: &Value, found: &Value, at: &str) -> Option<String> {
     }
 }
 
-/// Whether two numbers have one value: 1 and 1.0 do.
+/// Returns whether two numbers have the same value, such as 1 and 1.0.
 fn is_same(one: &Number, other: &Number) -> bool {
     match (whole(one), whole(other)) {
         (Some(one), Some(other)) => one == other,
@@ -53,16 +53,16 @@ fn whole(number: &Number) -> Option<i128> {
     number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
 }
 
-/// A JSON Pointer, whose names are whatever the document has.
+/// Formats a JSON Pointer. Quotes it, because its names come from the document.
 fn place(pointer: &str) -> String {
-    if pointer.is_empty() { "the whole".to_owned() } else { quoted(pointer) }
+    if pointer.is_empty() { "the whole value".to_owned() } else { quoted(pointer) }
 }
 
 fn shown(value: &Value) -> String {
     short(&value.to_string())
 }
 
-/// A text for a person: its beginning, and how long it is where that is not all.
+/// Cuts a text for display. If it is cut, adds its full length.
 pub(super) fn short(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARACTERS_MAX) {
         Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
@@ -70,7 +70,7 @@ pub(super) fn short(text: &str) -> String {
     }
 }
 
-/// A text on one line, as JSON spells it.
+/// Formats a text on one line, as a JSON string.
 pub(super) fn quoted(text: &str) -> String {
     short(&Value::from(text).to_string())
 }
@@ -89,13 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_difference_is_told_with_its_place() {
+    fn the_first_difference_is_reported_with_its_place() {
         let told = |expected: Value, found: Value| difference(&expected, &found).unwrap();
         assert_eq!(told(json!({"a/b": [1, 2]}), json!({"a/b": [1, 3]})), "\"/a~1b/1\": expected 2, found 3");
         assert_eq!(told(json!({"a": 1}), json!({})), "\"/a\": expected 1, found nothing");
         assert_eq!(told(json!({}), json!({"a": 1})), "\"/a\": expected nothing, found 1");
-        assert_eq!(told(json!(null), json!([])), "the whole: expected null, found []");
-        assert_eq!(told(json!([1]), json!([])), "the whole: expected [1], found []");
+        assert_eq!(told(json!(null), json!([])), "the whole value: expected null, found []");
+        assert_eq!(told(json!([1]), json!([])), "the whole value: expected [1], found []");
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn any_stands_for_any_value() {
+    fn the_placeholder_matches_any_value() {
         assert_eq!(difference(&json!({"id": "${any}"}), &json!({"id": [1]})), None);
         assert!(difference(&json!({"id": "${any}"}), &json!({})).is_some());
     }

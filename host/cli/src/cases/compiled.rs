@@ -1,7 +1,8 @@
-//! Compiled code of components, kept in the user's cache from one run to the next: an interpreter takes half a minute.
+//! Caches the compiled code of components in the user's cache between runs, because compiling an interpreter takes half
+//! a minute.
 //!
-//! An entry is the key and the cache of a state directory in which nothing else ever was. The host believes of it what
-//! it believes of any state: nothing that does not carry the key's seal.
+//! An entry consists of the key and the code cache of a state directory that was never used for anything else. As with
+//! any state, the host uses only what has a valid seal of the key.
 
 use portcullis_build::cache;
 use std::fs;
@@ -12,38 +13,38 @@ use std::path::{Path, PathBuf};
 /// The folder in the user's cache.
 const FOLDER: &str = "compiled";
 
-/// How many components are remembered: those of a few projects. The code of an interpreter takes some 50 MiB.
+/// Maximum number of components in the cache, enough for a few projects. An interpreter's code takes about 50 MiB.
 const ENTRIES_MAX: usize = 12;
 
-/// The files of a state directory that compiled code is kept under.
+/// The parts of a state directory that belong to compiled code.
 const CACHE: &str = "cache";
 const KEY: &str = "key";
 
-/// Where the code of one component is kept.
+/// The cache entry for the code of one component.
 pub(super) struct Compiled {
     folder: PathBuf,
     entry: PathBuf,
 }
 
 impl Compiled {
-    /// The place for a component; nothing where the user has no cache.
+    /// Returns the entry for a component. `None` if the user has no cache.
     pub(super) fn of(component: &[u8]) -> Option<Self> {
         let folder = cache::folder(FOLDER).ok()?;
         Some(Self { entry: folder.join(cache::digest(component)), folder })
     }
 
-    /// Begins a state directory with what is kept, if anything is. A copy that fails is one that compiles again.
+    /// Initializes a state directory from the entry, if there is one. If copying fails, the component is compiled.
     pub(super) fn adopt(&self, state: &Path) {
         if begin(&self.entry, state).is_ok() {
-            // Without it, it is only forgotten sooner.
+            // If this fails, the entry is only evicted sooner.
             let _ = cache::touch(&self.entry);
         } else {
-            // Nothing of it, rather than half.
+            // Remove a partial copy.
             let _ = fs::remove_dir_all(state);
         }
     }
 
-    /// Keeps what was compiled in a state directory. The cache is a convenience: what fails is not kept.
+    /// Stores the compiled code of a state directory. Ignores errors, because the cache is optional.
     pub(super) fn keep(&self, state: &Path) {
         let partial = self.folder.join(format!("{}.partial", std::process::id()));
         let _ = fs::remove_dir_all(&partial);
@@ -58,14 +59,14 @@ impl Compiled {
     }
 }
 
-/// Begins a state directory with the compiled code of another, and nothing else of it.
+/// Initializes a state directory with only the compiled code of another one.
 pub(super) fn begin(from: &Path, to: &Path) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o700).recursive(true).create(to.join(CACHE))?;
     fs::copy(from.join(KEY), to.join(KEY))?;
     for entry in fs::read_dir(from.join(CACHE))? {
         let (source, target) = (entry?.path(), to.join(CACHE));
         let target = target.join(source.file_name().unwrap_or_default());
-        // An entry is replaced and never written into, so that a second name for it is as good as a copy.
+        // Entries are replaced and never modified, so a hard link is as good as a copy.
         fs::hard_link(&source, &target).or_else(|_| fs::copy(&source, &target).map(|_| ()))?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What has to come back of a call.
+//! The expected result of a call.
 
 use portcullis::Outcome;
 use serde::de::value::MapAccessDeserializer;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::{self, Formatter};
 
-/// How a call can be expected to end.
+/// The outcomes that a case can expect.
 const OUTCOMES: [Outcome; 9] = [
     Outcome::Completed,
     Outcome::Failed,
@@ -21,10 +21,10 @@ const OUTCOMES: [Outcome; 9] = [
     Outcome::Refused,
 ];
 
-/// The digits of a SHA-256.
+/// Hexadecimal digits of a SHA-256.
 const SHA256_DIGITS: usize = 64;
 
-/// What has to come back.
+/// The expected result.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expect {
@@ -34,10 +34,10 @@ pub(super) struct Expect {
     pub(super) code: Option<String>,
     #[serde(default, deserialize_with = "present")]
     pub(super) text: Option<String>,
-    /// How many bytes the text has, of which the reply may hold only the beginning.
+    /// The length of the whole text in bytes. The reply may contain only its beginning.
     #[serde(default, deserialize_with = "present")]
     pub(super) text_bytes: Option<u64>,
-    /// The SHA-256 of the same text.
+    /// The SHA-256 of the whole text.
     #[serde(default, deserialize_with = "sha256")]
     pub(super) text_sha256: Option<String>,
     #[serde(default, deserialize_with = "present")]
@@ -63,7 +63,7 @@ pub(super) struct Expect {
 }
 
 impl Expect {
-    /// Whether the text has to be there to its last byte.
+    /// Returns whether the whole text is needed, not only the part in the reply.
     pub(super) fn wants_whole_text(&self) -> bool {
         self.text_bytes.is_some() || self.text_sha256.is_some()
     }
@@ -82,7 +82,7 @@ pub(super) enum Part {
 #[serde(deny_unknown_fields)]
 pub(super) struct Blob {
     pub(super) media_type: String,
-    /// How many there are.
+    /// The expected length.
     #[serde(default, deserialize_with = "present")]
     pub(super) bytes: Option<usize>,
 }
@@ -104,9 +104,9 @@ pub(super) struct Report {
 pub(super) struct Request {
     /// Its method and path.
     pub(super) line: String,
-    /// Of its headers, these; nothing for one that was not there.
+    /// Some of its headers. `None` means that the request must not have the header.
     pub(super) headers: BTreeMap<String, Option<String>>,
-    /// A text is the whole body as it is; any other JSON is compared by value.
+    /// A string is compared with the whole body as text, any other value as JSON.
     pub(super) body: Option<Value>,
 }
 
@@ -116,7 +116,7 @@ impl<'de> Deserialize<'de> for Request {
     }
 }
 
-/// A request as it is written: its first line, or its members.
+/// A request as it is in the file: a request line, or an object.
 struct Written;
 
 #[derive(Deserialize)]
@@ -148,12 +148,12 @@ impl<'de> Visitor<'de> for Written {
     }
 }
 
-/// What is written counts: where it is null, null is the value, or it is refused.
+/// Deserializes a member that is present. Unlike in serde's default, `null` is a value and not an absent member.
 pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
-/// The method of a request that names none.
+/// The default method of a request.
 pub(super) fn get() -> String {
     "GET".to_owned()
 }
@@ -162,7 +162,7 @@ fn outcome<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Err
     let word = String::deserialize(deserializer)?;
     OUTCOMES.into_iter().find(|outcome| outcome.as_str() == word).ok_or_else(|| {
         let words = OUTCOMES.map(Outcome::as_str).join(", ");
-        D::Error::custom(format_args!("there is no outcome `{}`: say one of {words}", word.escape_debug()))
+        D::Error::custom(format_args!("there is no outcome `{}`: use one of {words}", word.escape_debug()))
     })
 }
 

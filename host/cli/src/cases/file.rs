@@ -1,4 +1,4 @@
-//! Reading cases from their files. What is not understood is refused, with the file, the case and the place.
+//! Reads cases from their files. Errors name the file, the case and the position.
 
 use super::case::Case;
 use super::fill::{self, Fill};
@@ -10,26 +10,26 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// What the name of a file of cases ends with.
+/// The extension of a file of cases.
 const EXTENSION: &str = "json";
 
-/// The longest file of cases, in bytes: large arguments are made by tools, and not kept in cases.
+/// Maximum size of a file of cases, in bytes.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// A case, and where it stands.
+/// A case and its file.
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(crate) file: PathBuf,
     pub(crate) case: Case,
-    /// The case as it is written, where something in it is known only when it runs.
+    /// The case as it is in the file, if it has placeholders that are known only when it runs.
     template: Option<Value>,
 }
 
 impl Located {
-    /// The case with everything that is known only when it runs.
+    /// Returns the case with its placeholders replaced.
     ///
     /// # Errors
-    /// What is filled in has made it another.
+    /// The case is no longer valid with these values.
     pub(super) fn filled(&self, fill: &Fill) -> anyhow::Result<Cow<'_, Case>> {
         Ok(match &self.template {
             Some(template) => Cow::Owned(Case::deserialize(fill.value(template))?),
@@ -41,14 +41,14 @@ impl Located {
 /// Reads the cases of a folder, sorted by the names of their files, or those of one file.
 ///
 /// # Errors
-/// A file cannot be read, or holds what is no case.
+/// A file cannot be read, or contains something that is not a case.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Located>> {
     let shown = || path.display().to_string();
     let mut files = Vec::new();
     if path.is_dir() {
         for entry in std::fs::read_dir(path).with_context(shown)? {
             let file = entry.with_context(shown)?.path();
-            // Whatever else has the name is meant to be a file of cases: where it is none, that is said.
+            // Anything with this extension except a folder is meant as a file of cases, so an invalid one is an error.
             if file.extension().is_some_and(|extension| extension == EXTENSION) && !file.is_dir() {
                 files.push(file);
             }
@@ -67,7 +67,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Located>> {
     Ok(cases)
 }
 
-/// The cases of one file, one or an array of them, each with its template where it has one.
+/// Parses a file with one case or an array of cases. Returns each with its template, if it has one.
 fn parse(text: &str) -> anyhow::Result<Vec<(Case, Option<Value>)>> {
     let several = text.trim_start().starts_with('[');
     let parsed = match several {
@@ -75,7 +75,7 @@ fn parse(text: &str) -> anyhow::Result<Vec<(Case, Option<Value>)>> {
         false => serde_json::from_str(text).map(|case| vec![case]),
     };
     let cases: Vec<Case> = parsed.map_err(|error| match wrong_case(text) {
-        // The place is that of the file; which case it is in is for whoever looks for it.
+        // serde_json reports only the position in the file. The name of the case is easier to find.
         Some(name) => anyhow!("the case `{}`: {error}", name.escape_debug()),
         None => error.into(),
     })?;
@@ -93,7 +93,7 @@ fn parse(text: &str) -> anyhow::Result<Vec<(Case, Option<Value>)>> {
     Ok(read)
 }
 
-/// The cases of a file, whatever they hold.
+/// Parses the cases of a file as plain JSON.
 fn written(text: &str) -> serde_json::Result<Vec<Value>> {
     Ok(match serde_json::from_str(text)? {
         Value::Array(cases) => cases,
@@ -101,7 +101,7 @@ fn written(text: &str) -> serde_json::Result<Vec<Value>> {
     })
 }
 
-/// The first case of a file that is wrong.
+/// Returns the name or number of the first invalid case.
 fn wrong_case(text: &str) -> Option<String> {
     let cases = written(text).ok()?;
     let (index, case) = cases.iter().enumerate().find(|(_, case)| Case::deserialize(*case).is_err())?;

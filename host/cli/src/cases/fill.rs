@@ -1,4 +1,4 @@
-//! What stands for something that is known only when a case runs: `${http.KEY}` is the address of a server.
+//! Placeholders for values that are known only when a case runs: `${http.KEY}` is the address of a server.
 
 use super::case::Http;
 use super::compare::quoted;
@@ -8,21 +8,21 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// How the name of an address begins, up to its key, and how it ends.
+/// The beginning and the end of a placeholder, around its key.
 const OPENING: &str = "${http.";
 const CLOSING: char = '}';
 
-/// Puts addresses in the place of their names.
+/// Replaces placeholders with addresses.
 #[derive(Debug)]
 pub(super) struct Fill(Vec<(String, String)>);
 
 impl Fill {
-    /// For servers at these addresses.
+    /// Creates the replacements for servers at these addresses.
     pub(super) fn of(servers: &BTreeMap<DependencyKey, SocketAddr>) -> Self {
         Self(servers.iter().map(|(key, at)| (format!("{OPENING}{key}{CLOSING}"), format!("http://{at}"))).collect())
     }
 
-    /// The value with every name in its texts replaced.
+    /// Returns the value with all placeholders in its strings replaced.
     pub(super) fn value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(text)),
@@ -39,22 +39,22 @@ impl Fill {
     }
 }
 
-/// Whether the text of a file can have anything to fill in: JSON may spell any character of it as an escape.
+/// Returns whether the text of a file may have placeholders. JSON may spell any of their characters as an escape.
 pub(super) fn is_likely(text: &str) -> bool {
     text.contains(OPENING) || text.contains("\\u")
 }
 
-/// Whether a case has anything to fill in.
+/// Returns whether a case has placeholders.
 ///
 /// # Errors
-/// It names a server that it does not have: the name would be sent as it is.
+/// A placeholder names a server that the case does not have.
 pub(super) fn is_needed(case: &Value, servers: &BTreeMap<DependencyKey, Http>) -> anyhow::Result<bool> {
     match case {
         Value::String(text) => {
             for name in text.split(OPENING).skip(1) {
                 let key = name.split_once(CLOSING).map(|(key, _)| key);
                 let known = key.is_some_and(|key| servers.keys().any(|server| server.as_str() == key));
-                ensure!(known, "{} is no server of the case", quoted(&format!("{OPENING}{name}")));
+                ensure!(known, "{} does not name a server of the case", quoted(&format!("{OPENING}{name}")));
             }
             Ok(text.contains(OPENING))
         }

@@ -1,17 +1,17 @@
-//! What the host keeps of a call beside its reply: what it printed, and a text too long to be passed on.
+//! What the host keeps of a call in addition to its reply: its printed output, and a text too long for the reply.
 
 use portcullis::policy::Principal;
 use portcullis::{Host, Output, OutputError, Reader, Reply};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// How much of a kept text is read at once, in bytes.
+/// How much of a kept text to read at once, in bytes.
 const PIECE_BYTES: usize = 1024 * 1024;
 
 /// The media type of a kept text.
 const TEXT: &str = "text/plain";
 
-/// What the record has of what a call printed, and of why it broke.
+/// A call's printed output and the cause of its failure, from the audit log.
 #[derive(Default)]
 pub(super) struct Printed {
     pub(super) text: String,
@@ -19,14 +19,14 @@ pub(super) struct Printed {
 }
 
 impl Printed {
-    /// Both, in lines.
+    /// Returns both as lines.
     pub(super) fn lines(&self) -> String {
         let parts = [self.text.as_str(), self.detail.as_str()];
         parts.into_iter().filter(|part| !part.is_empty()).map(|part| format!("{}\n", part.trim_end())).collect()
     }
 }
 
-/// What a call printed. The record is read whole: it is kept short.
+/// Returns what a call printed. Reads the whole audit log, which is short in a test.
 pub(super) fn printed(host: &Host, reply: &Reply) -> Printed {
     let mut printed = Printed::default();
     let read = host.audit().read(|entry| {
@@ -38,12 +38,12 @@ pub(super) fn printed(host: &Host, reply: &Reply) -> Printed {
         Ok(())
     });
     if let Err(error) = read {
-        printed.detail = format!("the record cannot be read: {error}");
+        printed.detail = format!("the audit log cannot be read: {error}");
     }
     printed
 }
 
-/// A text of which a reply may hold the beginning alone.
+/// A whole text. The reply may contain only its beginning.
 #[derive(Debug)]
 pub(super) struct Whole {
     pub(super) bytes: u64,
@@ -51,10 +51,10 @@ pub(super) struct Whole {
     pub(super) sha256: String,
 }
 
-/// The text that a call has answered, as a whole; nothing where it has answered something else.
+/// Returns the whole text of an answer. `None` if the answer is not a text.
 ///
 /// # Errors
-/// It was kept and cannot be read.
+/// The kept text cannot be read.
 pub(super) async fn whole(host: &Host, session: &str, reply: &Reply) -> Result<Option<Whole>, OutputError> {
     let Some(Output::Text(text)) = &reply.output else { return Ok(None) };
     let (mut hash, mut bytes) = (Sha256::new(), 0);
@@ -63,7 +63,7 @@ pub(super) async fn whole(host: &Host, session: &str, reply: &Reply) -> Result<O
             hash.update(text);
             bytes = text.len() as u64;
         }
-        // JSON of no promised form is cut like a text.
+        // JSON without an output schema is cut like a text, with another media type.
         Some(reference) if reference.media_type != TEXT => return Ok(None),
         Some(reference) => loop {
             let reader = Reader { session, principal: &Principal::default() };
@@ -73,7 +73,7 @@ pub(super) async fn whole(host: &Host, session: &str, reply: &Reply) -> Result<O
             }
             hash.update(&piece);
             bytes += piece.len() as u64;
-            // A signal is heard between two pieces.
+            // Yield between two pieces, so that a signal can interrupt the run.
             tokio::task::yield_now().await;
         },
     }

@@ -1,4 +1,4 @@
-//! A server on the loopback address that answers as a case says, and remembers what it was asked.
+//! An HTTP server on the loopback address. It gives the responses of a case and records the requests.
 
 use super::case::Answer;
 use serde_json::Value;
@@ -12,16 +12,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// The longest line of a request, in bytes: the host sends no longer ones.
+/// Maximum length of a line of a request, in bytes. The host does not send longer ones.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 
-/// The most lines of a head.
+/// Maximum number of header lines.
 const LINES_MAX: usize = 256;
 
-/// The longest body of a request, in bytes: what a policy can grant at most.
+/// Maximum length of a request body in bytes, which is the most that a policy can grant.
 const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// How long a request may take to come: the host sends it at once.
+/// The timeout of a request. The host sends it at once.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// A running server.
@@ -37,12 +37,12 @@ struct Exchange {
     requests: Vec<Arc<Asked>>,
 }
 
-/// A request, read.
+/// A parsed request.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) method: String,
     pub(super) target: String,
-    /// By their names in small letters; the values of one that came several times stand in one list, as HTTP has it.
+    /// The headers by lower-case name. The values of a repeated header are joined with commas, as HTTP permits.
     pub(super) headers: BTreeMap<String, String>,
     pub(super) body: Vec<u8>,
 }
@@ -51,7 +51,7 @@ impl Loopback {
     /// Starts a server at a free port.
     ///
     /// # Errors
-    /// The system gives none.
+    /// The system has no free port.
     pub(super) async fn start() -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let (address, exchange) = (listener.local_addr()?, Arc::<Mutex<Exchange>>::default());
@@ -59,12 +59,12 @@ impl Loopback {
         Ok(Self { address, exchange, task })
     }
 
-    /// Forgets what was, and answers so from here on.
+    /// Sets the responses and forgets the recorded requests.
     pub(super) fn answer(&self, answers: &[Answer]) {
         *lock(&self.exchange) = Exchange { answers: answers.to_vec(), requests: Vec::new() };
     }
 
-    /// What was asked since, in order.
+    /// Returns the requests since then, in order.
     pub(super) fn requests(&self) -> Vec<Arc<Asked>> {
         lock(&self.exchange).requests.clone()
     }
@@ -81,17 +81,17 @@ fn lock(exchange: &Mutex<Exchange>) -> std::sync::MutexGuard<'_, Exchange> {
 }
 
 async fn accept(listener: TcpListener, exchange: Arc<Mutex<Exchange>>) {
-    // A listener that fails has nobody to tell: the requests that do not come are what is seen.
+    // An error of the listener cannot be reported from here. The case fails because requests are missing.
     while let Ok((stream, _)) = listener.accept().await {
         let exchange = Arc::clone(&exchange);
         tokio::spawn(async move {
-            // Whoever goes away in the middle has seen what it wanted.
+            // A client that disconnects early is not an error.
             let _ = timeout(REQUEST_TIME_MAX, converse(stream, &exchange)).await;
         });
     }
 }
 
-/// One request and its answer: a connection has no more of them.
+/// Handles one request. A connection has only one.
 async fn converse(mut stream: TcpStream, exchange: &Mutex<Exchange>) -> io::Result<()> {
     let Some(asked) = read(&mut BufReader::new(&mut stream)).await?.map(Arc::new) else { return Ok(()) };
     let answer = {
@@ -103,7 +103,7 @@ async fn converse(mut stream: TcpStream, exchange: &Mutex<Exchange>) -> io::Resu
     stream.shutdown().await
 }
 
-/// Reads a request; nothing where there is none that could be understood.
+/// Reads a request. Returns `None` if its first line is invalid.
 async fn read<R: AsyncBufReadExt + Unpin>(reader: &mut R) -> io::Result<Option<Asked>> {
     let first = line(reader).await?;
     let mut words = first.split(' ');
@@ -135,7 +135,7 @@ async fn read<R: AsyncBufReadExt + Unpin>(reader: &mut R) -> io::Result<Option<A
     Ok(Some(Asked { method, target, headers, body }))
 }
 
-/// Reads so many bytes more.
+/// Appends `length` bytes to the body.
 async fn take<R: AsyncBufReadExt + Unpin>(reader: &mut R, length: u64, body: &mut Vec<u8>) -> io::Result<()> {
     if length > BODY_BYTES_MAX {
         return Err(io::ErrorKind::InvalidData.into());
@@ -144,7 +144,7 @@ async fn take<R: AsyncBufReadExt + Unpin>(reader: &mut R, length: u64, body: &mu
     if read as u64 == length { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// A line without its end.
+/// Reads a line without its line break.
 async fn line<R: AsyncBufReadExt + Unpin>(reader: &mut R) -> io::Result<String> {
     let mut line = Vec::new();
     reader.take(LINE_BYTES_MAX).read_until(b'\n', &mut line).await?;
@@ -159,7 +159,7 @@ fn fits(answer: &Answer, asked: &Asked) -> bool {
         && answer.request_body.as_ref().is_none_or(|body| body.as_bytes() == asked.body)
 }
 
-/// An answer as it is sent; 404 where there is none.
+/// Formats a response, or 404 if there is none.
 fn written(answer: Option<&Answer>, head_only: bool) -> Vec<u8> {
     let mut text = format!("HTTP/1.1 {} \r\nconnection: close\r\n", answer.map_or(404, |answer| answer.status));
     let mut body = String::new();

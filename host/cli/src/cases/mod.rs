@@ -1,10 +1,10 @@
-//! Cases: what an author expects of a plugin, run in the real host.
+//! Test cases of a plugin, run in the real host.
 //!
-//! A case says what is asked, what the policy grants, and what has to come back (docs/writing.md). It runs in a host of
-//! its own world: a temporary plugin directory, state and policy. Nothing of the person's is read or changed.
+//! A case contains calls, what the policy grants, and the expected results (docs/writing.md). It runs with a temporary
+//! plugin directory, state and policy. The user's own are neither read nor changed.
 #![expect(
     clippy::disallowed_methods,
-    reason = "an author's own files become the world of a case, which is made and taken away with the author's rights"
+    reason = "cases use the author's own files and temporary directories, with the author's permissions"
 )]
 
 mod case;

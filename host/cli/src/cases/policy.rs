@@ -1,4 +1,4 @@
-//! The policy of a case: everything that it grants, and nothing else.
+//! The policy of a case. It grants what the case lists, and nothing else.
 
 use super::case::{Access, Case, Decision, Directory, Http, Scope};
 use anyhow::anyhow;
@@ -9,28 +9,28 @@ use std::fmt::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-/// How often the same call may come in a row without a question: more often than any case asks.
+/// The limit of repeated calls before an approval is needed, more than any case makes.
 const REPEATS: u32 = 1_000_000;
 
-/// How many requests of all cases one plugin may make in a minute, and in one call: cases come faster than people.
+/// Maximum HTTP requests per minute of all cases. Cases make requests faster than people do.
 const REQUESTS_PER_MINUTE: u32 = 10_000;
 
-/// What a plugin may do to a server that is there for nothing but the case, unless the case says less.
+/// The default methods for the server of a case: all of them, because the server exists only for the case.
 const METHODS: [&str; 7] = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"];
 
-/// A plugin, a directory and a server for a policy that is only looked at.
+/// Stand-ins for a plugin, a directory and a server in a policy that is only checked.
 const ANY_PLUGIN: &str = "plugin";
 const ANY_DIRECTORY: &str = "/directory";
 const ANY_SERVER: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 1);
 
-/// Where everything is that a case grants.
+/// The directories and servers that a case grants.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     pub(super) directories: BTreeMap<DependencyKey, PathBuf>,
     pub(super) servers: BTreeMap<DependencyKey, SocketAddr>,
 }
 
-/// Refuses a case that makes no policy, and names the member that is to blame.
+/// Checks that a case results in a valid policy. The error names the invalid member.
 pub(super) fn check(case: &Case) -> anyhow::Result<()> {
     let directory = |key: &DependencyKey| (key.clone(), Path::new(ANY_DIRECTORY).join(key.as_str()));
     let server = |key: &DependencyKey| (key.clone(), SocketAddr::from(ANY_SERVER));
@@ -39,7 +39,7 @@ pub(super) fn check(case: &Case) -> anyhow::Result<()> {
         servers: case.grants.http.keys().map(server).collect(),
     };
     let Err(error) = Policy::parse(&compose(ANY_PLUGIN, case, &places)) else { return Ok(()) };
-    // Where it is in a text that nobody has written is no news.
+    // Leave out the position: it refers to the generated text, which the author never sees.
     let member = match error.key.strip_prefix(&format!("plugin.{ANY_PLUGIN}.")) {
         Some(grant) => format!("grants.{grant}"),
         None => error.key.clone(),
@@ -48,7 +48,7 @@ pub(super) fn check(case: &Case) -> anyhow::Result<()> {
     Err(anyhow!("{place}{}; {}", error.fault, error.remedy()))
 }
 
-/// The policy of a case, as text.
+/// Generates the policy of a case.
 pub(super) fn compose(plugin: &str, case: &Case, places: &Places) -> String {
     let mut text = format!("[approvals]\nrepeats = {REPEATS}\n[limits]\n");
     for (key, value) in &case.limits {
@@ -121,7 +121,7 @@ fn of_http(http: &Http, address: SocketAddr) -> String {
     )
 }
 
-/// A value of JSON as one of TOML. What TOML does not have is refused by whoever reads the policy.
+/// Converts a JSON value to TOML. The policy parser refuses what TOML does not have.
 fn json(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
@@ -129,7 +129,7 @@ fn json(value: &Value) -> String {
     }
 }
 
-/// A basic string of TOML: JSON escapes all that has to be escaped there, but for the one character below.
+/// Formats a basic string of TOML. JSON escapes everything that TOML requires except DEL.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

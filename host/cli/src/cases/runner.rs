@@ -1,4 +1,4 @@
-//! Running cases: the calls of each, and what they left.
+//! Runs cases: makes their calls and checks the results.
 
 use super::case::{Case, Reaction, Step};
 use super::file::Located;
@@ -15,18 +15,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a case came to.
+/// The result of a case.
 pub(crate) struct Finished {
-    /// Everything that was not as expected; nothing where the case passed.
+    /// All differences from the expected results. Empty if the case passed.
     pub(crate) problems: Vec<String>,
-    /// How the last call ended; nothing where none was made.
+    /// The end of the last call. `None` if no call was made.
     pub(crate) end: Option<End>,
-    /// What its calls printed and logged, where the case failed.
+    /// What its calls printed and logged, if the case failed.
     pub(crate) log: String,
     pub(crate) time: Duration,
 }
 
-/// How a call ended, in the host's words.
+/// The outcome and code of a call.
 pub(crate) struct End {
     pub(crate) outcome: &'static str,
     pub(crate) code: &'static str,
@@ -39,10 +39,10 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    /// For a component, under the name of its plugin. Cases are given nothing from outside the project.
+    /// Creates a runner for a component under its plugin's name. Cases can use files of the project only.
     ///
     /// # Errors
-    /// There is no room for what the cases need, or the component cannot be loaded.
+    /// The temporary files cannot be created, or the component cannot be loaded.
     pub(crate) async fn open(
         plugin: PluginName,
         component: &Path,
@@ -103,7 +103,7 @@ impl Runner {
         format!("case-{}", self.cases)
     }
 
-    /// Makes the call of a step, and hears what it reports.
+    /// Makes the call of a step and collects its progress reports.
     async fn call(&self, host: &Host, step: &Step) -> (Reply, Vec<Arc<Progress>>) {
         let arguments = match (&step.arguments_text, &step.arguments) {
             (Some(text), _) => text.clone(),
@@ -138,7 +138,7 @@ impl Runner {
     }
 }
 
-/// A person who knows beforehand what they will say: to each question in turn, and the last of it to all that follow.
+/// An approver with prepared answers, one for each request in turn. The last one also answers all further requests.
 struct Person {
     reactions: Vec<Reaction>,
     answered: AtomicUsize,
@@ -161,7 +161,7 @@ impl Approver for Person {
     }
 }
 
-/// Every report of a call, until it is over.
+/// Collects the progress reports of a call until it ends.
 async fn heard(mut events: Events) -> Vec<Arc<Progress>> {
     let mut reports = Vec::new();
     while let Some(event) = events.next().await {

@@ -1,4 +1,4 @@
-//! A temporary directory, taken away when it is no longer held.
+//! A temporary directory that is removed on drop.
 
 use anyhow::{Context as _, bail, ensure};
 use portcullis_build::project_file;
@@ -7,22 +7,21 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// How many names are tried before giving up: what other runs of this process number have left behind.
+/// Maximum number of names to try. Earlier processes with the same id may have left some behind.
 const NAMES_MAX: u32 = 1000;
 
-/// How many files and folders a case is given a copy of: what a tool may list of one directory unless a policy says
-/// more.
+/// Maximum files and folders to copy for a case. It is also the default limit for listing one directory.
 const COPIED_ENTRIES_MAX: usize = 10_000;
 
-/// How many bytes they have together: four times what a call may write. It is copied for every case, and one file of it
-/// without looking at signals.
+/// Maximum size of a copy in bytes: four times what a call may write. Every case gets a copy, and signals are handled
+/// only between files.
 pub(super) const COPIED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// A directory that nobody else may enter.
+/// A directory that other users cannot enter.
 pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Makes one.
+    /// Creates a directory.
     pub(super) fn new() -> anyhow::Result<Self> {
         let folder = std::env::temp_dir();
         let folder = folder.canonicalize().with_context(|| folder.display().to_string())?;
@@ -34,15 +33,15 @@ impl Scratch {
                 Err(error) => return Err(error).with_context(|| path.display().to_string()),
             }
         }
-        bail!("{} has no room for a directory of this program", folder.display())
+        bail!("cannot create a directory in {}: remove old portcullis-test-* directories there", folder.display())
     }
 
-    /// Takes a directory as one that is made now, by whoever has this, or is not.
+    /// Takes ownership of a path. The directory need not exist.
     pub(super) fn at(path: PathBuf) -> Self {
         Self(path)
     }
 
-    /// A path in it.
+    /// Returns a path in the directory.
     pub(super) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.0.join(path)
     }
@@ -50,12 +49,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed is left to the system, which empties its temporary directory.
+        // The system cleans up its temporary directory if this fails.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Makes a directory, or takes everything out of the one that is there, which stays the same directory.
+/// Creates a directory, or removes the content of an existing one. The directory itself stays.
 pub(super) fn empty(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)?;
     for entry in fs::read_dir(path)? {
@@ -69,7 +68,7 @@ pub(super) fn empty(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file, and the directories that it lies in.
+/// Writes a file and creates its parent directories.
 pub(super) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
@@ -77,10 +76,10 @@ pub(super) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     fs::write(path, contents)
 }
 
-/// Copies what is below a directory into another. What is neither a file nor a directory is left out.
+/// Copies the content of a directory into another. Skips what is neither a file nor a directory.
 ///
 /// # Errors
-/// Something cannot be copied, or it is more than a case is given.
+/// Something cannot be copied, or a limit is exceeded.
 pub(super) async fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     let (mut entries, mut bytes, mut folders) = (0, 0, vec![(from.to_owned(), to.to_owned())]);
     while let Some((from, to)) = folders.pop() {
@@ -88,7 +87,7 @@ pub(super) async fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
             let entry = entry?;
             let (kind, source, target) = (entry.file_type()?, entry.path(), to.join(entry.file_name()));
             entries += 1;
-            ensure!(entries <= COPIED_ENTRIES_MAX, "it holds more than {COPIED_ENTRIES_MAX} files and folders");
+            ensure!(entries <= COPIED_ENTRIES_MAX, "it contains more than {COPIED_ENTRIES_MAX} files and folders");
             if kind.is_dir() {
                 fs::create_dir_all(&target)?;
                 folders.push((source, target));
@@ -97,7 +96,7 @@ pub(super) async fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
                 ensure!(bytes <= COPIED_BYTES_MAX, "its files have more than {COPIED_BYTES_MAX} bytes");
                 project_file::copy(&source, &target, COPIED_BYTES_MAX).with_context(|| source.display().to_string())?;
             }
-            // A signal is heard between two files.
+            // Yield between two files, so that a signal can interrupt the run.
             tokio::task::yield_now().await;
         }
     }

@@ -1,4 +1,4 @@
-//! What a call left, held against what was expected of it.
+//! Compares the result of a call with the expected one.
 
 use super::compare::{difference, quoted, short};
 use super::expect::{Blob, Expect, Part, Report, Request};
@@ -14,28 +14,28 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How far two fractions may be apart and still be the same: a little more than the precision of what carries them.
+/// Maximum difference of two equal fractions, a little more than the precision of `f32`.
 const FRACTION_ERROR_MAX: f32 = 1e-6;
 
-/// What a call left.
+/// The result of a call.
 pub(super) struct Left<'a> {
     pub(super) reply: &'a Reply,
-    /// Its text as a whole, where that was asked for and there is one; or why it cannot be read.
+    /// The whole text, if the case needs it and there is one.
     pub(super) text: Result<Option<Whole>, OutputError>,
-    /// What it printed and logged, where that was asked for.
+    /// What it printed and logged, if the case needs it.
     pub(super) log: Option<&'a str>,
     pub(super) progress: &'a [Arc<Progress>],
     pub(super) requests: &'a [Arc<Asked>],
     pub(super) directories: &'a BTreeMap<DependencyKey, PathBuf>,
 }
 
-/// Everything that is not as expected.
+/// Returns all differences from the expected result.
 pub(super) fn problems(expect: &Expect, left: &Left<'_>) -> Vec<String> {
     let reply = left.reply;
     let mut problems = Vec::new();
     let code = reply.code.as_str();
     if reply.outcome() != expect.outcome {
-        // A call that ended otherwise has left something else as well: that is no news.
+        // After another outcome everything else differs too, so only the outcome is reported.
         let (expected, found) = (expect.outcome.as_str(), reply.outcome().as_str());
         return vec![format!("expected the outcome {expected}, found {found} ({code}): {}", quoted(&reply.message))];
     }
@@ -101,7 +101,7 @@ fn of_output(expect: &Expect, reply: &Reply) -> Vec<String> {
     problems
 }
 
-/// How long the whole text is, and its digest.
+/// Checks the length and the digest of the whole text.
 fn of_whole(expect: &Expect, left: &Left<'_>) -> Vec<String> {
     if !expect.wants_whole_text() {
         return Vec::new();
@@ -121,7 +121,7 @@ fn of_whole(expect: &Expect, left: &Left<'_>) -> Vec<String> {
     problems
 }
 
-/// What there was in place of what was expected.
+/// Describes an output for an error message.
 fn kind(output: Option<&Output>) -> String {
     match output {
         None => "no output".to_owned(),
@@ -228,15 +228,15 @@ fn of_requests(expected: &[Request], found: &[Arc<Asked>]) -> Vec<String> {
     problems
 }
 
-/// A file as it is afterwards: its path begins with the key of its directory.
+/// Checks the content of a file after the call. Its path begins with the key of its directory.
 fn of_file(path: &str, expected: Option<&str>, directories: &BTreeMap<DependencyKey, PathBuf>) -> Option<String> {
     let Some((key, rest)) = path.split_once('/') else {
-        return Some(format!("{path}: a path begins with the key of its directory, such as `workspace/a.txt`"));
+        return Some(format!("{path}: a path must begin with the key of its directory, such as `workspace/a.txt`"));
     };
     let Some(directory) = DependencyKey::new(key).ok().and_then(|key| directories.get(&key)) else {
         return Some(format!("{path}: no directory `{key}` is granted"));
     };
-    // The tool may have written there, so a path that was checked when the case was read may be a link now.
+    // The path was checked when the case was read, but the tool may have replaced a part of it with a link.
     let found = project_file::read_below(directory, Path::new(rest), COPIED_BYTES_MAX);
     match (expected, found) {
         (Some(expected), Ok(found)) => of_text(path, expected, &found),
@@ -253,7 +253,7 @@ fn is_no_file(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
-/// The text of an output, of whatever kind it is.
+/// Returns the text of an output of any kind.
 fn texts(reply: &Reply) -> String {
     match &reply.output {
         None => String::new(),

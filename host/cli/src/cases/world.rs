@@ -1,4 +1,4 @@
-//! What cases run in: the component, the hosts that grant what a case says, and its directories and servers.
+//! The environment of cases: the component, hosts with the grants of each case, and its directories and servers.
 
 use super::case::{Case, Scope};
 use super::compiled::{self, Compiled};
@@ -26,31 +26,31 @@ const PLUGINS: &str = "plugins";
 const STATE: &str = "state";
 const GRANTS: &str = "grants";
 
-/// How many hosts are kept open: cases that are granted the same mostly stand together, and a host has a dozen files.
+/// Maximum number of open hosts. Cases with the same grants are mostly adjacent, and a host has a dozen open files.
 const HOSTS_MAX: usize = 4;
 
-/// How many servers are kept for the cases to come: a plugin has a few clients, and each server has a port.
+/// Maximum number of servers to keep for later cases. A plugin has few clients, and each server takes a port.
 const SERVERS_MAX: usize = 16;
 
-/// How many cases share one state directory: the record is read whole for each that has failed or expects a log.
+/// Maximum cases per state directory. Each case that fails or expects a log reads the whole audit log.
 const STATE_CASES_MAX: usize = 256;
 
-/// The world of all cases of a component.
+/// The environment of all cases of a component.
 pub(super) struct World {
     pub(super) plugin: PluginName,
-    /// The folder that no case reaches out of.
+    /// The project's folder. Cases cannot use files outside it.
     project: PathBuf,
     compiler: Compiler,
     observer: Arc<dyn Observer>,
-    /// The hosts of the last few policies, the last used at the end: cases that are granted the same share one, each
-    /// with a session of its own.
+    /// The hosts of the last few policies, the most recently used at the end. Cases with the same grants share a host,
+    /// each with its own session.
     hosts: VecDeque<(String, Host)>,
-    /// The state directory of them, after how many cases; none before the first.
+    /// The state directory of these hosts, and how many cases have used it. `None` before the first case.
     state: Option<(Scratch, usize)>,
     servers: BTreeMap<DependencyKey, Loopback>,
-    /// How many state directories there have been.
+    /// How many state directories were created.
     states: usize,
-    // The last to go, after the hosts that work in it.
+    // The last field, so that it is dropped after the hosts that use it.
     scratch: Scratch,
 }
 
@@ -59,15 +59,15 @@ pub(super) struct Prepared<'a> {
     pub(super) host: Host,
     pub(super) places: Places,
     pub(super) case: Cow<'a, Case>,
-    /// The state directory of a case that shares it with no other.
+    /// The state directory, if the case does not share one.
     _state: Option<Scratch>,
 }
 
 impl World {
-    /// For a component, under the name of its plugin.
+    /// Creates the environment for a component under its plugin's name.
     ///
     /// # Errors
-    /// There is no room for what the cases need, or the component cannot be loaded.
+    /// The temporary files cannot be created, or the component cannot be loaded.
     pub(super) async fn open(
         plugin: PluginName,
         component: &Path,
@@ -94,7 +94,7 @@ impl World {
         let observer = Arc::clone(&compiles) as Arc<dyn Observer>;
         let (hosts, servers) = (VecDeque::new(), BTreeMap::new());
         let world = Self { plugin, project, compiler, observer, hosts, state: None, servers, states: 0, scratch };
-        // Compiled once, and refused before any case is tried.
+        // Compile the component once, and fail before any case runs if the host refuses it.
         let host = world.open_host("", &state).await?;
         if let Some(compiled) = compiled.filter(|_| compiles.heard.load(Ordering::Relaxed)) {
             compiled.keep(&state);
@@ -105,7 +105,7 @@ impl World {
         }
     }
 
-    /// Makes the directories and servers of a case, and the host that grants them.
+    /// Creates the directories and servers of a case, and the host that grants them.
     pub(super) async fn prepare<'a>(&mut self, located: &'a Located) -> anyhow::Result<Prepared<'a>> {
         let servers = self.serve(&located.case).await.context("no server can be started")?;
         let case = located.filled(&Fill::of(&servers))?;
@@ -118,7 +118,7 @@ impl World {
         let places = Places { directories, servers };
         let policy = policy::compose(self.plugin.as_str(), &case, &places);
         let (host, state) = match case.grants.store.values().any(|scope| *scope == Scope::Plugin) {
-            // What all sessions share is shared by no two cases.
+            // All sessions share this store, so the case needs its own state.
             true => {
                 let state = self.begin_state()?;
                 (self.open_host(&policy, &state.path("")).await?, Some(state))
@@ -128,12 +128,12 @@ impl World {
         Ok(Prepared { host, places, case, _state: state })
     }
 
-    /// What every server of a case was asked since the case began.
+    /// Returns the requests to all servers of a case since it began.
     pub(super) fn requests(&self, places: &Places) -> Vec<Arc<Asked>> {
         places.servers.keys().filter_map(|key| self.servers.get(key)).flat_map(Loopback::requests).collect()
     }
 
-    /// Starts the servers of a case, but for those that are there.
+    /// Starts the servers of a case that are not running yet.
     async fn serve(&mut self, case: &Case) -> io::Result<BTreeMap<DependencyKey, SocketAddr>> {
         let wanted = &case.grants.http;
         if self.servers.len() > SERVERS_MAX {
@@ -151,11 +151,11 @@ impl World {
         Ok(addresses)
     }
 
-    /// Makes the directories of a case from what its file says.
+    /// Creates and fills the directories of a case.
     async fn fill_directories(&self, case: &Case, file: &Path) -> anyhow::Result<BTreeMap<DependencyKey, PathBuf>> {
         let mut directories = BTreeMap::new();
         for (key, directory) in &case.grants.directory {
-            // A key is a name: it leads to no other directory, of which everything would be removed.
+            // A key is a plain name, so this cannot empty a directory elsewhere.
             let path = self.scratch.path(GRANTS).join(key.as_str());
             scratch::empty(&path).with_context(|| path.display().to_string())?;
             if let Some(from) = &directory.from {
@@ -170,17 +170,17 @@ impl World {
         Ok(directories)
     }
 
-    /// The folder that a case is given a copy of, which lies in the project or beside the case.
+    /// Returns the folder to copy for a case. It must be in the project or next to the case file.
     fn source(&self, file: &Path, from: &Path) -> anyhow::Result<PathBuf> {
         let beside = file.canonicalize()?;
         let beside = beside.parent().unwrap_or(Path::new("/"));
         let source = beside.join(from).canonicalize()?;
         let within = source.starts_with(&self.project) || source.starts_with(beside);
-        ensure!(within, "this is neither in the project nor beside the file of the case");
+        ensure!(within, "this is neither in the project nor next to the case file");
         Ok(source)
     }
 
-    /// A host for a policy that other cases may have too.
+    /// Returns a host for a policy that other cases can share.
     async fn shared_host(&mut self, policy: String) -> anyhow::Result<Host> {
         let (state, cases) = match self.state.take() {
             Some((state, cases)) if cases < STATE_CASES_MAX => (state, cases),
@@ -204,7 +204,7 @@ impl World {
         Ok(host)
     }
 
-    /// A state directory with nothing in it but the compiled code.
+    /// Creates a state directory with only the compiled code in it.
     fn begin_state(&mut self) -> anyhow::Result<Scratch> {
         self.states += 1;
         let state = Scratch::at(self.scratch.path(format!("{STATE}-{}", self.states)));
@@ -220,7 +220,7 @@ impl World {
     }
 }
 
-/// The host does not load the component, so that no case can be tried. The text says why.
+/// The error if the host refuses the component, so that no case can run. The text says why.
 #[derive(Debug)]
 pub(crate) struct Refused(String);
 
@@ -238,7 +238,7 @@ impl Display for Refused {
 
 impl Error for Refused {}
 
-/// Hears whether anything was compiled.
+/// Records whether anything was compiled.
 struct Compiles {
     heard: AtomicBool,
     observer: Arc<dyn Observer>,

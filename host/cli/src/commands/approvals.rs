@@ -1,4 +1,4 @@
-//! `portcullis approvals`: what waits for a person, what they have answered, and answering.
+//! `portcullis approvals`: lists, answers and revokes approval requests and approvals.
 
 mod approve;
 mod identify;
@@ -26,10 +26,10 @@ pub(super) async fn run(command: ApprovalsCommand, context: &Context) -> anyhow:
     }
 }
 
-/// Opens approvals that are there: looking for them must not begin any.
+/// Opens existing approvals. A command that only reads must not create a state directory.
 fn open(context: &Context) -> anyhow::Result<Approvals> {
     let state = context.environment.state()?;
-    ensure!(state.is_dir(), "there is no state directory {}: nothing was asked there", state.display());
+    ensure!(state.is_dir(), "there is no state directory {}, so there are no approvals", state.display());
     let approvals = portcullis::open_approvals(state)?;
     note_rollback(&approvals, context);
     Ok(approvals)
@@ -62,7 +62,7 @@ fn revoke(typed: &str, context: &Context) -> anyhow::Result<Exit> {
     }
 }
 
-/// Says that it is done.
+/// Reports success.
 fn done(id: &str, what: &str, context: &Context) -> anyhow::Result<Exit> {
     if context.json {
         context.terminal.print(&json::line(&json!({ "id": id, "status": what }))?)?;

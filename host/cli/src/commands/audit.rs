@@ -1,4 +1,4 @@
-//! `portcullis audit`: reading the record, and checking that it is what was written.
+//! `portcullis audit`: shows and verifies the audit log.
 
 use super::Context;
 use crate::arguments::ShowArguments;
@@ -13,16 +13,16 @@ use serde_json::{Map, Value, json};
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-/// Digits of a call's id that tell the calls of one record apart.
+/// Digits of a call's id that distinguish the calls of one audit log.
 const ID_DIGITS: usize = 8;
 
 /// Digits of a hash that distinguish the policies of one audit log.
 const HASH_DIGITS: usize = 12;
 
-/// The longest reason on a line of the overview, in characters; `--call` shows all of it.
+/// Maximum length of a reason in the overview, in characters. `--call` shows all of it.
 const REASON_CHARACTERS_MAX: usize = 160;
 
-/// The members that have a column of their own, or mean nothing to a person.
+/// The members that have their own column, or mean nothing to people.
 const IN_COLUMNS: [&str; 6] = ["seq", "time", "kind", "call", "tool", "mac"];
 
 pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
@@ -45,7 +45,7 @@ pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
         tell_fault(&verified, context);
     }
     for entry in rollbacks {
-        let what = "the ledger had been replaced or removed, and what it held was revoked";
+        let what = "the ledger was replaced or removed, and everything in it was revoked";
         context.terminal.note(format_args!("entry {entry}: {what}"));
     }
     Ok(exit(&verified))
@@ -53,7 +53,7 @@ pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
 
 pub(super) fn show(arguments: &ShowArguments, context: &Context) -> anyhow::Result<Exit> {
     let mut kept = Kept { entries: VecDeque::new(), most: arguments.limit, left_out: 0 };
-    // Read as a whole before anything is printed: the record is locked meanwhile, and a pager may wait for long.
+    // Read everything before printing anything: the log is locked during the read, and a pager may block for long.
     let verified = open(context)?.read(|entry| {
         kept.offer(entry, arguments.call.as_deref());
         Ok(())
@@ -63,7 +63,7 @@ pub(super) fn show(arguments: &ShowArguments, context: &Context) -> anyhow::Resu
         // A damaged log may have lost the entries, which says more than an unknown id.
         ensure!(
             verified.fault.is_some(),
-            "the audit log has no call {}: list them with `portcullis audit show`",
+            "the audit log has no call {}: to list the calls, run `portcullis audit show`",
             OneLine(call)
         );
         return Ok(exit(&verified));
@@ -77,16 +77,16 @@ pub(super) fn show(arguments: &ShowArguments, context: &Context) -> anyhow::Resu
         context.terminal.print(&text(&kept.entries, whole, context.terminal.style()))?;
     }
     if kept.left_out > 0 {
-        context.terminal.note(format_args!("{} before these; --limit shows more", entries(kept.left_out)));
+        context.terminal.note(format_args!("{} before these are not shown: raise --limit", entries(kept.left_out)));
     }
     tell_fault(&verified, context);
     Ok(exit(&verified))
 }
 
-/// Opens a record that is there. Looking for one must not begin one, nor call a wrong place a sound record.
+/// Opens an existing audit log. Reading must not create one, nor report a wrong path as an intact log.
 fn open(context: &Context) -> anyhow::Result<AuditLog> {
     let state = context.environment.state()?;
-    ensure!(state.is_dir(), "there is no state directory {}: nothing was recorded there", state.display());
+    ensure!(state.is_dir(), "there is no state directory {}, so there is no audit log", state.display());
     Ok(portcullis::open_audit(state)?)
 }
 
@@ -96,7 +96,7 @@ fn exit(verified: &Verified) -> Exit {
 
 fn tell_fault(verified: &Verified, context: &Context) {
     if let Some(fault) = &verified.fault {
-        let label = context.terminal.note_style().paint(Look::Bad, "the record does not verify:");
+        let label = context.terminal.note_style().paint(Look::Bad, "the audit log does not verify:");
         context.terminal.note(format_args!("{label} {fault}"));
     }
 }
@@ -105,7 +105,7 @@ fn entries(count: u64) -> String {
     if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
 
-/// The last entries of those that were asked for.
+/// The last of the matching entries.
 struct Kept {
     entries: VecDeque<Entry>,
     most: usize,
@@ -133,7 +133,7 @@ fn text(entries: &VecDeque<Entry>, whole: bool, style: Style) -> String {
         if let (Some(call), Some(tool)) = (member(entry, "call"), member(entry, "tool")) {
             tools.insert(call, tool);
         }
-        // An outcome does not say again which tool the decision was on.
+        // The entry of an outcome has no tool: take it from the entry of the decision.
         let tool = member(entry, "tool").or_else(|| member(entry, "call").and_then(|call| tools.get(call).copied()));
         table.row(cells(entry, tool, whole));
     }
@@ -167,7 +167,7 @@ fn member<'a>(entry: &'a Entry, name: &str) -> Option<&'a str> {
     entry.document.get(name).and_then(Value::as_str)
 }
 
-/// To the second, in UTC, as it was recorded.
+/// Formats a recorded time to the second, in UTC.
 fn time(recorded: &str) -> String {
     match recorded.get(..19) {
         Some(second) if recorded.ends_with('Z') => format!("{}Z", second.replace('T', " ")),
@@ -184,7 +184,7 @@ fn look(what: &str) -> Look {
     }
 }
 
-/// Why, in one line: what the entry of each kind says of it.
+/// Returns the reason in an entry of any kind, on one line.
 fn reason(entry: &Entry) -> String {
     let number = |name: &str| entry.document.get(name).and_then(Value::as_u64);
     let words = ["subject", "covers", "reason", "why", "note", "path", "detail", "event"];
@@ -197,7 +197,7 @@ fn reason(entry: &Entry) -> String {
     if let (Some("policy"), Some(sha256)) = (member(entry, "kind"), member(entry, "sha256")) {
         text = format!("{text} (in force: {})", sha256.get(..HASH_DIGITS).unwrap_or(sha256));
     }
-    // A rule without a reason of its own is named by the policy itself, with its line.
+    // If a rule has no reason, the policy's own text names the rule with its line.
     if let Some(line) = number("line").filter(|line| !text.contains(&format!("(line {line})"))) {
         text = format!("{text} (policy line {line})");
     }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outcome_is_shown_with_the_tool_that_was_decided_on() {
+    fn an_outcome_is_shown_with_the_tool_of_its_decision() {
         let time = "2026-11-22T00:15:02.123456Z";
         let decision = json!({ "time": time, "kind": "decision", "call": "0123456789", "tool": "files.read",
             "decision": "allow", "line": 4, "reason": "read it" });
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_record_holds_cannot_move_the_cursor() {
+    fn text_in_an_entry_cannot_move_the_cursor() {
         let evil = "a\n\u{1b}[2J\u{202e}";
         let document = json!({ "time": evil, "kind": evil, "call": evil, "tool": evil, "outcome": evil, evil: evil });
         for whole in [false, true] {

@@ -1,4 +1,4 @@
-//! `portcullis build`: a project becomes a component.
+//! `portcullis build`: builds a project into a component.
 
 use super::Context;
 use super::conduct::Interrupts;
@@ -42,7 +42,7 @@ pub(super) async fn run(arguments: &BuildArguments, context: &Context) -> anyhow
     Ok(Exit::Completed)
 }
 
-/// The engine that a person named.
+/// Returns the engine that `--engine` names.
 fn named(word: &str, project: &Project) -> anyhow::Result<Engine> {
     anyhow::ensure!(
         matches!(project.language, Language::JavaScript | Language::TypeScript),
@@ -51,14 +51,14 @@ fn named(word: &str, project: &Project) -> anyhow::Result<Engine> {
     match word {
         "quickjs" => Ok(Engine::QuickJs),
         "starlingmonkey" => Ok(Engine::StarlingMonkey),
-        _ => anyhow::bail!("there is no engine `{}`: say quickjs or starlingmonkey", word.escape_debug()),
+        _ => anyhow::bail!("there is no engine `{}`: use quickjs or starlingmonkey", word.escape_debug()),
     }
 }
 
 fn imports(file: &Path) -> anyhow::Result<Vec<String>> {
     let bytes =
         project_file::read(file, portcullis::COMPONENT_BYTES_MAX).with_context(|| file.display().to_string())?;
-    portcullis::component_imports(&bytes).context("the toolchain made what is no component")
+    portcullis::component_imports(&bytes).context("the toolchain's output is not a component")
 }
 
 fn text(built: &Built, imports: &[String], seconds: f64) -> String {
@@ -66,7 +66,7 @@ fn text(built: &Built, imports: &[String], seconds: f64) -> String {
     let file = built.file.display().to_string();
     let mut text = format!("{}: {} in {seconds:.1} s", OneLine(&file), size(built.bytes));
     if stripped > 0 {
-        text.push_str(&format!(", {} of names and debug information left out", size(stripped)));
+        text.push_str(&format!(", {} of names and debug information stripped", size(stripped)));
     }
     text.push('\n');
     for import in imports {

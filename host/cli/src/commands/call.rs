@@ -1,4 +1,4 @@
-//! `portcullis call`: one call, under the policy, recorded.
+//! `portcullis call`: makes one call, under the policy.
 
 use super::conduct::{INTERRUPTED, to_its_end};
 use super::streamed::Streamed;
@@ -29,7 +29,7 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
             Ask::Auto | Ask::Pending | Ask::Deny => pending().await,
         }
     };
-    // A program gets the answer whole; a person sees it as it is written.
+    // On a terminal the answer is shown while the tool writes it. A program gets it whole.
     let (request, stream) = match !context.json && context.terminal.shows_results() {
         true => {
             let (request, stream) = request.streamed();
@@ -54,7 +54,7 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
     Ok(Exit::after(&reply))
 }
 
-/// A request on behalf of whoever was named.
+/// Applies the caller's options to a request.
 pub(super) fn of_caller(request: Request, caller: &CallerArguments) -> anyhow::Result<Request> {
     let refused = |error: PrincipalError| anyhow!("{error}: {}", error.remedy());
     let principal = caller.principal.clone().unwrap_or_default();
@@ -65,7 +65,7 @@ pub(super) fn of_caller(request: Request, caller: &CallerArguments) -> anyhow::R
     Ok(request.session(&caller.session).principal(principal).automated(caller.automated))
 }
 
-/// Who answers where the policy says ask.
+/// Returns who answers if the policy decides `ask`.
 pub(super) fn channel(ask: Ask, context: &Context, status: &Arc<StatusLine>, cancellation: &Cancellation) -> Channel {
     match ask {
         Ask::Auto if context.terminal.can_ask() => {
@@ -78,18 +78,18 @@ pub(super) fn channel(ask: Ask, context: &Context, status: &Arc<StatusLine>, can
     }
 }
 
-/// A model hears that a plugin was refused; a person can learn why.
+/// Says how to find out why a plugin was refused. The reply, which is for models, does not say why.
 fn remind_of_check(host: &portcullis::Host, reply: &Reply, context: &Context) {
     let catalog = host.catalog();
     let plugin = reply.tool.split('.').next().unwrap_or_default();
     let refused = catalog.refusal(plugin).filter(|_| reply.code == portcullis::Code::PluginRefused);
     if let Some(refused) = refused {
         let file = context.environment.plugins.join(&refused.file).display().to_string();
-        context.terminal.note(format_args!("`portcullis check {}` says why, and what to do", OneLine(&file)));
+        context.terminal.note(format_args!("`portcullis check {}` shows why, and what to do", OneLine(&file)));
     }
 }
 
-/// A call that was denied for want of what an untrusted policy would give says so where the denial is read.
+/// After a denial, notes that an untrusted policy exists, which might have allowed the call.
 fn remind_of_trust(host: &portcullis::Host, reply: &Reply, context: &Context) {
     if let Some(path) = host.untrusted_policy().filter(|_| reply::wants_a_wider_policy(reply)) {
         context.terminal.note(opening::untrusted_note(&path));

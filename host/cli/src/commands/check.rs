@@ -1,4 +1,4 @@
-//! `portcullis check`: would this plugin load, how well does it keep the contract, and what would have to change?
+//! `portcullis check`: reports whether a plugin would load, its conformance level, and what would have to change.
 
 mod conformance;
 
@@ -16,19 +16,18 @@ use portcullis::{Conformance, DefinitionError, Engine, FileError, LINTS_MAX, Lin
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A plain name that is lent to a file without one, so that the rest of it can be looked at.
+/// A stand-in name for a file whose own name is invalid, so that the rest of it can be checked.
 const NAME_LENT: &str = "unnamed";
 
-/// What a look at a file found.
+/// The result of examining a file.
 pub(super) struct Examined {
-    /// What the plugin says of itself, with the descriptions of files beside it, where it came to that and would be
-    /// accepted under its own name.
+    /// The plugin's manifest, with the description files next to it. `None` if there is no valid manifest.
     pub(super) manifest: Option<Manifest>,
-    /// The description files beside it.
+    /// The description files next to it.
     descriptions: Vec<String>,
     /// Why a host would refuse it.
     pub(super) problems: Vec<LoadError>,
-    /// The plugin, and what it can be run with.
+    /// The plugin, and the engine that can run it.
     loaded: Option<(Engine, Loaded)>,
 }
 
@@ -58,8 +57,8 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
     Ok(if refused { Exit::PluginRefused } else { Exit::Completed })
 }
 
-/// Has hosts try a plugin again that they have refused and that loads now. A state directory that cannot be used is
-/// reported by the next command that needs it.
+/// Removes a recorded refusal of a plugin that loads now, so that hosts try it again. Ignores errors of the state
+/// directory: the next command that needs it reports them.
 fn forget_refusal(file: &PluginFile, examined: &Examined, context: &Context) {
     if let (Some((engine, _)), Ok(state)) = (&examined.loaded, context.environment.state()) {
         let _ = portcullis::forget_refusal(state, &file.bytes, engine);
@@ -72,8 +71,8 @@ impl Examined {
     }
 }
 
-/// Looks at a file, and at the description files beside it, as far as anything can be seen. A name that does not fit
-/// keeps nothing else from being found.
+/// Examines a file, and the description files next to it, and collects all problems. An invalid file name does not stop
+/// the examination.
 ///
 /// # Errors
 /// The engine cannot start.
@@ -103,7 +102,7 @@ pub(super) async fn examine(path: &Path, file: &PluginFile, context: &Context) -
             Some(manifest)
         }
         Err(LoadError::Definition(found)) => {
-            // A lent name is not the file's, so the manifest need not agree with it.
+            // The manifest need not match a stand-in name.
             let lent =
                 |problem: &DefinitionError| plain.is_none() && matches!(problem, DefinitionError::OtherName { .. });
             let found = found.into_iter().filter(|problem| !lent(problem));
@@ -118,7 +117,7 @@ pub(super) async fn examine(path: &Path, file: &PluginFile, context: &Context) -
     Ok(Examined { manifest, descriptions, problems, loaded })
 }
 
-/// The directory that a file lies in.
+/// Returns the directory that contains a file.
 fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -153,7 +152,7 @@ fn document(examined: &Examined, lints: &[Lint], conformance: &Conformance) -> V
     })
 }
 
-/// What a policy needs for the plugin, where a host would load it.
+/// Returns the lines that a policy needs for the plugin, if a host would load it.
 fn policy_lines(examined: &Examined) -> Option<String> {
     let manifest = examined.manifest.as_ref().filter(|_| examined.problems.is_empty());
     manifest.and_then(policy_lines::of_manifest)
@@ -186,7 +185,7 @@ fn text(path: &Path, examined: &Examined, conformance: &str, context: &Context) 
     text
 }
 
-/// What does not keep a plugin from being loaded, and should be mended.
+/// Formats the lints: problems that should be fixed, and do not prevent loading.
 fn lint_lines(lints: &[Lint], context: &Context) -> String {
     let style = context.terminal.style();
     let mut text = String::new();
@@ -198,7 +197,7 @@ fn lint_lines(lints: &[Lint], context: &Context) -> String {
         text.push_str(&format!("    {} {}\n", style.paint(Look::Quiet, "remedy:"), lint.remedy));
     }
     if lints.len() == LINTS_MAX {
-        text.push_str(&format!("there may be more: {LINTS_MAX} are shown\n"));
+        text.push_str(&format!("only the first {LINTS_MAX} lints are shown\n"));
     }
     text
 }

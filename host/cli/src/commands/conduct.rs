@@ -1,4 +1,4 @@
-//! A call on its way: its progress on one line, and the signals that end it.
+//! Waits for a call: shows its progress on one line, and handles the signals that end it.
 
 use crate::progress::{StatusLine, follow};
 use portcullis::{Cancellation, Host};
@@ -7,11 +7,11 @@ use std::future::{Future, pending};
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What is said of a call that was ended by its person.
-pub(super) const INTERRUPTED: &str = "interrupted twice: the call was ended at once, and is recorded so";
+/// The message for a call that the user ended.
+pub(super) const INTERRUPTED: &str = "interrupted twice: the call was ended at once, and the audit log says so";
 
-/// Waits for the end of a call, and shows what it says meanwhile; nothing where it was dropped. What goes on beside it
-/// ends with it.
+/// Waits for the end of a call and shows its progress. Returns `None` if a second signal dropped the call. The future
+/// `beside` runs until the call ends.
 pub(super) async fn to_its_end<T>(
     host: &Host,
     status: &StatusLine,
@@ -31,7 +31,7 @@ pub(super) async fn to_its_end<T>(
     Ok(ended)
 }
 
-/// What a person or a supervisor sends to end a call.
+/// The signals with which a user or a supervisor ends a call.
 pub(super) struct Interrupts {
     interrupt: Signal,
     terminate: Signal,
@@ -40,7 +40,7 @@ pub(super) struct Interrupts {
 }
 
 impl Interrupts {
-    /// From here on these signals do not end the process.
+    /// Listens to the signals. From now on they do not end the process.
     pub(super) fn listen() -> io::Result<Self> {
         Ok(Self { hangup: Some(signal(SignalKind::hangup())?), ..Self::without_hangup()? })
     }
@@ -51,7 +51,7 @@ impl Interrupts {
         Ok(Self { interrupt, terminate, hangup: None })
     }
 
-    /// Waits for the next of them.
+    /// Waits for the next signal.
     pub(super) async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
@@ -60,7 +60,7 @@ impl Interrupts {
         }
     }
 
-    /// Cancels at the first, and returns at the second: then the call is to be dropped.
+    /// Cancels the call at the first signal, and returns at the second, so that the call is dropped.
     async fn twice(&mut self, cancellation: &Cancellation) {
         self.next().await;
         cancellation.cancel();

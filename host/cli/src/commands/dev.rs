@@ -1,4 +1,4 @@
-//! `portcullis dev`: a project that is built again at every change, served, and watched.
+//! `portcullis dev`: rebuilds a project on every change, serves it, and shows its calls.
 
 mod calls;
 mod kept;
@@ -27,20 +27,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often sources, policy and record are looked at. What has not changed between two looks is quiet.
+/// How often to check the sources, the policy and the audit log. Sources are stable if two checks find the same.
 const LOOK_INTERVAL: Duration = Duration::from_millis(300);
 
-/// The policy of a project.
+/// The policy file of a project.
 const POLICY: &str = "portcullis.toml";
 
 pub(super) async fn run(arguments: &DevArguments, context: &Context) -> anyhow::Result<Exit> {
-    anyhow::ensure!(!context.environment.plugins_named, "`dev` serves the project's own plugins: leave --plugins away");
+    anyhow::ensure!(!context.environment.plugins_named, "`dev` serves the project's own plugins: omit --plugins");
     let mut interrupts = Interrupts::listen()?;
     Making::configure(&arguments.making);
     let project = Project::open(&arguments.project)?;
     let mut desk = Desk::new(project, arguments.http, context)?;
     let worked = tokio::select! {
-        // A look may take long: the host opens in it and compiles, which ends where the look is dropped.
+        // A check may open the host and compile, which takes long. Dropping the future ends that.
         never = desk.work() => never.map(|never| match never {}),
         () = interrupts.next() => Ok(Exit::Completed),
     };
@@ -56,25 +56,25 @@ pub(super) async fn run(arguments: &DevArguments, context: &Context) -> anyhow::
     worked
 }
 
-/// What goes on.
+/// The state of the command.
 struct Desk<'a> {
     context: &'a Context,
     root: PathBuf,
     address: SocketAddr,
     sources: Sources,
-    /// Where the component goes.
+    /// The path of the component.
     output: PathBuf,
-    /// Whether it was there when the last build had ended.
+    /// Whether the component existed when the last build ended.
     made: bool,
-    /// Whether it was there then, and no more at the last look.
+    /// Whether it existed then, and was missing at the last check.
     missing: bool,
-    /// The last component that the host took.
+    /// The last component that the host accepted.
     kept: Kept,
-    /// The policy, and what was seen of it.
+    /// The policy, its file, and the state of the file at the last check.
     policy: PolicyPlaces,
     policy_file: PathBuf,
     policy_stamp: Option<Stamp>,
-    /// Whether the host could not open under the policy as it is.
+    /// Whether the host failed to open under the current policy.
     stale: bool,
     building: Option<(Instant, Making)>,
     calls: Calls,
@@ -94,7 +94,7 @@ impl<'a> Desk<'a> {
         let own = project.root.join(POLICY);
         let (policy, policy_file) = match &context.environment.policy {
             PolicyPlaces::Named(path) => (PolicyPlaces::Named(path.clone()), path.clone()),
-            // The project is the person's own: its policy is what they say, and needs no trust.
+            // The project is the user's own, so its policy needs no trust.
             PolicyPlaces::Usual { .. } => (PolicyPlaces::Named(own.clone()), own),
         };
         let messages = Arc::<Messages>::default();
@@ -120,7 +120,7 @@ impl<'a> Desk<'a> {
         })
     }
 
-    /// Looks again and again.
+    /// Checks for changes until the future is dropped.
     async fn work(&mut self) -> anyhow::Result<Infallible> {
         let mut looks = tokio::time::interval(LOOK_INTERVAL);
         loop {
@@ -129,7 +129,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Looks at everything once, and does what has to be done.
+    /// Checks everything once, and reacts to what has changed.
     async fn look(&mut self) -> anyhow::Result<()> {
         for call in self.calls.news(&self.messages) {
             self.tell(&call.document(), &call.line(self.context.terminal.style()))?;
@@ -139,26 +139,26 @@ impl<'a> Desk<'a> {
             self.built(begun, making.ended().await?).await?;
         }
         if self.building.is_some() {
-            // What changes during a build is built after it.
+            // A change during a build starts another build after it.
             return Ok(());
         }
-        // What the host refused under one policy it may take under another.
+        // The host may accept under the new policy what it refused under the old one.
         let again = another_policy && self.kept.is_put_back();
-        // Whoever removes more than a file is given the time of a look.
+        // Wait one more check before rebuilding: a removal of more than one file may not be finished yet.
         let missing = self.made && !self.output.is_file();
         let gone = missing && self.missing;
         self.missing = missing;
         if gone {
-            self.context.terminal.note(format_args!("{} is gone", shown(&self.output)));
+            self.context.terminal.note(format_args!("{} was removed", shown(&self.output)));
         }
         if self.sources.changed() || again || gone { self.build().await } else { Ok(()) }
     }
 
-    /// Begins to build the project, as it now describes itself.
+    /// Starts to build the project with its current settings.
     async fn build(&mut self) -> anyhow::Result<()> {
         if self.sources.are_more() {
             let most = sources::FILES_MAX;
-            self.context.terminal.note(format_args!("only {most} files are looked at: changes of others are not seen"));
+            self.context.terminal.note(format_args!("only {most} files are watched: changes to others have no effect"));
         }
         self.context.terminal.note(self.quiet("building …"));
         match Project::open(&self.root) {
@@ -171,7 +171,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// The project may have another name than before.
+    /// Handles a change of the project's name.
     fn follow(&mut self, project: &Project) {
         let output = project.output();
         if output == self.output {
@@ -179,13 +179,13 @@ impl<'a> Desk<'a> {
         }
         if self.output.is_file() {
             let old = shown(&self.output);
-            self.context.terminal.note(format_args!("{old} is still there, and served: remove it if nobody wants it"));
+            self.context.terminal.note(format_args!("{old} still exists and is served: remove it if not needed"));
         }
         self.calls.also_of(&project.name);
         (self.output, self.kept) = (output, Kept::default());
     }
 
-    /// A build has ended: what it made is loaded, or what it said is shown and all stays as it was.
+    /// Handles the end of a build: loads the component, or shows the error and keeps the previous one.
     async fn built(&mut self, begun: Instant, built: anyhow::Result<Built>) -> anyhow::Result<()> {
         let seconds = begun.elapsed().as_secs_f64();
         match built {
@@ -195,7 +195,7 @@ impl<'a> Desk<'a> {
                 self.tell(&document, &format!("built {}: {} in {seconds:.1} s\n", OneLine(&file), size(bytes)))?;
             }
             Err(error) => {
-                let old = if self.output.is_file() { "; the plugin of before goes on" } else { "" };
+                let old = if self.output.is_file() { "; the previous plugin is still served" } else { "" };
                 self.fail("build-failed", &format!("{error:#}"), &format!("the build failed{old}"))?;
             }
         }
@@ -203,7 +203,7 @@ impl<'a> Desk<'a> {
         self.load().await
     }
 
-    /// Has what lies in the plugin directory served.
+    /// Serves the content of the plugin directory.
     async fn load(&mut self) -> anyhow::Result<()> {
         if !self.made {
             return Ok(());
@@ -211,7 +211,7 @@ impl<'a> Desk<'a> {
         let opened = (self.serving.is_none() || self.stale) && self.serve().await?;
         let Some(Serving { host, .. }) = &self.serving else { return Ok(()) };
         if !opened && let Err(error) = host.reload().await {
-            return self.fail("not-loaded", &error.to_string(), "what was built is not loaded");
+            return self.fail("not-loaded", &error.to_string(), "the new build is not loaded");
         }
         let name = self.output.file_name().unwrap_or_default();
         let catalog = host.catalog();
@@ -222,20 +222,20 @@ impl<'a> Desk<'a> {
         match self.kept.put_back(&self.output) {
             Ok(false) => self.tell_refused(&catalog, ""),
             Ok(true) => {
-                self.tell_refused(&catalog, "; the plugin of before goes on")?;
+                self.tell_refused(&catalog, "; the previous plugin is still served")?;
                 match host.reload().await {
                     Ok(_) => Ok(()),
-                    Err(error) => self.fail("not-loaded", &error.to_string(), "the plugin of before is not loaded"),
+                    Err(error) => self.fail("not-loaded", &error.to_string(), "the previous plugin is not loaded"),
                 }
             }
             Err(error) => {
                 self.tell_refused(&catalog, "")?;
-                self.fail("not-loaded", &error.to_string(), "the plugin of before cannot be put back")
+                self.fail("not-loaded", &error.to_string(), "the previous plugin cannot be restored")
             }
         }
     }
 
-    /// Says of the plugins that the host does not take, and what comes of it.
+    /// Reports the plugins that the host refuses, and the consequence.
     fn tell_refused(&self, catalog: &Catalog, then: &str) -> anyhow::Result<()> {
         for refused in catalog.refused() {
             let heading = format!("the host refuses {}{then}", OneLine(&refused.file));
@@ -244,7 +244,7 @@ impl<'a> Desk<'a> {
         Ok(())
     }
 
-    /// Opens a host and serves it, in place of the one that there was; that one stays where it does not open.
+    /// Opens a host and serves it instead of the current one. If it does not open, the current one stays.
     async fn serve(&mut self) -> anyhow::Result<bool> {
         let plugins = self.output.parent().unwrap_or(&self.root).to_owned();
         let hook = Arc::clone(&self.messages) as Arc<_>;
@@ -253,7 +253,7 @@ impl<'a> Desk<'a> {
         let host = match opened {
             Ok(host) => host,
             Err(error) => {
-                self.fail("not-opened", &format!("{error:#}"), "the host does not open")?;
+                self.fail("not-opened", &format!("{error:#}"), "the host cannot open")?;
                 return Ok(false);
             }
         };
@@ -270,7 +270,7 @@ impl<'a> Desk<'a> {
         Ok(true)
     }
 
-    /// Serves under a policy that has changed, unless it is wrong; says whether it has changed.
+    /// Serves under a changed policy, unless it is invalid. Returns whether the file has changed.
     async fn look_at_policy(&mut self) -> anyhow::Result<bool> {
         let stamp = Stamp::of(&self.policy_file);
         if stamp == self.policy_stamp {
@@ -297,14 +297,14 @@ impl<'a> Desk<'a> {
         Ok(self.context.terminal.print(&text)?)
     }
 
-    /// Shows what went wrong, and goes on.
+    /// Shows an error without ending the command.
     fn fail(&self, event: &str, why: &str, heading: &str) -> anyhow::Result<()> {
         let heading = self.context.terminal.style().paint(Look::Bad, heading);
         self.tell(&json!({ "event": event, "error": why }), &format!("{heading}\n{}\n", Lines(why)))
     }
 }
 
-/// A path, for a person.
+/// Formats a path for people.
 fn shown(path: &Path) -> String {
     OneLine(&path.display().to_string()).to_string()
 }

@@ -1,4 +1,4 @@
-//! `portcullis explain`: what would become of a call, and why; asks nobody, records nothing.
+//! `portcullis explain`: shows what would happen to a call, and why. Asks no approver and records nothing.
 
 use super::Context;
 use crate::arguments::ExplainArguments;
@@ -18,7 +18,7 @@ pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyho
     let bytes = super::read_arguments(arguments.arguments, context)?;
     let tool = arguments.tool.clone();
     let request = super::call::of_caller(Request::new(arguments.tool, bytes), &arguments.caller)?;
-    // A call at this terminal would ask here, whatever the policy says of calls that nobody attends.
+    // A call from this terminal would ask here, so the policy's `unattended` does not apply.
     let request = if context.terminal.can_ask() { request.answered_elsewhere() } else { request };
     let host = match opening::open_for(context, &tool).await {
         Ok(host) => host,
@@ -52,14 +52,14 @@ fn tell_in_force(error: &anyhow::Error, context: &Context) {
     }
     let Some(last) = last_named(context) else { return };
     let note = format!(
-        "a server that runs keeps the policy that it has in force; the audit log last names {} at {}",
+        "a running server keeps its current policy; the audit log last names {} at {}",
         OneLine(&last.sha256),
         OneLine(&last.time)
     );
     context.terminal.note(context.terminal.note_style().paint(Look::Doubtful, note));
 }
 
-/// A policy that the audit log names as one that decided.
+/// A policy that the audit log names.
 struct NamedPolicy {
     sha256: String,
     time: String,
@@ -84,7 +84,7 @@ fn last_named(context: &Context) -> Option<NamedPolicy> {
     read.ok().and(last)
 }
 
-/// The call would end before anything is decided.
+/// Shows the reply to a call that would end before a decision.
 fn not_decided(reply: &Reply, context: &Context) -> anyhow::Result<Exit> {
     if context.json {
         context.terminal.print(&json::line(reply)?)?;
@@ -126,23 +126,23 @@ fn text(explained: &Explained, style: Style) -> Result<String, std::fmt::Error> 
     Ok(text)
 }
 
-/// What would become of the call. A deny of the rules says it already.
+/// Writes what would happen to the call, unless the rules deny it: the first line says that already.
 fn write_outlook(text: &mut String, explained: &Explained, style: Style) -> std::fmt::Result {
     let decision = explained.explanation.verdict.decision;
     let (look, line) = match &explained.outlook {
         Outlook::Refuse { .. } if decision == Decision::Deny => return Ok(()),
         Outlook::Refuse { code, message } => {
-            (Look::Bad, format!("It would be refused all the same ({code}): {}", OneLine(message)))
+            (Look::Bad, format!("It would still be refused ({code}): {}", OneLine(message)))
         }
         Outlook::Ask { reason, request } => {
-            let joined = request.as_ref().map(|id| format!(" The request {id} is open for it.")).unwrap_or_default();
-            let same = if decision == Decision::Ask { "" } else { " all the same" };
-            (Look::Doubtful, format!("A person would be asked{same}: {}.{}", OneLine(reason), OneLine(&joined)))
+            let joined = request.as_ref().map(|id| format!(" Request {id} is open for it.")).unwrap_or_default();
+            let same = if decision == Decision::Ask { "" } else { " still" };
+            (Look::Doubtful, format!("It would{same} need approval: {}.{}", OneLine(reason), OneLine(&joined)))
         }
         Outlook::Run { approvals } if approvals.is_empty() => (Look::Good, "It would run.".to_owned()),
         Outlook::Run { approvals } => {
             let held = approvals.join(", ");
-            (Look::Good, format!("It would run without being asked about: approved by {}.", OneLine(&held)))
+            (Look::Good, format!("It would run without a request: approved by {}.", OneLine(&held)))
         }
     };
     writeln!(text, "\n{}", style.paint(look, line))
@@ -164,9 +164,9 @@ fn look(decision: Decision) -> Look {
 
 fn write_rules(text: &mut String, rules: &[MatchedRule], style: Style) -> std::fmt::Result {
     if rules.is_empty() {
-        return writeln!(text, "\nNo rule speaks of this call.");
+        return writeln!(text, "\nNo rule matches this call.");
     }
-    writeln!(text, "\n{}", style.paint(Look::Strong, "Rules that speak of this call"))?;
+    writeln!(text, "\n{}", style.paint(Look::Strong, "Rules that match this call"))?;
     let mut table = Table::default();
     for rule in rules {
         let weight = if rule.decisive { "decisive" } else { "overruled" };
@@ -181,7 +181,7 @@ fn write_rules(text: &mut String, rules: &[MatchedRule], style: Style) -> std::f
     Ok(())
 }
 
-/// What a rule speaks of, and why, as the policy spells it.
+/// Formats the conditions and the reason of a rule, as the policy writes them.
 fn subject(rule: &MatchedRule) -> String {
     let permission = rule.permission.map(|permission| permission.to_string());
     let named = [

@@ -1,4 +1,4 @@
-//! `portcullis export`: the tools in a provider's format, and what is lost there.
+//! `portcullis export`: prints the tools in a provider's format, and reports what is lost.
 
 use super::Context;
 use crate::arguments::ExportArguments;
@@ -29,12 +29,12 @@ pub(super) async fn run(arguments: &ExportArguments, context: &Context) -> anyho
         let error = style.paint(Look::Bad, "error:");
         context
             .terminal
-            .note(format_args!("{error} {} would lose something, and --deny-lossy was said", export.format));
+            .note(format_args!("{error} {} would lose something, and --deny-lossy was given", export.format));
     }
     Ok(if denied { Exit::Lossy } else { Exit::Completed })
 }
 
-/// The tools that a call could come to and that were asked for: the best first where they were picked, else by name.
+/// Returns the callable tools that the options select: with `--pick` the best first, otherwise by name.
 fn offers(host: &Host, arguments: &ExportArguments) -> Vec<Offer> {
     let catalog = host.catalog();
     let permissions = arguments.permissions.as_ref().map(|named| named.iter().copied().collect::<Permissions>());
@@ -44,7 +44,7 @@ fn offers(host: &Host, arguments: &ExportArguments) -> Vec<Offer> {
     };
     let wanted = |offer: &Offer| host.is_callable(&offer.tool) && fits(offer) && named(offer);
     match &arguments.pick {
-        // The limit is on what is left of the tools that fit.
+        // The limit applies after the other filters.
         Some(need) => catalog.pick(need, usize::MAX).into_iter().filter(wanted).take(arguments.limit).collect(),
         None => catalog.offers().filter(wanted).collect(),
     }
@@ -57,7 +57,7 @@ fn document(export: &Export, denied: bool) -> serde_json::Value {
     }
 }
 
-/// One line for a loss.
+/// Prints one line for a loss.
 fn note(loss: &Loss, context: &Context) {
     let style = context.terminal.note_style();
     let Loss { tool, pointer, keyword, what } = loss;

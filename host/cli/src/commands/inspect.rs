@@ -1,4 +1,4 @@
-//! `portcullis inspect`: one plugin, of the plugin directory or a file; runs nothing but its description.
+//! `portcullis inspect`: shows one plugin, installed or from a file. Runs only its `describe`.
 
 use super::Context;
 use super::check::{self, Examined};
@@ -49,7 +49,7 @@ async fn of_file(path: &Path, context: &Context) -> anyhow::Result<Exit> {
     let Some(manifest) = manifest else {
         return match problems.last() {
             Some(problem) => refused(path, problem, context),
-            None => refused(path, &"it describes nothing", context),
+            None => refused(path, &"it has no description", context),
         };
     };
     let exit = show(&PluginView::of_manifest(&manifest, &file), context)?;
@@ -80,7 +80,7 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
     let mut facts = Table::default();
     facts.row([Cell::new(Look::Quiet, "sha256"), Cell::plain(&plugin.sha256)]);
     let size = match plugin.standard {
-        true => "none: it is the host's own".to_owned(),
+        true => "none: it is built into the host".to_owned(),
         false => view::size(plugin.bytes),
     };
     facts.row([Cell::new(Look::Quiet, "size"), Cell::plain(&size)]);
@@ -88,7 +88,7 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
         facts.row([Cell::new(Look::Quiet, "contract"), Cell::plain(contract)]);
     }
     if plugin.reviews {
-        facts.row([Cell::new(Look::Quiet, "reviews calls"), Cell::plain("yes: it can ask about a call or refuse it")]);
+        facts.row([Cell::new(Look::Quiet, "reviews calls"), Cell::plain("yes: it can ask for approval or refuse")]);
     }
     if plugin.previews {
         let what = "yes: it computes what a call would change in files";
@@ -128,7 +128,7 @@ fn write_tool(text: &mut String, tool: &ToolView, style: Style, width: Option<us
         fact("handle", handle);
     }
     if tool.output_schema.is_some() {
-        fact("answers with", "JSON of a schema of its own");
+        fact("returns", "JSON, with a schema");
     }
     text.push_str(&facts.render(style, "  ", None));
     let arguments = schema_summary::table(&tool.schema);

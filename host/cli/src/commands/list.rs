@@ -1,4 +1,4 @@
-//! `portcullis list`: the tools, and what would happen to a call now.
+//! `portcullis list`: lists the installed tools and what the policy would decide for each.
 
 mod tokens;
 
@@ -69,7 +69,7 @@ fn text(host: &Host, context: &Context) -> String {
     let (style, width) = (context.terminal.style(), context.terminal.width());
     let mut table = Table::default();
     let heading = |text| Cell::new(Look::Quiet, text);
-    table.row([heading("TOOL"), heading("A CALL NOW"), heading("PERMISSIONS"), heading("DESCRIPTION")]);
+    table.row([heading("TOOL"), heading("DECISION"), heading("PERMISSIONS"), heading("DESCRIPTION")]);
     for (plugin, tool) in catalog.tools() {
         table.row([
             Cell::new(Look::Strong, &tool.name().to_string()),
@@ -80,7 +80,7 @@ fn text(host: &Host, context: &Context) -> String {
     }
     let mut text = table.render(style, "", width);
     if catalog.plugins().all(Plugin::is_standard) {
-        text.push_str("There are no tools but the host's own: the plugin directory has no plugin that loads.\n");
+        text.push_str("There are only the host's own tools: no plugin in the plugin directory loads.\n");
     }
     let places = places(host, &catalog);
     if !places.is_empty() {
@@ -91,7 +91,7 @@ fn text(host: &Host, context: &Context) -> String {
     let refused = refused(&catalog);
     if !refused.is_empty() {
         text.push('\n');
-        // A reason is never cut: it is what the person needs.
+        // Never cut a reason, because the user needs all of it.
         text.push_str(&refused.render(style, "", None));
     }
     for gap in host.rule_gaps() {
@@ -100,7 +100,7 @@ fn text(host: &Host, context: &Context) -> String {
     text
 }
 
-/// What would happen to a call, in a few words.
+/// Returns a cell with what would happen to a call.
 fn fate(outlook: &Outlook) -> Cell {
     if outlook.depends_on_arguments {
         return Cell::new(Look::Doubtful, "depends on arguments");

@@ -1,4 +1,4 @@
-//! A build on its way: on a thread of its own, and ended with every program that it has started.
+//! A running build, on its own thread. Ending it also ends every program that it has started.
 
 use super::conduct::Interrupts;
 use crate::arguments::MakingArguments;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
 
-/// How long a build that is ended may take to remove what it has begun.
+/// How long an interrupted build may take to clean up.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A build that goes on.
+/// A running build.
 pub(super) struct Making(JoinHandle<anyhow::Result<Built>>);
 
 impl Making {
@@ -23,10 +23,10 @@ impl Making {
         }
     }
 
-    /// Begins to build. From here on no signal of the terminal reaches a compiler: [`Self::end`] does it.
+    /// Starts a build. From now on no signal of the terminal reaches a compiler, only [`Self::end`] does.
     pub(super) fn begin(project: Project, out: PathBuf) -> Self {
         process::lead();
-        // Building waits for other programs, which must not keep anything else from going on.
+        // A build waits for other programs, which must not block the async runtime.
         Self(tokio::task::spawn_blocking(move || portcullis_build::build(&project, &out)))
     }
 
@@ -34,21 +34,21 @@ impl Making {
         self.0.is_finished()
     }
 
-    /// What came of it.
+    /// Waits for the result.
     pub(super) async fn ended(&mut self) -> Result<anyhow::Result<Built>, JoinError> {
         (&mut self.0).await
     }
 
-    /// Ends it with all that it has started. Nothing is built by this process any more.
+    /// Ends the build and all programs that it has started. This process cannot build anything afterwards.
     pub(super) async fn end(mut self) {
         process::end(End::Interrupt);
-        // What it says of that is no news.
+        // The error of an interrupted build is expected.
         let _ = timeout(GRACE, &mut self.0).await;
         process::end(End::Kill);
     }
 }
 
-/// Builds a project; nothing where a signal ended that.
+/// Builds a project. Returns `None` if a signal ended the build.
 ///
 /// # Errors
 /// Those of [`portcullis_build::build`].

@@ -1,4 +1,4 @@
-//! One file per command. A command asks the library, shows the answer, and says how the process ends.
+//! One file per command. A command calls the library, shows the result, and returns the exit code.
 
 mod approvals;
 mod audit;
@@ -33,7 +33,7 @@ use std::io::Read;
 /// Runs a command.
 ///
 /// # Errors
-/// It could not do its work.
+/// The command failed.
 pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
     match command {
         Command::List(arguments) => list::run(&arguments, context).await,
@@ -51,11 +51,11 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Build(arguments) => build::run(&arguments, context).await,
         Command::Test(arguments) => test::run(&arguments, context).await,
         Command::Dev(arguments) => dev::run(&arguments, context).await,
-        Command::CompileWorker => anyhow::bail!("a compile worker is started by the program itself"),
+        Command::CompileWorker => anyhow::bail!("`compile-worker` is for internal use"),
     }
 }
 
-/// The arguments of a call: the text itself, or for `-` what stdin holds, as far as any policy lets a call go.
+/// Returns the arguments of a call: the text itself, or for `-` the content of stdin, up to just above the size limit.
 fn read_arguments(typed: String, context: &Context) -> anyhow::Result<Vec<u8>> {
     if typed != "-" {
         return Ok(typed.into_bytes());
@@ -64,13 +64,13 @@ fn read_arguments(typed: String, context: &Context) -> anyhow::Result<Vec<u8>> {
         context.terminal.note("type the arguments as a JSON object, and end with Ctrl-D");
     }
     let mut bytes = Vec::new();
-    // One byte more than is ever accepted, so that what is too long is refused and not cut.
+    // Read one byte more than any policy accepts, so that longer arguments are refused and not cut.
     let most = ARGUMENTS_CEILING_BYTES as u64 + 1;
-    std::io::stdin().lock().take(most).read_to_end(&mut bytes).context("stdin cannot be read")?;
+    std::io::stdin().lock().take(most).read_to_end(&mut bytes).context("cannot read stdin")?;
     Ok(bytes)
 }
 
-/// Says why there is no result, and ends as it should.
+/// Reports why there is no result, and returns the exit code.
 fn fail(why: &str, exit: Exit, context: &Context) -> anyhow::Result<Exit> {
     if context.json {
         context.terminal.print(&json::line(&serde_json::json!({ "error": why }))?)?;

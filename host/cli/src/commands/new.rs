@@ -1,4 +1,4 @@
-//! `portcullis new`: a project with one tool.
+//! `portcullis new`: creates a project with one tool.
 
 use super::Context;
 use crate::arguments::NewArguments;
@@ -12,7 +12,7 @@ use std::path::Path;
 pub(super) fn run(arguments: &NewArguments, context: &Context) -> anyhow::Result<Exit> {
     let language = Language::parse(&arguments.lang)?;
     let is_reserved = PluginName::new(&arguments.name).is_ok_and(|name| portcullis::is_reserved(&name));
-    anyhow::ensure!(!is_reserved, "the host keeps that name for its own tools: call the plugin something else");
+    anyhow::ensure!(!is_reserved, "this name is reserved for the host's own tools: choose another name");
     portcullis_build::create(Path::new("."), &arguments.name, language)?;
     let name = &arguments.name;
     let text = match context.json {

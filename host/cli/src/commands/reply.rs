@@ -1,4 +1,4 @@
-//! A reply as `portcullis call` prints it.
+//! Prints the reply to a call.
 
 use super::Context;
 use crate::policy_lines::{self, HEADING, WithLines};
@@ -8,15 +8,15 @@ use portcullis::text::{Lines, OneLine};
 use portcullis::{Blob, Code, Host, Outcome, Output, Part, Reply};
 use std::io;
 
-/// Digits of a call's id that are shown to a person.
+/// Digits of a call's id that are shown to people.
 const ID_DIGITS: usize = 8;
 
 pub(super) fn show(host: &Host, reply: &Reply, context: &Context) -> anyhow::Result<()> {
     show_after("", host, reply, context)
 }
 
-/// Shows a reply of whose text the beginning is on the screen already. A denial that the policy could lift comes with
-/// the lines that lift it.
+/// Shows a reply after the beginning of its text was already streamed to the screen. If the policy could allow a denied
+/// call, adds the lines that do so.
 pub(super) fn show_after(shown: &str, host: &Host, reply: &Reply, context: &Context) -> anyhow::Result<()> {
     let lines = if wants_a_wider_policy(reply) { policy_lines::of_reply(host, reply) } else { None };
     if context.json {
@@ -37,8 +37,8 @@ pub(super) fn show_after(shown: &str, host: &Host, reply: &Reply, context: &Cont
     Ok(())
 }
 
-/// What is left of a text of which so much was shown. A text that was cut before its shown part ends goes on with the
-/// notice, on a line of its own.
+/// Returns the part of a text that was not shown yet. If the text was cut before the end of what was shown, this is the
+/// notice about the cut, on its own line.
 fn rest(text: &str, shown: &str) -> String {
     if let Some(rest) = text.strip_prefix(shown) {
         return Lines(rest).to_string();
@@ -47,7 +47,7 @@ fn rest(text: &str, shown: &str) -> String {
     format!("\n{}", Lines(text[text.floor_char_boundary(same)..].trim_start_matches('\n')))
 }
 
-/// Whether a policy that allows more could have let the call run.
+/// Returns whether a wider policy could have let the call run.
 pub(super) fn wants_a_wider_policy(reply: &Reply) -> bool {
     matches!(reply.code, Code::PolicyDenied | Code::DependencyNotGranted)
 }
@@ -75,7 +75,7 @@ fn part(part: &Part) -> String {
     let blob = |kind, blob: &Blob| {
         let bytes = u64::try_from(blob.data.len()).unwrap_or(u64::MAX);
         let name = blob.name.as_deref().map(|name| format!("{}, ", OneLine(name))).unwrap_or_default();
-        format!("[{kind}, {name}{}, {}; --json has its bytes]", OneLine(&blob.media_type), view::size(bytes))
+        format!("[{kind}, {name}{}, {}; use --json to get its bytes]", OneLine(&blob.media_type), view::size(bytes))
     };
     match part {
         Part::Text(text) => Lines(text).to_string(),
@@ -98,7 +98,7 @@ fn show_failure(reply: &Reply, context: &Context) {
     terminal.note(format_args!("{label} {}", Lines(&reply.message)));
     if terminal.has_reader() && outcome != Outcome::Invalid {
         let id = reply.id.get(..ID_DIGITS).unwrap_or(&reply.id);
-        terminal.note(style.paint(Look::Quiet, format!("portcullis audit show --call {id}   has the details")));
+        terminal.note(style.paint(Look::Quiet, format!("for details: portcullis audit show --call {id}")));
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(rest("all of it\n", ""), "all of it\n");
         assert_eq!(rest("all of it\n", "all "), "of it\n");
         assert_eq!(rest("all of it\n", "all of it\n"), "");
-        // More was shown than what was left when it was cut.
+        // More was shown than the cut text contains.
         assert_eq!(rest("one\n\n[cut]", "one\ntwo"), "\n[cut]");
         assert_eq!(rest("one\n[\u{1b}]", "one\n"), "[\\u{1b}]");
     }

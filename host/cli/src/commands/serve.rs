@@ -1,4 +1,4 @@
-//! `portcullis serve`: the tools of the plugin directory for agents, over MCP, until it is stopped.
+//! `portcullis serve`: serves the tools of the plugin directory to agents over MCP, until stopped.
 
 mod access;
 mod following;
@@ -22,7 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow::Result<Exit> {
-    // From here on a signal ends what is served, and not the process in the middle of a call.
+    // From now on a signal stops the server, and does not end the process in the middle of a call.
     let mut interrupts = Interrupts::without_hangup()?;
     let hangup = signal(SignalKind::hangup())?;
     let serving = Serving {
@@ -32,7 +32,7 @@ pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow:
     };
     let (host, gaps) = tokio::select! {
         opened = opening::open_serving(context, serving) => opened?,
-        // Dropping the host that opens ends what is being compiled.
+        // Dropping the future that opens the host ends the compilations.
         () = interrupts.next() => return Ok(Exit::Completed),
     };
     let following = Following::begin(&host, gaps, hangup, context);
@@ -87,7 +87,7 @@ async fn over_stdio(
         never = following.follow() => match never {},
     };
     if served.is_none() {
-        // The client gets its answers, or why there are none. A second signal does not wait for that.
+        // Wait until the client has its answers, or errors in their place. A second signal ends the wait.
         stop.notify_one();
         tokio::select! {
             stopped = &mut serving => served = Some(stopped),
@@ -128,7 +128,7 @@ async fn over_http(
     context.terminal.note(format_args!("serving {} at {url}", contents(host)));
     context.terminal.note(context.terminal.note_style().paint(told.look, told.line));
     if !running.address().ip().is_loopback() {
-        let line = "other machines can reach it, and nothing is encrypted: put something in front that speaks TLS";
+        let line = "other machines can connect, and nothing is encrypted: put a TLS proxy in front";
         context.terminal.note(context.terminal.note_style().paint(Look::Doubtful, line));
     }
     if context.json {
@@ -148,7 +148,7 @@ async fn over_http(
     Ok(())
 }
 
-/// Serves a host at an address of this machine, to whoever has the token of the state directory.
+/// Serves a host at an address of this machine, to clients with the token of the state directory.
 pub(super) async fn at(host: &Host, address: SocketAddr, context: &Context) -> anyhow::Result<Running> {
     let options = ServerOptions::default();
     let told = access::of(&HttpArguments::default(), &options.principal, &host.policy(), context)?;
@@ -158,7 +158,7 @@ pub(super) async fn at(host: &Host, address: SocketAddr, context: &Context) -> a
     Ok(running)
 }
 
-/// How much there is, and what is missing.
+/// Formats the number of tools and plugins, and of those that are missing.
 fn contents(host: &Host) -> String {
     let catalog = host.catalog();
     let (tools, plugins) = (catalog.tools().count(), catalog.plugins().count());
@@ -177,6 +177,6 @@ fn contents(host: &Host) -> String {
     }
     match catalog.refused().len() {
         0 => contents,
-        refused => format!("{contents} ({} refused: `portcullis list` says why)", counted(refused, "plugin")),
+        refused => format!("{contents} ({} refused: `portcullis list` shows why)", counted(refused, "plugin")),
     }
 }

@@ -1,4 +1,4 @@
-//! The text of an answer on the terminal while its tool writes it.
+//! Streams the text of an answer to the terminal while its tool writes it.
 
 use super::Context;
 use crate::progress::StatusLine;
@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::future::pending;
 use std::io;
 
-/// What of an answer is on the screen already.
+/// The part of an answer that is already on the screen.
 pub(super) struct Streamed<'a> {
     stream: Option<TextStream>,
     shown: String,
@@ -18,7 +18,7 @@ pub(super) struct Streamed<'a> {
 }
 
 impl<'a> Streamed<'a> {
-    /// Nothing yet; nothing ever without a stream.
+    /// Starts with nothing shown. Without a stream nothing is ever shown.
     pub(super) fn new(stream: Option<TextStream>, status: &'a StatusLine, context: &'a Context) -> Self {
         Self { stream, shown: String::new(), failed: None, status, context }
     }
@@ -33,7 +33,7 @@ impl<'a> Streamed<'a> {
         pending().await
     }
 
-    /// Shows what had come and was not shown yet. Returns all that was shown, as the tool wrote it.
+    /// Shows the pieces that have arrived since. Returns everything that was shown, as the tool wrote it.
     pub(super) fn end(mut self) -> io::Result<String> {
         while let Some(piece) = self.stream.as_mut().and_then(TextStream::try_next) {
             self.show(&piece);

@@ -1,4 +1,4 @@
-//! `portcullis test`: the cases of a project, each run in the real host.
+//! `portcullis test`: runs the test cases of a project in the real host.
 
 use super::conduct::Interrupts;
 use super::making::{self, Making};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where the cases of a project are.
+/// The folder of a project's cases.
 const CASES: &str = "tests";
 
 pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow::Result<Exit> {
@@ -26,8 +26,8 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
     let folder = arguments.cases.clone().unwrap_or_else(|| arguments.project.join(CASES));
     let wanted = |located: &Located| arguments.only.as_ref().is_none_or(|text| located.case.name.contains(text));
     let cases: Vec<Located> = cases::read(&folder)?.into_iter().filter(wanted).collect();
-    // A run that tries nothing proves nothing.
-    ensure!(!cases.is_empty(), "{} has no case{}", folder.display(), chosen(arguments));
+    // A run without cases must not pass.
+    ensure!(!cases.is_empty(), "{} contains no case{}", folder.display(), chosen(arguments));
     let (plugin, component) = component(arguments, &mut interrupts, context).await?;
     let work = async {
         let progress = CompileProgress::new(&StatusLine::new(context.terminal));
@@ -54,7 +54,7 @@ fn chosen(arguments: &TestArguments) -> String {
     arguments.only.as_ref().map(|text| format!(" whose name contains `{}`", text.escape_debug())).unwrap_or_default()
 }
 
-/// The component to test and its plugin's name: the one that was named, or the project's, built.
+/// Returns the component to test with its plugin's name: the given one, or the project's after a build.
 async fn component(
     arguments: &TestArguments,
     interrupts: &mut Interrupts,
@@ -76,7 +76,7 @@ async fn component(
     Ok((name, built.file))
 }
 
-/// What all cases came to.
+/// The results of all cases.
 #[derive(Default)]
 struct Report {
     passed: usize,
@@ -85,7 +85,7 @@ struct Report {
 }
 
 impl Report {
-    /// Notes a case, and shows it to a person.
+    /// Counts a case. Without `--json`, also prints it.
     fn take(&mut self, located: &Located, finished: &Finished, context: &Context) -> anyhow::Result<()> {
         let passed = finished.problems.is_empty();
         if passed {
@@ -128,7 +128,7 @@ fn milliseconds(finished: &Finished) -> u64 {
     u64::try_from(finished.time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The lines of a case.
+/// Formats the lines of a case.
 fn text(located: &Located, finished: &Finished, context: &Context) -> String {
     let style = context.terminal.style();
     let (name, time) = (OneLine(&located.case.name), milliseconds(finished));
@@ -155,12 +155,12 @@ fn text(located: &Located, finished: &Finished, context: &Context) -> String {
     text
 }
 
-/// Text of any origin, with its further lines below its first.
+/// Encodes a text of any origin, and aligns its lines below the first.
 fn indented(text: &str) -> String {
     Lines(text).to_string().replace('\n', "\n      ")
 }
 
-/// A path as text: one that is none is shown as far as it is.
+/// Formats a path. Replaces what is not UTF-8.
 fn shown(file: &Path) -> String {
     file.display().to_string()
 }

@@ -1,4 +1,4 @@
-//! `portcullis trust`: shows what a project's policy would allow and where its grants lead, and records that the user
+//! `portcullis trust`: shows what a project's policy would allow and where its grants lead. Records that the user
 //! trusts this text at this path with these places.
 
 use super::Context;
@@ -34,15 +34,15 @@ async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Ex
         terminal.print(&summary(&project, &policy, terminal.style()))?;
     }
     if project.fault().is_some() {
-        // Fails and names the grant. No answer of the user could help.
+        // This fails and names the grant. No answer of the user could help.
         approvals(context)?.trust_policy(&project)?;
     }
     if !arguments.yes {
         if !terminal.can_ask() {
-            bail!("there is no terminal to ask at: look at the policy, then trust it with --yes");
+            bail!("there is no terminal to ask at: review the policy, then trust it with --yes");
         }
         if !confirmed(terminal, "Trust exactly this text, with these places?").await {
-            return super::fail("it is not trusted: nothing was changed", Exit::Denied, context);
+            return super::fail("not trusted: nothing was changed", Exit::Denied, context);
         }
     }
     let identity = approvals(context)?.trust_policy(&project)?;
@@ -77,14 +77,14 @@ fn remove(named: &Path, context: &Context) -> anyhow::Result<Exit> {
         None => approvals.distrust_policy(named)?,
     };
     if !removed {
-        let why = format!("nothing was trusted at {}: name the file by its old path", named.display());
+        let why = format!("no policy was trusted at {}: give the path under which it was trusted", named.display());
         return super::fail(&why, Exit::Usage, context);
     }
     if context.json {
         let document = json!({ "identity": identity, "file": named.to_string_lossy(), "trusted": false });
         context.terminal.print(&json::line(&document)?)?;
     } else {
-        context.terminal.note("trusted no longer");
+        context.terminal.note("no longer trusted");
     }
     Ok(Exit::Completed)
 }
@@ -99,14 +99,14 @@ fn approvals(context: &Context) -> anyhow::Result<portcullis::Approvals> {
     Ok(approvals)
 }
 
-/// What the policy would bring, one line each.
+/// Summarizes the policy, one line for each rule, grant and setting.
 fn summary(project: &ProjectPolicy, policy: &Policy, style: Style) -> String {
     let path = project.place().display().to_string();
     let mut text = format!("{}\n  sha256 {}\n\n", style.paint(Look::Strong, OneLine(&path)), project.sha256());
     let mut table = Table::default();
     let quiet = |text: &str| Cell::new(Look::Quiet, text);
     let default = policy.default_decision();
-    table.row([quiet("otherwise"), Cell::new(look(default), default.as_str()), Cell::plain("whatever no rule names")]);
+    table.row([quiet("default"), Cell::new(look(default), default.as_str()), Cell::plain("if no rule matches")]);
     for rule in policy.rules() {
         let line = format!("line {}", rule.id.line);
         table.row([quiet(&line), Cell::new(look(rule.decision), rule.decision.as_str()), Cell::plain(&of_rule(rule))]);
@@ -132,20 +132,20 @@ fn summary(project: &ProjectPolicy, policy: &Policy, style: Style) -> String {
             table.row([quiet("clock"), Cell::new(Look::Doubtful, "set"), Cell::plain(&what)]);
         }
         if policy.limits(plugin) != Limits::default() {
-            let what = format!("limits of its own for {plugin}");
+            let what = format!("other limits for {plugin}");
             table.row([quiet("limits"), Cell::new(Look::Doubtful, "set"), Cell::plain(&what)]);
         }
     }
     if !policy.name_servers().is_empty() {
         let servers: Vec<String> = policy.name_servers().iter().map(ToString::to_string).collect();
-        let what = format!("every name is asked of {}", servers.join(" "));
+        let what = format!("all DNS queries go to {}", servers.join(" "));
         table.row([quiet("network"), Cell::new(Look::Doubtful, "set"), Cell::plain(&what)]);
     }
     if policy.default_limits() != Limits::default() {
         table.row([quiet("limits"), Cell::new(Look::Doubtful, "set"), Cell::plain("other limits for every plugin")]);
     }
     if policy.approvals() != Approvals::default() {
-        let what = "what becomes of a question, and how long an answer holds";
+        let what = "how approval requests are handled, and how long approvals last";
         table.row([quiet("approvals"), Cell::new(Look::Doubtful, "set"), Cell::plain(what)]);
     }
     text.push_str(&table.render(style, "  ", None));

@@ -1,4 +1,4 @@
-//! A call that waits for an answer from elsewhere: its person is told how to give one.
+//! Tells the user how to approve a call that waits for an answer from elsewhere.
 
 use super::Context;
 use portcullis::text::OneLine;
@@ -7,16 +7,16 @@ use std::convert::Infallible;
 use std::future::pending;
 use std::time::Duration;
 
-/// Digits of a question's id that are shown to a person: as many as `approvals list` shows.
+/// Digits of a request's id that are shown to people, here and in `approvals list`.
 pub(super) const ID_DIGITS: usize = 8;
 
-/// How often the question of a call that begins to wait is looked for.
+/// How often to look for the request of a call that starts to wait.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How many times: a call that was approved before has no question to be found.
+/// How many times to look. A call that was approved before has no open request.
 const LOOKS_MAX: usize = 40;
 
-/// Tells how to answer, whenever the call begins to wait.
+/// Prints how to answer, whenever the call starts to wait.
 pub(super) async fn tell(host: &Host, context: &Context) -> Infallible {
     let mut events = host.events();
     while let Some(event) = events.next().await {
@@ -26,13 +26,13 @@ pub(super) async fn tell(host: &Host, context: &Context) -> Infallible {
             let approve = host.approval_command(id);
             context
                 .terminal
-                .note(format_args!("waiting for an answer: `{}` shows the question and says yes", OneLine(&approve)));
+                .note(format_args!("waiting for approval: `{}` shows the request and approves it", OneLine(&approve)));
         }
     }
     pending().await
 }
 
-/// The open question of a call, once it is put down.
+/// Returns the id of a call's open request, once it is in the ledger.
 async fn question_of(host: &Host, call: &str) -> Option<String> {
     for _ in 0..LOOKS_MAX {
         let open = host.approvals().list(false).ok()?.questions.into_iter();

@@ -1,16 +1,15 @@
-//! Characters of a question that do not show. They are looked for in what a document means, since JSON may spell them
-//! as escapes.
+//! Counts the invisible characters of a request. JSON is parsed first, because it may spell them as escapes.
 
 use portcullis::text::is_deceptive;
 use serde_json::Value;
 
-/// How many characters of the names and texts in a JSON document do not show, line breaks and tabs aside; nothing where
-/// it cannot be read, and so cannot be vouched for.
+/// Counts the invisible characters in the names and texts of a JSON document, except line breaks and tabs. Returns
+/// `None` if the document cannot be parsed.
 pub(super) fn count(json: &str) -> Option<usize> {
     serde_json::from_str(json).ok().map(|value| of_value(&value))
 }
 
-/// How many characters of a text do not show, line breaks and tabs aside.
+/// Counts the invisible characters of a text, except line breaks and tabs.
 pub(super) fn of_text(text: &str) -> usize {
     let hidden = |character: &char| is_deceptive(*character) && !matches!(character, '\n' | '\r' | '\t');
     text.chars().filter(hidden).count()
@@ -30,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ordinary_arguments_are_not_called_hidden() {
+    fn ordinary_text_has_no_invisible_characters() {
         assert_eq!(count(r#"{"text":"two\nlines\tand é 日本"}"#), Some(0));
         assert_eq!(count(r#"{"text":"a\u200bb","l":["\u202e\u202e"]}"#), Some(3));
         assert_eq!(count(r#"{"a\u001b":1}"#), Some(1));

@@ -1,4 +1,4 @@
-//! Rows of a screen: every text is encoded, cut to the rows it may take, and what is left out is counted.
+//! Rows of a screen. Encodes every text, cuts it to its maximum number of rows, and counts what is left out.
 
 use super::Extent;
 use crate::answer::Unseen;
@@ -6,16 +6,16 @@ use crate::style::{Look, Style};
 use portcullis::text::{OneLine, count_blanks, rows};
 use std::fmt::Write;
 
-/// Rows that any text of a model, a plugin or a policy may take, where it has no block of its own.
+/// Maximum rows of a text of a model, a plugin or a policy outside a block.
 const FIELD_ROWS_MAX: usize = 3;
 
-/// Rows that one line of a block may take: a long content must not hide the path that comes after it.
+/// Maximum rows of one line of a block, so that a long line does not hide a path after it.
 const BLOCK_LINE_ROWS_MAX: usize = 3;
 
-/// Where the width is not known.
+/// Columns of a screen of unknown width.
 const WIDTH_DEFAULT: usize = 80;
 
-/// The narrowest that is laid out for; what is narrower wraps as it likes.
+/// Minimum width of the layout. A narrower terminal wraps the lines itself.
 const WIDTH_MIN: usize = 40;
 
 /// The column in which the values of fields begin.
@@ -40,18 +40,18 @@ impl Sheet {
         Self { text: String::new(), extent, style, width, unseen: Unseen::Nothing }
     }
 
-    /// How much the reader has not seen.
+    /// Returns whether anything was left out.
     pub(super) fn unseen(&self) -> Unseen {
         self.unseen
     }
 
-    /// A line of the host's own.
+    /// Adds a line of the host's own text.
     pub(super) fn line(&mut self, look: Look, text: &str) {
         // Writing to a string cannot fail.
         let _ = writeln!(self.text, "{}", self.style.paint(look, text));
     }
 
-    /// A value behind its label, on as many rows as it may take.
+    /// Adds a value after its label, cut to its maximum number of rows.
     pub(super) fn field(&mut self, label: &str, value: &str, look: Look) {
         let value = OneLine(&count_blanks(value)).to_string();
         let rows = rows(&value, self.width.saturating_sub(FIELD_COLUMN));
@@ -64,7 +64,7 @@ impl Sheet {
         self.leave_out(&rows[kept..], FIELD_COLUMN);
     }
 
-    /// Several values under one label, no more than `most` on a screen.
+    /// Adds several values under one label, at most `most` on a screen.
     pub(super) fn fields(&mut self, label: &str, values: &[String], most: usize, noun: &str) {
         if values.is_empty() {
             self.field(label, "none", Look::Plain);
@@ -80,7 +80,7 @@ impl Sheet {
         }
     }
 
-    /// Encoded lines, each with its look, no more than `most` rows on a screen.
+    /// Adds encoded lines, each with its look, at most `most` rows on a screen.
     pub(super) fn block<'a>(&mut self, lines: impl Iterator<Item = (Look, &'a str)>, most: usize) {
         let width = self.width.saturating_sub(BLOCK_COLUMN);
         let (mut shown, mut left) = (0, 0);
@@ -94,7 +94,7 @@ impl Sheet {
             }
             shown += kept;
             if kept == room && kept < rows.len() && left == 0 {
-                // The cut is within a line of which something stands here.
+                // The cut is inside this line, so the note about it takes a row of the block.
                 shown += 1;
                 self.leave_out(&rows[kept..], BLOCK_COLUMN);
             } else {
@@ -104,7 +104,7 @@ impl Sheet {
         self.leave_out_bytes(left, BLOCK_COLUMN);
     }
 
-    /// A numbered line, cut to its rows.
+    /// Adds a numbered line, cut to one row on a screen.
     pub(super) fn numbered(&mut self, number: usize, text: &str) {
         let text = OneLine(&count_blanks(text)).to_string();
         let label = format!("{:BLOCK_COLUMN$}{number}  ", "");
@@ -114,7 +114,7 @@ impl Sheet {
         self.leave_out(&rows[kept..], label.len());
     }
 
-    /// Several numbered lines, no more than `most` on a screen.
+    /// Adds several numbered lines, at most `most` on a screen.
     pub(super) fn numbered_list<'a>(
         &mut self,
         lines: impl ExactSizeIterator<Item = (usize, &'a str)>,
@@ -132,7 +132,7 @@ impl Sheet {
         }
     }
 
-    /// How many of so many rows are shown.
+    /// Returns how many of these rows are shown.
     fn kept(&self, rows: usize, most: usize) -> usize {
         match self.extent {
             Extent::Screen => rows.min(most),
@@ -140,7 +140,7 @@ impl Sheet {
         }
     }
 
-    /// Adds the number of bytes of these rows that are not shown.
+    /// Adds a note with the number of bytes in these rows, which are not shown.
     fn leave_out(&mut self, rows: &[&str], column: usize) {
         self.leave_out_bytes(bytes(rows), column);
     }

@@ -1,9 +1,9 @@
-//! The QuickJS runtime without what it would import for itself.
+//! The QuickJS runtime without its own imports.
 //!
-//! The runtime that `componentize-qjs` carries is linked with a C library, and with it come eighteen interfaces of
-//! WASI, the file system among them, that the engine never calls for a tool: clocks, randomness, files and printing
-//! are the SDK's, over the contract's own imports. So each of these imports is replaced by a function inside of the
-//! module, and a component imports what its source uses and no more.
+//! The runtime in `componentize-qjs` is linked with a C library, which imports eighteen interfaces of WASI, including
+//! the file system. The engine never calls them for a tool, because the SDK provides clocks, randomness, files and
+//! printing over the contract's imports. So each of these imports is replaced by a function inside the module, and a
+//! component imports only what its source uses.
 
 use std::convert::Infallible;
 
@@ -20,54 +20,54 @@ use crate::cache;
 const RUNTIME_SHA_256: &str = "25703f010b80efb806f9c35daf9ee6524ad60320c9781b0bae4e234264f8dac5";
 /// Its length in bytes.
 const RUNTIME_BYTES: usize = 1_497_910;
-/// What every core module begins with.
+/// The first bytes of a core module.
 const MAGIC: &[u8] = b"\0asm\x01\0\0\0";
 
 /// Finds the runtime in the native module that carries it.
 ///
 /// # Errors
-/// It is not there, byte for byte.
+/// The native module does not contain the pinned runtime.
 pub(super) fn find(native: &[u8]) -> Result<&[u8]> {
     (0..native.len())
         .filter(|&start| native[start..].starts_with(MAGIC))
         .filter_map(|start| native.get(start..start + RUNTIME_BYTES))
         .find(|module| cache::digest(module) == RUNTIME_SHA_256)
-        .context("the pinned runtime of JavaScript is not in the package that should carry it")
+        .context("the npm package does not contain the pinned JavaScript runtime")
 }
 
-/// The same module without these imports.
+/// Returns the module without these imports.
 ///
 /// # Errors
-/// The bytes are no module, or one that no longer looks like the pinned one.
+/// The bytes are not a module, or not like the pinned one.
 pub(super) fn close(module: &[u8]) -> Result<Vec<u8>> {
     let mut closing = Closing::read(module)?;
-    ensure!(!closing.closed.is_empty(), "the runtime of JavaScript imports nothing");
+    ensure!(!closing.closed.is_empty(), "the JavaScript runtime has no imports to replace");
     let mut closed = Module::new();
     utils::parse_core_module(&mut closing, &mut closed, Parser::new(0), module)
-        .map_err(|error| anyhow::anyhow!("the runtime of JavaScript cannot be read: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("the JavaScript runtime cannot be parsed: {error}"))?;
     Ok(closed.finish())
 }
 
-/// Whether an import is replaced. The loader of modules is for sources that are not bundled; `componentize-qjs` would
-/// put a second component in its place, and the host does not run components that call each other.
+/// Returns whether an import is replaced. The module loader is for sources that are not bundled. For it,
+/// `componentize-qjs` would add a second component, and the host does not run components that call each other.
 fn is_closed(module: &str) -> bool {
     module.starts_with("wasi:") || module == "wasi_snapshot_preview1" || module == "local:init/module-loader"
 }
 
-/// What an import is replaced by.
+/// The behaviour of the function that replaces an import.
 #[derive(Clone, Copy)]
 enum Answer {
-    /// Nothing happens.
+    /// Does nothing.
     Nothing,
-    /// The result is zero: a time, or a handle that nothing is asked of.
+    /// Returns zero: a time, or a handle that is never used.
     Zero,
-    /// So many eight-byte words of zeros go where the first argument points: an empty list, or a time.
+    /// Writes this many eight-byte zeros to the address in the first argument: an empty list, or a time.
     Zeros(u64),
-    /// The instance ends. The engine does not come here, save to print why it breaks off.
+    /// Traps. The engine calls such an import only to print why it aborts.
     Trap,
 }
 
-/// How an import answers, by its name: what the engine asks while it starts has an answer, all else traps.
+/// Returns the replacement for an import. What the engine calls at startup returns a value, everything else traps.
 fn answer(module: &str, name: &str) -> Answer {
     let interface = module.split('@').next().unwrap_or(module);
     match (interface, name) {
@@ -92,7 +92,7 @@ impl Answer {
                 for word in 0..words {
                     body.instruction(&Instruction::LocalGet(0));
                     body.instruction(&Instruction::I64Const(0));
-                    // Aligned to four bytes at least: a pointer and a length are.
+                    // A pointer and a length are aligned to four bytes at least.
                     body.instruction(&Instruction::I64Store(MemArg { offset: word * 8, align: 2, memory_index: 0 }));
                 }
             }
@@ -105,7 +105,7 @@ impl Answer {
     }
 }
 
-/// The rewriting of one module. What replaces the imports goes behind all other functions.
+/// The state of rewriting a module. The replacement functions go after all other functions.
 struct Closing {
     /// The type and the answer of each import that is replaced.
     closed: Vec<(u32, Answer)>,
@@ -147,7 +147,7 @@ impl Reencode for Closing {
     type Error = Infallible;
 
     fn function_index(&mut self, index: u32) -> Outcome<u32> {
-        // A defined function moves down by as many as were taken out in front of it.
+        // The index of a defined function shrinks by the number of removed imports, which all come before it.
         let place = usize::try_from(index).ok().and_then(|index| self.imported.get(index).copied());
         Ok(place.unwrap_or_else(|| index - u32::try_from(self.closed.len()).unwrap_or(u32::MAX)))
     }
@@ -179,7 +179,7 @@ impl Reencode for Closing {
     }
 
     fn parse_custom_section(&mut self, module: &mut Module, section: CustomSectionReader<'_>) -> Outcome {
-        // Names are of no use, and a description of WASI would bring the imports back.
+        // Drop debug names, and the description of WASI, which would bring the imports back.
         let describes_wasi = section.name().starts_with("component-type:") && section.name().contains("wasi");
         if section.name() == "name" || describes_wasi {
             return Ok(());
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_of_wasi_becomes_a_function_behind_all_others() {
+    fn an_import_of_wasi_becomes_the_last_function() {
         let closed = close(&module()).unwrap();
         wasmparser::validate(&closed).unwrap();
         let mut closing = Closing::read(&module()).unwrap();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_that_is_not_the_pinned_one_is_not_taken() {
+    fn only_the_pinned_runtime_is_found() {
         assert!(find(&[b"before".as_slice(), &module(), b"after"].concat()).is_err());
     }
 }

@@ -1,7 +1,7 @@
-//! What is wrong with a source is said before the component is built, which takes ten seconds and more.
+//! Checks a source before the component is built, because building takes ten seconds or more.
 //!
-//! The sources are parsed by the Python of this machine, and nothing of them is run: that is done in the build's
-//! sandbox alone. So only what a parser sees is found here; the rest is left to the build.
+//! The Python of this machine parses the sources and does not run them: only the build's sandbox does. So this finds
+//! only what a parser can see, and leaves the rest to the build.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,16 +12,16 @@ use crate::process;
 
 const PROGRAM: &str = include_str!("../../../toolchains/python/check.py");
 
-/// Checks the module `file` of a folder and the modules of the folder that it imports, for Python in `version`.
+/// Checks the module `file` of a folder, and the modules of the folder that it imports, for this version of Python.
 /// Messages name files below `prefix`.
 ///
 /// # Errors
 /// A module does not parse, or declares something that the SDK refuses.
 pub(super) fn check(folder: &Path, file: &Path, prefix: &Path, version: &str) -> Result<()> {
     let mut python = Command::new("python3");
-    // Isolated: no module of the project is taken for one of Python's own.
+    // -I isolates Python: it does not import modules of the project in place of its own.
     python.args(["-I", "-S", "-c", PROGRAM]).arg(folder).arg(file).arg(prefix).arg(version).stderr(Stdio::null());
-    // Where it cannot be said what is wrong, the build says it.
+    // If the check itself fails, the build will report the error.
     match process::capture(&mut python) {
         Ok(found) if !found.trim().is_empty() => bail!("{}", found.trim_end()),
         Ok(_) | Err(_) => Ok(()),
@@ -37,7 +37,7 @@ mod tests {
     /// The beginning of every module here.
     const PLUGIN: &str = "from portcullis import Plugin\nplugin = Plugin('p', version='1', description='Tests.')\n";
 
-    /// What is said of a module with a module `rules` beside it.
+    /// Returns the error for a module with a module `rules` next to it.
     #[track_caller]
     fn said(name: &str, source: &str, rules: &str) -> Option<String> {
         let folder = std::env::temp_dir().join(format!("portcullis-check-{name}-{}", std::process::id()));
@@ -65,13 +65,13 @@ mod tests {
     fn a_bad_definition_is_found_without_running_it() {
         for (tool, wanted) in [
             ("@plugin.tool()\ndef run() -> None:\n    pass\n", "src/app.py:4: the tool `run` needs a docstring"),
-            ("@plugin.tool\ndef run() -> None:\n    'Runs.'\n", "src/app.py:3: `@plugin.tool` lacks its paren"),
+            ("@plugin.tool\ndef run() -> None:\n    'Runs.'\n", "src/app.py:3: `@plugin.tool` needs paren"),
             ("@plugin.tool()\ndef run(a) -> None:\n    'Runs.'\n", "the argument `a` of the tool `run` needs a"),
             ("@plugin.tool()\ndef run(*a: int) -> None:\n    'Runs.'\n", "the tool `run` takes `a`"),
             ("@plugin.tool()\nasync def run() -> None:\n    'Runs.'\n", "the tool `run` is async"),
-            ("@plugin.tool()\ndef Run() -> None:\n    'Runs.'\n", "`Run` is no name for a tool"),
-            ("@plugin.tool(requires='read')\ndef run() -> None:\n    'Runs.'\n", "asks for 'read': say a list"),
-            ("@plugin.tool(optional=['red'])\ndef run() -> None:\n    'Runs.'\n", "asks for 'red': say a list"),
+            ("@plugin.tool()\ndef Run() -> None:\n    'Runs.'\n", "`Run` is not a valid name for a tool"),
+            ("@plugin.tool(requires='read')\ndef run() -> None:\n    'Runs.'\n", "asks for 'read': use a list"),
+            ("@plugin.tool(optional=['red'])\ndef run() -> None:\n    'Runs.'\n", "asks for 'red': use a list"),
             ("@plugin.tool(readonly=True)\ndef run() -> None:\n    'Runs.'\n", "has no option `readonly`"),
             (
                 "@plugin.tool(read_only=True, requires=['write'])\ndef run() -> None:\n    'Runs.'\n",
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(lacks, "src/app.py:2: the plugin needs description=");
     }
 
-    /// What it cannot know is left to the build, which knows.
+    /// What the check cannot know is left to the build.
     #[test]
     fn what_is_not_certain_is_left_to_the_build() {
         let tool = "@plugin.tool()\ndef run() -> None:\n    'Runs.'\n";
@@ -106,7 +106,7 @@ mod tests {
             "from rules import plugin\n".to_owned(),
             format!("{PLUGIN}{tool}import rules\n"),
             "import made_by_a_package\nplugin = made_by_a_package.plugin()\n".to_owned(),
-            // What only newer versions of Python know.
+            // Syntax of newer versions of Python.
             format!("{PLUGIN}{tool}type Pair[T] = tuple[T, T]\ndef first[T](a: list[T]) -> T:\n    return a[0]\n"),
             format!("{PLUGIN}{tool}x = {{'a': 1}}\ny = f'{{x['a']}}'\nz = t'{{y}}'\n"),
             format!("{PLUGIN}{tool}x = {{'a': 1}}\ny = f\"\"\"{{\n  x[\"\"\"a\"\"\"]\n}}\"\"\"\n"),
@@ -117,9 +117,9 @@ mod tests {
         }
     }
 
-    /// The module runs in the sandbox of the build and nowhere else.
+    /// The module must run only in the sandbox of the build.
     #[test]
-    fn nothing_of_a_source_is_run() {
+    fn the_check_does_not_run_the_source() {
         let witness = std::env::temp_dir().join(format!("portcullis-check-witness-{}", std::process::id()));
         let write = format!("open({:?}, 'w')", witness.display().to_string());
         let tool = format!("@plugin.tool(name={write})\ndef run(a: {write} = {write}) -> None: 'Runs.'\n");

@@ -1,4 +1,4 @@
-//! The modules of a build: copies, so that the code that runs meanwhile writes to nothing that stays.
+//! Copies the modules of a build, so that code that runs during the build cannot change the originals.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,42 +7,42 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::project_file;
 
-/// Folders that hold no modules of the plugin, wherever they are; nor do those whose names begin with a dot.
+/// Folders that contain no modules of the plugin, at any depth. Folders whose name starts with a dot do not either.
 const NO_MODULES: [&str; 4] = ["__pycache__", "venv", "dist", "node_modules"];
 
-/// What is copied: files and folders below a folder. A link is followed where it stays there.
+/// A copy of the files and folders below a folder. Follows links that stay inside it.
 pub(super) struct Modules<'a> {
-    /// The folder, as it is without links.
+    /// The folder, with links resolved.
     root: PathBuf,
-    /// Folders that are left out.
+    /// Folders to skip.
     but: &'a [PathBuf],
-    /// Whether what is built or hidden is copied as well.
+    /// Whether to copy generated and hidden folders as well.
     all: bool,
-    /// The folders that are being copied, as they are without links.
+    /// The folders that are being copied, with links resolved, to detect cycles.
     open: Vec<PathBuf>,
 }
 
-/// What a name in a folder stands for.
+/// An entry of a folder.
 enum Entry {
     File,
     Folder(PathBuf),
-    /// Nothing that a module is in, and why.
+    /// Something that cannot contain a module, and the reason.
     Other(&'static str),
 }
 
 impl<'a> Modules<'a> {
-    /// What an author wrote below `root`: nothing that is built or hidden, and none of the folders `but`.
+    /// Copies what the author wrote below `root`, without generated and hidden folders and without the folders `but`.
     pub(super) fn of(root: &Path, but: &'a [PathBuf]) -> Result<Modules<'a>> {
         let root = root.canonicalize().with_context(|| format!("there is no {}", root.display()))?;
         Ok(Modules { root, but, all: false, open: Vec::new() })
     }
 
-    /// Everything below `root`.
+    /// Copies everything below `root`.
     pub(super) fn all_of(root: &Path) -> Result<Modules<'a>> {
         Ok(Modules { all: true, ..Modules::of(root, &[])? })
     }
 
-    /// Copies the folder `from`, and says on standard error what it leaves out that an author may miss.
+    /// Copies the folder `from`. Prints the skipped entries that an author may miss to standard error.
     pub(super) fn copy(mut self, from: &Path, to: &Path) -> Result<()> {
         let real = from.canonicalize().with_context(|| format!("there is no {}", from.display()))?;
         ensure!(real.starts_with(&self.root), "{} is not in {}", from.display(), self.root.display());
@@ -66,7 +66,7 @@ impl<'a> Modules<'a> {
                     project_file::copy(&place, &to.join(&name), project_file::SOURCE_BYTES_MAX)
                         .with_context(|| format!("cannot copy {}", place.display()))?;
                 }
-                Entry::Other(why) => eprintln!("left out: {}: {why}", place.display()),
+                Entry::Other(why) => eprintln!("skipped: {}: {why}", place.display()),
             }
         }
         self.open.pop();
@@ -80,9 +80,9 @@ impl<'a> Modules<'a> {
         let real = place.canonicalize()?;
         let kind = fs::metadata(&real)?.file_type();
         Ok(if !real.starts_with(&self.root) {
-            Entry::Other("a link that leads out of the project; put a copy in its place")
+            Entry::Other("a link that leads out of the project; replace it with a copy")
         } else if self.open.contains(&real) {
-            Entry::Other("a link to a folder that it is in itself")
+            Entry::Other("a link to a folder that contains it")
         } else if kind.is_dir() {
             Entry::Folder(real)
         } else if kind.is_file() {
@@ -100,7 +100,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     #[test]
-    fn what_is_built_is_not_copied() {
+    fn generated_folders_are_not_copied() {
         let folder = folder_of("built");
         for path in ["plugins/hello.wasm", "sdk/portcullis/plugin.py", ".git/x", "venv/x.py", "rules/plugins/one.py"] {
             write(&folder.join("from").join(path));
@@ -125,9 +125,9 @@ mod tests {
         fs::remove_dir_all(folder).unwrap();
     }
 
-    /// A project from elsewhere can hold anything that a file system knows.
+    /// A project from another person can contain anything that a file system supports.
     #[test]
-    fn what_is_no_module_is_left_out() {
+    fn what_is_not_a_module_is_skipped() {
         let folder = folder_of("links");
         let from = folder.join("from");
         write(&from.join("rules/one.py"));

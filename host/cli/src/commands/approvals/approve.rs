@@ -1,4 +1,4 @@
-//! `portcullis approvals approve`: approves requests, and runs a call if no process waits for it any more.
+//! `portcullis approvals approve`: approves requests, and runs a call if its process no longer waits for it.
 
 use super::super::conduct::{INTERRUPTED, to_its_end};
 use super::super::{Context, call, fail, reply};
@@ -17,17 +17,17 @@ use portcullis::{Answer, ApprovalError, Approvals, Cancellation, Covers, Onward,
 use std::future::pending;
 use std::time::Duration;
 
-/// How often an answered call of another process is looked at.
+/// How often to check an approved call of another process.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How many times: a process that waits takes its answer within a few tenths of a second, unless it is dying.
+/// How many times to check. A waiting process takes its answer within a few tenths of a second, unless it is exiting.
 const LOOKS_MAX: u32 = 20;
 
-/// Where an approved call goes on.
+/// Where an approved call runs.
 enum Goes {
-    /// In the process that asked, now.
+    /// In the process that made the request, now.
     There,
-    /// In the process that asked, when its client makes the call again.
+    /// In the process that made the request, when its client makes the call again.
     Later,
     /// In this process.
     Here,
@@ -75,12 +75,12 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
                 Err(error) => Goes::Nowhere(error),
             }
         }
-        // It was answered before, and who asked may have gone since.
+        // It was approved before, and the process that made the request may have exited since.
         (_, Status::Approved) => look_after(&approvals, &question.id).await?,
         (_, status) => Goes::Nowhere(ApprovalError::Settled(status)),
     };
     match goes {
-        Goes::There => super::done(&question.id, "approved: the call goes on in the process that asked", context),
+        Goes::There => super::done(&question.id, "approved: the call runs in the process that made it", context),
         Goes::Later => super::done(&question.id, "approved: the call runs when its client makes it again", context),
         Goes::Here => {
             drop(approvals);
@@ -90,7 +90,7 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
     }
 }
 
-/// The answer that was typed.
+/// Returns the answer that the options give.
 fn answer(arguments: &ApproveArguments, offers: &[String]) -> Result<Answer, String> {
     let wanted = match &arguments.covers {
         None => Covers::Exact,
@@ -100,18 +100,18 @@ fn answer(arguments: &ApproveArguments, offers: &[String]) -> Result<Answer, Str
         (true, _) => Ok(Answer::Session(wanted)),
         (false, true) => Ok(Answer::Always(wanted)),
         (false, false) if arguments.covers.is_some() => {
-            Err("--for says what an answer for longer covers: say --session or --always, too".to_owned())
+            Err("--for needs --session or --always: it sets what a remembered approval covers".to_owned())
         }
         (false, false) => Ok(Answer::Yes),
     }
 }
 
-/// One of the offers, by its number, by its text, or by the one text in quotes in it. The text may leave out who
-/// proposed it; of two offers that then look the same, the host's own comes first.
+/// Finds an offer by its number, by its text, or by the only quoted text in it. The typed text may omit who proposed
+/// the offer; the host's own offer wins if two then look the same.
 fn offered(typed: &str, offers: &[String]) -> Option<Covers> {
     let quoted = |offer: &str| offer.split_once("= \"").and_then(|(_, rest)| rest.strip_suffix('"')) == Some(typed);
     let named = |offer: &str| offer == typed || quoted(offer);
-    // A text of the call is in quotes, so that what follows the last quote is the host's.
+    // Texts of the call are in quotes, so the host wrote everything after the last quote.
     let label = |offer: &String| offer.ends_with(')').then(|| offer.rfind(" (proposed by ")).flatten();
     let unlabelled = |offer: &String| named(&offer[..label(offer).unwrap_or(offer.len())]);
     let place = offers.iter().position(|offer| named(offer)).or_else(|| offers.iter().position(unlabelled));
@@ -120,7 +120,7 @@ fn offered(typed: &str, offers: &[String]) -> Option<Covers> {
 
 fn not_offered(offers: &[String]) -> String {
     let offers = offers.iter().enumerate().map(|(place, offer)| format!("\n  {}  {}", place + 2, OneLine(offer)));
-    format!("the question does not offer this; it offers\n  1  exactly these arguments{}", offers.collect::<String>())
+    format!("the request does not offer this; it offers\n  1  exactly these arguments{}", offers.collect::<String>())
 }
 
 /// Asks for approval at the terminal, after all of the request was shown, unless `--yes` was given. Fails without a
@@ -141,7 +141,8 @@ async fn is_approved(
     }
     if !terminal.can_ask() {
         bail!(
-            "there is no terminal to ask at: look at the request with `portcullis approvals show`, then approve it with --yes"
+            "there is no terminal to ask at: review the request with `portcullis approvals show`, then approve it \
+             with --yes"
         );
     }
     let prompt = format!("Approve {}? [y/N/more] ", asked.tool);
@@ -160,7 +161,7 @@ async fn is_approved(
     }
 }
 
-/// Whether the process that asked takes the answer up.
+/// Waits until the process that made the request takes the answer, and returns where the call runs.
 async fn look_after(approvals: &Approvals, id: &str) -> anyhow::Result<Goes> {
     for _ in 0..LOOKS_MAX {
         let question = approvals.question(id)?;
@@ -176,7 +177,7 @@ async fn look_after(approvals: &Approvals, id: &str) -> anyhow::Result<Goes> {
     Ok(Goes::Later)
 }
 
-/// Runs the call here, as `portcullis call` does.
+/// Runs the call in this process, as `portcullis call` does.
 async fn resume(question: &OpenQuestion, context: &Context) -> anyhow::Result<Exit> {
     let id = question.id.as_str();
     let status = StatusLine::new(context.terminal);
@@ -191,7 +192,7 @@ async fn resume(question: &OpenQuestion, context: &Context) -> anyhow::Result<Ex
             if reply::wants_a_wider_policy(&reply) && host.approvals().question(id)?.status == Status::Approved {
                 context
                     .terminal
-                    .note("the approval is still valid: approve it again under the policy that asked (--policy FILE)");
+                    .note("the approval is still valid: approve again under the policy of the request (--policy FILE)");
             }
             Ok(Exit::after(&reply))
         }

@@ -1,24 +1,24 @@
-//! Which question or answer a person means by the beginning of its id.
+//! Finds a request or an approval by the first digits of its id.
 
 use portcullis::{ApprovalError, Approvals, HeldAnswer, OpenQuestion};
 
-/// The fewest digits that name something: with fewer, a slip of the hand may name another.
+/// Minimum number of digits. With fewer, a typing error could name another id.
 const DIGITS_MIN: usize = 6;
 
-/// What an id names.
+/// The request or approval that an id names.
 pub(super) enum Found {
     Question(Box<OpenQuestion>),
     Answer(Box<HeldAnswer>),
 }
 
-/// Looks for what has this id, settled ones too; the inner error is what is wrong with the id.
+/// Finds the request or approval with this id, including settled ones. The inner error says what is wrong with the id.
 ///
 /// # Errors
 /// The ledger cannot be read.
 pub(super) fn find(approvals: &Approvals, typed: &str) -> Result<Result<Found, String>, ApprovalError> {
     let typed = typed.to_ascii_lowercase();
     if typed.len() < DIGITS_MIN || !typed.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Ok(Err(format!("an id is hexadecimal digits, of which the first {DIGITS_MIN} are enough at best")));
+        return Ok(Err(format!("an id consists of hexadecimal digits: give at least the first {DIGITS_MIN}")));
     }
     let listing = approvals.list(true)?;
     let questions = listing.questions.into_iter().filter(|question| question.id.starts_with(&typed));
@@ -28,6 +28,6 @@ pub(super) fn find(approvals: &Approvals, typed: &str) -> Result<Result<Found, S
     Ok(match (found.next(), found.next()) {
         (None, _) => Err(ApprovalError::Unknown.to_string()),
         (Some(found), None) => Ok(found),
-        (Some(_), Some(_)) => Err("several ids begin so: write more digits of it".to_owned()),
+        (Some(_), Some(_)) => Err("several ids begin with these digits: give more of them".to_owned()),
     })
 }

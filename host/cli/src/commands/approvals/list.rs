@@ -1,4 +1,4 @@
-//! `portcullis approvals list`: the questions that wait, and the answers that hold.
+//! `portcullis approvals list`: lists the open approval requests and the remembered approvals.
 
 use super::super::Context;
 use super::super::waiting::ID_DIGITS;
@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &ListArguments, context: &Context) -> anyhow::Resul
         context.terminal.print(&text(&listing, context.terminal.style(), context.terminal.width()))?;
     }
     for fault in &listing.faults {
-        let label = context.terminal.note_style().paint(Look::Bad, "an entry of the ledger counts for nothing:");
+        let label = context.terminal.note_style().paint(Look::Bad, "a ledger entry is ignored:");
         context.terminal.note(format_args!("{label} {}", OneLine(fault)));
     }
     Ok(if listing.faults.is_empty() { Exit::Completed } else { Exit::RecordDamaged })
@@ -29,7 +29,7 @@ fn text(listing: &Listing, style: Style, width: Option<usize>) -> String {
     let now = Now::read();
     let mut text = String::new();
     if listing.questions.is_empty() {
-        text.push_str("Nothing waits for you.\n");
+        text.push_str("There are no open approval requests.\n");
     } else {
         text.push_str(&questions(&listing.questions, now).render(style, "", width));
     }
@@ -46,7 +46,7 @@ fn heading<const N: usize>(names: [&str; N]) -> [Cell; N] {
 
 fn questions(questions: &[OpenQuestion], now: Now) -> Table {
     let mut table = Table::default();
-    table.row(heading(["QUESTION", "ASKED", "TOOL", "FOR", "STATE", "WHAT"]));
+    table.row(heading(["REQUEST", "MADE", "TOOL", "FOR", "STATE", "WHAT"]));
     for question in questions {
         let (look, state) = state(question);
         table.row([
@@ -63,7 +63,7 @@ fn questions(questions: &[OpenQuestion], now: Now) -> Table {
 
 fn answers(answers: &[HeldAnswer], now: Now) -> Table {
     let mut table = Table::default();
-    table.row(heading(["ANSWER", "TOOL", "HOLDS", "GIVEN", "LAST USED", "USES", "EXPIRES", "COVERS"]));
+    table.row(heading(["APPROVAL", "TOOL", "FOR", "GIVEN", "LAST USED", "USES", "EXPIRES", "COVERS"]));
     for answer in answers {
         let used = answer.used_at.map_or_else(|| "never".to_owned(), |at| ago(at.as_millisecond(), now));
         table.row([
@@ -80,11 +80,11 @@ fn answers(answers: &[HeldAnswer], now: Now) -> Table {
     table
 }
 
-/// How a question stands, for people.
+/// Returns the state of a request, for people.
 pub(super) fn state(question: &OpenQuestion) -> (Look, &'static str) {
     match (question.status, question.waited_for) {
         (Status::Pending, true) => (Look::Doubtful, "a call waits"),
-        (Status::Pending, false) => (Look::Doubtful, "left behind"),
+        (Status::Pending, false) => (Look::Doubtful, "no call waits"),
         (Status::Approved, true) => (Look::Good, "approved"),
         (Status::Approved, false) => (Look::Doubtful, "approved, not run"),
         (Status::Running | Status::Done, _) => (Look::Good, question.status.as_str()),
@@ -93,12 +93,12 @@ pub(super) fn state(question: &OpenQuestion) -> (Look, &'static str) {
     }
 }
 
-/// In which sessions an answer holds.
+/// Returns the sessions that an approval covers.
 pub(super) fn scope(answer: &HeldAnswer) -> String {
     answer.session.as_ref().map_or_else(|| "always".to_owned(), |session| format!("session {session}"))
 }
 
-/// Until when an answer holds.
+/// Returns when an approval expires, or when it was revoked.
 pub(super) fn expiry(answer: &HeldAnswer, now: Now) -> String {
     match answer.revoked_at {
         Some(at) => format!("revoked {}", ago(at.as_millisecond(), now)),
@@ -106,7 +106,7 @@ pub(super) fn expiry(answer: &HeldAnswer, now: Now) -> String {
     }
 }
 
-/// What is asked about, on one line.
+/// Returns the arguments or the resource of a request, on one line.
 fn what(question: &OpenQuestion) -> &str {
     match &question.question {
         None => question.note.as_deref().unwrap_or_default(),

@@ -1,12 +1,12 @@
-//! Why an approval has no effect, and how the program then ends.
+//! Reports why an approval has no effect, with the exit code.
 
 use super::super::{Context, fail};
 use crate::exit_code::Exit;
 use portcullis::{ApprovalError, Approvals, Status};
 
-/// An answer was named where a question is meant.
-pub(super) const AN_ANSWER: &str = "this is the id of an answer, not of a question: `portcullis approvals revoke` \
-                                    takes it back";
+/// The error if the id of an approval is given in place of the id of a request.
+pub(super) const AN_ANSWER: &str = "this is the id of an approval, not of a request: `portcullis approvals revoke` \
+                                    revokes it";
 
 /// Reports an approval that has no effect. If the request was withdrawn, adds why.
 pub(super) fn tell_of(
@@ -22,10 +22,10 @@ pub(super) fn tell_of(
     }
 }
 
-/// Tells of an approval that has no effect.
+/// Reports an approval that has no effect.
 pub(super) fn tell(error: &ApprovalError, context: &Context) -> anyhow::Result<Exit> {
     let remedy = match error {
-        ApprovalError::Settled(Status::Approved) => "; `portcullis approvals revoke` takes the yes back",
+        ApprovalError::Settled(Status::Approved) => "; to revoke it, run `portcullis approvals revoke`",
         ApprovalError::Settled(_)
         | ApprovalError::Unknown
         | ApprovalError::Expired
@@ -40,7 +40,7 @@ pub(super) fn tell(error: &ApprovalError, context: &Context) -> anyhow::Result<E
     fail(&format!("{error}{remedy}"), exit(error), context)
 }
 
-/// What is typed wrongly is usage, and what comes too late is a denial.
+/// Returns the exit code: usage for a wrong command line, denied for an approval that comes too late.
 fn exit(error: &ApprovalError) -> Exit {
     match error {
         ApprovalError::Unknown

@@ -1,4 +1,4 @@
-//! `portcullis approvals show`: one question or answer, with all that belongs to it.
+//! `portcullis approvals show`: shows one request or approval in full.
 
 use super::super::{Context, fail};
 use super::identify::{Found, find};
@@ -34,10 +34,10 @@ fn of_question(question: &OpenQuestion, style: Style, width: Option<usize>) -> S
     let now = Now::read();
     let mut facts = Table::default();
     let (look, state) = state(question);
-    facts.row([quiet("question"), Cell::plain(&question.id)]);
+    facts.row([quiet("request"), Cell::plain(&question.id)]);
     facts.row([quiet("call"), Cell::plain(&question.call)]);
     facts.row([quiet("state"), Cell::new(look, state)]);
-    facts.row([quiet("asked"), Cell::plain(&ago(question.asked_at.as_millisecond(), now))]);
+    facts.row([quiet("made"), Cell::plain(&ago(question.asked_at.as_millisecond(), now))]);
     match question.settled_at {
         Some(at) => facts.row([quiet("settled"), Cell::plain(&ago(at.as_millisecond(), now))]),
         None => facts.row([quiet("expires"), Cell::plain(&ahead(question.expires_at.as_millisecond(), now))]),
@@ -60,11 +60,11 @@ fn of_answer(answer: &HeldAnswer, style: Style) -> String {
     let now = Now::read();
     let mut facts = Table::default();
     let mut fact = |label, value: &str| facts.row([quiet(label), Cell::plain(value)]);
-    fact("answer", &answer.id);
-    fact("question", &answer.question);
+    fact("approval", &answer.id);
+    fact("request", &answer.question);
     fact("tool", &answer.tool);
     fact("covers", &answer.covers);
-    fact("holds", &scope(answer));
+    fact("scope", &scope(answer));
     fact("for", &format!("{} ({})", answer.principal, answer.origin));
     fact("plugin", &answer.plugin_sha256);
     for grant in &answer.grants {

@@ -1,4 +1,4 @@
-//! The level at which a plugin keeps the contract, as `portcullis check` shows it.
+//! The conformance level of a plugin, as `portcullis check` shows it.
 
 use super::Examined;
 use crate::context::Context;
@@ -7,7 +7,7 @@ use portcullis::text::{Lines, OneLine};
 use portcullis::{Conformance, Level, Lint, Loaded, NotTried};
 use serde_json::{Value, json};
 
-/// The level of what was looked at. This runs the plugin, where nothing less keeps it from the highest.
+/// Returns the conformance level. Runs the plugin only if nothing else keeps it from the highest level.
 pub(super) async fn of(examined: &Examined, lints: &[Lint]) -> Conformance {
     match (&examined.loaded, examined.problems.as_slice()) {
         (Some((engine, loaded)), []) => loaded.conformance(lints, engine).await,
@@ -31,14 +31,14 @@ pub(super) fn document(conformance: &Conformance, loaded: Option<&Loaded>) -> Va
     })
 }
 
-/// The lines of the contract and the level, and what is said after all else: why it is not a higher one.
+/// Returns the lines for contract and level, and the lines for the end: why the level is not higher.
 pub(super) fn text(conformance: &Conformance, loaded: Option<&Loaded>, context: &Context) -> (String, String) {
     let style = context.terminal.style();
     let (level, highest) = (conformance.level, Level::HIGHEST.number());
     let spoken = loaded.map(|loaded| format!("  contract  {}\n", loaded.contract().as_str())).unwrap_or_default();
     let line = format!("{spoken}  conforms  level {} of {highest}, {}\n", level.number(), level.as_str());
     let mut reasons = String::new();
-    // What has to be mended at the lower levels is told as problems and lints.
+    // At the lower levels, problems and lints already say what to fix.
     if let (Level::Clear, Some(next)) = (level, level.next()) {
         for reason in &conformance.kept_from_next {
             let mark = style.paint(Look::Doubtful, format!("not {}:", next.as_str()));

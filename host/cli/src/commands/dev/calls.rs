@@ -1,7 +1,6 @@
-//! The calls of a project as they end, whichever process made them: what the record says of them, line by line.
+//! The finished calls of a project, made by any process. They are read from the audit log line by line.
 //!
-//! The lines are read and shown, and nothing is decided by them: whether they are what was written is for
-//! `portcullis audit verify` to say.
+//! The entries are only shown, and nothing depends on them. `portcullis audit verify` checks their authenticity.
 
 use crate::environment;
 use crate::style::{Look, Style};
@@ -14,28 +13,28 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The record, in the state directory.
+/// The audit log, in the state directory.
 const RECORD: &str = "audit.jsonl";
 
-/// The most bytes that are read at one look: hundreds of calls. The rest is read at the next.
+/// Maximum bytes to read at once, enough for hundreds of calls. The rest is read at the next check.
 const READ_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// The most calls that are remembered between their decision and their end.
+/// Maximum number of calls to remember between their decision and their end.
 const REMEMBERED_MAX: usize = 10_000;
 
-/// The most characters of a message on a line.
+/// Maximum length of a message on a line, in characters.
 const MESSAGE_CHARACTERS_MAX: usize = 300;
 
-/// The most lines that are shown of what a call printed: half a screen. The record has more, and so has `--json`.
+/// Maximum lines to show of a call's output: half a screen. The audit log and `--json` have more.
 const PRINTED_LINES_MAX: usize = 20;
 
-/// The most characters that are shown of what a call printed: what the record keeps of it, and how much there was.
+/// Maximum characters to show of a call's output: what the audit log keeps, with its note about the full size.
 const PRINTED_CHARACTERS_MAX: usize = 4200;
 
-/// Outcomes of which the caller is told little, and the record has why: that is for the tool's author.
+/// Outcomes whose cause only the audit log has. The tool's author needs it; the caller gets a short message.
 const RECORD_KNOWS: [&str; 3] = ["trapped", "limit", "refused"];
 
-/// What the host told the caller of a call that did not complete. Other processes keep that to themselves.
+/// The messages to the callers of calls that did not complete. Only the calls of this process are here.
 #[derive(Default)]
 pub(super) struct Messages(Mutex<HashMap<String, String>>);
 
@@ -58,7 +57,7 @@ impl Messages {
     }
 }
 
-/// A call that has ended. Its texts are those of models and plugins.
+/// A call that has ended. Its texts come from models and plugins, and are not encoded.
 pub(super) struct Ended {
     time: String,
     tool: String,
@@ -70,7 +69,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// One line for a person, and below it what the call printed.
+    /// Formats the call for people: one line, and the call's output below it.
     pub(super) fn line(&self, style: Style) -> String {
         let look = if self.outcome == "completed" { Look::Good } else { Look::Bad };
         let outcome = match self.code == self.outcome {
@@ -92,7 +91,7 @@ impl Ended {
         )
     }
 
-    /// The same for a program.
+    /// Returns the call as JSON.
     pub(super) fn document(&self) -> Value {
         json!({
             "event": "call",
@@ -107,14 +106,14 @@ impl Ended {
     }
 }
 
-/// What a call printed, indented.
+/// Formats a call's output, indented.
 fn below(printed: &str, style: Style) -> String {
     let printed = cut(printed.trim_end(), PRINTED_CHARACTERS_MAX);
     let lines: Vec<&str> = printed.split('\n').collect();
     let shown = lines.iter().take(PRINTED_LINES_MAX).map(|line| format!("    {}\n", Lines(line)));
     let mut text: String = shown.collect();
     if let Some(more) = lines.len().checked_sub(PRINTED_LINES_MAX).filter(|more| *more > 0) {
-        text.push_str(&format!("    … and {more} lines more\n"));
+        text.push_str(&format!("    … and {more} more lines\n"));
     }
     style.paint(Look::Quiet, text).to_string()
 }
@@ -126,28 +125,28 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// The record, read as it grows.
+/// A reader of the audit log as it grows.
 pub(super) struct Calls {
     file: PathBuf,
-    /// How much of it was read.
+    /// How many bytes were read.
     read: u64,
-    /// What was read of a line that has not ended.
+    /// The incomplete last line.
     rest: Vec<u8>,
-    /// What the names of the project's tools begin with. It has had several names, where somebody has renamed it.
+    /// The prefixes of the project's tools, one for each name that the project has had.
     prefixes: Vec<String>,
-    /// Calls that were decided on: the tool, and why.
+    /// The decided calls that have not ended: the tool, and the reason of the decision.
     decided: HashMap<String, (String, String)>,
 }
 
 impl Calls {
-    /// What is recorded in a state directory from now on of the tools of a plugin.
+    /// Starts at the end of the audit log, for the tools of a plugin.
     pub(super) fn from_now_on(state: &Path, plugin: &str) -> Self {
         let file = state.join(RECORD);
         let read = environment::open_named(&file).and_then(|file| file.metadata()).map_or(0, |metadata| metadata.len());
         Self { file, read, rest: Vec::new(), prefixes: vec![prefix(plugin)], decided: HashMap::new() }
     }
 
-    /// The project's plugin has another name, under which it may be called from now on.
+    /// Adds a name of the project's plugin.
     pub(super) fn also_of(&mut self, plugin: &str) {
         let prefix = prefix(plugin);
         if !self.prefixes.contains(&prefix) {
@@ -155,12 +154,12 @@ impl Calls {
         }
     }
 
-    /// The calls that have ended since the last look. A record that cannot be read has no news.
+    /// Returns the calls that have ended since the last check. Returns none if the log cannot be read.
     pub(super) fn news(&mut self, messages: &Messages) -> Vec<Ended> {
         let mut bytes = Vec::new();
         let read = environment::open_named(&self.file).and_then(|mut file| {
             if file.metadata()?.len() < self.read {
-                // Somebody has begun a new one.
+                // The log was replaced by a new one.
                 (self.read, self.rest) = (0, Vec::new());
             }
             file.seek(SeekFrom::Start(self.read))?;
@@ -200,7 +199,7 @@ impl Calls {
             outcome if RECORD_KNOWS.contains(&outcome) => detail.or(told),
             _ => told.or(detail).or(reason),
         };
-        // The record's microseconds are exact as a float for a century.
+        // Microseconds are exact in a float for a century.
         #[expect(clippy::cast_precision_loss, reason = "a call takes less than a century")]
         let milliseconds = entry.get("wall_us").and_then(Value::as_u64).unwrap_or(0) as f64 / 1000.0;
         let time = member("time").and_then(|time| time.get(11..19)).unwrap_or_default().to_owned();
@@ -221,7 +220,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_call_is_told_when_its_line_is_whole() {
+    fn a_call_is_reported_when_its_line_is_complete() {
         let state = std::env::temp_dir().join(format!("portcullis-calls-{}", std::process::id()));
         fs::create_dir_all(&state).unwrap();
         fs::write(
@@ -239,7 +238,7 @@ mod tests {
             \"code\":\"policy-denied\",\"wall_us\":1500}\n";
         let (first, second) = lines.split_at(lines.len() - 10);
         record.write_all(first.as_bytes()).unwrap();
-        assert!(calls.news(&messages).is_empty(), "half a line is none");
+        assert!(calls.news(&messages).is_empty(), "an incomplete line is not a call");
         record.write_all(second.as_bytes()).unwrap();
         let ended = calls.news(&messages);
         let told: Vec<String> = ended.iter().map(|ended| ended.line(Style::Plain)).collect();
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_broke_says_why_and_what_it_printed() {
+    fn a_failed_call_shows_its_cause_and_its_output() {
         let (mut calls, messages) = (Calls::from_now_on(Path::new("/nowhere"), "a"), Messages::default());
         let mut ended = |outcome: &str, detail: Option<&str>, printed: &str| {
             messages.0.lock().unwrap().insert("1".to_owned(), "told".to_owned());

@@ -1,11 +1,11 @@
-//! The last component that the host took, kept for when it refuses the next one.
+//! Keeps the last component that the host accepted, in case it refuses the next one.
 
 use portcullis_build::project_file;
 use std::fs::{self, File};
 use std::io::{self, Seek};
 use std::path::Path;
 
-/// A component that was good. It is held by its file, which stays as it is when a build puts another in its place.
+/// The last accepted component, as an open file. The file stays intact when a build replaces it at its path.
 #[derive(Default)]
 pub(super) struct Kept {
     good: Option<File>,
@@ -14,15 +14,15 @@ pub(super) struct Kept {
 
 #[expect(clippy::disallowed_methods, reason = "what a build of the person's own project has made")]
 impl Kept {
-    /// Keeps what lies in a place.
+    /// Keeps the component at a path.
     pub(super) fn keep(&mut self, place: &Path) {
         *self = Self { good: project_file::open(place).ok(), put_back: false };
     }
 
-    /// Puts it there again, so that whoever looks at the plugins next finds it; false where there is none.
+    /// Restores the component at its path, where the next reload finds it. Returns false if there is none.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The component cannot be written.
     pub(super) fn put_back(&mut self, place: &Path) -> io::Result<bool> {
         let Some(good) = &mut self.good else { return Ok(false) };
         let beside = place.with_extension("wasm.before");
@@ -33,7 +33,7 @@ impl Kept {
         Ok(true)
     }
 
-    /// Whether it lies there in place of a newer one.
+    /// Returns whether the component at the path is the restored one.
     pub(super) fn is_put_back(&self) -> bool {
         self.put_back
     }

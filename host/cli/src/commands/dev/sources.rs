@@ -1,4 +1,4 @@
-//! What a project is made of, and whether it has changed.
+//! Watches the sources of a project for changes.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -9,20 +9,20 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Folders that a build or an editor fills, wherever they are: nobody writes sources there.
+/// Folders of generated files, at any depth. They contain no sources.
 const MADE: [&str; 7] = ["node_modules", "target", "__pycache__", "zig-out", "zig-cache", "venv", "dist"];
 
-/// Folders of a project that hold no sources; deeper down, they are the author's own.
+/// Folders that contain no sources at the top of a project. Deeper down they are the author's own.
 const NO_SOURCES_AT_TOP: [&str; 2] = ["plugins", "tests"];
 
-/// Files that say what the plugin may, and not what it is.
+/// The policy of the project, which is not a source of the plugin.
 const POLICY: &str = "portcullis.toml";
 
-/// The most files and folders that are looked at: more than a project of tools has, and few enough to be looked at in a
-/// moment, wherever a link leads.
+/// Maximum files and folders to watch. More than a project of tools has, and few enough to check quickly, wherever a
+/// link leads.
 pub(super) const FILES_MAX: usize = 20_000;
 
-/// What can be seen of a file without reading it.
+/// The metadata that shows whether a file has changed, without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     modified: Option<SystemTime>,
@@ -31,7 +31,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// That of a file; nothing where there is none.
+    /// Returns the stamp of a file, or `None` if it does not exist.
     #[expect(clippy::disallowed_methods, reason = "the person's own project, watched for them")]
     pub(super) fn of(file: &Path) -> Option<Self> {
         std::fs::metadata(file).ok().map(|metadata| Self::from(&metadata))
@@ -44,28 +44,28 @@ impl Stamp {
 
 type Snapshot = BTreeMap<PathBuf, Stamp>;
 
-/// What tells a file from every other: where it is kept, and its number there.
+/// The identity of a file: device and inode.
 type Id = (u64, u64);
 
 /// The sources of a project.
 pub(super) struct Sources {
     root: PathBuf,
-    /// A folder that this program fills, in the project or not.
+    /// The state directory, which may be inside the project.
     state: PathBuf,
-    /// The files that its own words go to: a build that is told of would be a change.
+    /// The files that this program's output goes to. Writing about a build would otherwise count as a change.
     outputs: Vec<Id>,
-    /// The most files and folders that are looked at.
+    /// Maximum files and folders to watch.
     most: usize,
-    /// Whether there are more.
+    /// Whether the project has more.
     are_more: bool,
-    /// As they were when somebody was last told of a change.
+    /// The sources at the last reported change.
     told: Snapshot,
-    /// As they were at the last look.
+    /// The sources at the last check.
     last: Snapshot,
 }
 
 impl Sources {
-    /// Those below a folder, but for the state folder of this program. All of them are new.
+    /// Watches the files below a folder, except the state directory. At first, all of them count as changed.
     pub(super) fn new(root: &Path, state: &Path) -> Self {
         Self {
             root: root.to_owned(),
@@ -78,7 +78,7 @@ impl Sources {
         }
     }
 
-    /// Looks, and says whether they have changed and are quiet: as they were at the look before.
+    /// Checks the sources. Returns true if they have changed and are stable, the same as at the previous check.
     pub(super) fn changed(&mut self) -> bool {
         let now = self.collect();
         let quiet = now == self.last;
@@ -90,19 +90,19 @@ impl Sources {
         false
     }
 
-    /// Whether there are more than are looked at.
+    /// Returns whether the project has more files than are watched.
     pub(super) fn are_more(&self) -> bool {
         self.are_more
     }
 
-    /// The files below the project's folder, and below those that links lead to. What cannot be read is not there.
+    /// Collects the files below the project's folder, and in linked folders. Skips what cannot be read.
     #[expect(clippy::disallowed_methods, reason = "the person's own project, watched for them")]
     fn collect(&mut self) -> Snapshot {
         let (mut files, mut looked) = (Snapshot::new(), 0);
-        // A folder is looked at once: links may lead round in a circle.
+        // Visit each folder once, because links may form a cycle.
         let apart = [&self.root, &self.state].into_iter().flat_map(std::fs::metadata);
         let mut known: HashSet<Id> = apart.map(|metadata| id(&metadata)).collect();
-        // What is behind links comes last: it may be much, and has what is left.
+        // Visit linked folders last: they may be large, and get what remains of the maximum.
         let (mut folders, mut linked) = (vec![self.root.clone()], Vec::new());
         while looked <= self.most
             && let Some(folder) = folders.pop().or_else(|| linked.pop())
@@ -110,7 +110,7 @@ impl Sources {
             let Ok(entries) = std::fs::read_dir(&folder) else { continue };
             for entry in entries.flatten().filter(|entry| is_source(folder == self.root, &entry.file_name())) {
                 let (path, is_link) = (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_symlink()));
-                // Of what a link leads to, not of the link.
+                // The metadata of the target, not of the link.
                 let Ok(metadata) = std::fs::metadata(&path) else { continue };
                 looked += 1;
                 if looked > self.most {
@@ -135,14 +135,14 @@ fn id(metadata: &Metadata) -> Id {
     (metadata.dev(), metadata.ino())
 }
 
-/// The files behind this program's standard output and standard error, where they are files.
+/// Returns the files behind standard output and standard error, if they are files.
 fn outputs() -> Vec<Id> {
     let of = |stream: BorrowedFd<'_>| File::from(stream.try_clone_to_owned()?).metadata();
     let found = [of(stdout().as_fd()), of(stderr().as_fd())];
     found.into_iter().flatten().filter(Metadata::is_file).map(|metadata| id(&metadata)).collect()
 }
 
-/// Whether something of this name in a folder is looked at.
+/// Returns whether an entry with this name is watched.
 fn is_source(at_top: bool, name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let name = name.as_ref();
@@ -158,7 +158,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn a_change_is_told_once_and_when_it_is_quiet() {
+    fn a_change_is_reported_once_when_it_is_stable() {
         let root = std::env::temp_dir().join(format!("portcullis-sources-{}", std::process::id()));
         fs::create_dir_all(root.join("src")).unwrap();
         fs::create_dir_all(root.join("plugins")).unwrap();
@@ -175,9 +175,9 @@ mod tests {
         let log = root.join("dev.log");
         sources.outputs.push(id(&File::create(&log).unwrap().metadata().unwrap()));
         fs::write(log, "words").unwrap();
-        assert_eq!([sources.changed(), sources.changed()], [false, false], "this program's own");
+        assert_eq!([sources.changed(), sources.changed()], [false, false], "this program's own output");
         fs::write(root.join("src/a.py"), "22").unwrap();
-        assert!(!sources.changed(), "it may go on changing");
+        assert!(!sources.changed(), "it may still be changing");
         fs::write(root.join("src/a.py"), "333").unwrap();
         assert_eq!([sources.changed(), sources.changed(), sources.changed()], [false, true, false]);
         fs::write(root.join("src/plugins/b.py"), "1").unwrap();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_followed_and_not_in_a_circle() {
+    fn links_are_followed_without_cycles() {
         let root = std::env::temp_dir().join(format!("portcullis-links-{}", std::process::id()));
         fs::create_dir_all(root.join("project/src")).unwrap();
         fs::create_dir_all(root.join("shared/deep")).unwrap();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_a_number_of_files_is_looked_at_and_those_behind_links_last() {
+    fn the_number_of_files_is_limited_and_linked_files_come_last() {
         let root = std::env::temp_dir().join(format!("portcullis-many-{}", std::process::id()));
         fs::create_dir_all(root.join("project")).unwrap();
         fs::create_dir_all(root.join("shared")).unwrap();

@@ -1,5 +1,5 @@
-//! `portcullis list --tokens`: about what each tool costs a model to be told of, and what the short list costs in place
-//! of all of them.
+//! `portcullis list --tokens`: estimates the tokens of each tool definition, and those of the short list of
+//! `serve --search`.
 
 use super::super::Context;
 use crate::exit_code::Exit;
@@ -12,15 +12,15 @@ use portcullis_providers::{Definitions, Format};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The tools that a search finds where nothing else is said.
+/// The default number of tools that a search finds.
 const FOUND: u64 = 5;
 
-/// What the tools of a host cost, each in tokens of about the right number.
+/// The estimated tokens of a host's tools.
 #[derive(Serialize)]
 struct Costs {
     /// The tools, by full name.
     tools: Vec<Cost>,
-    /// All of them.
+    /// The sum of all tools.
     tokens: u64,
     search: Search,
 }
@@ -31,18 +31,18 @@ struct Cost {
     tokens: u64,
 }
 
-/// What they cost by way of the short list.
+/// The cost of the tools with the short list.
 #[derive(Serialize)]
 struct Search {
-    /// What a model is told at first: the two tools that stand for the others, with their index, and the host's own.
+    /// The tokens at the start: the two tools of the short list with their index, and the host's own tools.
     tokens: u64,
     /// How many tools a search finds.
     found: u64,
-    /// What a search tells it that finds as many, of the size that they have on average.
+    /// The tokens of a search result with that many tools of average size.
     found_tokens: u64,
 }
 
-/// Shows what the tools cost.
+/// Prints the costs.
 pub(super) fn show(host: &Host, context: &Context) -> anyhow::Result<Exit> {
     let costs = costs(&host.catalog())?;
     if context.json {
@@ -68,7 +68,7 @@ fn costs(catalog: &Catalog) -> anyhow::Result<Costs> {
         }
         tools.push(Cost { name: offer.tool.name().to_string(), tokens });
     }
-    // All tools count here, also those that the policy denies.
+    // Count all tools, including those that the policy denies.
     let short: u64 = short_list(catalog, |_, _| true)
         .iter()
         .map(|tool| {
@@ -84,15 +84,16 @@ fn costs(catalog: &Catalog) -> anyhow::Result<Costs> {
 fn text(costs: &Costs, context: &Context) -> String {
     let style = context.terminal.style();
     let mut table = Table::default();
-    table.row([Cell::new(Look::Quiet, "TOOL"), Cell::new(Look::Quiet, "ABOUT TOKENS")]);
+    table.row([Cell::new(Look::Quiet, "TOOL"), Cell::new(Look::Quiet, "TOKENS, ABOUT")]);
     for cost in &costs.tools {
         table.row([Cell::new(Look::Strong, &cost.name), Cell::plain(&cost.tokens.to_string())]);
     }
     let mut text = table.render(style, "", context.terminal.width());
     let Search { tokens, found, found_tokens } = &costs.search;
     text.push_str(&format!(
-        "\nA model that is told of all of them reads about {} tokens in every turn.\n\
-         With `portcullis serve --search` it reads about {tokens} in every turn, and about {found_tokens} for a search that finds {found}.\n",
+        "\nA model with all of these tools reads about {} tokens in every turn.\n\
+         With `portcullis serve --search` it reads about {tokens} in every turn, and about {found_tokens} for a search \
+         that finds {found}.\n",
         costs.tokens
     ));
     text

@@ -1,4 +1,4 @@
-//! Who may call a server, as the command line says it.
+//! Decides who may call a server, from the options of the command line.
 
 use super::token;
 use crate::arguments::HttpArguments;
@@ -13,26 +13,26 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The most that is read of a file of tokens or keys, in bytes.
+/// Maximum size of a file of tokens or keys, in bytes.
 const FILE_BYTES_MAX: u64 = 256 * 1024;
-/// Nobody but its user may write to it: who could, could let himself in.
+/// The permission bits that let other users write. A user who can write to the file could grant themselves access.
 const OTHERS_WRITE: u32 = 0o022;
-/// Nobody but its user should read tokens.
+/// The permission bits that let other users read. Only the owner should read tokens.
 const OTHERS_READ: u32 = 0o044;
 
-/// Who may call, and how that is told to the person.
+/// Who may call, with the line that tells the user.
 pub(super) struct Told {
     pub(super) access: Access,
-    /// The file it was read from, which may change while the server runs.
+    /// The file that it was read from. It may change while the server runs.
     pub(super) file: Option<PathBuf>,
     pub(super) line: String,
     pub(super) look: Look,
 }
 
-/// Who may call.
+/// Returns who may call.
 ///
 /// # Errors
-/// A file cannot be read, or does not hold what it should.
+/// A file cannot be read, or its content is invalid.
 pub(super) fn of(
     arguments: &HttpArguments,
     operator: &Principal,
@@ -40,7 +40,7 @@ pub(super) fn of(
     context: &Context,
 ) -> anyhow::Result<Told> {
     if arguments.no_auth {
-        let line = "anybody who can connect may call, every user and container of this machine included".to_owned();
+        let line = "anyone who can connect may call, including every user and container of this machine".to_owned();
         return Ok(Told { access: Access::Everyone, file: None, line, look: Look::Doubtful });
     }
     if let (Some(issuer), Some(audience), Some(keys)) =
@@ -99,10 +99,10 @@ fn read(path: &Path, secrecy: Secrecy, context: &Context) -> anyhow::Result<Stri
     let file = environment::open_named(path).with_context(shown)?;
     let metadata = file.metadata().with_context(shown)?;
     let mode = metadata.permissions().mode();
-    ensure!(mode & OTHERS_WRITE == 0, "others may write to {}: take the right away with `chmod go-w`", shown());
+    ensure!(mode & OTHERS_WRITE == 0, "other users can write to {}: run `chmod go-w` on it", shown());
     if secrecy == Secrecy::Secret && mode & OTHERS_READ != 0 {
         let style = context.terminal.note_style();
-        let note = format!("others may read {}: better `chmod go-r`", OneLine(&shown()));
+        let note = format!("other users can read {}: run `chmod go-r` on it", OneLine(&shown()));
         context.terminal.note(style.paint(Look::Doubtful, note));
     }
     let mut text = String::new();

@@ -70,10 +70,8 @@ impl<'a> Following<'a> {
         match self.host.reload().await {
             // The reload changed the policy, so this reports the change.
             Ok(_) if self.status.has_changed().unwrap_or(false) => self.tell_policy(),
-            Ok(_) => self.note(Look::Quiet, "reloaded: the policy is the same"),
-            Err(error) => {
-                self.note(Look::Bad, &format!("the plugins cannot be looked at: {}", OneLine(&error.to_string())))
-            }
+            Ok(_) => self.note(Look::Quiet, "reloaded: the policy did not change"),
+            Err(error) => self.note(Look::Bad, &format!("cannot read the plugins: {}", OneLine(&error.to_string()))),
         }
     }
 
@@ -95,7 +93,7 @@ impl<'a> Following<'a> {
         match block_in_place(|| access::of(arguments, operator, &self.host.policy(), self.context)) {
             Ok(told) => {
                 running.replace_access(told.access);
-                self.note(Look::Quiet, &format!("{} was read again", OneLine(&shown)));
+                self.note(Look::Quiet, &format!("reloaded {}", OneLine(&shown)));
             }
             Err(error) => {
                 let why = format!("{error:#}");

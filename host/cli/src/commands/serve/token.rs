@@ -1,4 +1,4 @@
-//! The token of a server that was given none: made once, kept in the state directory, and readable by its user alone.
+//! The default token of a server. Created once in the state directory, and readable only by its owner.
 
 use anyhow::{Context as _, bail, ensure};
 use portcullis_mcp::http::Tokens;
@@ -11,21 +11,21 @@ use std::path::{Path, PathBuf};
 
 /// The file, in the state directory.
 const FILE: &str = "mcp-token";
-/// The most that is read of it, in bytes.
+/// Maximum size of the file, in bytes.
 const FILE_BYTES_MAX: u64 = 4096;
-/// What nobody but its user may do with it.
+/// The permission bits of other users, all of which must be off.
 const OTHERS: u32 = 0o077;
 
-/// A token and where it lies.
+/// A token and the path of its file.
 pub(super) struct KeptToken {
     pub(super) path: PathBuf,
     pub(super) text: String,
 }
 
-/// The token of a state directory that is there. The first to ask for it makes it.
+/// Returns the token of an existing state directory, and creates it first if there is none.
 ///
 /// # Errors
-/// It cannot be made or read, or others could have read it.
+/// The token cannot be created or read, or other users could have read it.
 pub(super) fn of_state(state: &Path) -> anyhow::Result<KeptToken> {
     let path = state.join(FILE);
     let shown = || path.display().to_string();
@@ -41,7 +41,7 @@ pub(super) fn of_state(state: &Path) -> anyhow::Result<KeptToken> {
     Ok(KeptToken { path, text })
 }
 
-/// What the file holds, where there is one.
+/// Returns the content of the file, or `None` if it does not exist.
 fn read(directory: &OwnedFd) -> anyhow::Result<Option<String>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match openat(directory, FILE, flags, Mode::empty()) {
@@ -60,17 +60,17 @@ fn check(file: &OwnedFd) -> anyhow::Result<()> {
     ensure!(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile, "it is not a regular file");
     ensure!(stat.st_uid == rustix::process::geteuid().as_raw(), "it belongs to another user");
     if stat.st_mode & OTHERS != 0 {
-        bail!("others may read it, so it is no secret any more: remove it, and a new one is made");
+        bail!("other users can read it, so it is no longer secret: remove it, and a new one is created");
     }
     Ok(())
 }
 
-/// Makes the file, whole or not at all. Where another process was faster, its token it is.
+/// Creates the file atomically. If another process was faster, keeps that process's token.
 fn make(directory: &OwnedFd) -> anyhow::Result<()> {
-    let token = Tokens::generate().context("the system gives no randomness")?;
+    let token = Tokens::generate().context("the system provides no randomness")?;
     let temporary = format!("{FILE}.{}", std::process::id());
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // What a process of this number left behind when it was killed.
+    // Remove the file that a killed process with the same id may have left.
     let _ = unlinkat(directory, &temporary, AtFlags::empty());
     let mut file = File::from(openat(directory, &temporary, flags, Mode::RUSR | Mode::WUSR)?);
     let written = file.write_all(format!("{token}\n").as_bytes()).map_err(anyhow::Error::from);
