@@ -1,10 +1,11 @@
-//! The hints that clients get of a tool: what the policy enforces, and nothing that its author claims.
+//! The hints about a tool that clients get. They state what the policy enforces, never what the tool's author claims.
 
 use portcullis::Reach;
 use rmcp::model::ToolAnnotations;
 
-/// The hints of what a tool can reach. A tool that changes nothing is all that can be promised: whether a change
-/// destroys, or comes to the same when it is repeated, only its author could say.
+/// Returns the hints for what a tool can reach. The host can only guarantee that a tool changes nothing. Whether a
+/// change is destructive or idempotent is known only to the author, so a tool that can write gets the cautious value of
+/// both.
 pub(crate) fn of(reach: Reach) -> ToolAnnotations {
     let read_only = !reach.writes;
     ToolAnnotations::new().read_only(read_only).destructive(!read_only).idempotent(read_only).open_world(reach.leaves)
@@ -15,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_can_change_nothing_is_called_read_only() {
+    fn only_a_tool_that_cannot_write_is_read_only() {
         for (writes, leaves) in [(false, false), (false, true), (true, false), (true, true)] {
             let hints = of(Reach { writes, leaves });
             assert_eq!(hints.read_only_hint, Some(!writes));

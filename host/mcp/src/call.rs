@@ -1,4 +1,4 @@
-//! One `tools/call`: from what the client sent to what it gets.
+//! One `tools/call`, from the client's request to its result.
 
 use crate::approval::{self, Called};
 use crate::caller::Caller;
@@ -15,26 +15,26 @@ use std::pin::pin;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// A tool that was named, and who named it.
+/// The tool that a request names, and its caller.
 #[derive(Clone)]
 pub(crate) struct Named {
-    /// The plugin, kept while the call lasts.
+    /// The plugin, kept alive for the duration of the call.
     pub(crate) plugin: Arc<Plugin>,
     /// The tool.
     pub(crate) tool: Arc<Tool>,
-    /// Who calls.
+    /// The caller.
     pub(crate) caller: Caller,
-    /// To say how far the call is, where the client wants to hear it.
+    /// The progress channel to the client, if the request carried a progress token.
     pub(crate) voice: Option<Arc<Voice>>,
-    /// What it wants explained.
+    /// The tool to explain, if this is a call of `tools.explain`.
     explained: Option<Explained>,
 }
 
 impl Named {
-    /// Finds a tool by the name that clients know it by, or by its full one.
+    /// Finds a tool by its listed name or by its full name.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such tool.
     pub(crate) fn find(
         server: &Server,
         params: &CallToolRequestParams,
@@ -47,7 +47,7 @@ impl Named {
         Ok(Self { plugin, tool, caller: Caller::of(server, cx), voice: Voice::of(cx).map(Arc::new), explained })
     }
 
-    /// The request to the host.
+    /// Returns the request to the host.
     pub(crate) fn request(&self, params: &CallToolRequestParams, cx: &RequestContext<RoleServer>) -> Request {
         let tool = self.tool.name().to_string();
         let Some(explained) = &self.explained else { return request(tool, &self.caller, params, cx) };
@@ -60,7 +60,7 @@ impl Named {
 }
 
 fn request(tool: String, caller: &Caller, params: &CallToolRequestParams, cx: &RequestContext<RoleServer>) -> Request {
-    // A map of JSON values cannot fail to be written; were it to, the host would refuse no arguments.
+    // Serializing a map of JSON values cannot fail. If it did, the host would refuse the empty text.
     let arguments = params.arguments.as_ref().map(|arguments| serde_json::to_vec(arguments).unwrap_or_default());
     let mut request = Request::new(tool, arguments.unwrap_or_else(|| b"{}".to_vec()))
         .principal(caller.principal.clone())
@@ -77,7 +77,7 @@ fn request(tool: String, caller: &Caller, params: &CallToolRequestParams, cx: &R
 /// Calls a tool.
 ///
 /// # Errors
-/// There is no such tool, the call goes on with one that does not wait for it, or the server is stopping.
+/// There is no such tool, the `requestState` belongs to no waiting call, or the server is stopping.
 pub(crate) async fn call(
     server: &Server,
     params: CallToolRequestParams,
@@ -88,7 +88,7 @@ pub(crate) async fn call(
         Ok(named) => named,
         Err(_) => match loading::tool(server, &params.name) {
             Some(tool) => return Ok(refused(server, tool, &params, &cx).await),
-            // It may have become ready between the two looks.
+            // It may have become ready between the two lookups.
             None => Named::find(server, &params, &cx)?,
         },
     };
@@ -103,7 +103,7 @@ pub(crate) async fn call(
                 over.cancel();
                 called
             };
-            // Told to its end, for nothing may be said of a call that is over.
+            // `join` sends the last progress before the result, because no progress may follow the result.
             let (called, ()) = tokio::join!(call, progress::follow(voice, events, &over));
             called
         }
@@ -133,8 +133,8 @@ async fn refused(
     CallToolResponse::Complete(result::of(&reply, None, shape))
 }
 
-/// Makes a call, and cancels it when its client says so or is gone, or when the server stops. It is waited for all the
-/// same: what it did until then is in the record before its request is forgotten.
+/// Makes a call, and cancels it if the client cancels or disconnects, or if the server stops. Waits for a cancelled
+/// call to end, so that its audit entry is written before the request is forgotten.
 async fn until_unwanted(
     server: &Server,
     request: Request,
@@ -151,7 +151,7 @@ async fn until_unwanted(
         () = cx.ct.cancelled() => {}
         () = server.stopping().late() => {}
     }
-    // The one for a call that is waited for here, the other for a call with a task of its own.
+    // `cancellation` ends a call that runs here; `unwanted` ends a call that runs in its own task.
     cancellation.cancel_at_once();
     unwanted.cancel();
     called.await

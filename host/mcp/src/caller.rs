@@ -1,4 +1,4 @@
-//! Who calls: the principal and the session of a request.
+//! The caller of a request: its principal and its session.
 
 use crate::identity::Identity;
 use crate::server::Server;
@@ -9,20 +9,20 @@ use rmcp::service::RequestContext;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The header that names a session of the handshake era.
+/// The header with the session id in the handshake era.
 const SESSION_HEADER: &str = "mcp-session-id";
 
-/// Who calls.
+/// The caller of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// On whose behalf.
+    /// The principal on whose behalf the client calls.
     pub(crate) principal: Principal,
     /// The session the call belongs to.
     pub(crate) session: Arc<str>,
 }
 
 impl Caller {
-    /// Who makes a request.
+    /// Returns the caller of a request.
     pub(crate) fn of(server: &Server, cx: &RequestContext<RoleServer>) -> Self {
         let parts = cx.extensions.get::<http::request::Parts>();
         let identity = parts.and_then(|parts| parts.extensions.get::<Identity>());
@@ -35,28 +35,28 @@ impl Caller {
         Self { principal, session }
     }
 
-    /// Who reads.
+    /// Returns the caller as a reader of kept outputs.
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader { session: &self.session, principal: &self.principal }
     }
 }
 
-/// The session of what comes without one of its own.
+/// How the session of a call without its own session is determined.
 #[derive(Clone, Debug)]
 pub(crate) enum Session {
-    /// The operator's.
+    /// The session that the operator set.
     Said(Arc<str>),
-    /// One for each client, derived from a random id of this process.
+    /// One session per client, derived from a random id of this process.
     Process(Arc<str>),
 }
 
-/// Returns the session of a request over HTTP. A request without a session belongs to its principal's session with this
-/// process, so the principal's next request, and no other principal's, can read the outputs that it keeps.
+/// Returns the session of a request over HTTP. Requests without a session share one session per principal, so that a
+/// principal's later requests can read its kept outputs, and other principals cannot.
 fn of_http(process: &str, principal: &Principal, parts: &http::request::Parts) -> Arc<str> {
-    // The id of a session works like a password for it, so the audit log gets only a part of its digest.
+    // A session id works like a password for the session, so the audit log gets only a part of its digest.
     let digest = match parts.headers.get(SESSION_HEADER) {
         Some(id) => Sha256::digest(id.as_bytes()),
-        // A principal cannot contain a NUL, so no two pairs give the same text.
+        // A principal cannot contain a NUL, so no two pairs produce the same text.
         None => Sha256::digest(format!("{process}\0{principal}").as_bytes()),
     };
     let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();

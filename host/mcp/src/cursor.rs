@@ -1,21 +1,21 @@
-//! The cursors of lists: where the page before ended, in a form that says to leave it alone.
+//! The cursors of lists: the last item of the previous page, encoded so that clients treat it as opaque.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rmcp::ErrorData;
 
-/// The longest cursor that is looked at, in bytes: more than any that is given out.
+/// Maximum length of a cursor, in bytes. Cursors of this server are shorter.
 const CURSOR_BYTES_MAX: usize = 1024;
 
-/// A cursor to what follows `last`.
+/// Returns a cursor to the items after `last`.
 pub(crate) fn seal(last: &str) -> String {
     URL_SAFE_NO_PAD.encode(last)
 }
 
-/// What a cursor follows.
+/// Returns the item that a cursor follows.
 ///
 /// # Errors
-/// It is no cursor.
+/// The cursor is not from this server.
 pub(crate) fn open(cursor: &str) -> Result<String, ErrorData> {
     if cursor.len() > CURSOR_BYTES_MAX {
         return Err(unknown());
@@ -24,7 +24,7 @@ pub(crate) fn open(cursor: &str) -> Result<String, ErrorData> {
     String::from_utf8(bytes).map_err(|_| unknown())
 }
 
-/// The answer to a cursor that is none.
+/// Returns the error for an unknown cursor.
 pub(crate) fn unknown() -> ErrorData {
-    ErrorData::invalid_params("the cursor is none that this server gave out; ask for the first page", None)
+    ErrorData::invalid_params("unknown cursor; start again from the first page, without a cursor", None)
 }

@@ -1,21 +1,21 @@
-//! Why a server cannot be started or go on.
+//! Errors that keep a server from starting or running.
 
 use std::io;
 
-/// Why there is no server.
+/// An error that keeps a server from starting or running.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// Two tools would have one name.
-    #[error("{0}; or name tools in full")]
+    /// Two tools would have the same name.
+    #[error("{0}; or use full tool names")]
     NameCollision(#[from] portcullis::NameCollision),
-    /// The system gives no randomness, and what has to be unguessable could be guessed.
+    /// The system's random number generator fails, so ids could be guessed.
     #[error("the system gives no randomness")]
     NoRandomness,
-    /// The streams.
-    #[error("the standard streams cannot be used: {0}")]
+    /// The standard streams cannot be taken over.
+    #[error("standard input or output cannot be used: {0}")]
     Streams(#[from] io::Error),
-    /// Serving broke off.
-    #[error("the session broke off: {0}")]
+    /// The session ended with an error.
+    #[error("the MCP session ended unexpectedly: {0}")]
     Broken(String),
 }

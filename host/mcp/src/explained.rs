@@ -1,4 +1,5 @@
-//! The tool that a call of `tools.explain` names: by the name that the client knows, and none that it could not call.
+//! The tool that a call of `tools.explain` names. Clients use the names that they know, and cannot name a tool that
+//! they could not call.
 
 use crate::server::Server;
 use crate::tools::{Listing, loading};
@@ -8,17 +9,17 @@ use rmcp::model::JsonObject;
 /// The argument that names the tool.
 const NAME: &str = "tool";
 
-/// What a call wants explained.
+/// The tool that a call of `tools.explain` names.
 #[derive(Clone)]
 pub(crate) enum Explained {
-    /// This tool, by its full name.
+    /// The full name of a known tool.
     Tool(String),
-    /// No tool that this client could call. A call of it would get this message.
+    /// Not a tool that this client could call. Holds the error message that a call of it would get.
     Unknown(String),
 }
 
 impl Explained {
-    /// Returns what a call of a tool wants explained, if it wants that.
+    /// Returns the tool to explain, if `tool` is `tools.explain` and its arguments name one.
     pub(crate) fn of(server: &Server, listing: &Listing, tool: &Tool, arguments: Option<&JsonObject>) -> Option<Self> {
         if tool.name().to_string() != EXPLAIN_TOOL {
             return None;
@@ -31,14 +32,14 @@ impl Explained {
         })
     }
 
-    /// Names the tool in the arguments as the host knows it.
+    /// Replaces the tool's name in the arguments with its full name.
     pub(crate) fn name_in(&self, arguments: &mut JsonObject) {
         if let Self::Tool(full) = self {
             arguments.insert(NAME.to_owned(), full.clone().into());
         }
     }
 
-    /// Has the host refuse a call that wants an unknown tool explained, as it would refuse a call of that.
+    /// Makes the host refuse the request if it names an unknown tool, as it would refuse a call of that tool.
     pub(crate) fn check(&self, request: Request) -> Request {
         match self {
             Self::Tool(_) => request,

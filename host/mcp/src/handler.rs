@@ -1,4 +1,5 @@
-//! The methods of the protocol. What is not served says so, where the library would answer as if it were empty.
+//! The methods of the protocol. Methods that are not served answer "method not found". The library's defaults would
+//! answer with empty lists.
 
 use crate::options::ListTools;
 use crate::server::Server;
@@ -14,8 +15,8 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use std::borrow::Cow;
 
-/// The versions that are spoken, the newest last. Before them, the protocol had no Streamable HTTP and no structured
-/// content, and its clients are gone.
+/// Supported protocol versions, the newest last. Older versions have neither Streamable HTTP nor structured content,
+/// and no clients use them any more.
 const VERSIONS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2025_03_26,
     ProtocolVersion::V_2025_06_18,
@@ -23,13 +24,13 @@ const VERSIONS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2026_07_28,
 ];
 
-/// What a model is told of the server.
-const INSTRUCTIONS: &str = "Each tool runs in a sandbox of its own, with only the rights that its operator granted. \
-    A call may be denied, or wait for a person to approve it: the answer says so, and what to do. \
-    An answer that is too large is cut, and says how the rest can be read.";
+/// The server's instructions to a model.
+const INSTRUCTIONS: &str = "Each tool runs in its own sandbox, with only the permissions that the operator granted. \
+    A call may be denied, or may need a person's approval. The result then says what to do: follow it. \
+    If a result is truncated, it says how to read the rest.";
 
-/// What it is told besides where the tools are not all listed.
-const SEARCH_INSTRUCTIONS: &str = " Not all tools are listed: find the others with tools__search, and call them with \
+/// Additional instructions if not all tools are listed.
+const SEARCH_INSTRUCTIONS: &str = " Not all tools are listed. Find the others with tools__search and call them with \
     tools__call.";
 
 impl Server {
@@ -41,7 +42,7 @@ impl Server {
     }
 }
 
-/// Methods that are served: a request for one of them that is not understood has wrong parameters.
+/// The methods that are served. If the library does not recognise a request for one of them, its parameters are wrong.
 const METHODS: &[&str] = &[
     "initialize",
     "resources/list",
@@ -173,20 +174,17 @@ impl ServerHandler for Server {
         not_found::<CompleteRequestMethod, _>()
     }
 
-    /// A request that the library did not recognise: of an unknown method, or with parameters of another form.
+    /// Refuses a request that the library did not recognise: an unknown method, or parameters of the wrong form.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         cx: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method;
-        // The modern era has no handshake.
+        // The modern era has no handshake, so `initialize` is an unknown method there.
         if METHODS.contains(&method.as_str()) && (method != "initialize" || is_legacy(&cx)) {
-            return Err(ErrorData::invalid_params(
-                format!("the parameters of {method} are not as it wants them"),
-                None,
-            ));
+            return Err(ErrorData::invalid_params(format!("the parameters of {method} do not match its schema"), None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there is no such method", None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "this server does not support this method", None))
     }
 }

@@ -1,11 +1,11 @@
-//! Who a transport says that the client is.
+//! The identity of a client, as its transport established it.
 
 use portcullis::policy::Principal;
 
-/// What the transport found out of the client, before the protocol is spoken. The HTTP transport puts one into the
-/// extensions of every request.
+/// The identity of a client. The HTTP transport adds one to the extensions of every request before the protocol sees
+/// it.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
-    /// On whose behalf it calls.
+    /// The principal on whose behalf the client calls.
     pub(crate) principal: Principal,
 }

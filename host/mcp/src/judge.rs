@@ -1,4 +1,4 @@
-//! Whether bytes are a message, and what to answer where they are none: a line over pipes, a body over HTTP.
+//! Decides whether bytes are a message (a line over stdio, a body over HTTP) and what to answer if they are not.
 
 use portcullis::{JsonError, parse_json};
 use rmcp::ErrorData;
@@ -8,16 +8,16 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The longest id that is a string, in bytes: it is kept while its request runs.
+/// Maximum length of a string id, in bytes. The id is kept while its request runs.
 const ID_BYTES_MAX: usize = 256;
 
-/// What the bytes are.
+/// The verdict on the bytes of a message.
 pub(crate) enum Judged {
-    /// A message.
+    /// A valid message.
     Message(Box<ClientJsonRpcMessage>),
-    /// None, and this is the answer.
+    /// Not a valid message. Holds the error response.
     Refused(Option<RequestId>, ErrorData),
-    /// Nothing that wants an answer.
+    /// Not a valid message, and it expects no response.
     Ignored,
 }
 
@@ -35,28 +35,28 @@ pub(crate) fn judge(line: &[u8]) -> Judged {
     }
 }
 
-/// A document that no two readers need agree on, or none at all.
+/// Returns the verdict on text that the strict parser refuses: ambiguous JSON, or no JSON at all.
 fn unreadable(text: &str, error: &JsonError) -> Judged {
     let Ok(envelope) = serde_json::from_str::<Envelope>(text) else {
         let refused = match serde_json::from_str::<IgnoredAny>(text) {
-            // The key that comes twice may be the id itself.
-            Ok(IgnoredAny) => ErrorData::invalid_request(format!("the message is not usable: {error}"), None),
-            Err(_) => ErrorData::parse_error("the message is not JSON", None),
+            // The duplicate key may be the id itself.
+            Ok(IgnoredAny) => ErrorData::invalid_request(format!("the message is invalid: {error}"), None),
+            Err(_) => ErrorData::parse_error("the message is not valid JSON", None),
         };
         return Judged::Refused(None, refused);
     };
     match (envelope.id.as_ref().map(id), envelope.method) {
         (Some(Some(id)), Some(_)) => {
-            let message = format!("the message is not usable: {error}");
+            let message = format!("the message is invalid: {error}");
             Judged::Refused(Some(id), ErrorData::invalid_request(message, None))
         }
         (Some(None), Some(_)) => Judged::Refused(None, no_id()),
-        // A notification, or the answer to a question that was not asked.
+        // A notification, or a response to a request that was never sent.
         (_, _) => Judged::Ignored,
     }
 }
 
-/// What is looked at of a message that is not read.
+/// The parts of an invalid message that decide how to answer it.
 #[derive(Deserialize)]
 struct Envelope {
     id: Option<Value>,
@@ -65,10 +65,10 @@ struct Envelope {
 
 fn message(value: Value) -> Judged {
     let Value::Object(members) = &value else {
-        // The one version that had batches is served without: nothing sends them.
+        // Only version 2025-03-26 has batches, and no client sends them.
         return Judged::Refused(
             None,
-            ErrorData::invalid_request("a message is one object; batches are not taken", None),
+            ErrorData::invalid_request("the message is not a JSON object; batches are not supported", None),
         );
     };
     let is_call = members.contains_key("method");
@@ -79,13 +79,14 @@ fn message(value: Value) -> Judged {
     match (serde_json::from_value(value), id) {
         (Ok(message), _) if is_consistent(&message, is_call) => Judged::Message(Box::new(message)),
         (_, Some(id)) if is_call => {
-            Judged::Refused(Some(id), ErrorData::invalid_request("the message is no request", None))
+            Judged::Refused(Some(id), ErrorData::invalid_request("the message is not a valid request", None))
         }
         (_, _) => Judged::Ignored,
     }
 }
 
-/// What names a method is a request or a notification, whatever else it holds.
+/// Returns whether a message was parsed as what it claims to be. A message with a method must be a request or a
+/// notification.
 fn is_consistent(message: &ClientJsonRpcMessage, is_call: bool) -> bool {
     match message {
         JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => is_call,
@@ -93,7 +94,7 @@ fn is_consistent(message: &ClientJsonRpcMessage, is_call: bool) -> bool {
     }
 }
 
-/// An id: a string or a whole number, as the protocol has it.
+/// Parses an id: a string or an integer, as the protocol requires.
 fn id(value: &Value) -> Option<RequestId> {
     match value {
         Value::String(text) if text.len() <= ID_BYTES_MAX => Some(RequestId::String(Arc::from(text.as_str()))),
@@ -103,7 +104,7 @@ fn id(value: &Value) -> Option<RequestId> {
 }
 
 fn no_id() -> ErrorData {
-    let message = format!("the id of a request is a whole number or a string of at most {ID_BYTES_MAX} bytes");
+    let message = format!("the id of a request must be an integer or a string of at most {ID_BYTES_MAX} bytes");
     ErrorData::invalid_request(message, None)
 }
 
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_refused_by_the_id_it_has() {
+    fn an_invalid_request_is_refused_with_its_own_id() {
         let one = Some(RequestId::Number(1));
         for line in ["{", "[1", "\u{feff}{}", "nonsense", "{} {}"] {
             assert_eq!(refusal(line), (None, -32700), "{line}");
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_wants_no_answer_gets_none() {
+    fn a_message_that_expects_no_response_is_ignored() {
         for line in ["", r#"{"jsonrpc":"2.0","id":1}"#, r#"{"a":1,"a":2}"#] {
             assert!(matches!(judge(line.as_bytes()), Judged::Ignored), "{line}");
         }

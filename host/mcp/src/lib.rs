@@ -1,7 +1,7 @@
-//! The tools of a host as an MCP server: over pipes and over HTTP, for clients of both eras of the protocol.
+//! Serves the tools of a host over MCP: over stdio and over HTTP, for clients of both eras of the protocol.
 //!
-//! It translates and decides nothing: what may run is the host's business, and what a client says of itself, or answers
-//! for its user, counts as much as the operator said it does.
+//! This crate translates and decides nothing. The host decides what may run. The operator decides how much a client's
+//! claims about itself, and its answers for its user, count.
 
 mod annotations;
 mod approval;

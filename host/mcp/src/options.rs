@@ -1,67 +1,67 @@
-//! What the operator says of a server, whichever transport it has.
+//! The operator's options for a server, on any transport.
 
 use portcullis::ToolNames;
 use portcullis::policy::Principal;
 use std::time::Duration;
 
-/// How long a call waits for an approver by default. Clients commonly give up after 60 seconds, and the result must
-/// arrive before.
+/// Default time that a call waits for an approver. Clients commonly time out after 60 seconds, and the result must
+/// arrive before that.
 pub const APPROVAL_WAIT_DEFAULT: Duration = Duration::from_secs(45);
 
-/// How a server behaves.
+/// The behaviour of a server.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// On whose behalf clients call, where nothing in the transport says who they are.
+    /// The principal of clients that the transport does not identify.
     pub principal: Principal,
-    /// The session of calls that come without one of their own.
+    /// The session of calls that have no session of their own.
     pub session: Option<String>,
-    /// Whether what a client answers to an approval counts as a person's word.
+    /// Whether a client's answer to an approval request counts as a person's.
     pub client_answers: ClientAnswers,
-    /// How tools are named. With short names, the server does not start where two plugins have a tool of one name.
+    /// How tools are named. With short names, the server does not start if two plugins have a tool of the same name.
     pub tool_names: ToolNames,
     /// Which tools are listed.
     pub list_tools: ListTools,
-    /// Whether the tools are listed that no call could run under the policy.
+    /// Whether to list tools that can never run under the policy.
     pub denied_tools: DeniedTools,
-    /// Whether a result links to the kept output that it is cut from. Some clients cannot read a link.
+    /// Whether a truncated result links to the kept output. Some clients cannot read a link.
     pub resource_links: bool,
-    /// Maximum time that a call waits for an approver if its client does not ask one itself. After that the client gets
-    /// a result that says so, and makes the same call again after the approval.
+    /// Maximum time that a call waits for an approver if its client does not ask one itself. After that, the client
+    /// gets a result that says so, and makes the same call again after the approval.
     pub approval_wait: Duration,
-    /// How long a call may run before a client that can wait for a task is given one.
+    /// How long a call runs before a client that supports tasks is given a task.
     pub task_after: Duration,
 }
 
-/// Whether a client may answer for the person.
+/// Whether a client may answer approval requests for its user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClientAnswers {
-    /// It may not: the client is a program, and nothing proves that it asked anybody. Questions wait for the other
+    /// It may not, because nothing proves that the client asked a person. Approval requests wait for the other
     /// channels.
     #[default]
     Nobody,
-    /// Its answers are a person's. The operator vouches for the client.
+    /// Its answers count as a person's. The operator vouches for the client.
     Person,
 }
 
-/// Which tools a client is shown. It can call any tool by its name in either case.
+/// Which tools a client is shown. It can call any tool by name in either case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ListTools {
     /// Every tool.
     #[default]
     All,
-    /// The host's own tools and two more: `tools__search` finds the others and gives their definitions, and
-    /// `tools__call` calls them. For large catalogs, which a model would have to read in every turn.
+    /// The host's own tools and two more: `tools__search` finds the others and returns their definitions, and
+    /// `tools__call` calls them. For large catalogs, which a model would otherwise read in every turn.
     Search,
 }
 
-/// What becomes of tools that can never run under the policy: denied to every caller, or without a grant that they
-/// need. A call of such a tool by its name gets the policy's reason in either case.
+/// Whether to list tools that can never run under the policy: those denied to every caller, or without a grant that
+/// they need. A call of such a tool by name gets the policy's reason in either case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeniedTools {
-    /// They are neither listed nor found, so that no model spends a turn on them.
+    /// They are neither listed nor found by a search, so that no model spends a turn on them.
     #[default]
     Hide,
-    /// They are listed as every other tool.
+    /// They are listed like every other tool.
     List,
 }
 

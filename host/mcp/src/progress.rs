@@ -1,5 +1,5 @@
-//! Progress of a call as notifications: only where the client asked for it, each further on than the one before, and
-//! not more often than a person could read.
+//! Sends the progress of a call as notifications, if the client asked for it. Each value is larger than the last, and
+//! the rate is limited to what a person could read.
 
 use portcullis::text::OneLine;
 use portcullis::{Event, EventKind, Events};
@@ -11,50 +11,50 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// Notifications that may go out at once: the steps of a short tool, all of them.
+/// Notifications that may be sent in a burst: enough for all steps of a short tool.
 const BURST: u32 = 16;
 
-/// One more each so often, in the long run.
+/// Minimum average interval between notifications after a burst.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The longest message, in bytes: a line for a person.
+/// Maximum length of a message, in bytes: one line for a person.
 const MESSAGE_BYTES_MAX: usize = 256;
 
-/// The value that stands for all of the work: fractions are told in percent.
+/// The progress value of completed work. Fractions are sent as percentages.
 const WHOLE: f64 = 100.0;
 
-/// The share of the square of the remaining percentage that a report without a fraction adds. The protocol wants every
-/// value to be larger than the last. The steps shrink, but stay above [`STEP_DECIMALS`] for half a day of reports at
-/// the pace of [`INTERVAL`].
+/// Factor by which a report without a fraction advances: this share of the square of the remaining percentage. The
+/// protocol requires every value to be larger than the last. The steps shrink, but stay above [`STEP_DECIMALS`] for
+/// half a day of reports at the pace of [`INTERVAL`].
 const SIGN_OF_LIFE: f64 = 1e-5;
 
-/// Decimals of a percentage that a tool reports: what a 32-bit fraction holds. More would be noise of the conversion.
+/// Decimals of a percentage that a tool reports. A 32-bit fraction has no more; further digits are conversion noise.
 const PERCENT_DECIMALS: i32 = 4;
 
-/// Decimals of a value between two reports with a fraction.
+/// Decimals of a value from a report without a fraction.
 const STEP_DECIMALS: i32 = 6;
 
-/// Tells one client of the progress of one request.
+/// Progress channel to the client of one request.
 pub(crate) struct Voice {
     peer: Peer<RoleServer>,
     token: ProgressToken,
     told: Mutex<Told>,
 }
 
-/// What the client was told last.
+/// The progress that was last sent to the client.
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     value: f64,
-    /// Whether the tool has said how much there is.
+    /// Whether the tool has reported a fraction, so that the total is known.
     measured: bool,
 }
 
 impl Told {
-    /// What to tell next; nothing where the tool is no further than it was.
+    /// Returns the next progress to send, or `None` if the value would not increase.
     fn next(self, fraction: Option<f32>) -> Option<Self> {
         let fraction = fraction.filter(|fraction| (0.0..=1.0).contains(fraction));
         let value = match fraction {
-            // As exact as the tool was: three tenths are 30, and not 30.000002.
+            // As exact as the tool's value: three tenths become 30, not 30.000002.
             Some(fraction) => rounded(f64::from(fraction) * WHOLE, PERCENT_DECIMALS),
             None => rounded(self.value + (WHOLE - self.value).powi(2) * SIGN_OF_LIFE, STEP_DECIMALS),
         };
@@ -69,20 +69,20 @@ fn rounded(value: f64, decimals: i32) -> f64 {
 }
 
 impl Voice {
-    /// The voice to who made a request, if they want to hear it.
+    /// Returns the progress channel to the client, if the request carried a progress token.
     pub(crate) fn of(cx: &RequestContext<RoleServer>) -> Option<Self> {
         let token = cx.meta.get_progress_token()?;
         Some(Self { peer: cx.peer.clone(), token, told: Mutex::default() })
     }
 
-    /// Says something of the host's own.
+    /// Sends a message of the host.
     pub(crate) async fn say(&self, message: &str) {
         self.tell(None, Some(message)).await;
     }
 
-    /// Tells how far the call is. The text is anybody's.
+    /// Sends a progress notification. The text may be untrusted.
     async fn tell(&self, fraction: Option<f32>, message: Option<&str>) {
-        // Held until it is on its way, so that what was counted first goes out first.
+        // The lock is held until the notification is sent, so that values are sent in the order of their counting.
         let mut told = self.told.lock().await;
         let Some(next) = told.next(fraction) else { return };
         *told = next;
@@ -93,19 +93,19 @@ impl Voice {
         if let Some(message) = message {
             notification = notification.with_message(line(message));
         }
-        // A client that is gone hears nothing; its call ends by other means.
+        // An error means that the client has disconnected. That ends the call elsewhere.
         let _ = self.peer.notify_progress(notification).await;
     }
 }
 
-/// One line of bounded length.
+/// Returns the text as one line of bounded length.
 fn line(text: &str) -> String {
     let mut line = OneLine(&text[..text.floor_char_boundary(MESSAGE_BYTES_MAX)]).to_string();
     line.truncate(line.floor_char_boundary(MESSAGE_BYTES_MAX));
     line
 }
 
-/// Tells of what a call's tool reports, until the call is over. The last report is told before this returns.
+/// Forwards the progress reports of a call until the call is over. Sends the last report before it returns.
 pub(crate) async fn follow(voice: &Voice, mut events: Events, over: &CancellationToken) {
     let mut pace = Pace::new(Instant::now());
     loop {
@@ -121,7 +121,7 @@ pub(crate) async fn follow(voice: &Voice, mut events: Events, over: &Cancellatio
                 () = over.cancelled() => {}
             }
         }
-        // What was reported while nothing could be told is out of date.
+        // Reports that arrived during the wait are out of date, except for the newest.
         let newest = std::iter::from_fn(|| if pace.hurries() { events.try_next() } else { None }).last();
         if tell(voice, &newest.unwrap_or(event)).await {
             pace.take(Instant::now());
@@ -136,7 +136,7 @@ fn is_progress(event: &Event) -> bool {
     matches!(event.kind, EventKind::Progress(_))
 }
 
-/// Whether there was something to tell.
+/// Sends an event if it is a progress report. Returns whether it was one.
 async fn tell(voice: &Voice, event: &Event) -> bool {
     match &event.kind {
         EventKind::Progress(progress) => {
@@ -147,7 +147,7 @@ async fn tell(voice: &Voice, event: &Event) -> bool {
     }
 }
 
-/// So many at once, and then one at a time.
+/// Rate limiter: a burst, and then one notification per interval.
 struct Pace {
     left: u32,
     since: Instant,
@@ -158,7 +158,7 @@ impl Pace {
         Self { left: BURST, since: now }
     }
 
-    /// Until when the next one has to wait, if it has to.
+    /// Returns the time until which the next notification must wait, if it must.
     fn wait(&mut self, now: Instant) -> Option<Instant> {
         let earned = now.duration_since(self.since).as_millis() / INTERVAL.as_millis();
         let earned = u32::try_from(earned).unwrap_or(u32::MAX);
@@ -169,7 +169,7 @@ impl Pace {
         (self.left == 0).then(|| self.since + INTERVAL)
     }
 
-    /// Whether it is spent, and what comes has had to wait.
+    /// Returns whether the burst is used up, so that the current notification had to wait.
     fn hurries(&self) -> bool {
         self.left == 0
     }
@@ -212,19 +212,19 @@ mod tests {
             assert_eq!(told[0].value, f64::from(percent));
         }
         let steps = values(&[None; 10_000]);
-        assert_eq!(steps.len(), 10_000, "a tool that goes on is heard for long");
+        assert_eq!(steps.len(), 10_000, "a tool that keeps reporting is heard for a long time");
         assert!(steps.iter().all(|told| told.value.to_string().len() <= "99.123456".len()), "{:?}", steps.last());
     }
 
     #[test]
-    fn the_first_report_of_nothing_done_is_told() {
+    fn a_first_report_of_zero_is_sent() {
         let values = values(&[Some(0.0), Some(0.5), Some(1.0)]);
         let values: Vec<f64> = values.iter().map(|told| told.value).collect();
         assert_eq!(values, [0.0, 50.0, 100.0]);
     }
 
     #[test]
-    fn after_the_burst_there_is_one_each_interval() {
+    fn after_the_burst_one_notification_is_allowed_per_interval() {
         let start = Instant::now();
         let mut pace = Pace::new(start);
         for _ in 0..BURST {
@@ -236,7 +236,7 @@ mod tests {
         pace.take(start + INTERVAL);
         assert_eq!(pace.wait(start + INTERVAL), Some(start + INTERVAL * 2));
         assert_eq!(pace.wait(start + INTERVAL * 1000), None);
-        assert_eq!(pace.left, BURST, "what was not used is not saved up");
+        assert_eq!(pace.left, BURST, "unused notifications do not add up beyond the burst");
     }
 
     #[test]

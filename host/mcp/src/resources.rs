@@ -1,5 +1,5 @@
-//! What a client can read: the state of the plugins, and kept outputs. Those were too large for their results, and the
-//! caller reads them by pages.
+//! The resources that a client can read: the state of the plugins, and kept outputs. Kept outputs were too large for
+//! their results, and the caller reads them in pages.
 
 mod address;
 mod page;
@@ -21,23 +21,24 @@ use serde_json::json;
 /// Outputs on one page of the list.
 const PAGE_OUTPUTS: usize = 100;
 
-/// How long what was read may be taken for fresh, in milliseconds: an output never changes, but it can be trimmed.
+/// Time that a client may cache an output, in milliseconds. An output never changes, but it can be removed.
 const FRESH_MS: u64 = 60_000;
 
-/// A link to a kept output.
+/// Returns a link to a kept output.
 pub(crate) fn link(reference: &Reference, tool: &str) -> Resource {
     let name = format!("output {}", reference.id);
-    let description = format!("The whole answer of {tool}: {} bytes, to be read by pages.", reference.bytes);
+    let description = format!("The full output of {tool}: {} bytes. Read it in pages.", reference.bytes);
     Resource::new(Address::first(&reference.id).to_string(), name)
         .with_description(description)
         .with_mime_type(reference.media_type.clone())
         .with_size(reference.bytes)
 }
 
-/// What the caller may read: outputs, the newest first, by pages, and on the first page the state of the plugins.
+/// Lists the resources that the caller may read: a page of outputs, the newest first, and on the first page also the
+/// state of the plugins.
 ///
 /// # Errors
-/// The cursor is none that this server gave out, or the ledger cannot be read.
+/// The cursor is not from this server, or the ledger cannot be read.
 pub(crate) async fn list(
     server: &Server,
     caller: Caller,
@@ -69,17 +70,17 @@ fn listed(output: &KeptOutput) -> Resource {
     link(&output.reference, &output.tool)
 }
 
-/// The form of the addresses of pages.
+/// Returns the URI template of the pages of an output.
 pub(crate) fn templates() -> ListResourceTemplatesResult {
     let template = ResourceTemplate::new(address::TEMPLATE, "output")
         .with_title("A page of a kept output")
-        .with_description("`offset` and `limit` are bytes; without them, the first page.");
+        .with_description("`offset` and `limit` are in bytes. Without them, the URI returns the first page.");
     ListResourceTemplatesResult::with_all_items(vec![template])
         .with_ttl_ms(FRESH_MS)
         .with_cache_scope(CacheScope::Public)
 }
 
-/// The state of the plugins, or one page of an output.
+/// Reads the state of the plugins, or one page of an output.
 ///
 /// # Errors
 /// There is no such output for this caller, or it cannot be read.
@@ -92,7 +93,7 @@ pub(crate) async fn read(server: &Server, caller: Caller, uri: &str) -> Result<R
     let wanted = address.clone();
     let read = move || {
         let kept = outputs.get(caller.reader(), &wanted.id)?;
-        // A character that begins on the page is read to its end.
+        // Read a few bytes more, so that a character that begins on the page is complete.
         let bytes =
             outputs.read(caller.reader(), &wanted.id, wanted.offset, wanted.limit + page::CHARACTER_BYTES_MAX)?;
         Ok((kept, bytes))
@@ -123,7 +124,8 @@ fn unknown(uri: &str) -> ErrorData {
     ErrorData::resource_not_found("there is no such resource", Some(json!({ "uri": uri })))
 }
 
-/// The client is told no more: what is wrong with the operator's disk is not its business.
+/// Returns the error for an output that cannot be read. It hides the details, because clients should not learn about
+/// the operator's disk.
 fn unreadable(_: OutputError) -> ErrorData {
     ErrorData::internal_error("the output cannot be read", None)
 }

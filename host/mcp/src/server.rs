@@ -1,4 +1,4 @@
-//! The server: what every transport serves, and what lasts from one request to the next.
+//! The server that every transport serves, and its state across requests.
 
 use crate::approval;
 use crate::caller::Session;
@@ -11,11 +11,11 @@ use crate::tools::{Listing, ListingOptions, Listings};
 use portcullis::Host;
 use std::sync::Arc;
 
-/// The tools of a host as an MCP server, for one transport or several. Clones share it.
+/// An MCP server for the tools of a host, on one transport or several. Clones share its state.
 #[derive(Clone)]
 pub struct Server {
     inner: Arc<Inner>,
-    /// The end of the transport that this clone is served by.
+    /// The stop signal of the transport that serves this clone.
     stopping: Stopping,
 }
 
@@ -30,10 +30,10 @@ pub(crate) struct Inner {
 }
 
 impl Server {
-    /// Makes a server of a host.
+    /// Creates a server for a host.
     ///
     /// # Errors
-    /// Two tools would have one name, or the system gives no randomness.
+    /// Two tools would have the same name, or the system's random number generator fails.
     pub fn new(host: Host, options: ServerOptions) -> Result<Self, ServerError> {
         let session = match &options.session {
             Some(session) => Session::Said(Arc::from(session.as_str())),
@@ -51,23 +51,23 @@ impl Server {
         &self.inner
     }
 
-    /// Returns the server for one transport, which stops by itself.
+    /// Returns the server for one transport that has its own stop signal.
     pub(crate) fn served_until(self, stopping: Stopping) -> Self {
         Self { stopping, ..self }
     }
 
-    /// Returns the end of the transport.
+    /// Returns the stop signal of the transport.
     pub(crate) fn stopping(&self) -> &Stopping {
         &self.stopping
     }
 
-    /// The tools as they are now.
+    /// Returns the current tools.
     pub(crate) fn listing(&self) -> Arc<Listing> {
         self.inner.listings.current(&self.inner.host)
     }
 }
 
-/// 64 random bits in hexadecimal.
+/// Returns 64 random bits in hexadecimal.
 fn random_id() -> Result<String, ServerError> {
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes).map_err(|_| ServerError::NoRandomness)?;

@@ -1,8 +1,8 @@
-//! The pipe transport: one client, one message a line, on the standard streams.
+//! The stdio transport: one client, one message per line, on standard input and output.
 //!
-//! The library has one of its own. This one is here for what that leaves to others: a message is read by the strict
-//! reader of the host, so that nothing downstream reads it otherwise; no two running requests share an id; and nothing
-//! but messages can reach the client, whoever prints.
+//! It replaces the library's own transport for three reasons. Messages go through the host's strict JSON parser, so
+//! that no later stage reads them differently. No two running requests share an id. Only messages reach the client,
+//! even if other code prints to standard output.
 
 mod in_flight;
 mod lines;
@@ -21,28 +21,28 @@ use std::pin::Pin;
 use tokio_util::sync::CancellationToken;
 use wire::{Farewell, Wire};
 
-/// Serves one client over the standard streams, until it closes its end. What it asked for before is given a moment
-/// more, then cancelled. From here on, standard output belongs to the protocol: what anything else prints there goes to
-/// standard error.
+/// Serves one client over standard input and output, until it closes its end. Calls in flight may then finish within
+/// half a second before they are cancelled. From now on, standard output belongs to the protocol. What other code
+/// prints there goes to standard error.
 ///
 /// # Errors
-/// The streams cannot be taken over, or serving broke off.
+/// The streams cannot be taken over, or the session ended with an error.
 pub async fn serve_stdio(server: Server) -> Result<(), ServerError> {
     serve_stdio_until(server, pending()).await
 }
 
-/// Serves one client over the standard streams, until it closes its end or `stop` completes. Then calls in flight may
-/// finish within half a second. The others are cancelled, and the client gets the error -32000.
+/// Serves one client over standard input and output, until it closes its end or `stop` completes. Then calls in flight
+/// may finish within half a second. The others are cancelled, and the client gets the error -32000.
 ///
 /// # Errors
-/// The streams cannot be taken over, or serving broke off.
+/// The streams cannot be taken over, or the session ended with an error.
 pub async fn serve_stdio_until(server: Server, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
     let (end, stopping) = (CancellationToken::new(), Stopping::default());
     let streams = streams::take()?;
     let in_flight = InFlight::default();
     let farewell = Farewell { stopping: stopping.clone(), in_flight: in_flight.clone(), end: end.clone() };
     let wire = Wire::new(streams.input, streams.output, in_flight, farewell.clone());
-    // Boxed, because the type of the service is too deep for one future around it.
+    // Boxed, because the service's future type is too deeply nested to be part of another future.
     let served: Pin<Box<dyn Future<Output = _> + Send>> =
         Box::pin(serve(server.served_until(stopping.clone()), wire, end));
     let stopped = async {
@@ -65,7 +65,7 @@ pub async fn serve_stdio_until(server: Server, stop: impl Future<Output = ()>) -
 async fn serve(server: Server, wire: Wire, end: CancellationToken) -> Result<QuitReason, ServerError> {
     match server.serve_with_ct(wire, end).await {
         Ok(running) => running.waiting().await.map_err(|error| ServerError::Broken(error.to_string())),
-        // A client that goes before it has said anything has ended the session as any other does.
+        // A client that disconnects before its first message has ended the session normally.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(QuitReason::Closed),
         Err(error) => Err(ServerError::Broken(error.to_string())),
     }

@@ -1,5 +1,5 @@
-//! How a transport stops: calls in flight may finish within a grace period. Those that do not are cancelled, and their
-//! clients get an error that says why.
+//! How a transport stops. Calls in flight may finish within a grace period. The others are cancelled, and their clients
+//! get an error that says why.
 
 use portcullis::{Host, Outcome, Reply};
 use rmcp::ErrorData;
@@ -8,16 +8,16 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// Time that calls in flight have to finish, once their transport stops: enough for a short call, and for the answers
-/// that a script waits for after it has closed its end.
+/// Grace period for calls in flight when their transport stops. It is enough for a short call, and for the responses
+/// that a script expects after it has closed its input.
 const GRACE: Duration = Duration::from_millis(500);
-/// Interval at which the host is asked whether calls are still in flight.
+/// Interval at which to check whether calls are still in flight.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// The code of the errors: the first that JSON-RPC leaves to servers, and the one of SDKs for a closed connection.
+/// The JSON-RPC code of the errors: the first of the range reserved for servers. SDKs use it for a closed connection.
 const CODE: ErrorCode = ErrorCode(-32000);
 
-/// The end of one transport. Clones share it.
+/// The stop signal of one transport. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stopping {
     begun: CancellationToken,
@@ -30,25 +30,25 @@ impl Stopping {
         self.begun.cancel();
     }
 
-    /// Cancelled when the transport begins to stop.
+    /// Returns a token that is cancelled when the transport begins to stop.
     pub(crate) fn begun(&self) -> &CancellationToken {
         &self.begun
     }
 
-    /// Waits until nothing is in flight, or the grace period is over. Then ends the calls that are left.
+    /// Waits until no call is in flight or the grace period is over. Then ends the remaining calls.
     pub(crate) async fn end_calls(&self, is_idle: impl Fn() -> bool) {
-        // Whether it became idle does not matter: nothing is cancelled then.
+        // The result does not matter: if the transport is idle, there is no call to cancel.
         let _ = timeout(GRACE, until(is_idle)).await;
         self.late.cancel();
     }
 
-    /// Ends the calls in flight at once.
+    /// Ends the calls in flight immediately.
     pub(crate) fn end_calls_now(&self) {
         self.begun.cancel();
         self.late.cancel();
     }
 
-    /// Waits until calls that are still in flight have to end.
+    /// Waits until the grace period is over.
     pub(crate) async fn late(&self) {
         self.late.cancelled().await;
     }
@@ -56,7 +56,7 @@ impl Stopping {
     /// Checks whether a call may begin.
     ///
     /// # Errors
-    /// The transport stops.
+    /// The transport is stopping.
     pub(crate) fn admit(&self) -> Result<(), ErrorData> {
         if self.begun.is_cancelled() {
             return Err(ErrorData::new(CODE, "the server is stopping: the call was not started", None));
@@ -64,7 +64,7 @@ impl Stopping {
         Ok(())
     }
 
-    /// Returns the error for a call that was cancelled because the transport stops.
+    /// Returns the error for a call that was cancelled because the transport is stopping.
     pub(crate) fn cut_off(&self, reply: &Reply) -> Option<ErrorData> {
         if !self.late.is_cancelled() || reply.outcome() != Outcome::Cancelled {
             return None;
@@ -74,7 +74,7 @@ impl Stopping {
     }
 }
 
-/// Waits until every call of a host has ended and is recorded. Returns whether they have within `most`.
+/// Waits until every call of a host has ended and has its audit entry. Returns whether that happened within `most`.
 pub(crate) async fn settled_within(host: &Host, most: Duration) -> bool {
     timeout(most, until(|| host.calls_under_way() == 0)).await.is_ok()
 }

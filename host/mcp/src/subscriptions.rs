@@ -1,5 +1,5 @@
-//! Who wants to hear that the list of tools has changed: peers of the handshake era, which all do, and modern clients
-//! that listen. Each is told by a task or a request of its own, so that a slow one holds up no other.
+//! Subscribers to changes of the tool list: all peers of the handshake era, and modern clients that subscribe. Each is
+//! notified by its own task or request, so that a slow subscriber does not block the others.
 
 use crate::server::Server;
 use portcullis::Catalog;
@@ -11,10 +11,10 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
 
-/// Subscribers of one server: each costs a task, and a client that never goes away must not use up the host.
+/// Maximum subscribers of one server. Each costs a task, and clients that never disconnect must not exhaust the host.
 const SUBSCRIBERS_MAX: usize = 1024;
 
-/// How often a subscriber is looked at, to see whether it is still there.
+/// Interval at which a task checks whether its subscriber is still connected.
 const LIFE_CHECKED: Duration = Duration::from_secs(30);
 
 /// The subscribers of a server.
@@ -34,18 +34,18 @@ impl Subscribers {
     }
 }
 
-/// What of a subscription is served.
+/// Returns the part of a subscription filter that this server supports.
 pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let accepted = SubscriptionFilter::builder();
     if requested.tools_list_changed == Some(true) { accepted.tools_list_changed().build() } else { accepted.build() }
 }
 
-/// Tells a peer of the handshake era of changes from now on, until it is gone. Where there are too many, it is told of
-/// none.
+/// Notifies a peer of the handshake era of changes from now on, until it disconnects. If there are too many
+/// subscribers, the peer gets no notifications.
 pub(crate) fn follow(server: &Server, peer: Peer<RoleServer>) {
     let Some(place) = server.inner().subscribers.place() else { return };
     let changes = server.inner().host.catalog_changes();
-    // The task holds nothing of the server: where that is gone, no more changes come.
+    // The task does not keep the server alive. It ends when the host's sender is dropped.
     tokio::spawn(tell(peer, changes, place));
 }
 
@@ -63,13 +63,13 @@ async fn tell(peer: Peer<RoleServer>, mut changes: watch::Receiver<Arc<Catalog>>
     }
 }
 
-/// Serves a modern client that listens, until it stops or the host ends.
+/// Serves the subscription of a modern client, until the client cancels it or the host ends.
 ///
 /// # Errors
 /// There are too many subscribers.
 pub(crate) async fn listen(server: &Server, context: &SubscriptionContext) -> Result<(), ErrorData> {
     let Some(_place) = server.inner().subscribers.place() else {
-        return Err(ErrorData::internal_error("there are too many subscriptions; end one of them", None));
+        return Err(ErrorData::internal_error("too many subscriptions on this server; cancel one first", None));
     };
     let mut changes = server.inner().host.catalog_changes();
     loop {
@@ -84,7 +84,7 @@ pub(crate) async fn listen(server: &Server, context: &SubscriptionContext) -> Re
     }
 }
 
-/// Whether the listener is still there.
+/// Notifies a subscriber of a change. Returns whether it is still connected.
 async fn tell_listener(context: &SubscriptionContext) -> bool {
     if context.accepted().tools_list_changed != Some(true) {
         return true;

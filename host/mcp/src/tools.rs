@@ -1,4 +1,4 @@
-//! `tools/list`: what there is, in one order, by pages, or a short list by which the rest is found and called.
+//! `tools/list`: all tools in a stable order, in pages, or a short list whose tools find and call the rest.
 
 mod listing;
 pub(crate) mod loading;

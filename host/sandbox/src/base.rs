@@ -43,11 +43,11 @@ impl PathBase {
         openat2(root, path, flags, Mode::empty(), within).map_err(|error| match error {
             Errno::XDEV => io::Error::new(
                 io::ErrorKind::PermissionDenied,
-                "it leads out of the project; a project's policy names a place outside of it by an absolute path",
+                "it leads out of the project; to name a place outside of it, use an absolute path",
             ),
             Errno::NOSYS => io::Error::new(
                 io::ErrorKind::Unsupported,
-                "this system cannot hold a path to a directory: it has no openat2, which Linux has from 5.6 on",
+                "this system cannot confine a path to a directory: it has no openat2, which needs Linux 5.6 or later",
             ),
             error => error.into(),
         })
@@ -69,7 +69,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn a_confined_path_stays_inside_of_its_root() {
+    fn a_confined_path_stays_inside_its_root() {
         let folder = std::env::temp_dir().join(format!("portcullis-base-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(folder.join("project/deep")).unwrap();

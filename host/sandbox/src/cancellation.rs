@@ -1,17 +1,17 @@
-//! A caller's word that an answer is no longer wanted. Cheap to clone; once given it stays given.
+//! A cancellation signal from a caller that no longer wants an answer. It is cheap to clone and cannot be reset.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::sync::Notify;
 
-/// Asks a running call to end. The guest sees it at once through `is-cancelled`; a guest that goes on is stopped
-/// after a grace period, or at once where the caller grants none.
+/// A signal that asks a running call to end. The guest sees it at once through `is-cancelled`. If it continues, it is
+/// stopped after a grace period, or at once if the caller grants none.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// One of the three below; it only ever rises.
+    /// One of the three constants below. It never decreases.
     given: AtomicU8,
     changed: Notify,
 }
@@ -21,38 +21,38 @@ const WITH_GRACE: u8 = 1;
 const AT_ONCE: u8 = 2;
 
 impl Cancellation {
-    /// A cancellation that nobody has given yet.
+    /// Creates a signal that is not set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Cancels. Doing it twice is doing it once.
+    /// Cancels with a grace period. Further calls have no effect.
     pub fn cancel(&self) {
         self.give(WITH_GRACE);
     }
 
-    /// Cancels without grace: a guest that waits is stopped at once, one that computes at the next tick of its clock.
-    /// After [`Cancellation::cancel`] this ends the grace.
+    /// Cancels without a grace period. A guest that waits is stopped at once, and one that computes at the next tick of
+    /// its clock. After [`Cancellation::cancel`], this ends the grace period.
     pub fn cancel_at_once(&self) {
         self.give(AT_ONCE);
     }
 
-    /// Whether it was given.
+    /// Returns whether the call was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.given() > NOT_GIVEN
     }
 
-    /// Whether it was given without grace.
+    /// Returns whether the call was cancelled without a grace period.
     pub(crate) fn is_at_once(&self) -> bool {
         self.given() == AT_ONCE
     }
 
-    /// Waits until it is given.
+    /// Waits until the call is cancelled.
     pub async fn cancelled(&self) {
         self.reached(WITH_GRACE).await;
     }
 
-    /// Gives the same word as `other`, when that is given. Returns when nothing more can follow.
+    /// Cancels this signal whenever `other` is cancelled. Returns once `other` is cancelled without a grace period.
     pub async fn follow(&self, other: &Self) {
         for word in [WITH_GRACE, AT_ONCE] {
             other.reached(word).await;
@@ -60,7 +60,7 @@ impl Cancellation {
         }
     }
 
-    /// Waits until it is given without grace.
+    /// Waits until the call is cancelled without a grace period.
     pub(crate) async fn cancelled_at_once(&self) {
         self.reached(AT_ONCE).await;
     }
@@ -76,7 +76,7 @@ impl Cancellation {
 
     async fn reached(&self, word: u8) {
         loop {
-            // The waiter is registered before the word is read, so that none falls between the two.
+            // Register the waiter before reading the value, so that no change is missed in between.
             let changed = self.0.changed.notified();
             if self.given() >= word {
                 return;

@@ -1,4 +1,4 @@
-//! How long a run may go on: one moment, checked by the epoch while the guest computes and by a timer while it waits.
+//! The deadline of a run. The epoch checks it while the guest computes, and a timer while the guest waits.
 
 use crate::Cancellation;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
-/// How long a cancelled guest may go on to tidy up. Long enough to answer, short enough not to be noticed.
+/// Grace period of a cancelled guest for its cleanup. It is long enough to answer, and too short for a person to
+/// notice.
 const CANCEL_GRACE: Duration = Duration::from_millis(200);
 
 /// Why the clock stopped a run.
@@ -18,13 +19,13 @@ pub(crate) enum Expired {
     Cancelled,
 }
 
-/// The end of one run. Clones share it.
+/// The deadline of one run. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// The moment of the time limit, and of the end of the grace period once the call is cancelled.
+    /// The time limit, and the end of the grace period once the call is cancelled.
     ends: Mutex<Ends>,
     moved: Notify,
     cancellation: Cancellation,
@@ -46,7 +47,7 @@ impl Clock {
         self.0.cancellation.is_cancelled()
     }
 
-    /// Whether the run is over, asked at every tick of the epoch.
+    /// Checks whether the run must end. Called at every tick of the epoch.
     pub(crate) fn check(&self) -> Result<(), Expired> {
         let now = Instant::now();
         let mut ends = self.ends();
@@ -58,7 +59,7 @@ impl Clock {
         if now >= ends.limit { Err(Expired::Time) } else { Ok(()) }
     }
 
-    /// Waits until the run is over.
+    /// Waits until the run must end.
     pub(crate) async fn expired(&self) -> Expired {
         tokio::select! {
             () = self.passed() => Expired::Time,
@@ -66,8 +67,8 @@ impl Clock {
         }
     }
 
-    /// Moves the limit by what a person may take to answer, and afterwards back by what they did not take: waiting
-    /// for a person costs the call none of its time.
+    /// Pauses the time limit while the call waits for an approver. Extends the limit by the maximum waiting time, and
+    /// takes back the unused part when the result is dropped.
     pub(crate) fn pause(&self, at_most: Duration) -> Pause {
         self.shift(|limit| limit + at_most);
         Pause { clock: self.clone(), at_most, began: Instant::now() }
@@ -105,7 +106,7 @@ impl Clock {
     }
 }
 
-/// A clock that stands still for a person, until this is dropped.
+/// A guard that pauses the time limit until it is dropped.
 pub(crate) struct Pause {
     clock: Clock,
     at_most: Duration,

@@ -1,4 +1,4 @@
-//! A plugin's code, mapped and linked once, instantiated for every call.
+//! A plugin's code. It is mapped and linked once, and instantiated for every call.
 
 use crate::compile::Artefact;
 use crate::component::Refusal;
@@ -7,36 +7,36 @@ use crate::engine::Engine;
 use std::sync::Arc;
 use wasmtime::component::Component;
 
-/// Code that can be run. Clones share it.
+/// Code that is ready to run. Clones share it.
 #[derive(Clone)]
 pub struct Code(Arc<Plugin>);
 
 impl Code {
-    /// Maps compiled code and links it to what this engine serves.
+    /// Maps compiled code and links it to the interfaces of this engine.
     ///
     /// # Errors
-    /// The code is of another engine, or the component's types do not match the contract.
+    /// The code is for another engine, or the component's types do not match the contract.
     pub fn load(engine: &Engine, artefact: &Artefact) -> Result<Self, Refusal> {
         #[expect(unsafe_code, reason = "compiled code is trusted like the host's own")]
-        // SAFETY: an `Artefact` is made by nothing but our own compiler, or read from a store that has verified its
-        // MAC; and it is copied here, so that nobody can change it afterwards.
+        // SAFETY: an `Artefact` comes either from our own compiler, or from a store that has verified its MAC. It is
+        // copied here, so it cannot change afterwards.
         let component = unsafe { Component::deserialize(&engine.engine, artefact.bytes()) };
         let component = component.map_err(|error| mismatch(&error))?;
         let plugin = Plugin::link(&component, &engine.linker).map_err(|error| mismatch(&error))?;
         Ok(Self(Arc::new(plugin)))
     }
 
-    /// The version of the contract it speaks.
+    /// Returns the plugin's version of the contract.
     pub fn contract(&self) -> Contract {
         self.0.contract()
     }
 
-    /// Whether the plugin wants a say in whether a call runs.
+    /// Returns whether the plugin reviews its calls.
     pub fn reviews(&self) -> bool {
         self.0.reviews()
     }
 
-    /// Whether the plugin computes what its calls would change in files.
+    /// Returns whether the plugin computes what its calls would change in files.
     pub fn previews(&self) -> bool {
         self.0.previews()
     }

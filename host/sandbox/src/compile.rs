@@ -1,5 +1,5 @@
-//! Turning a component into code for this processor: in a process of its own that can be killed, since compiling is
-//! the one thing wasmtime does not bound.
+//! Compiles a component to code for this processor. It runs in its own process, which can be killed, because wasmtime
+//! does not limit the time and memory of a compilation.
 
 use crate::component::{COMPONENT_BYTES_MAX, Refusal};
 use crate::engine::compile_settings;
@@ -12,34 +12,35 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// Wall-clock time a compilation may take. CPython, the slowest real guest, takes 35 s on two busy cores.
+/// Maximum wall-clock time of a compilation. CPython, the slowest real guest, takes 35 s on two busy cores.
 const COMPILE_TIME_MAX: Duration = Duration::from_secs(180);
 
-/// CPU time a worker may take, in seconds: the wall clock on two cores.
+/// Maximum CPU time of a worker, in seconds: the maximum wall-clock time on two cores.
 const COMPILE_CPU_SECONDS_MAX: u64 = 360;
 
-/// Address space a worker may take, in bytes. CPython's code takes 600 MB; threads reserve more than they use.
+/// Maximum address space of a worker, in bytes. CPython's code takes 600 MB. Threads reserve more than they use.
 const COMPILE_MEMORY_BYTES_MAX: u64 = 6 * 1024 * 1024 * 1024;
 
-/// The largest compiled code, in bytes.
+/// Maximum size of compiled code, in bytes.
 const ARTEFACT_BYTES_MAX: u64 = 4 * COMPONENT_BYTES_MAX;
 
-/// The most of a worker's message that is kept, in bytes.
+/// Maximum bytes to read of a worker's message.
 const MESSAGE_BYTES_MAX: u64 = 2048;
 
-/// The most of a compile error that is told, in characters.
+/// Maximum length of a reported compile error, in characters.
 const MESSAGE_CHARACTERS_MAX: usize = 1024;
 
-/// A worker's exit code for a component that cannot be compiled, whatever the machine.
+/// A worker's exit code for a component that no machine can compile.
 const EXIT_REFUSED: i32 = 3;
 
-/// A worker's exit code where the machine is at fault: it cannot limit itself, read or write.
+/// A worker's exit code for a problem of the machine: it cannot set its limits, read or write.
 const EXIT_BROKEN: i32 = 4;
 
-/// What ends a worker that has reached no limit: a terminal that is closed or typed at, a system that shuts down.
+/// The signals of a closed terminal, an interrupt at the terminal, and a system shutdown. A worker that they end has
+/// not reached a limit.
 const ENDED_BY_OTHERS: [i32; 3] = [Signal::HUP.as_raw(), Signal::INT.as_raw(), Signal::TERM.as_raw()];
 
-/// Compiled code that this process may run: made by a compiler of ours, or read back under its MAC.
+/// Compiled code that this process may run: the output of our compiler, or a cache entry with a valid MAC.
 pub struct Artefact(Vec<u8>);
 
 impl Artefact {
@@ -55,27 +56,27 @@ impl Artefact {
 /// Where components are compiled.
 #[derive(Clone, Debug)]
 pub enum Compiler {
-    /// In a child process with limits on time and memory: this program, given these arguments, calls
-    /// [`compile_worker`] and exits with what it returns.
+    /// In a child process with limits on time and memory. The program must call [`compile_worker`] when it gets these
+    /// arguments, and exit with the returned code.
     Worker {
         /// The program.
         program: PathBuf,
         /// Its arguments.
         arguments: Vec<OsString>,
     },
-    /// In this process, on a thread that cannot be stopped. A hostile component can take minutes and a gigabyte: for
-    /// plugins one has built oneself, and for measuring.
+    /// In this process, on a thread that cannot be stopped. A hostile component can take minutes and a gigabyte, so use
+    /// this only for your own plugins and for measurements.
     InProcess,
 }
 
-/// Why there is no code.
+/// Why a component could not be compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
     /// The component is at fault.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The compiler took too much.
-    #[error("compiling it took more than {} s, or more memory than a plugin may ask for", COMPILE_TIME_MAX.as_secs())]
+    /// The compilation exceeded its limits.
+    #[error("compiling it took more than {} s, or more memory than the limit allows", COMPILE_TIME_MAX.as_secs())]
     Exhausted,
     /// The worker could not be run.
     #[error("the compile worker cannot be run: {0}")]
@@ -83,7 +84,7 @@ pub enum CompileError {
 }
 
 impl Compiler {
-    /// Describes what a compilation may take. A component that was refused under other limits is tried again.
+    /// Describes the limits of a compilation. A component that was refused under other limits is tried again.
     pub fn limits(&self) -> String {
         match self {
             Self::Worker { .. } => {
@@ -101,7 +102,7 @@ impl Compiler {
     pub async fn compile(&self, component: &[u8]) -> Result<Artefact, CompileError> {
         match self {
             Self::Worker { program, arguments } => {
-                // A worker that is past its time is killed with the future that waits for it.
+                // On a timeout, dropping the future kills the worker.
                 match tokio::time::timeout(COMPILE_TIME_MAX, in_worker(program, arguments, component)).await {
                     Ok(outcome) => outcome,
                     Err(_) => Err(CompileError::Exhausted),
@@ -121,7 +122,7 @@ fn compile(component: &[u8]) -> Result<Artefact, String> {
     engine.precompile_component(component).map(Artefact).map_err(|error| describe(&error))
 }
 
-/// The words of a compile error. They may hold names from the component, so they are escaped here.
+/// Returns the text of a compile error. It may contain names from the component, so it is escaped.
 fn describe(error: &wasmtime::Error) -> String {
     format!("{error:#}").escape_debug().take(MESSAGE_CHARACTERS_MAX).collect()
 }
@@ -135,7 +136,7 @@ async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) 
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true)
-        // What a person types at the terminal is for the host, which stops it where it stops.
+        // Its own process group, so that Ctrl-C at the terminal goes only to the host, which stops the worker itself.
         .process_group(0)
         .spawn()?;
     let missing = || CompileError::Worker(io::ErrorKind::BrokenPipe.into());
@@ -145,7 +146,7 @@ async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) 
     let (mut artefact, mut message) = (Vec::new(), Vec::new());
     let (mut output, mut messages) = (output.take(ARTEFACT_BYTES_MAX), messages.take(MESSAGE_BYTES_MAX));
     let feed = async move {
-        // A worker that refuses early closes its end; its exit code tells why.
+        // A worker that refuses early closes its input, so a write error is expected. The exit code has the reason.
         let _ = input.write_all(component).await;
         drop(input);
     };
@@ -158,7 +159,7 @@ async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) 
         Some(0) => Ok(Artefact(artefact)),
         Some(EXIT_REFUSED) => Err(Refusal::Uncompilable(message()).into()),
         Some(EXIT_BROKEN) => Err(CompileError::Worker(io::Error::other(message()))),
-        // Ended by whoever ends programs, and not for what it compiled.
+        // Ended from outside, not because of the component.
         None if status.signal().is_some_and(|signal| ENDED_BY_OTHERS.contains(&signal)) => {
             Err(CompileError::Worker(io::ErrorKind::Interrupted.into()))
         }
@@ -167,8 +168,8 @@ async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) 
     }
 }
 
-/// The compile worker: reads a component from stdin, writes code to stdout, and returns the exit code. It limits
-/// itself before it looks at a byte.
+/// Runs the compile worker: reads a component from stdin, writes code to stdout, and returns the exit code. It sets its
+/// resource limits before it reads a byte.
 pub fn compile_worker() -> i32 {
     match work() {
         Ok(()) => 0,
@@ -179,7 +180,7 @@ pub fn compile_worker() -> i32 {
     }
 }
 
-/// Does the worker's work. An error is an exit code and a message.
+/// Limits the process, and compiles. An error is an exit code and a message.
 fn work() -> Result<(), (i32, String)> {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let limits = [
@@ -191,12 +192,12 @@ fn work() -> Result<(), (i32, String)> {
     let broken = |message: String| (EXIT_BROKEN, message);
     for (resource, limit) in limits {
         let limit = Rlimit { current: Some(limit), maximum: Some(limit) };
-        setrlimit(resource, limit).map_err(|error| broken(format!("it cannot limit itself: {error}")))?;
+        setrlimit(resource, limit).map_err(|error| broken(format!("it cannot set its resource limits: {error}")))?;
     }
     let mut component = Vec::new();
     let read = io::stdin().take(COMPONENT_BYTES_MAX + 1).read_to_end(&mut component);
     read.map_err(|error| broken(format!("it cannot read the component: {error}")))?;
     let artefact = compile(&component).map_err(|message| (EXIT_REFUSED, message))?;
     let written = io::stdout().write_all(artefact.bytes());
-    written.map_err(|error| broken(format!("it cannot answer: {error}")))
+    written.map_err(|error| broken(format!("it cannot write the compiled code: {error}")))
 }

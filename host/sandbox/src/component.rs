@@ -1,43 +1,43 @@
-//! Whether bytes are a plugin, told before anything is compiled: one component, importing only what the host serves.
+//! Checks before compilation whether bytes are a plugin: one component that imports only what the host provides.
 
 use crate::contract::Contract;
 use semver::Version;
 use std::collections::BTreeSet;
 use wasmparser::{Encoding, Parser, Payload};
 
-/// The largest plugin, in bytes. CPython as a component is 18 MB and StarlingMonkey 12 MB; three times that leaves
-/// room for what a tool brings along.
+/// Maximum size of a plugin, in bytes. CPython as a component is 18 MB and StarlingMonkey 12 MB. Three times that
+/// leaves room for a tool's own code and data.
 pub const COMPONENT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The most names a refusal lists.
+/// Maximum names that a refusal lists.
 const NAMES_LISTED_MAX: usize = 16;
 
-/// The most of a name that a refusal shows, in characters: the longest that is served has under fifty.
+/// Maximum length of a name in a refusal, in characters. The longest supported name has fewer than fifty.
 const NAME_SHOWN_MAX: usize = 120;
 
-/// The most imports that are looked at, and the most exports: the standard worlds have fewer than fifty.
+/// Maximum imports, and maximum exports of the contract. The standard worlds have fewer than fifty.
 const NAMES_MAX: usize = 1000;
 
-/// What a plugin may import of the contract it speaks.
+/// The interfaces of the contract that a plugin may import.
 const CONTRACT_IMPORTS: [&str; 4] =
     ["portcullis:tool/types", "portcullis:tool/context", "portcullis:tool/dependencies", "portcullis:tool/output"];
 
-/// What every plugin exports of it.
+/// The interface that every plugin exports.
 const HANDLER: &str = "portcullis:tool/handler";
 
-/// What a plugin exports of it that reviews its calls.
+/// The interface of a plugin that reviews its calls.
 const REVIEWER: &str = "portcullis:tool/reviewer";
 
-/// What a plugin exports of it that computes what its calls would change. Since 0.2.
+/// The interface of a plugin that computes what its calls would change. Since 0.2.
 const PREVIEWER: &str = "portcullis:tool/previewer";
 
-/// What a plugin may export of it besides.
+/// The interfaces of the contract that a plugin may export in addition to the handler.
 const CONTRACT_EXPORTS: [&str; 3] = [REVIEWER, PREVIEWER, "portcullis:tool/types"];
 
-/// What every name of the contract begins with.
+/// The prefix of every name of the contract.
 const CONTRACT: &str = "portcullis:tool/";
 
-/// What a plugin may import besides: package and interface, and the version whose compatible releases are served.
+/// The other interfaces that a plugin may import, with the version whose compatible releases are provided.
 static SERVED: [(&str, Version); 29] = [
     ("wasi:io/error", WASI),
     ("wasi:io/poll", WASI),
@@ -70,7 +70,7 @@ static SERVED: [(&str, Version); 29] = [
     ("wasi:sockets/ip-name-lookup", WASI),
 ];
 
-/// Served as well, in exactly these versions: before 1.0 and without a release, no two are compatible.
+/// Drafts that are provided in exactly these versions, because no two versions before a release are compatible.
 const SERVED_DRAFTS: [&str; 4] = [
     "wasi:keyvalue/store@0.2.0-draft",
     "wasi:keyvalue/atomics@0.2.0-draft",
@@ -80,49 +80,50 @@ const SERVED_DRAFTS: [&str; 4] = [
 
 const WASI: Version = Version::new(0, 2, 12);
 
-/// Why bytes are not a plugin. The texts name what was found, escaped, and say what to do.
+/// Why bytes are not a plugin. The messages name what was found, escaped, and say what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Too many bytes.
+    /// The file is too large.
     #[error("it is larger than {} MiB: strip it, or leave out what the tool does not need", COMPONENT_BYTES_MAX >> 20)]
     TooLarge,
-    /// No WebAssembly at all.
+    /// The bytes are not WebAssembly.
     #[error("it is not WebAssembly: {0}")]
     NotWasm(&'static str),
-    /// A core module.
+    /// The bytes are a core module.
     #[error(
         "it is a core module, not a component: build for wasm32-wasip2, or wrap it with `wasm-tools component new`"
     )]
     CoreModule,
-    /// Broken bytes.
+    /// The bytes are malformed.
     #[error("its bytes are malformed at offset {offset}: {reason}")]
     Malformed {
-        /// Where, in bytes.
+        /// The offset in bytes.
         offset: usize,
-        /// What the parser says.
+        /// The parser's message.
         reason: String,
     },
-    /// Imports the host does not serve.
-    #[error("it imports what this host does not serve: {}", list(.0))]
+    /// It imports interfaces that the host does not provide.
+    #[error("it imports interfaces that this host does not provide: {}", list(.0))]
     UnknownImports(Vec<String>),
-    /// No handler of a version that is served.
+    /// It exports no handler in a supported version.
     #[error(
-        "it exports no portcullis:tool/handler of a version that this host serves, which are {}{}",
+        "it exports no portcullis:tool/handler in a version that this host supports, which are {}{}",
         served(),
         .0.as_deref().map(exported).unwrap_or_default()
     )]
     NoHandler(Option<String>),
-    /// Exports that look like the contract's and are none of it: they would go unheard, and their author rely on them.
+    /// It exports names of the contract's package that its version of the contract does not have. No host would call
+    /// them, although the author may rely on them.
     #[error(
-        "it exports what no version of the contract has, so no host calls it: {}; a plugin exports handler, \
-         reviewer, and previewer since 0.2",
+        "it exports names that are not in its version of the contract, so no host would call them: {}; a plugin can \
+         export handler, reviewer and, since 0.2, previewer",
         list(.0)
     )]
     UnknownExports(Vec<String>),
-    /// Names of several versions of the contract, or two handlers: what it is would depend on the host.
-    #[error("it speaks more than one version of the contract, of which a plugin speaks one: {}", list(.0))]
+    /// It uses several versions of the contract, or exports two handlers, so its behaviour would depend on the host.
+    #[error("it uses more than one version of the contract, but a plugin must use exactly one: {}", list(.0))]
     MixedContracts(Vec<String>),
-    /// The imports or exports have another type than the contract gives them.
+    /// An import or export does not have the type that the contract defines.
     #[error("its imports or exports do not match the contract: {0}")]
     Mismatch(String),
     /// It could not be compiled.
@@ -138,7 +139,7 @@ fn exported(name: &str) -> String {
     format!(" (it exports {})", shown(name))
 }
 
-/// A name as a refusal shows it: escaped, and not longer than a name of sense.
+/// Returns a name as a refusal shows it: escaped, and truncated if it is too long.
 fn shown(name: &str) -> String {
     let start: String = name.chars().take(NAME_SHOWN_MAX).collect();
     let rest = if start.len() < name.len() { "..." } else { "" };
@@ -153,18 +154,18 @@ fn list(names: &[String]) -> String {
     text.join(", ")
 }
 
-/// Checks that bytes are one component that this host can serve, and says which version of the contract it speaks.
+/// Checks that bytes are a component that this host can run, and returns the version of its contract.
 ///
 /// # Errors
-/// The first thing that is wrong with the bytes as a whole, or every import that is not served, or every name of the
-/// contract where they are of several versions.
+/// The first problem with the bytes as a whole, all imports that are not provided, all unknown exports, or all names of
+/// the contract if they have several versions.
 pub fn check_component(bytes: &[u8]) -> Result<Contract, Refusal> {
     check_header(bytes)?;
     let Names { imports, exports } = Names::read(bytes)?;
     let mut handlers = exports.iter().filter(|name| interface(name) == HANDLER).peekable();
     let first = handlers.peek().copied();
     let Some(contract) = handlers.find_map(|name| version(name)) else {
-        // Said before what it imports, which is of another version as well.
+        // Reported first, because the imports of an unsupported version are also unknown.
         return Err(Refusal::NoHandler(first.cloned()));
     };
     let unknown: Vec<String> = imports.iter().filter(|name| !is_served(name)).cloned().collect();
@@ -173,7 +174,7 @@ pub fn check_component(bytes: &[u8]) -> Result<Contract, Refusal> {
     }
     let known = |name: &&String| match interface(name) {
         HANDLER => true,
-        // Exported with a version that has none, it would go unheard.
+        // In a version without previewers, no host would call it.
         PREVIEWER => contract.previewer().is_some(),
         interface => CONTRACT_EXPORTS.contains(&interface),
     };
@@ -190,22 +191,22 @@ pub fn check_component(bytes: &[u8]) -> Result<Contract, Refusal> {
     Ok(contract)
 }
 
-/// What can be seen of a component from outside, whether or not it is a plugin.
+/// The imports and exports of a component, whether or not it is a plugin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surface {
-    /// The names of everything that it imports, served or not; untrusted text.
+    /// The names of all imports, whether or not the host provides them. Untrusted text.
     pub imports: Vec<String>,
-    /// Whether it exports a reviewer, and so wants a say in whether its calls run.
+    /// Whether it exports a reviewer, which reviews its calls before they run.
     pub reviews: bool,
-    /// Whether it exports a previewer, and so computes what its calls would change in files.
+    /// Whether it exports a previewer, which computes what its calls would change in files.
     pub previews: bool,
 }
 
 impl Surface {
-    /// Reads it off a component.
+    /// Reads the surface of a component.
     ///
     /// # Errors
-    /// The bytes are no component.
+    /// The bytes are not a component.
     pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
         check_header(bytes)?;
         let Names { imports, exports } = Names::read(bytes)?;
@@ -214,15 +215,15 @@ impl Surface {
     }
 }
 
-/// The names of everything that a component imports, served or not; untrusted text.
+/// Returns the names of all imports of a component, whether or not the host provides them. Untrusted text.
 ///
 /// # Errors
-/// The bytes are no component.
+/// The bytes are not a component.
 pub fn component_imports(bytes: &[u8]) -> Result<Vec<String>, Refusal> {
     Ok(Surface::of(bytes)?.imports)
 }
 
-/// The interfaces that a plugin may import, each as this host has it. Releases that are compatible are served as well.
+/// Returns the interfaces that a plugin may import, in this host's versions. Compatible releases are provided as well.
 pub fn served_imports() -> Vec<String> {
     let of_a_version =
         |contract: Contract| CONTRACT_IMPORTS.map(|interface| format!("{interface}@{}", contract.version()));
@@ -241,7 +242,7 @@ fn check_header(bytes: &[u8]) -> Result<(), Refusal> {
     if !bytes.starts_with(b"\0asm") {
         let text = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'(');
         return Err(Refusal::NotWasm(match text {
-            true => "it looks like the text format, which has to be assembled first",
+            true => "it looks like the WebAssembly text format; assemble it first",
             false => "it does not begin with the magic bytes \\0asm",
         }));
     }
@@ -251,11 +252,11 @@ fn check_header(bytes: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The names at a component's surface.
+/// The names of a component's imports and exports.
 #[derive(Default)]
 struct Names {
     imports: Vec<String>,
-    /// Those of the contract.
+    /// Only the exports of the contract.
     exports: Vec<String>,
 }
 
@@ -301,17 +302,17 @@ fn is_served(import: &str) -> bool {
     of_the_contract || released() || SERVED_DRAFTS.contains(&import)
 }
 
-/// The version of the contract that a name of it is of, where it is served.
+/// Returns the version of the contract in a name, if it is supported.
 fn version(name: &str) -> Option<Contract> {
     Contract::ALL.into_iter().find(|contract| is_release(name, &contract.version()))
 }
 
-/// A name without its version.
+/// Returns a name without its version.
 fn interface(name: &str) -> &str {
     name.split_once('@').map_or(name, |(interface, _)| interface)
 }
 
-/// Whether a name has a version compatible with the served one: the same 0.x line.
+/// Returns whether a name has a version that is compatible with the provided one: the same major and minor version.
 fn is_release(name: &str, served: &Version) -> bool {
     let version = name.split_once('@').and_then(|(_, version)| Version::parse(version).ok());
     version

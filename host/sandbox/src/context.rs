@@ -1,4 +1,4 @@
-//! What a tool sees of its call, and what it can say back while it runs.
+//! A tool's view of its call, and how it talks to the host while it runs.
 
 use crate::effects::Effects;
 use crate::http::Traffic;
@@ -7,25 +7,25 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest text a guest may send in one field of a report or an ask, in bytes; what is over it is cut.
+/// Maximum length of a text in one field of a report or an ask, in bytes. A longer text is truncated.
 const TEXT_BYTES_MAX: usize = 4096;
 
-/// The largest piece of an answer that is handed on at once, in bytes: as much as a pipe holds, so that a tool writes
-/// with few calls, and little enough that every call at once costs the host next to nothing.
+/// Maximum size of a piece of an answer that is passed on at once, in bytes. It is the size of a pipe, so a tool needs
+/// few writes, and even all calls together take little memory of the host.
 pub const OUTPUT_PIECE_BYTES_MAX: usize = 64 * 1024;
 
-/// Progress of a call: the guest's words, hostile text.
+/// A progress report of a call. Untrusted text of the guest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// A few words.
+    /// A short title.
     pub title: Option<String>,
-    /// One JSON object, unchecked.
+    /// A JSON object, unchecked.
     pub metadata: Option<String>,
-    /// From 0 to 1.
+    /// The completed fraction, from 0 to 1.
     pub fraction: Option<f32>,
 }
 
-/// A tool's question in the middle of a call: the guest's words, hostile text.
+/// A tool's request for a permission while its call runs. Untrusted text of the guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
     /// The name of a permission.
@@ -34,56 +34,57 @@ pub struct Ask {
     pub resource: String,
     /// Why the tool asks.
     pub reason: String,
-    /// What a remembered approval may cover, as the tool proposes. Each is a directory of resources, unchecked.
+    /// What a remembered approval may cover, as the tool proposes. Each is the path of a directory of resources,
+    /// unchecked.
     pub patterns: Vec<String>,
 }
 
 /// The host's side of a running call.
 pub trait CallHost: Send + Sync + 'static {
-    /// Takes a report of progress. Called at most as often as the limit says.
+    /// Receives a progress report. It is called at most as often as the limit allows.
     fn report(&self, progress: Progress);
 
-    /// Answers an ask; the error tells the guest why not.
+    /// Answers a request for a permission. The error is the reason for the guest.
     fn ask(&self, ask: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>>;
 
-    /// Takes the next piece of the text answer: UTF-8, whole characters, without the secrets of the call's requests,
-    /// and never more than [`OUTPUT_PIECE_BYTES_MAX`]. The pieces of one call come one after another, the last before
-    /// the run returns. After an error none comes, and the run ends at its limit.
+    /// Receives the next piece of the text answer. It consists of whole UTF-8 characters, contains no secrets of the
+    /// call's requests, and is at most [`OUTPUT_PIECE_BYTES_MAX`] long. The pieces of a call arrive in order, the last
+    /// one before the run returns. After an error, no piece follows, and the run ends at its limit.
     ///
     /// # Errors
-    /// There is no room for it, or it cannot be kept.
+    /// There is no room for the piece, or it cannot be stored.
     fn write_output(&self, bytes: &[u8]) -> Result<(), OutputFull>;
 
-    /// Takes what a run did over the network that was dropped before it ended. Any other run returns it.
+    /// Receives the network traffic of a run that was dropped before it ended. Other runs return it.
     fn traffic(&self, traffic: Traffic);
 
-    /// Takes what a run did to its directories that was dropped before it ended. Any other run returns it.
+    /// Receives the changes to directories by a run that was dropped before it ended. Other runs return them.
     fn effects(&self, effects: Effects);
 }
 
-/// There is no room for more of a call's answer.
+/// An error: there is no room for the rest of a call's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no room for more of the answer")]
+#[error("there is no room for the rest of the answer")]
 pub struct OutputFull;
 
-/// One call, as its tool may know it.
+/// The context of one call.
 #[derive(Clone)]
 pub struct CallContext {
     /// The id of the call.
     pub id: Arc<str>,
     /// The session it belongs to.
     pub session: Arc<str>,
-    /// The message that asked for it.
+    /// The message that led to the call.
     pub message: Option<Arc<str>>,
-    /// The agent that asked for it.
+    /// The agent that made the call.
     pub agent: Option<Arc<str>>,
-    /// Takes reports and asks.
+    /// Receives reports and requests of the tool.
     pub host: Arc<dyn CallHost>,
-    /// How long a person may take to answer an ask; the run's own time stands still meanwhile.
+    /// Maximum time for an approver to answer. The run's own time limit is paused meanwhile.
     pub approval_time: Duration,
 }
 
-/// Cuts a guest's text at a character boundary.
+/// Truncates a guest's text at a character boundary.
 pub(crate) fn cut(mut text: String) -> String {
     text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
     text

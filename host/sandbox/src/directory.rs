@@ -1,4 +1,4 @@
-//! A directory as a handle. This is the one file that turns a path into a right; a lint forbids it everywhere else.
+//! A directory as a handle. Only this file turns a path into a permission. A lint forbids it everywhere else.
 
 mod lookup;
 mod text;
@@ -17,14 +17,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use wasmtime_wasi::filesystem::{Descriptor, Dir};
 use wasmtime_wasi::{FsPerms, OpenMode};
 
-/// Directories of the system that hold devices, kernel state or the sockets of other programs. Nothing at, in or
-/// around them can be granted.
+/// System directories with devices, kernel state or the sockets of other programs. A directory that is one of them, or
+/// is inside or above one, cannot be granted.
 const SYSTEM_DIRECTORIES: [&str; 4] = ["/proc", "/sys", "/dev", "/run"];
 
-/// The most directories between a directory and the root. Linux limits a path to 4096 bytes, so to 2048 names.
+/// Maximum directories between a directory and the root. Linux limits a path to 4096 bytes, so to 2048 names.
 const ANCESTORS_MAX: usize = 2048;
 
-/// The longest path that a directory is narrowed to, in bytes: Linux opens no longer one.
+/// Maximum length of a path that a directory is narrowed to, in bytes. Linux opens no longer path.
 const NARROW_PATH_BYTES_MAX: usize = 4096;
 
 /// Why a directory cannot be granted.
@@ -35,20 +35,20 @@ pub enum DirectoryError {
     Open {
         /// The path as it was given.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// It holds what no plugin may reach.
-    #[error("{} is, holds or lies in {}, which no plugin may reach: grant a directory of files", path.display(), reserved)]
+    /// It overlaps with a directory that no plugin may access.
+    #[error("{} overlaps with {}, which no plugin may access; grant another directory", path.display(), reserved)]
     Reserved {
         /// The path as it was given.
         path: PathBuf,
-        /// What it overlaps with.
+        /// The reserved directory.
         reserved: String,
     },
 }
 
-/// Which file or directory something is, by device and inode: the same under every name.
+/// The identity of a file or directory: its device and inode, which are the same under every name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity {
     device: u64,
@@ -56,19 +56,19 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The identity of an open file or directory.
+    /// Returns the identity of an open file or directory.
     ///
     /// # Errors
-    /// What the system says of the handle.
+    /// The system refuses the handle.
     pub fn of(handle: impl AsFd) -> io::Result<Self> {
         let stat = fstat(handle)?;
         Ok(Self { device: stat.st_dev, inode: stat.st_ino })
     }
 
-    /// The identities of a directory and of every directory above it, itself first.
+    /// Returns the identities of a directory and of every directory above it. Its own comes first.
     ///
     /// # Errors
-    /// What the system says of one of them.
+    /// The system refuses one of the directories.
     pub fn with_ancestors(directory: impl AsFd) -> io::Result<Vec<Self>> {
         let mut identities = vec![Self::of(&directory)?];
         let mut current = above(directory.as_fd())?;
@@ -91,35 +91,35 @@ fn above(directory: impl AsFd) -> io::Result<OwnedFd> {
 /// Why a directory cannot be narrowed to a path.
 #[derive(Debug, thiserror::Error)]
 pub enum NarrowError {
-    /// The path is absolute, or too long, or holds a backslash or a control character.
-    #[error("it is no path below the directory: write a relative one with `/` between its names")]
+    /// The path is absolute or too long, or it contains a backslash or a control character.
+    #[error("it is not a path below the directory; use a relative path with `/` between the names")]
     Path,
     /// The path leads out of the directory, or out of what it was narrowed to before.
     #[error("it leads out of the directory")]
     Outside,
     /// The kernel cannot resolve a path without following links.
-    #[error("this system cannot hold a call to one path: it has no openat2, which Linux has from 5.6 on")]
+    #[error("this system cannot limit a call to one path: it has no openat2, which needs Linux 5.6 or later")]
     Unsupported,
     /// The handle could not be made.
     #[error("the directory cannot be opened: {0}")]
     Open(#[source] io::Error),
 }
 
-/// One place below a directory: the file or directory at the end of these steps, which need not exist.
+/// One place below a directory: the file or directory at the end of these steps. It need not exist.
 pub(crate) struct Narrowing {
     root: Arc<File>,
     steps: Vec<Box<str>>,
-    /// The place, where the call has gone below it: a directory that it works in, as any that it holds open.
+    /// The open place, once the call has used a path below it.
     place: Mutex<Option<Arc<File>>>,
 }
 
 impl Narrowing {
-    /// The names from the directory to the place, at least one.
+    /// Returns the names from the directory to the place, at least one.
     pub(crate) fn steps(&self) -> &[Box<str>] {
         &self.steps
     }
 
-    /// Opens what the first `depth` steps lead to, to go on from there: a directory, and no link on the way to it.
+    /// Opens the directory after the first `depth` steps, for further lookups. Follows no link.
     pub(crate) fn open(&self, depth: usize, lookup: Lookup) -> io::Result<Arc<File>> {
         match self.steps.get(..depth) {
             None | Some([]) => Ok(Arc::clone(&self.root)),
@@ -127,8 +127,8 @@ impl Narrowing {
         }
     }
 
-    /// Opens the place, to go on below it. What was opened once stays: a tool that looks at everything below a
-    /// directory would otherwise open it for each.
+    /// Opens the place, for lookups below it. The handle is cached, because a tool that visits everything below a
+    /// directory would otherwise open it again for each entry.
     pub(crate) fn open_place(&self, lookup: Lookup) -> io::Result<Arc<File>> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = &*place {
@@ -139,13 +139,13 @@ impl Narrowing {
         Ok(opened)
     }
 
-    /// Forgets the place that was opened: the call takes it away, or makes it.
+    /// Drops the cached handle of the place, because the call removes or creates the place.
     pub(crate) fn forget_place(&self) {
         *self.place.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// A directory that a call can be given. Clones share the handle.
+/// A directory that can be granted to a call. Clones share the handle.
 #[derive(Clone)]
 pub struct Directory {
     dir: Dir,
@@ -161,11 +161,11 @@ impl std::fmt::Debug for Directory {
 }
 
 impl Directory {
-    /// Opens a directory to grant it. Whoever holds the result can reach everything below the directory with this
-    /// access, through any link that stays below it, and nothing above it.
+    /// Opens a directory to grant it. The result gives this access to everything below the directory, including through
+    /// links that stay below it, and to nothing above it.
     ///
     /// # Errors
-    /// The path is no directory, cannot be opened, or overlaps with a directory of the system.
+    /// The path is not a directory, cannot be opened, or overlaps with a system directory.
     pub fn open(path: &Path, access: Access) -> Result<Self, DirectoryError> {
         Self::open_from(&PathBase::from(PathBuf::new()), path, access)
     }
@@ -173,7 +173,7 @@ impl Directory {
     /// Opens a directory to grant it, by a path that starts from a base.
     ///
     /// # Errors
-    /// Those of [`Directory::open`], or the path leaves a base that it must not leave.
+    /// The errors of [`Directory::open`], or the path leaves a base that it must not leave.
     pub fn open_from(base: &PathBase, path: &Path, access: Access) -> Result<Self, DirectoryError> {
         let shown = base.join(path);
         let directory = base
@@ -194,7 +194,7 @@ impl Directory {
         Self { masks: (!masks.is_empty()).then(|| Arc::new(masks)), ..self }
     }
 
-    /// The same directory without the right to change anything.
+    /// Returns the same directory without write access.
     #[must_use]
     pub fn read_only(&self) -> Self {
         let mut directory = self.clone();
@@ -203,12 +203,12 @@ impl Directory {
         directory
     }
 
-    /// The same directory for a call that may touch one path of it alone: the file or directory there, everything below
-    /// it, and nothing else. Of the directories on the way a guest can see that they are there, and make those that are
-    /// missing. The path need not exist, and an empty one, or `.`, is the whole directory. No link is followed to it.
+    /// Returns the same directory, limited to one path: the file or directory there and everything below it. A guest
+    /// can see the directories on the way, and create those that are missing. The path need not exist. An empty path,
+    /// or `.`, is the whole directory. No link is followed on the way to the path.
     ///
     /// # Errors
-    /// The path is no plain relative path, it leads out, or the system cannot hold a guest to it.
+    /// The path is not a plain relative path, it leads out of the directory, or the system does not support the limit.
     pub fn narrowed(&self, path: &str) -> Result<Self, NarrowError> {
         let steps = steps_of(path)?;
         if let Some(narrowing) = &self.narrowing {
@@ -218,7 +218,8 @@ impl Directory {
         } else if steps.is_empty() {
             return Ok(self.clone());
         }
-        // A handle of its own, by which the guard tells it from the whole directory; it can be gone through, not read.
+        // A separate handle, by which the guard distinguishes it from the whole directory. It allows lookups, not
+        // reads.
         let root = way_point(&*self.dir.dir, ".", Lookup::Stored).map_err(|error| match error {
             Errno::NOSYS => NarrowError::Unsupported,
             error => NarrowError::Open(error.into()),
@@ -230,7 +231,7 @@ impl Directory {
         Ok(Self { dir, narrowing, masks: self.masks.clone() })
     }
 
-    /// What this handle allows.
+    /// Returns the access that this handle allows.
     pub fn access(&self) -> Access {
         match self.dir.perms {
             FsPerms::ReadOnly => Access::ReadOnly,
@@ -238,18 +239,18 @@ impl Directory {
         }
     }
 
-    /// Whether this directory and `other` are the same, or one lies in the other, under any name.
+    /// Returns whether this directory and `other` are the same, or one is inside the other, under any name.
     ///
     /// # Errors
-    /// What the system says of one of the directories above them.
+    /// The system refuses one of the directories above them.
     pub fn overlaps(&self, other: impl AsFd) -> io::Result<bool> {
         overlap(self.dir.dir.as_fd(), other)
     }
 
-    /// Whether `other` is this directory or lies in it, under any name.
+    /// Returns whether `other` is this directory or is inside it, under any name.
     ///
     /// # Errors
-    /// What the system says of one of the directories above it.
+    /// The system refuses one of the directories above it.
     pub fn contains(&self, other: impl AsFd) -> io::Result<bool> {
         Ok(Identity::with_ancestors(other)?.contains(&Identity::of(&*self.dir.dir)?))
     }
@@ -258,7 +259,7 @@ impl Directory {
         Descriptor::Dir(self.dir.clone())
     }
 
-    /// The open directory, which no other grant shares unless it reaches the same.
+    /// Returns the open directory. Another grant shares it only if it gives the same access.
     pub(crate) fn handle(&self) -> &Arc<File> {
         &self.dir.dir
     }
@@ -272,7 +273,7 @@ impl Directory {
     }
 }
 
-/// The names in a path, with the dots resolved.
+/// Returns the names in a path, with `.` and `..` resolved.
 fn steps_of(path: &str) -> Result<Vec<Box<str>>, NarrowError> {
     let foreign = |character: char| character == '\\' || character.is_control();
     if path.len() > NARROW_PATH_BYTES_MAX || path.starts_with('/') || path.contains(foreign) {
@@ -298,7 +299,7 @@ fn refuse_system(directory: &OwnedFd, path: &Path) -> Result<(), DirectoryError>
     let failed = |source: io::Error| DirectoryError::Open { path: path.to_owned(), source };
     for reserved in SYSTEM_DIRECTORIES {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // A system without the directory has nothing to protect in it.
+        // If the system does not have the directory, there is nothing to protect.
         let Ok(system) = openat(CWD, reserved, flags, Mode::empty()) else { continue };
         if overlap(directory, &system).map_err(failed)? {
             return Err(DirectoryError::Reserved { path: path.to_owned(), reserved: reserved.to_owned() });
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_none_or_leads_out_is_refused() {
+    fn a_path_that_is_invalid_or_leads_out_is_refused() {
         for path in ["/", "/src", "//", "src\\lib.rs", "a\0", "a\nb", "\u{85}", &"a".repeat(NARROW_PATH_BYTES_MAX + 1)]
         {
             assert!(matches!(narrowed(path), Err(NarrowError::Path)), "{path:?}");

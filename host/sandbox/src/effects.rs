@@ -1,24 +1,26 @@
-//! What a run did to its directories, counted while it does it: the same number is there whatever way the run ends.
+//! The changes of a run to its directories. They are counted while the run makes them, so the numbers are available
+//! however it ends.
 
-/// What a run did to its directories. What was under way when the run was stopped counts as done, since it may be.
+/// The changes of a run to its directories. An operation that was in progress when the run was stopped counts as done,
+/// because it may have been.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// Files and links that were created.
+    /// Created files and links.
     pub created: u64,
-    /// How often a file that was there was opened to be written, or had its size or its times set.
+    /// How often an existing file was opened for writing, or had its size or times set.
     pub changed: u64,
-    /// Files, links and directories that were removed.
+    /// Removed files, links and directories.
     pub removed: u64,
-    /// Names that were changed.
+    /// Renamed files, links and directories.
     pub renamed: u64,
-    /// Directories that were made.
+    /// Created directories.
     pub directories: u64,
-    /// Bytes that were written into files.
+    /// Bytes written to files.
     pub written_bytes: u64,
 }
 
 impl Effects {
-    /// Whether nothing was done.
+    /// Returns whether the run changed nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

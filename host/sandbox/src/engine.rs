@@ -1,4 +1,4 @@
-//! The engine every store belongs to: its settings, its pool and its linker.
+//! The engine of all stores: its settings, its pool and its linker.
 
 use crate::footprint::Footprint;
 use crate::state::State;
@@ -17,41 +17,43 @@ use wasmtime_wasi::p2::bindings::{cli, clocks, io, random, sockets};
 use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView};
 
-/// The guest's stack, in bytes. wasmtime's default; recursion deeper than this is a limit hit.
+/// Size of the guest's stack, in bytes: wasmtime's default. Deeper recursion ends the run at the stack limit.
 const WASM_STACK_BYTES: usize = 512 * 1024;
 
-/// A fiber's stack, in bytes. Host functions run on what the guest leaves of it: 1.5 MiB, wasmtime's advice.
+/// Size of a fiber's stack, in bytes. Host functions run on the part that the guest does not use: 1.5 MiB, as wasmtime
+/// recommends.
 pub(crate) const FIBER_STACK_BYTES: usize = 2 * 1024 * 1024;
 
-/// Linear memory of an idle slot that stays mapped, in bytes. Measured: the most that is still faster, see
-/// `docs/performance.md`.
+/// Linear memory of an idle slot that stays mapped, in bytes. It is the largest value that measurements showed to be
+/// faster (`docs/performance.md`).
 pub(crate) const MEMORY_KEEP_RESIDENT_BYTES: usize = 512 * 1024;
 
 /// Table memory of an idle slot that stays mapped, in bytes.
 pub(crate) const TABLE_KEEP_RESIDENT_BYTES: usize = 64 * 1024;
 
-/// The most bytes of engine structures one core instance or component may need. Measured: enough for CPython.
+/// Maximum bytes of engine structures of a core instance or component. Measurements showed that it is enough for
+/// CPython.
 const INSTANCE_STRUCTURES_BYTES_MAX: usize = 1024 * 1024;
 
-/// Reviews that run at one time, beside the admitted calls. Each takes two seconds at most.
+/// Maximum concurrent reviews, in addition to the admitted calls. Each takes at most two seconds.
 pub const REVIEW_SLOTS: u32 = 2;
 
-/// Plugins that describe themselves at one time, beside the admitted calls. Each takes a few milliseconds, and a bad
-/// one a few seconds.
+/// Maximum concurrent descriptions of plugins, in addition to the admitted calls. Each takes a few milliseconds, and
+/// that of a bad plugin a few seconds.
 pub const DESCRIBE_SLOTS: u32 = 2;
 
-/// How large the pool is.
+/// The configuration of an engine, which determines the size of its pool.
 #[derive(Clone, Copy, Debug)]
 pub struct EngineConfig {
-    /// Calls that can run at one time.
+    /// Maximum concurrent calls.
     pub calls: u32,
-    /// The largest limits any call can have.
+    /// The largest limits of any call.
     pub largest: Limits,
-    /// The longest value that any store of a call may hold, in bytes; 0 if no call has one.
+    /// Maximum length of a value in any store of a call, in bytes. 0 if no call has a store.
     pub store_value_bytes: usize,
 }
 
-/// Why there is no engine.
+/// Why the engine cannot start.
 #[derive(Debug, thiserror::Error)]
 #[error("the WebAssembly engine cannot start: {0}")]
 pub struct EngineError(String);
@@ -68,7 +70,7 @@ impl From<wasmtime::Error> for EngineError {
     }
 }
 
-/// The engine. Clones share it.
+/// A WebAssembly engine. Clones share it.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) engine: wasmtime::Engine,
@@ -80,7 +82,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts an engine: reserves its pool, links what guests may import, and starts the ticking thread.
+    /// Starts an engine: reserves its pool, links the imports of guests, and starts the epoch thread.
     ///
     /// # Errors
     /// The pool cannot be reserved, or the thread cannot be started.
@@ -94,18 +96,19 @@ impl Engine {
         Ok(Self { engine, linker, ticker, footprint: Footprint::of(config), fingerprint, largest: config.largest })
     }
 
-    /// The most memory this engine can make the process hold.
+    /// Returns the maximum memory that this engine can make the process use.
     pub fn footprint(&self) -> Footprint {
         self.footprint
     }
 
-    /// Whether idle memory is reset by asking the kernel which pages changed. Without it a call costs about twice as
-    /// much; Linux has it since 6.7.
+    /// Returns whether idle memory is reset by asking the kernel which pages changed. Without it, a call costs about
+    /// twice as much. It needs Linux 6.7 or later.
     pub fn resets_by_page_scan() -> bool {
         PoolingAllocationConfig::is_pagemap_scan_available()
     }
 
-    /// What compiled code depends on beside the plugin's bytes: engine version, settings and processor.
+    /// Returns a digest of what compiled code depends on besides the plugin's bytes: engine version, settings and
+    /// processor.
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
     }
@@ -120,21 +123,23 @@ impl Engine {
         )
     }
 
-    /// Keeps the epoch advancing as long as the result lives.
+    /// Keeps the epoch advancing until the result is dropped.
     pub(crate) fn ticking(&self) -> Ticking<'_> {
         Ticking::new(&self.ticker)
     }
 }
 
-/// Settings that decide what code is compiled; the compile worker uses them alone, so that its code fits.
+/// Returns the settings that determine the compiled code. The compile worker uses the same settings, so that its code
+/// matches the engine.
 pub(crate) fn compile_settings() -> Config {
     let mut config = Config::new();
     config.epoch_interruption(true);
     config.max_wasm_stack(WASM_STACK_BYTES).async_stack_size(FIBER_STACK_BYTES);
-    // A backtrace names the guest's functions in the guest's words: nothing here ever shows one.
+    // Off, because a backtrace contains function names chosen by the guest, and nothing here shows backtraces.
     config.wasm_backtrace_max_frames(None).wasm_backtrace_details(WasmBacktraceDetails::Disable);
-    // Off: what no guest language that is supported needs. Every feature is attack surface.
-    // Threads, garbage collection, exceptions and stack switching are not even built in: their crate features are off.
+    // Off, because no supported guest language needs these features, and every feature is attack surface. Threads,
+    // garbage collection, exceptions and stack switching are not even compiled in, because their crate features are
+    // off.
     config.shared_memory(false).wasm_memory64(false).wasm_multi_memory(false);
     config.wasm_tail_call(false).wasm_relaxed_simd(false).wasm_custom_page_sizes(false).wasm_wide_arithmetic(false);
     config.cranelift_nan_canonicalization(false);
@@ -186,7 +191,7 @@ impl HasData for Table {
     type Data<'a> = &'a mut ResourceTable;
 }
 
-/// Everything a guest can import, by name. `component.rs` lists the same names for the check before compiling.
+/// Links everything that a guest can import. `component.rs` lists the same names for the check before compilation.
 fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     let l = &mut linker;
@@ -219,7 +224,8 @@ fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
     Ok(linker)
 }
 
-/// Sockets exist for the linker of a language that always imports them. The state grants none, so each refuses.
+/// Links the socket interfaces, which some languages always import. The state grants no sockets, so every function
+/// refuses.
 fn refuse_sockets(l: &mut Linker<State>) -> wasmtime::Result<()> {
     sockets::network::add_to_linker::<State, WasiSockets>(
         l,

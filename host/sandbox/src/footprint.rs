@@ -1,6 +1,6 @@
-//! The worst case of memory: what one call, all calls, and an idle engine can make the process hold.
+//! The worst case of memory use: what one call, all calls, and an idle engine can make the process use.
 //!
-//! It must not measure anything. `tests/tests/hoard.rs` compares it with what calls take.
+//! It is computed, not measured. `tests/tests/hoard.rs` compares it with the memory that calls really use.
 
 use crate::context::OUTPUT_PIECE_BYTES_MAX;
 use crate::engine::{EngineConfig, FIBER_STACK_BYTES, MEMORY_KEEP_RESIDENT_BYTES, TABLE_KEEP_RESIDENT_BYTES, slots};
@@ -8,37 +8,37 @@ use crate::host_memory::{HANDLE_BYTES, RESOURCE_BYTES};
 use portcullis_policy::Limits;
 use portcullis_policy::limits::{JSON_MEMORY_FACTOR, JSON_SMALL_TEXT_BYTES};
 
-/// Copies of a store's value that exist at one time beside the guest's own: the row in the database, and the value that
-/// the guest sends or gets.
+/// Copies of a store's value that exist at one time besides the guest's own: the row in the database, and the value
+/// that the guest sends or receives.
 const STORE_VALUE_COPIES: usize = 2;
 
-/// Pieces of a written output that exist at one time: what the guest writes, what is held back for the search for
-/// secrets, what is certain, and what is handed on.
+/// Pieces of a written output that exist at one time: what the guest writes, what the redactor holds back, what it
+/// releases, and what is passed on.
 const OUTPUT_PIECES: usize = 4;
 
-/// Copies of the answer's beginning that exist at one time when a call ends: what was kept of it, the reply's output
+/// Copies of the answer's beginning that exist at one time when a call ends: the stored beginning, the reply's output
 /// and the reply's message.
 const ANSWER_COPIES: usize = 3;
 
-/// Copies of a returned answer that exist at one time: as the guest returned it, and without secrets.
+/// Copies of a returned answer that exist at one time: with and without secrets.
 const RETURNED_COPIES: usize = 2;
 
-/// The most memory an engine can make the process hold, in bytes.
+/// The maximum memory that an engine can make the process use, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
-    /// One call at its limits: the guest's memory and tables, the stack of its fiber, and what the host holds for it,
-    /// such as requests, bodies, open streams, the values of stores, and its output.
+    /// One call at its limits: the guest's memory and tables, the stack of its fiber, and the host's memory for it,
+    /// such as requests, bodies, open streams, values of stores, and its output.
     pub per_call_bytes: u64,
-    /// All calls at once at their limits.
+    /// All concurrent calls at their limits.
     pub all_calls_bytes: u64,
-    /// What stays mapped when nothing runs and every slot was used.
+    /// Memory that stays mapped when nothing runs, after every slot was used.
     pub idle_bytes: u64,
 }
 
 impl Footprint {
     pub(crate) fn of(config: &EngineConfig) -> Self {
         let slots = u64::from(slots(config));
-        // The guest's memory is given back before its answer is shaped.
+        // The guest's memory is freed before its answer is processed, so the two phases do not add up.
         let per_call_bytes = running_bytes(config).max(ending_bytes(&config.largest));
         // The pool keeps `max_unused_warm_slots` of each kind warm, of memories and of tables alike.
         let kept = MEMORY_KEEP_RESIDENT_BYTES as u64 + TABLE_KEEP_RESIDENT_BYTES as u64;
@@ -50,7 +50,7 @@ impl Footprint {
     }
 }
 
-/// The bytes of a call while its guest runs.
+/// Returns the bytes of a call while its guest runs.
 fn running_bytes(config: &EngineConfig) -> u64 {
     let largest = &config.largest;
     sum([
@@ -71,7 +71,7 @@ fn running_bytes(config: &EngineConfig) -> u64 {
     ])
 }
 
-/// The bytes of a call while its answer is checked, cut and kept.
+/// Returns the bytes of a call while its answer is checked, truncated and stored.
 fn ending_bytes(largest: &Limits) -> u64 {
     sum([
         largest.transfer_bytes.saturating_mul(RETURNED_COPIES),
@@ -101,7 +101,7 @@ mod tests {
 
     fn footprint(change: impl FnOnce(&mut EngineConfig)) -> u64 {
         let mut config = EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 };
-        // More than an output, so that the documents of a call are as long as its arguments.
+        // Larger than an output, so that the arguments determine the size of a call's documents.
         config.largest.arguments_bytes = 4 * MIB;
         change(&mut config);
         Footprint::of(&config).per_call_bytes
@@ -111,7 +111,7 @@ mod tests {
     type Raise = fn(&mut EngineConfig);
 
     #[test]
-    fn everything_that_a_policy_lets_a_call_take_raises_the_footprint() {
+    fn every_limit_of_a_policy_raises_the_footprint() {
         let before = footprint(|_| {});
         let raised: [(&str, usize, Raise); 9] = [
             ("memory", 1, |config| config.largest.memory_bytes += MIB),

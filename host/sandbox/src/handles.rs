@@ -1,4 +1,4 @@
-//! The handles of one call, by key: what a store can reach, and nothing else.
+//! The handles of one call, by key. A guest can reach nothing else.
 
 use crate::directory::Directory;
 use crate::http::{Client, PluginSecrets};
@@ -12,34 +12,33 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Why a key has no handle for this call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unavailable {
-    /// The plugin's manifest does not name the key.
+    /// The plugin's manifest does not declare the key.
     UnknownKey,
-    /// Nothing is granted under the key.
+    /// The call has no grant for the key.
     NotGranted,
-    /// The key names something of another kind.
+    /// The key is declared with another kind.
     WrongKind,
-    /// The handle could not be made.
+    /// The handle could not be opened.
     Failed,
 }
 
-/// Everything one call may reach. A new one holds nothing.
+/// The handles of one call. A new value has none.
 #[derive(Clone, Default)]
 pub struct Handles {
     declared: BTreeMap<Arc<str>, Declared>,
-    /// The key of the client that also answers `wasi:http/outgoing-handler`.
+    /// The key of the client that also serves `wasi:http/outgoing-handler`.
     default_client: Option<Arc<str>>,
     pub(crate) surroundings: Surroundings,
     secrets: Option<Arc<PluginSecrets>>,
     refused: RefusedKeys,
 }
 
-/// The declared keys of directories and clients that a guest opened in vain: they have no handle for the call. Clones
-/// are of the same call.
+/// The declared keys of directories and clients that a guest tried to open without a handle. Clones share the list.
 #[derive(Clone, Debug, Default)]
 pub struct RefusedKeys(Arc<Mutex<BTreeSet<Box<str>>>>);
 
 impl RefusedKeys {
-    /// Returns the keys, sorted. They are among those that the call declares.
+    /// Returns the keys, sorted. All of them are declared.
     pub fn keys(&self) -> Vec<Box<str>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
@@ -59,12 +58,12 @@ enum Declared {
 }
 
 impl Handles {
-    /// No handle and no key.
+    /// Returns handles without any key.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The settings, the time and the randomness of the call.
+    /// Sets the settings, the clocks and the randomness of the call.
     pub fn set_surroundings(&mut self, surroundings: Surroundings) {
         self.surroundings = surroundings;
     }
@@ -75,7 +74,7 @@ impl Handles {
         self.secrets = Some(secrets);
     }
 
-    /// The keys that the guest will have opened in vain. Taken before the run, read after it.
+    /// Returns the list of keys that the guest could not open. Take it before the run, and read it afterwards.
     pub fn refused_keys(&self) -> RefusedKeys {
         self.refused.clone()
     }
@@ -95,13 +94,13 @@ impl Handles {
         })
     }
 
-    /// Declares a directory key, with its handle where one is granted.
+    /// Declares a directory key, with its handle if one is granted.
     pub fn directory_key(&mut self, key: Arc<str>, directory: Option<Directory>) {
         self.declared.insert(key, Declared::Directory(directory));
     }
 
-    /// Declares an HTTP key: what the policy binds to it, and its handle where one is granted. The first handle also
-    /// answers `wasi:http/outgoing-handler`.
+    /// Declares an HTTP key, with the policy's binding, and its handle if one is granted. The first handle also serves
+    /// `wasi:http/outgoing-handler`.
     pub fn client_key(&mut self, key: Arc<str>, binding: Option<Arc<HttpBinding>>, client: Option<Client>) {
         if client.is_some() && self.default_client.is_none() {
             self.default_client = Some(Arc::clone(&key));
@@ -109,12 +108,12 @@ impl Handles {
         self.declared.insert(key, Declared::Client { client, binding });
     }
 
-    /// Declares a store key, with its handle where one is granted.
+    /// Declares a store key, with its handle if one is granted.
     pub fn store_key(&mut self, key: Arc<str>, store: Option<Arc<dyn Store>>) {
         self.declared.insert(key, Declared::Store(store));
     }
 
-    /// Declares a service key, with its handle where one is granted.
+    /// Declares a service key, with its handle if one is granted.
     pub fn service_key(&mut self, key: Arc<str>, service: Option<Arc<dyn Service>>) {
         self.declared.insert(key, Declared::Service(service));
     }
@@ -137,7 +136,7 @@ impl Handles {
         self.default_client.as_deref().and_then(|key| self.client(key).ok())
     }
 
-    /// What the policy binds to an HTTP key, whether or not this call has the handle.
+    /// Returns the policy's binding of an HTTP key, whether or not this call has the handle.
     pub(crate) fn http_binding(&self, key: &str) -> Result<&HttpBinding, Unavailable> {
         match self.declared(key)? {
             Declared::Client { binding, .. } => binding.as_deref().ok_or(Unavailable::NotGranted),
@@ -159,7 +158,7 @@ impl Handles {
         }
     }
 
-    /// The granted directories, each to be preopened under its key.
+    /// Returns the granted directories with their keys, to preopen them.
     pub(crate) fn directories(&self) -> impl Iterator<Item = (&str, &Directory)> {
         self.declared.iter().filter_map(|(key, declared)| match declared {
             Declared::Directory(Some(directory)) => Some((&**key, directory)),

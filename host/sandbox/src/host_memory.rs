@@ -23,9 +23,9 @@ pub(crate) const HANDLE_BYTES: usize = 64;
 /// Overhead of one allocation: the allocator's header, rounding, and the counter of shared bytes.
 pub(crate) const ALLOCATION_BYTES: usize = 48;
 
-/// The call has exceeded its budget of host memory, and ends.
+/// An error: the call has exceeded its budget of host memory, and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the host may hold {0} bytes for this call")]
+#[error("the call exceeds its limit of {0} bytes of host memory")]
 pub(crate) struct HostMemoryFull(usize);
 
 /// The budget of one call. Clones share it.

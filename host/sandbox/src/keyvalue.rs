@@ -1,5 +1,5 @@
-//! `wasi:keyvalue/store` and `wasi:keyvalue/atomics`: the stores of a call, by key. The runtime decides where they are
-//! kept.
+//! `wasi:keyvalue/store` and `wasi:keyvalue/atomics`: the stores of a call, by key. The runtime decides where their
+//! data is.
 
 use crate::BoxFuture;
 use crate::handles::Unavailable;
@@ -8,24 +8,26 @@ use crate::wasi::keyvalue::{atomics, store};
 use std::sync::Arc;
 use wasmtime::component::Resource;
 
-/// The longest key, in bytes. Keys are opaque: a guest never names a plugin or a file with one.
+/// Maximum length of a key, in bytes. Keys are opaque: they never name a plugin or a file.
 pub const STORE_KEY_BYTES_MAX: usize = 512;
 
-/// The most operations on stores in one call. Each may wait for the disk, which all calls share; a thousand keys are
-/// then read and written several times over, and a call cannot keep the disk busy until its time is over.
+/// Maximum store operations of one call. Each may wait for the disk, which all calls share. A call can read and write a
+/// thousand keys several times, but cannot keep the disk busy until its time limit.
 pub const STORE_OPERATIONS_MAX: u32 = 10_000;
 
-/// The most bytes of keys and values that one call sends to its stores, in all: a quota bounds what stays, this what
-/// passes through. Far more than the quota of one store, and little to a disk.
+/// Maximum bytes of keys and values that one call sends to its stores, in all. A quota limits what is stored; this
+/// limits what is written. It is far more than the quota of one store, and little for a disk.
 pub const STORE_WRITTEN_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The longest number that an increment writes, in bytes: the digits of `u64::MAX`.
+/// Maximum length of a number that an increment writes, in bytes: the digits of `u64::MAX`.
 const NUMBER_BYTES_MAX: usize = 20;
 
-/// Why a store does not do what it is asked. The text is for the guest.
+/// Why a store refuses an operation. The message is for the guest.
+///
+/// The SDKs recognise the beginnings of these messages, because `wasi:keyvalue` has no error codes for them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreFault {
-    /// There would be more in it than the grant allows.
+    /// The store would exceed its quota.
     #[error("the store is full: {0}")]
     Quota(String),
     /// The value to increment is not a number, or the sum is too large.
@@ -34,24 +36,24 @@ pub enum StoreFault {
     /// The tool declares `read` and not `write`.
     #[error("the store is read-only for this tool: it declares `read` and not `write`")]
     ReadOnly,
-    /// The handle is that of a review or a hook, which change nothing.
+    /// The handle belongs to a review or a hook, which cannot change anything.
     #[error("the store is read-only while a call is reviewed")]
     Reviewed,
-    /// It cannot be reached.
+    /// The store cannot be reached.
     #[error("the store cannot be used: {0}")]
     Unavailable(String),
 }
 
-/// Some keys of a store, and where to go on where there are more.
+/// A page of a store's keys, and the cursor to the next page, if there is one.
 pub type StorePage = (Vec<String>, Option<u64>);
 
-/// A store, granted to one call: its namespace and its quota are fixed. A key is never empty and never longer than
+/// A store that is granted to one call, with a fixed namespace and quota. A key is never empty and never longer than
 /// [`STORE_KEY_BYTES_MAX`].
 pub trait Store: Send + Sync {
-    /// The value of a key.
+    /// Returns the value of a key.
     fn get(&self, key: String) -> BoxFuture<'_, Result<Option<Vec<u8>>, StoreFault>>;
 
-    /// Whether a key is there.
+    /// Returns whether a key exists.
     fn exists(&self, key: String) -> BoxFuture<'_, Result<bool, StoreFault>>;
 
     /// Sets the value of a key.
@@ -63,28 +65,28 @@ pub trait Store: Send + Sync {
         Box::pin(async { Err(StoreFault::Unavailable("it has no atomic increment".to_owned())) })
     }
 
-    /// Takes a key away, where it is there.
+    /// Removes a key, if it exists.
     fn delete(&self, key: String) -> BoxFuture<'_, Result<(), StoreFault>>;
 
-    /// Keys from a cursor on, in a fixed order, and where to go on.
+    /// Returns a page of keys after a cursor, in a fixed order.
     fn keys(&self, cursor: Option<u64>) -> BoxFuture<'_, Result<StorePage, StoreFault>>;
 }
 
-/// What a call may still do with its stores, all together.
+/// The remaining budget of a call for all its stores together.
 #[derive(Debug)]
 pub(crate) struct StoreBudget {
     operations: u32,
     written_bytes: u64,
 }
 
-/// Why an operation does not reach the store.
+/// Why an operation is refused before it reaches the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum Refused {
-    #[error("a key has 1 to {STORE_KEY_BYTES_MAX} bytes")]
+    #[error("a key must have 1 to {STORE_KEY_BYTES_MAX} bytes")]
     Key,
-    #[error("a call may use its stores {STORE_OPERATIONS_MAX} times")]
+    #[error("a call can make at most {STORE_OPERATIONS_MAX} store operations")]
     Operations,
-    #[error("a call may send its stores {STORE_WRITTEN_BYTES_MAX} bytes")]
+    #[error("a call can send at most {STORE_WRITTEN_BYTES_MAX} bytes to its stores")]
     Written,
 }
 
@@ -103,7 +105,7 @@ impl StoreBudget {
         Ok(())
     }
 
-    /// Takes one operation on a key, which sends so many bytes, out of the budget.
+    /// Takes one operation on a key, and the bytes that it sends, out of the budget.
     fn spend_on(&mut self, key: &str, written_bytes: usize) -> Result<(), Refused> {
         self.spend()?;
         if key.is_empty() || key.len() > STORE_KEY_BYTES_MAX {
@@ -229,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_counts_every_operation_and_the_refused_ones_as_well() {
+    fn a_budget_counts_every_operation_including_refused_ones() {
         let mut budget = StoreBudget { operations: 3, written_bytes: 4 };
         assert_eq!(budget.spend_on("", 0), Err(Refused::Key));
         assert_eq!(budget.spend_on("key", 5), Err(Refused::Written));
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_has_a_length() {
+    fn the_length_of_a_key_is_limited() {
         let mut budget = StoreBudget::new();
         assert_eq!(budget.spend_on(&"k".repeat(STORE_KEY_BYTES_MAX), 0), Ok(()));
         assert_eq!(budget.spend_on(&"k".repeat(STORE_KEY_BYTES_MAX + 1), 0), Err(Refused::Key));

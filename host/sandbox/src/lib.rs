@@ -1,8 +1,8 @@
 //! Runs one component in a fresh store under hard limits.
 //!
-//! This is the only crate that names wasmtime. It owns the engine, what a guest can import, the handles a store holds,
-//! the limits that end a run, and the compiled code that is trusted. It knows nothing of policy files, approvals or
-//! records: it is handed limits and handles, and enforces them.
+//! This is the only crate that uses wasmtime. It owns the engine, the imports of a guest, the handles of a store, the
+//! limits that end a run, and the trusted compiled code. It knows nothing about policy files, approvals or the audit
+//! log. It gets limits and handles, and enforces them.
 
 mod base;
 mod cancellation;
@@ -60,5 +60,5 @@ pub use stop::{LimitKind, Stop};
 pub use store::{CACHE_BYTES_MAX, CodeStore, Entry, Fetched, InUse, StoreError};
 pub use surroundings::{Surroundings, TimeSource};
 
-/// A future that can be kept and moved.
+/// A boxed future that is `Send`.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,4 +1,5 @@
-//! Where a guest's stdout, stderr and messages go: one capped buffer for the record, never the host's own streams.
+//! The log of a guest: its stdout, stderr and messages go to a capped buffer for the audit log, never to the host's own
+//! streams.
 
 use bytes::Bytes;
 use std::pin::Pin;
@@ -8,19 +9,19 @@ use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 
-/// The most a guest may write at once, in bytes: small, so that one write cannot be much over the cap.
+/// Maximum bytes of one write of a guest. It is small, so that one write cannot exceed the cap by much.
 const WRITE_BYTES_MAX: usize = 4096;
 
-/// What a guest printed: hostile bytes, up to the cap.
+/// A guest's log output, up to the cap. Untrusted bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
-    /// The bytes, stdout and stderr as they came.
+    /// The bytes of stdout, stderr and messages, in order of arrival.
     pub bytes: Vec<u8>,
-    /// How many bytes came after the cap and are gone.
+    /// How many bytes beyond the cap were dropped.
     pub dropped_bytes: u64,
 }
 
-/// Collects a guest's output. A guest that prints too much is not told: its output is cut, its call goes on.
+/// A collector of a guest's log output. Output beyond the cap is dropped without an error, and the call continues.
 #[derive(Clone, Debug)]
 pub(crate) struct Sink {
     log: Arc<Mutex<Log>>,
@@ -41,8 +42,8 @@ impl Sink {
         log.append(bytes, self.bytes_max);
     }
 
-    /// Appends a whole line, on a line of its own: what was printed before it without an end is ended. When the log is
-    /// full, only the line's own bytes count as gone.
+    /// Appends a whole line on its own line. Ends an unfinished line before it. If the log is full, only the bytes of
+    /// the line itself count as dropped.
     pub(crate) fn append_line(&self, line: &str) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = log.bytes.len() == self.bytes_max;

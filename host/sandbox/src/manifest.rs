@@ -1,59 +1,60 @@
-//! What goes in and out of a guest, in words of no contract version: every version's bindings convert to these.
+//! The types that go in and out of a guest, independent of the contract version. The bindings of every version convert
+//! to them.
 
 use portcullis_policy::{Hint, Permissions, Variation};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What a plugin says of itself. Hostile text throughout until the catalog has checked it.
+/// A plugin's description of itself. All text is untrusted until the catalog has checked it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The plugin's name.
     pub name: String,
-    /// The author's version.
+    /// The plugin's version, as its author numbers it.
     pub version: String,
-    /// What the plugin is for.
+    /// The purpose of the plugin.
     pub description: String,
-    /// Its tools.
+    /// The plugin's tools.
     pub tools: Vec<Definition>,
-    /// The handles it asks for.
+    /// The handles that the plugin asks for.
     pub dependencies: Vec<Dependency>,
 }
 
-/// One tool.
+/// The definition of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
     /// The name within the plugin.
     pub name: String,
-    /// A few words for people.
+    /// A short title for people.
     pub title: Option<String>,
-    /// What it does, for a model.
+    /// What the tool does, for a model.
     pub description: String,
     /// JSON Schema of the arguments, as text.
     pub schema: String,
     /// JSON Schema of a JSON output, as text.
     pub output_schema: Option<String>,
-    /// Rights it cannot do without.
+    /// The permissions that the tool needs.
     pub required: Permissions,
-    /// Rights it can use.
+    /// The permissions that the tool can use.
     pub optional: Permissions,
-    /// What the author claims.
+    /// The author's claims about the tool.
     pub hints: Vec<Hint>,
 }
 
-/// A handle a plugin asks for.
+/// A handle that a plugin asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependency {
-    /// The name the policy binds.
+    /// The key that the policy binds.
     pub key: String,
-    /// What is behind it.
+    /// The kind of the handle.
     pub kind: DependencyKind,
-    /// Whether the plugin can do without.
+    /// Whether the plugin also works without the handle.
     pub optional: bool,
-    /// Why it is asked for.
+    /// Why the plugin asks for it.
     pub reason: String,
 }
 
-/// What a handle is.
+/// The kind of a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DependencyKind {
@@ -63,36 +64,36 @@ pub enum DependencyKind {
     Http,
     /// A key-value store.
     Store,
-    /// Something the embedding application offers.
+    /// A service of the embedding application.
     Service,
 }
 
 /// A tool's answer.
 pub type Answer = Result<Success, Failure>;
 
-/// What a tool answered with.
+/// The answer of a tool that succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Success {
-    /// A few words for people.
+    /// A short title for people.
     pub title: Option<String>,
-    /// The answer.
+    /// The output.
     pub output: Output,
-    /// One JSON object, unchecked.
+    /// A JSON object, unchecked.
     pub metadata: Option<String>,
 }
 
-/// The shape of an answer.
+/// The output of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Plain text.
     Text(String),
-    /// One JSON document, unchecked.
+    /// A JSON document, unchecked.
     Json(String),
-    /// Several pieces.
+    /// Several parts.
     Parts(Vec<Part>),
 }
 
-/// A piece of an answer.
+/// A part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Plain text.
@@ -106,69 +107,70 @@ pub enum Part {
 /// Bytes and their media type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// What a person would call the file, unchecked.
+    /// The file name for people, unchecked.
     pub name: Option<String>,
-    /// Such as `image/png`, unchecked.
+    /// The media type, such as `image/png`, unchecked.
     pub media_type: String,
     /// The bytes.
     pub data: Vec<u8>,
 }
 
-/// Why a tool could not answer. Its texts are the guest's words.
+/// Why a tool could not answer. Its texts are untrusted text of the guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The arguments are wrong in a way the schema cannot say.
+    /// The arguments are wrong in a way that the schema cannot express.
     InvalidArguments(String),
-    /// A right was missing.
+    /// A permission is missing.
     Denied(String),
-    /// Something outside did not work.
+    /// Something outside the plugin did not work.
     Unavailable {
-        /// What.
+        /// What did not work.
         message: String,
-        /// After what time another try may help, where the tool knows it.
+        /// The time after which a retry may help, if the tool knows it.
         retry_after: Option<Duration>,
     },
-    /// It saw the cancellation.
+    /// The tool saw the cancellation and ended.
     Cancelled,
     /// Anything else.
     Failed(String),
 }
 
 impl Blob {
-    /// What it is, in words: its name in quotes where it has one, its media type, and its size.
+    /// Returns a description: the name in quotes, if there is one, the media type, and the size.
     pub fn described(&self) -> String {
         let name = self.name.as_deref().map(|name| format!("\"{name}\", ")).unwrap_or_default();
         format!("{name}{}, {} bytes", self.media_type, self.data.len())
     }
 }
 
-/// A plugin's opinion of a call. Its texts are the guest's words.
+/// A plugin's review of a call. Its texts are untrusted text of the guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing to say.
+    /// No objection.
     Clear,
-    /// An approver should look.
+    /// The call needs approval.
     Ask(ReviewRequest),
-    /// It should not run.
+    /// The call should not run.
     Refuse(String),
 }
 
-/// What a plugin's review asks an approver, in the guest's words. Unchecked.
+/// The approval request of a plugin's review. Untrusted text of the guest, unchecked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewRequest {
-    /// What to look at.
+    /// What the approver should look at.
     pub reason: String,
     /// What a remembered approval may cover, as the plugin proposes. Each pattern is the arguments that may differ.
     pub patterns: Vec<Vec<Variation>>,
 }
 
 impl ReviewRequest {
-    /// Asks without proposing a pattern.
+    /// Creates a request without patterns.
     pub fn new(reason: String) -> Self {
         Self { reason, patterns: Vec::new() }
     }
 
-    /// Changes each text. A pattern with a changed text covers another call, so that nobody is offered it.
+    /// Changes each text. A pattern with a changed text no longer covers the call, so it is not offered to the
+    /// approver.
     pub(crate) fn map_texts(self, change: impl Fn(String) -> String) -> Self {
         let variation =
             |Variation { argument, within }| Variation { argument: change(argument), within: within.map(&change) };
@@ -177,16 +179,17 @@ impl ReviewRequest {
     }
 }
 
-/// What a plugin computes that a call would change, or why it cannot. Its texts are the guest's words.
+/// What a call would change, as its plugin computes, or why the plugin cannot. Its texts are untrusted text of the
+/// guest.
 pub type Preview = Result<Vec<FileChange>, Failure>;
 
-/// A file as a call would leave it, as its plugin computes. Unchecked.
+/// A file after a call, as its plugin computes. Unchecked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
-    /// The key of the directory it is in.
+    /// The key of the file's directory.
     pub directory: String,
-    /// The path from that directory on.
+    /// The path below that directory.
     pub path: String,
-    /// The whole text after the call; none where the call removes the file.
+    /// The whole text after the call, or `None` if the call removes the file.
     pub content: Option<String>,
 }

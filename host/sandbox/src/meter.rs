@@ -1,10 +1,10 @@
-//! Counts what a store allocates, all memories and tables together, and refuses what is over the limit.
+//! Counts the memory and table elements that a store allocates, and refuses growth beyond the limits.
 
 use crate::stop::LimitKind;
 use portcullis_policy::Limits;
 use wasmtime::ResourceLimiter;
 
-/// What one store has taken and may take.
+/// The allocations of one store, and their limits.
 #[derive(Debug)]
 pub(crate) struct Meter {
     memory_bytes: usize,
@@ -31,20 +31,20 @@ impl Meter {
         }
     }
 
-    /// Memory in use, in bytes. A linear memory never shrinks, so this is also the peak.
+    /// Returns the memory in use, in bytes. A linear memory never shrinks, so this is also the peak.
     pub(crate) fn memory_bytes(&self) -> u64 {
         self.memory_bytes as u64
     }
 
-    /// The growth that was refused last, if one was.
+    /// Returns the limit of the last refused growth, if any.
     pub(crate) fn refused(&self) -> Option<LimitKind> {
         self.refused
     }
 }
 
-/// Adds a growth to what is taken, if the sum stays within the limit: a guest can have many memories.
+/// Adds a growth to the total of all objects, if the total stays within the limit.
 ///
-/// A growth past the object's own maximum fails whatever is said here, and is not counted.
+/// The engine refuses a growth past the object's own maximum in any case, so such a growth is not counted.
 fn grow(taken: &mut usize, most: usize, step: Step, refused: &mut Option<LimitKind>, kind: LimitKind) -> bool {
     let total = taken.saturating_add(step.desired.saturating_sub(step.current));
     if total > most {
@@ -58,7 +58,7 @@ fn grow(taken: &mut usize, most: usize, step: Step, refused: &mut Option<LimitKi
     true
 }
 
-/// One growth of one memory or table, as the engine asks for it.
+/// A growth of a memory or table, as the engine requests it.
 #[derive(Clone, Copy)]
 struct Step {
     current: usize,

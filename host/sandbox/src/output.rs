@@ -1,4 +1,4 @@
-//! The text answer that a guest writes while it runs: handed on piece by piece, never held whole.
+//! The text answer that a guest writes while it runs. It is passed on in pieces, and never held as a whole.
 
 mod characters;
 mod stream;
@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stream::TextStream;
 use wasmtime_wasi::p2::DynOutputStream;
 
-/// The answer of one run, as far as the guest writes it itself.
+/// The answer of one run, as far as the guest writes it while it runs.
 pub(crate) struct OutputContext {
-    /// Who takes it; nobody where there is no answer to write.
+    /// The receiver of the text, or `None` if the run has no text answer.
     taker: Option<Taker>,
     text: Option<SharedText>,
 }
@@ -25,26 +25,26 @@ struct Taker {
 }
 
 impl OutputContext {
-    /// For a run whose answer is another: a description, a review or a preview.
+    /// Returns a context for a run without a text answer: a description, a review or a preview.
     pub(crate) fn closed() -> Self {
         Self { taker: None, text: None }
     }
 
-    /// For a call of a tool.
+    /// Returns a context for a call of a tool.
     pub(crate) fn new(limits: &Limits, host: Arc<dyn CallHost>) -> Self {
         let taker = Taker { host, bytes_max: limits.kept_output_bytes };
         Self { taker: Some(taker), text: None }
     }
 
-    /// A stream into the answer, without the secrets of `call`; each goes on where the text ends.
+    /// Opens a stream that appends to the answer. It removes the secrets of `call`.
     pub(crate) fn open_text(&mut self, call: impl FnOnce() -> Arc<Call>) -> Option<DynOutputStream> {
         let taker = self.taker.as_ref()?;
         let text = self.text.get_or_insert_with(|| SharedText::new(taker, call()));
         Some(Box::new(TextStream::new(text.clone())))
     }
 
-    /// Adds what the tool returned to what it had written, where it had: the two are one text, and a secret may lie
-    /// across the seam.
+    /// Appends the text that the tool returned to the text that it wrote, if it wrote any. Both go through one
+    /// redactor, because a secret may span them.
     pub(crate) fn append(&mut self, success: Success) -> Result<Success, OutputFull> {
         match (&self.text, success.output) {
             (Some(text), Output::Text(rest)) if text.lock().is_begun => {
@@ -55,8 +55,8 @@ impl OutputContext {
         }
     }
 
-    /// Hands on what was held back, since nothing more comes. Returns how many bytes were handed on in all, and whether
-    /// there was room for them.
+    /// Passes on the held-back bytes at the end. Returns how many bytes were passed on in all, and whether there was
+    /// room for them.
     pub(crate) fn finish(&mut self) -> (u64, Result<(), OutputFull>) {
         let Some(text) = self.text.take() else { return (0, Ok(())) };
         let mut text = text.lock();
@@ -66,14 +66,14 @@ impl OutputContext {
 }
 
 impl Drop for OutputContext {
-    /// A run that was dropped in its middle: what it had written until then is handed on.
+    /// Passes on what the guest had written, if the run was dropped before its end.
     fn drop(&mut self) {
-        // There is nobody left to be told that it was too much.
+        // The run is over, so no one needs the error.
         let _ = self.finish();
     }
 }
 
-/// A text that every stream into it shares.
+/// The text of an answer, shared by all streams that append to it.
 #[derive(Clone)]
 struct SharedText(Arc<Mutex<Text>>);
 
@@ -104,7 +104,7 @@ impl SharedText {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in text of any length.
+    /// Appends text of any length.
     fn write(&self, bytes: &[u8]) -> Result<(), OutputFull> {
         bytes.chunks(OUTPUT_PIECE_BYTES_MAX).try_for_each(|piece| self.lock().push(piece))
     }

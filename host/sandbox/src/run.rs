@@ -1,4 +1,4 @@
-//! One run: a fresh store with every limit armed before any guest code, one export called, everything dropped.
+//! One run: creates a fresh store with all limits set, calls one export, and drops everything.
 
 use crate::Cancellation;
 use crate::clock::{Clock, Expired};
@@ -23,37 +23,37 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use wasmtime::{Store, UpdateDeadline};
 
-/// What a run took.
+/// The resources that a run used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Wall-clock time, waiting included.
+    /// Wall-clock time, including waiting.
     pub wall: Duration,
-    /// Time on a thread: the guest's computing and what the host did for it there, without waiting. A clock of the
-    /// thread itself would be exact on a crowded machine, and cost two system calls a call.
+    /// Time on a thread, without waiting: the guest's computation and the host's work for it. It includes time in which
+    /// the thread was preempted. A thread clock would be exact, but costs two system calls per call.
     pub cpu: Duration,
-    /// The most linear memory in use, in bytes.
+    /// Peak linear memory, in bytes.
     pub memory_bytes: u64,
 }
 
-/// How a run ended, and what it left.
+/// The result of a run, with its usage and side effects.
 #[derive(Debug)]
 pub struct Ran<T> {
     /// The answer, or why there is none.
     pub result: Result<T, Stop>,
-    /// What it took.
+    /// The resources that the run used.
     pub usage: Usage,
-    /// What the guest printed.
+    /// The guest's log output.
     pub log: Log,
-    /// What it did over the network.
+    /// The network traffic.
     pub traffic: Traffic,
-    /// What it did to its directories.
+    /// The changes to directories.
     pub effects: Effects,
-    /// How many bytes of the answer went to [`CallHost::write_output`](crate::CallHost::write_output): the answer's
-    /// beginning, and all of it where the answer is text, whose own text is then empty.
+    /// Bytes of the answer that went to [`CallHost::write_output`](crate::CallHost::write_output). They are the
+    /// beginning of the answer. If the answer is text, they are all of it, and the text in `result` is empty.
     pub streamed: u64,
 }
 
-/// What is called.
+/// The export to call.
 enum Job<'a> {
     Describe,
     Execute { tool: &'a str, arguments: &'a str },
@@ -61,7 +61,7 @@ enum Job<'a> {
     Preview { tool: &'a str, arguments: &'a str },
 }
 
-/// What the called export returned.
+/// The result of the called export.
 enum Returned {
     /// Two descriptions by one instance.
     Described(Box<(Manifest, Manifest)>),
@@ -71,8 +71,8 @@ enum Returned {
 }
 
 impl Engine {
-    /// Asks a plugin what it is: twice in one instance and once in another, since an honest plugin always says the
-    /// same.
+    /// Returns a plugin's description, or `None` if it is not stable. An honest plugin always returns the same
+    /// description, so the host asks twice in each of two instances.
     pub async fn describe(&self, code: &Code, limits: &Limits, context: &CallContext) -> Ran<Option<Manifest>> {
         let run = || self.run(code, Job::Describe, limits, Handles::none(), context.clone(), Cancellation::new());
         let first = run().await;
@@ -87,7 +87,7 @@ impl Engine {
         })
     }
 
-    /// Runs one tool with these handles. Dropping the future ends the run at once.
+    /// Runs a tool with these handles. Dropping the future ends the run at once.
     #[expect(clippy::too_many_arguments, reason = "each is a separate decision of the step before")]
     pub async fn execute(
         &self,
@@ -109,8 +109,8 @@ impl Engine {
         })
     }
 
-    /// Asks a plugin what it thinks of a call. A plugin that exports no reviewer has nothing to say.
-    /// `handles` must allow no change.
+    /// Lets a plugin review a call. The verdict is `Clear` if the plugin exports no reviewer. `handles` must be
+    /// read-only.
     pub async fn review(
         &self,
         code: &Code,
@@ -128,8 +128,8 @@ impl Engine {
         })
     }
 
-    /// Lets a plugin compute what a call would change. A plugin that exports no previewer names nothing.
-    /// `handles` must allow no change.
+    /// Lets a plugin compute what a call would change. The result is empty if the plugin exports no previewer.
+    /// `handles` must be read-only.
     #[expect(clippy::too_many_arguments, reason = "each is a separate decision of the step before")]
     pub async fn preview(
         &self,
@@ -193,7 +193,7 @@ impl Engine {
         redacted(ran, &network)
     }
 
-    /// A store with every limit armed.
+    /// Creates a store with all limits set.
     fn store(&self, state: State, limits: &Limits) -> Store<State> {
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.meter);
@@ -221,7 +221,8 @@ impl<T> Ran<T> {
     }
 }
 
-/// Ends the answer that the guest wrote itself, with what it returned after it. Returns how many bytes that was.
+/// Completes the answer that the guest wrote while it ran, by appending the text that it returned. Returns the result,
+/// and how many bytes were passed on.
 fn complete(result: Result<Returned, Stop>, output: &mut OutputContext) -> (Result<Returned, Stop>, u64) {
     let full = |OutputFull| Stop::Limit(LimitKind::KeptOutput);
     let result = result.and_then(|returned| match returned {
@@ -236,13 +237,13 @@ fn complete(result: Result<Returned, Stop>, output: &mut OutputContext) -> (Resu
     (result.and_then(|returned| finished.map(|()| returned).map_err(full)), streamed)
 }
 
-/// Removes the host's secrets from the output of a run, and adds what it did over the network.
+/// Removes the host's secrets from the output of a run, and adds its network traffic.
 fn redacted(ran: Ran<Returned>, call: &Call) -> Ran<Returned> {
     let ran = ran.map(|returned| match returned {
         Returned::Executed(answer) => Returned::Executed(call.redact_answer(answer)),
         Returned::Reviewed(verdict) => Returned::Reviewed(call.redact_verdict(verdict)),
         Returned::Previewed(preview) => Returned::Previewed(call.redact_preview(preview)),
-        // Descriptions are made without a handle, before any call.
+        // A description is made without handles, before any call, so it contains no secret.
         Returned::Described(_) => returned,
     });
     Ran { log: call.redact_log(ran.log), traffic: call.traffic(), ..ran }
@@ -261,8 +262,8 @@ async fn perform(store: &mut Store<State>, code: &Code, job: Job<'_>) -> wasmtim
     }
 }
 
-/// Counts the time of a future on its thread, and turns a panic in it into a stop: what a guest reaches must not take
-/// the host down.
+/// Measures the time of a future on its thread, and converts a panic to a `Stop`. A guest must not be able to crash the
+/// host.
 async fn metered<F: Future>(future: F, cpu_nanoseconds: &AtomicU64) -> Result<F::Output, Stop> {
     let mut future = pin!(future);
     poll_fn(|context| {

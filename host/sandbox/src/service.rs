@@ -1,14 +1,14 @@
-//! Services of the application that embeds the host, as handles: JSON in and out, under limits.
+//! Services of the embedding application, as handles: JSON in and out, with limits.
 
 use crate::BoxFuture;
 use std::sync::Arc;
 
-/// A service, granted to one call.
+/// A service that is granted to one call.
 pub trait Service: Send + Sync {
-    /// Makes the service ready. Called when a guest opens the key; the error is for the operator.
+    /// Prepares the service. It is called when a guest opens the key. The error is for the operator.
     fn open(&self) -> BoxFuture<'_, Result<(), String>>;
 
-    /// Calls a method with one JSON document and gets one; the error is for the model.
+    /// Calls a method with a JSON document, and returns one. The error is for the model.
     fn call(&self, method: String, input: String) -> BoxFuture<'_, Result<String, String>>;
 }
 

@@ -1,14 +1,14 @@
-//! `wasi:config/store` and `wasi:logging/logging`: plain settings in, lines for the record out.
+//! `wasi:config/store` and `wasi:logging/logging`: settings for the guest, and log lines for the audit log.
 
 use crate::state::State;
 use crate::wasi::config::store as config;
 use crate::wasi::logging::logging;
 use std::fmt::Write;
 
-/// The longest context of a message, in bytes: it is a word to group messages by.
+/// Maximum length of a message's context, in bytes. A context is a word to group messages by.
 const CONTEXT_BYTES_MAX: usize = 256;
 
-/// The longest message, in bytes: as much as a guest may print at once.
+/// Maximum length of a message, in bytes: as much as a guest may print at once.
 const MESSAGE_BYTES_MAX: usize = 4096;
 
 impl config::Host for State {
@@ -37,7 +37,7 @@ impl logging::Host for State {
     }
 }
 
-/// One message as one line, whatever is in it.
+/// Formats a message as one line, whatever it contains.
 fn line(level: &str, context: &str, message: &str) -> String {
     let mut line = format!("[{level}] ");
     escape(&mut line, context, CONTEXT_BYTES_MAX);
@@ -47,8 +47,8 @@ fn line(level: &str, context: &str, message: &str) -> String {
     line
 }
 
-/// Adds text without what would begin another line or move the cursor, and says how much was cut. Who shows the record
-/// to people escapes more.
+/// Appends text, and escapes characters that begin a new line or move the cursor. Says how many bytes were cut. Code
+/// that shows the audit log to people escapes more.
 fn escape(line: &mut String, text: &str, bytes_max: usize) {
     let kept = text.floor_char_boundary(bytes_max);
     for character in text[..kept].chars() {
@@ -59,7 +59,7 @@ fn escape(line: &mut String, text: &str, bytes_max: usize) {
         }
     }
     if kept < text.len() {
-        // Writing to text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(line, " [and {} bytes more]", text.len() - kept);
     }
 }
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_cut_at_a_character_and_says_so() {
+    fn a_long_message_is_truncated_at_a_character_and_says_so() {
         let long = "ä".repeat(MESSAGE_BYTES_MAX);
         let line = line("info", &long, &format!("x{long}"));
         let context = format!(

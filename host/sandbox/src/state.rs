@@ -1,4 +1,4 @@
-//! The state of one store: one field per capability, made fresh for each call and dropped after it.
+//! The state of one store: one field per capability, created for each call and dropped after it.
 
 use crate::clock::Clock;
 use crate::context::CallContext;
@@ -33,9 +33,8 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// A state with these handles and nothing else: no environment, no arguments, no directory but the granted ones,
-    /// no socket, an empty stdin, and what it prints goes into `sink`.
-    /// The text that the guest writes of its answer goes where `output` says.
+    /// Creates a state with these handles and nothing else. There are no environment variables, arguments or sockets,
+    /// and stdin is empty. What the guest prints goes to `sink`, and the answer that it writes goes to `output`.
     pub(crate) fn new(
         limits: &Limits,
         clock: Clock,

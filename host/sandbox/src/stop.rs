@@ -1,4 +1,4 @@
-//! Why a run ended without an answer, told from whatever error the engine gave.
+//! Why a run ended without an answer, derived from the engine's error.
 
 use crate::clock::Expired;
 use crate::context::OutputFull;
@@ -7,15 +7,15 @@ use wasmtime::Trap;
 use wasmtime_wasi::{I32Exit, ResourceTableError};
 use wasmtime_wasi_http::FieldMapError;
 
-/// The most of an engine's error text that is kept for the operator, in bytes.
+/// Maximum bytes of an engine's error text that are kept for the operator.
 const DETAIL_BYTES_MAX: usize = 2048;
 
 /// A limit that ended a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LimitKind {
-    /// Wall-clock time, waiting included.
+    /// Wall-clock time, including waiting.
     Time,
-    /// Linear memory, all memories of the call together.
+    /// Linear memory of all memories of the call together.
     Memory,
     /// Elements of tables.
     TableElements,
@@ -29,7 +29,7 @@ pub enum LimitKind {
     Handles,
     /// Host resources behind the handles.
     Resources,
-    /// Memory that the host holds for the call, outside the guest's own memory.
+    /// Memory that the host uses for the call, outside the guest's own memory.
     HostMemory,
     /// Bytes of one request for randomness.
     Random,
@@ -37,12 +37,12 @@ pub enum LimitKind {
     Output,
     /// Bytes of the answer that the guest writes while it runs.
     KeptOutput,
-    /// Sandboxes at one time, in this process.
+    /// Concurrent sandboxes in this process.
     Concurrency,
 }
 
 impl LimitKind {
-    /// The stable name, as it stands in codes and records.
+    /// Returns the stable name that codes and audit entries use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "time",
@@ -62,13 +62,13 @@ impl LimitKind {
     }
 }
 
-/// Why a run has no answer. The store is gone in every case.
+/// Why a run has no answer. Its store was dropped in every case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// A limit was reached.
     Limit(LimitKind),
-    /// The guest trapped, or answered with bytes the contract does not allow. The text is for the operator and may
-    /// hold the guest's words.
+    /// The guest trapped, or returned bytes that the contract does not allow. The text is for the operator, and may
+    /// contain untrusted text of the guest.
     Trapped(String),
     /// The guest asked to exit with this status.
     Exited(i32),
@@ -79,8 +79,8 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Tells an engine error apart. `limit` is a growth that was refused earlier in the run: a guest that traps after
-    /// it trapped because of it.
+    /// Converts an engine error. `limit` is the limit of a growth that was refused earlier in the run. A trap after
+    /// such a refusal is attributed to that limit.
     pub(crate) fn from_error(error: &wasmtime::Error, limit: Option<LimitKind>) -> Self {
         if let Some(expired) = error.downcast_ref::<Expired>() {
             return match expired {
@@ -116,8 +116,8 @@ impl Stop {
     }
 }
 
-/// The limits that the engine reports by text alone. The engine's version is pinned, and the hostile guests fail if a
-/// patch changes these words.
+/// Recognises the limits that the engine reports only by text. The engine's version is pinned, and the tests with
+/// hostile guests fail if an update changes these texts.
 fn limit_in(text: &str) -> Option<LimitKind> {
     const WORDS: [(&str, LimitKind); 5] = [
         ("fuel allocated for hostcalls has been exhausted", LimitKind::Transfer),

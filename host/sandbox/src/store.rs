@@ -1,9 +1,9 @@
-//! Compiled code, descriptions and refusals kept on disk, authenticated: nothing that was read back is trusted before
-//! its MAC is checked.
+//! An authenticated cache on disk for compiled code, descriptions and refusals. No entry is trusted before its MAC is
+//! checked.
 //!
-//! wasmtime trusts compiled code as it trusts itself, so whoever can change an entry runs code in the host. The
-//! directory is private and covered by no grant; the key lies outside of it; and an entry that is not exactly what was
-//! written, under the name it was written as, is not used.
+//! wasmtime trusts compiled code, so an attacker who could change an entry could run code in the host. Three things
+//! prevent that. The directory is private, and no grant covers it. The key is outside the directory. An entry is used
+//! only if its content and name are exactly as written.
 
 mod room;
 
@@ -17,16 +17,16 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// The first bytes of an entry; a new number for a new layout.
+/// The first bytes of an entry. A new layout gets a new number.
 const MAGIC: &[u8; 8] = b"PCSTORE1";
 
-/// The bytes of a MAC.
+/// The length of a MAC, in bytes.
 const MAC_BYTES: usize = 32;
 
-/// The largest entry, in bytes. Code is at most about four times its component.
+/// Maximum size of an entry, in bytes. Code is at most about four times as large as its component.
 const ENTRY_BYTES_MAX: u64 = 4 * crate::component::COMPONENT_BYTES_MAX;
 
-/// What an entry holds.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// Compiled code.
@@ -49,14 +49,14 @@ impl Entry {
     }
 }
 
-/// What a look into the store found.
+/// The result of a lookup in the store.
 #[derive(Debug)]
 pub enum Fetched<T> {
     /// The entry, as it was written.
     Hit(T),
-    /// No entry.
+    /// There is no such entry.
     Miss,
-    /// An entry that is not what was written; it is to be made anew, and somebody should know.
+    /// The entry is not what was written. The caller should rebuild it and report the reason.
     Rejected(&'static str),
 }
 
@@ -65,23 +65,24 @@ pub enum Fetched<T> {
 #[error("cannot write to the cache: {0}")]
 pub struct StoreError(#[from] io::Error);
 
-/// The store.
+/// An authenticated store for compiled code.
 pub struct CodeStore {
     directory: Dir,
     mac: Hmac<Sha256>,
     fingerprint: [u8; 32],
-    /// Places for entries that are marked as used.
+    /// Permits for entries that are marked as used.
     marks: Arc<Semaphore>,
 }
 
 impl CodeStore {
-    /// A store in a private directory, for an engine of this fingerprint, under a key that never lies in it.
+    /// Creates a store in a private directory, for an engine with this fingerprint. The key must not be in the
+    /// directory.
     pub fn new(directory: Dir, key: &[u8; 32], fingerprint: [u8; 32]) -> Self {
         let marks = Arc::new(Semaphore::new(room::MARKED_MAX));
         Self { directory, mac: keyed(key), fingerprint, marks }
     }
 
-    /// Looks for the compiled code of a plugin.
+    /// Looks up the compiled code of a plugin.
     pub fn fetch_code(&self, plugin: &[u8; 32]) -> Fetched<Artefact> {
         match self.fetch(Entry::Code, plugin) {
             Fetched::Hit(bytes) => Fetched::Hit(Artefact::authenticated(bytes)),
@@ -90,20 +91,20 @@ impl CodeStore {
         }
     }
 
-    /// Looks for an entry of a plugin.
+    /// Looks up an entry of a plugin.
     pub fn fetch(&self, entry: Entry, plugin: &[u8; 32]) -> Fetched<Vec<u8>> {
         let id = self.id(entry, plugin);
         match self.read(entry, &id) {
             Ok(bytes) => self.open_sealed(bytes, &id),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Fetched::Miss,
-            Err(_) => Fetched::Rejected("the entry cannot be read as a private regular file"),
+            Err(_) => Fetched::Rejected("the entry is not a readable regular file that only this user can write"),
         }
     }
 
     /// Writes the compiled code of a plugin.
     ///
     /// # Errors
-    /// What the system says; the entry is then absent, or what it was.
+    /// The system refuses. The entry is then absent or unchanged.
     pub fn put_code(&self, plugin: &[u8; 32], artefact: &Artefact) -> Result<(), StoreError> {
         self.put(Entry::Code, plugin, artefact.bytes())
     }
@@ -111,7 +112,7 @@ impl CodeStore {
     /// Writes an entry of a plugin.
     ///
     /// # Errors
-    /// What the system says; the entry is then absent, or what it was.
+    /// The system refuses. The entry is then absent or unchanged.
     pub fn put(&self, entry: Entry, plugin: &[u8; 32], bytes: &[u8]) -> Result<(), StoreError> {
         let id = self.id(entry, plugin);
         let name = file_name(entry, &id);
@@ -120,15 +121,16 @@ impl CodeStore {
         file.write_all(&self.seal(&id, bytes))?;
         file.write_all(bytes)?;
         self.directory.rename(&unfinished, &self.directory, &name)?;
-        // The lock ends here: from the first byte to the last name, no other host takes the file for a leftover.
+        // The lock ends here. It is held until the file has its final name, so that no other host removes the file as a
+        // leftover.
         drop(file);
         Ok(())
     }
 
-    /// Removes an entry of a plugin, where there is one.
+    /// Removes an entry of a plugin, if it exists.
     ///
     /// # Errors
-    /// What the system says; the entry is then what it was.
+    /// The system refuses. The entry is then unchanged.
     pub fn remove(&self, entry: Entry, plugin: &[u8; 32]) -> Result<(), StoreError> {
         match self.directory.remove_file(file_name(entry, &self.id(entry, plugin))) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
@@ -136,7 +138,7 @@ impl CodeStore {
         }
     }
 
-    /// Names an entry by everything it depends on.
+    /// Returns the id of an entry: a digest of everything that it depends on.
     fn id(&self, entry: Entry, plugin: &[u8; 32]) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(entry.name());
@@ -157,7 +159,7 @@ impl CodeStore {
     fn open_sealed(&self, mut bytes: Vec<u8>, id: &[u8; 32]) -> Fetched<Vec<u8>> {
         let header = MAGIC.len() + MAC_BYTES;
         if bytes.len() < header || !bytes.starts_with(MAGIC) {
-            return Fetched::Rejected("the entry is not of this format");
+            return Fetched::Rejected("the entry has an unknown format");
         }
         let payload = bytes.split_off(header);
         let mut mac = self.mac.clone();
@@ -165,7 +167,7 @@ impl CodeStore {
         mac.update(&payload);
         match mac.verify_slice(&bytes[MAGIC.len()..]) {
             Ok(()) => Fetched::Hit(payload),
-            Err(_) => Fetched::Rejected("the entry's MAC does not match its bytes and its name"),
+            Err(_) => Fetched::Rejected("the entry's MAC does not match its content and name"),
         }
     }
 
@@ -186,14 +188,14 @@ fn file_name(entry: Entry, id: &[u8; 32]) -> String {
     name
 }
 
-/// HMAC takes a key of up to a block as it is, padded with zeros (RFC 2104).
+/// Returns an HMAC with this key. RFC 2104 pads a key that is shorter than a block with zeros.
 fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
     let mut block = [0_u8; 64];
     block[..32].copy_from_slice(key);
     Hmac::new(&block.into())
 }
 
-/// A regular file of this user that nobody else can write.
+/// Checks that a file is a regular file of this user that no other user can write.
 fn check_private(file: &File) -> io::Result<()> {
     let stat = rustix::fs::fstat(file)?;
     let regular = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();

@@ -1,4 +1,4 @@
-//! What a guest can learn without a handle: its settings, the time, and randomness.
+//! What a guest gets without a handle: its settings, the time, and randomness.
 
 mod random;
 mod time;
@@ -11,23 +11,23 @@ use std::sync::Arc;
 use time::GuestClock;
 use wasmtime_wasi::WasiCtxBuilder;
 
-/// The settings, the time and the randomness of one call. The default has no setting, the system's time to a
-/// millisecond, and the system's randomness.
+/// The settings, the time and the randomness of one call. The default has no settings, the system's time with a
+/// resolution of a millisecond, and the system's randomness.
 #[derive(Clone, Default)]
 pub struct Surroundings {
-    /// What `wasi:config/store` gives.
+    /// The settings of `wasi:config/store`.
     pub config: Arc<BTreeMap<String, String>>,
-    /// How fine the clocks are, whoever gives the time.
+    /// The resolution of the clocks, also of an injected time source.
     pub clock: ClockResolution,
-    /// The time in place of the system's.
+    /// A time source that replaces the system's clocks.
     pub time: Option<Arc<dyn TimeSource>>,
-    /// The seed of all randomness, in place of the system's: for tests, and for embedders who want the same answer
-    /// twice. Every call with the same seed gets the same bytes, so nothing that has to be secret may come of them.
+    /// A seed that replaces the system's randomness, for tests and for embedders that need reproducible answers. All
+    /// calls with the same seed get the same bytes, so do not use it where a guest creates secrets.
     pub seed: Option<u64>,
 }
 
 impl Surroundings {
-    /// Gives a guest the clocks and the randomness.
+    /// Sets the clocks and the randomness of a guest.
     pub(crate) fn surround(&self, wasi: &mut WasiCtxBuilder) {
         let clock = GuestClock::new(self.clock, self.time.clone());
         wasi.wall_clock(clock.clone()).monotonic_clock(clock);

@@ -1,4 +1,4 @@
-//! The thread that advances an engine's epoch: while something runs, and not a while after.
+//! The thread that advances an engine's epoch. It sleeps when nothing has run for a while.
 
 use crate::engine::EngineError;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use wasmtime::EngineWeak;
 
-/// How often the epoch advances: the longest a guest computes between two looks at its clock.
+/// Interval at which the epoch advances. It is the maximum time that a guest computes between two checks of its clock.
 const TICK: Duration = Duration::from_millis(10);
 
 /// Ticks without a call after which the thread goes to sleep.
@@ -30,14 +30,15 @@ impl Ticker {
                     tick(&weak, &ticker);
                 }
             })
-            .map_err(|error| EngineError::new(format!("no thread for the epoch: {error}")))?;
+            .map_err(|error| EngineError::new(format!("cannot start the epoch thread: {error}")))?;
         let ticker = Arc::new(Self {
             running: AtomicUsize::new(0),
             asleep: AtomicBool::new(false),
             thread: thread.thread().clone(),
         });
-        // The thread waits for this; were it gone, nothing would tick, and every call would be refused a clock.
-        sender.send(Arc::downgrade(&ticker)).map_err(|_| EngineError::new("the epoch's thread died".to_owned()))?;
+        // The thread waits for this. Without the thread, the epoch would not advance and no time limit would be
+        // enforced.
+        sender.send(Arc::downgrade(&ticker)).map_err(|_| EngineError::new("the epoch thread has ended".to_owned()))?;
         Ok(ticker)
     }
 }
@@ -51,7 +52,7 @@ fn tick(engine: &EngineWeak, ticker: &std::sync::Weak<Ticker>) {
         if sleeps {
             ticker.asleep.store(true, Ordering::SeqCst);
         }
-        // A call that began in between has seen `asleep` and wakes this thread, or is seen here.
+        // A call that began in between either saw `asleep` and wakes this thread, or is seen here.
         let parks = sleeps && ticker.running.load(Ordering::SeqCst) == 0;
         drop((engine, ticker));
         if parks { std::thread::park() } else { std::thread::sleep(TICK) }
@@ -64,7 +65,7 @@ impl Drop for Ticker {
     }
 }
 
-/// Keeps the ticker awake.
+/// A guard that keeps the ticker awake until it is dropped.
 pub(crate) struct Ticking<'a>(&'a Ticker);
 
 impl<'a> Ticking<'a> {

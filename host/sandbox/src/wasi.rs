@@ -1,4 +1,4 @@
-//! Bindings of the proposals of WASI that wasmtime-wasi does not have.
+//! Bindings for WASI proposals that wasmtime-wasi does not provide.
 
 mod generated {
     #![allow(missing_docs, unreachable_pub, clippy::all, reason = "written by a macro from wit/v0.1/deps")]

@@ -1,4 +1,4 @@
-//! The place where a call's question becomes known to whoever speaks with its client.
+//! Announces a call's approval requests to the code that talks to its client.
 
 use super::Client;
 use super::running::{At, Stage};
@@ -6,7 +6,8 @@ use portcullis::{Answering, Approver, Question};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// Makes questions known and answers none: the answer comes by the ledger, from whichever channel is first.
+/// An approver that announces requests and answers none. The answer comes through the ledger, from the first channel
+/// that gives one.
 pub(super) struct Announcer {
     stage: watch::Sender<Stage>,
     client: Client,
@@ -32,7 +33,7 @@ impl Approver for Announcer {
     }
 }
 
-/// A question that is open. Dropped, it was answered or nobody waits for it any more.
+/// An announced approval request. It is dropped when it was answered or its call no longer waits for it.
 struct Standing<'a>(&'a watch::Sender<Stage>);
 
 impl<'a> Standing<'a> {

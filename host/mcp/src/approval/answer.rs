@@ -1,4 +1,4 @@
-//! What a client says that its user answered, and giving that answer to the ledger.
+//! Reads a user's answer from a client's response, and records it in the ledger.
 
 use super::form::{ALWAYS, COVERS, NOTE, NOTE_CHARACTERS_MAX, ONCE, REMEMBER, SESSION, coverages};
 use crate::server::Server;
@@ -8,8 +8,8 @@ use rmcp::ErrorData;
 use rmcp::model::{ElicitResult, ElicitationAction};
 use serde_json::{Map, Value};
 
-/// The answer of the form of a question. What does not fit the form is a no; what the form does not ask for is passed
-/// over.
+/// Returns the answer in the result of an elicitation. Content that does not fit the form denies. Fields that are not
+/// part of the form are ignored.
 pub(super) fn of(result: &ElicitResult, question: &Question) -> Answer {
     match &result.action {
         ElicitationAction::Accept => {
@@ -19,22 +19,22 @@ pub(super) fn of(result: &ElicitResult, question: &Question) -> Answer {
             let note = content.get(NOTE)?.as_str()?;
             (!note.is_empty()).then(|| note.to_owned())
         })),
-        // Whoever only closes the form has not said yes; nor has a client that says something new.
+        // Closing the form does not approve. Neither does an action that this version does not know.
         _ => no(None),
     }
 }
 
-/// What a client's answer is where it was none.
-const UNFIT: &str = "the client's answer did not fit the question";
+/// The note of a denial, if the client's answer does not fit the form.
+const UNFIT: &str = "the client's answer did not match the form";
 
-/// The note of an approval that does not count, because the file changed after the form was shown.
-const FILE_CHANGED: &str = "the file has changed since the user was asked; make the call again";
+/// The note of a denial, if the file changed after the form was shown, so that the approval does not count.
+const FILE_CHANGED: &str = "the file has changed since the user was asked; make the same call again";
 
 fn no(note: Option<String>) -> Answer {
     Answer::No { note }
 }
 
-/// The yes of a form, where its fields are what the form asks for.
+/// Returns the approval in an accepted form, or `None` if its fields do not fit the form.
 fn accepted(content: Option<&Value>, question: &Question) -> Option<Answer> {
     let nothing = Map::new();
     let content = match content {
@@ -60,7 +60,7 @@ fn accepted(content: Option<&Value>, question: &Question) -> Option<Answer> {
     }
 }
 
-/// A text of the form, where it is filled in; nothing where it is no text.
+/// Returns the text of a form field: `Some(None)` if it is empty, `None` if it is not a string.
 fn field<'a>(content: &'a Map<String, Value>, name: &str) -> Option<Option<&'a str>> {
     match content.get(name) {
         None | Some(Value::Null) => Some(None),
@@ -69,17 +69,17 @@ fn field<'a>(content: &'a Map<String, Value>, name: &str) -> Option<Option<&'a s
     }
 }
 
-/// What a client sent as the answer to the form of a question, where it is one.
+/// Parses a client's response to the form, or returns `None` if it is not an elicitation result.
 pub(crate) fn read(response: &Value, question: &Question) -> Option<Answer> {
     let result: ElicitResult = serde_json::from_value(response.clone()).ok()?;
     Some(of(&result, question))
 }
 
-/// Gives an answer to the question it was asked for, on behalf of the principal whose call asks. Where somebody else
-/// was first, or its time is over, it has no effect.
+/// Records the answer to an approval request, on behalf of the principal whose call it is. An answer has no effect if
+/// another channel was first, or if the request has expired.
 ///
 /// # Errors
-/// The answer cannot be kept.
+/// The ledger cannot record the answer.
 pub(crate) async fn give(
     server: &Server,
     principal: &Principal,
@@ -102,8 +102,8 @@ pub(crate) async fn give(
     match given {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(ApprovalError::Settled(_) | ApprovalError::Expired | ApprovalError::Gone)) => Ok(()),
-        Ok(Err(error)) => Err(ErrorData::internal_error(format!("the answer could not be kept: {error}"), None)),
-        Err(_) => Err(ErrorData::internal_error("the answer could not be kept", None)),
+        Ok(Err(error)) => Err(ErrorData::internal_error(format!("the answer was not recorded: {error}"), None)),
+        Err(_) => Err(ErrorData::internal_error("the answer was not recorded", None)),
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// A question that offers two patterns, and one that is too long for a form.
+    /// Returns an approval request that offers two patterns, and one that is too long for a form.
     fn question() -> Question {
         Question {
             id: "d".repeat(32),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_accepted_form_is_a_yes_for_as_long_as_it_says() {
+    fn an_accepted_form_approves_for_the_chosen_duration() {
         for content in [json!({}), json!({"remember": "once"}), json!({"remember": null}), json!({"name": "Alice"})] {
             assert_eq!(answer(&json!({"action": "accept", "content": content})), Answer::Yes);
         }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_yes_for_longer_covers_what_the_form_says_and_no_offer_that_the_form_did_not_show() {
+    fn a_remembered_approval_covers_only_an_offer_that_the_form_showed() {
         let covers = |text: &str, remember: &str| {
             answer(&json!({"action": "accept", "content": {"remember": remember, "covers": text}}))
         };
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_the_form_is_a_no() {
+    fn content_that_does_not_fit_the_form_denies() {
         let contents = [
             json!("yes"),
             json!([]),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declined_form_is_a_no_with_its_note_and_a_closed_one_without() {
+    fn a_declined_form_denies_with_its_note_and_a_closed_one_without() {
         let declined = json!({"action": "decline", "content": {"note": "not on a Sunday"}});
         assert_eq!(answer(&declined), Answer::No { note: Some("not on a Sunday".to_owned()) });
         assert_eq!(answer(&json!({"action": "decline", "content": 3})), Answer::No { note: None });
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_at_all_is_none() {
+    fn a_response_that_is_no_elicitation_result_is_no_answer() {
         for response in [json!(12345), json!(null), json!({}), json!({"action": "yes"}), json!({"action": true})] {
             assert!(read(&response, &question()).is_none(), "{response}");
         }

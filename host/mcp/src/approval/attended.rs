@@ -1,4 +1,4 @@
-//! A call that its request waits for. A client that can be asked back is asked within it.
+//! A call that runs within its request. A client that supports elicitation is asked during that request.
 
 use super::announce::Announcer;
 use super::follow::Spoken;
@@ -13,10 +13,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// What is done about a question while the call waits.
+/// The handling of an approval request while the call waits.
 type Asking<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// Calls a tool. The client is asked in the task of its request, because the protocol ties the one to the other there.
+/// Calls a tool. The client is asked in the task of its own request, because the protocol ties an elicitation to that
+/// request.
 pub(super) async fn call(spoken: &Spoken<'_>, request: Request, announced: bool) -> Reply {
     let host = &spoken.server.inner().host;
     if !announced {
@@ -31,7 +32,7 @@ pub(super) async fn call(spoken: &Spoken<'_>, request: Request, announced: bool)
             reply = &mut call => return reply,
             Ok(()) = stage.changed() => {
                 let at = stage.borrow_and_update().at.clone();
-                // What was asked before is dropped: it was answered.
+                // Dropping the previous request closes its form, because it was answered.
                 asking = match at {
                     At::Asking(question) => Some(Box::pin(ask(spoken, question))),
                     At::Work | At::Over(_) => None,
@@ -57,11 +58,11 @@ async fn ask(spoken: &Spoken<'_>, question: Arc<Question>) {
         return spoken.say(&form::waits_elsewhere(&spoken.server.inner().host, &question)).await;
     }
     let answer = if is_asked { elicit(spoken, &question).await } else { unattended() };
-    // Where the answer cannot be kept it has no effect, and the call goes on waiting.
+    // An answer that cannot be recorded has no effect, and the call keeps waiting.
     let _ = answer::give(spoken.server, &spoken.named.caller.principal, &question, answer).await;
 }
 
-/// What the client says that its user answers. A client that fails to ask has a no for an answer.
+/// Asks the client's user by a form and returns the answer. If the client fails to ask, the answer is a denial.
 async fn elicit(spoken: &Spoken<'_>, question: &Question) -> Answer {
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(form::params(question)));
     let sent = spoken.cx.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
@@ -75,7 +76,7 @@ async fn elicit(spoken: &Spoken<'_>, question: &Question) -> Answer {
     }
 }
 
-/// A form that is open at the client. Dropped before it is answered, the client is told to close it.
+/// An open form at the client. Dropping it before it is answered tells the client to close the form.
 struct Open(Option<RequestHandle<RoleServer>>);
 
 impl Open {
@@ -90,7 +91,8 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
-            let close = handle.cancel(Some("it was answered elsewhere, or nobody waits for it any more".to_owned()));
+            let reason = "the approval request was answered elsewhere, or its call no longer waits";
+            let close = handle.cancel(Some(reason.to_owned()));
             drop(runtime.spawn(close));
         }
     }

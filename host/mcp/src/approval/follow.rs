@@ -1,4 +1,5 @@
-//! A call that may go on without its request: followed until it is over, or until its client is sent away to come back.
+//! A call that may outlive its request. It is followed until it is over, or until its request is answered with a task
+//! or an approval request.
 
 use super::form::waits_elsewhere;
 use super::running::{Heard, Running};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// One `tools/call`, as it was made.
+/// The context of one `tools/call` request.
 #[derive(Clone, Copy)]
 pub(super) struct Spoken<'a> {
     pub(super) server: &'a Server,
@@ -26,9 +27,9 @@ pub(super) struct Spoken<'a> {
 }
 
 impl Spoken<'_> {
-    /// Follows a call. A client that can wait for a task is given one when the call waits for somebody else, or runs
-    /// long; one that can be asked by a result is asked. Where there is no room for more of either, it goes on waiting
-    /// here. `answered` is the question that this request has answered.
+    /// Follows a call. A client that supports tasks is given one when the call waits for another approver, or runs
+    /// long. A client that can be asked by a result is asked. If there is no room for another task or waiting call, the
+    /// request keeps waiting here. `answered` is the approval request that this request has answered.
     pub(super) async fn follow(&self, mut running: Running, answered: Option<&Question>) -> Result<Called, ErrorData> {
         if let Some(question) = answered {
             running.settle(question);
@@ -61,7 +62,7 @@ impl Spoken<'_> {
                     running.cancel();
                     unwanted = None;
                 }
-                Heard::Lost => return Err(ErrorData::internal_error("the call broke", None)),
+                Heard::Lost => return Err(ErrorData::internal_error("the call's task failed", None)),
             }
         }
     }
@@ -73,14 +74,14 @@ impl Spoken<'_> {
         tasks::begin(self.server, self.named, running).map(Called::Task)
     }
 
-    /// Leaves a question to whoever else answers it, and says so.
+    /// Leaves an approval request to the other channels, and tells the client so.
     async fn leave(&self, running: Running, question: &Question) -> Running {
         running.settle(question);
         self.say(&waits_elsewhere(&self.server.inner().host, question)).await;
         running
     }
 
-    /// Tells the client something by progress, where it wants to hear any.
+    /// Sends the client a progress message, if it asked for progress.
     pub(super) async fn say(&self, text: &str) {
         if let Some(voice) = &self.named.voice {
             voice.say(text).await;

@@ -1,5 +1,5 @@
-//! The form in which a client shows a question to its user. Every text goes through the encoder, nothing is longer than
-//! it may be, and what is left out is said to be.
+//! The form that shows an approval request to a client's user. Every text is encoded and limited in length, and the
+//! form says what it leaves out.
 
 use portcullis::text::{OneLine, count_blanks};
 use portcullis::{Covers, Host, Question, Subject};
@@ -8,35 +8,35 @@ use rmcp::model::{
     StringSchema,
 };
 
-/// The longest text that a person says yes to and a form can show, in bytes as it is shown: about a screen. What is
-/// longer is not asked for by a form, because a yes to what was not seen is none.
+/// Maximum length of the text to approve, in bytes as shown: about a screen. The form does not show a longer request,
+/// because an approval of unseen text does not count.
 const SUBJECT_BYTES_MAX: usize = 4096;
 
-/// The longest text beside that, in bytes as it is shown.
+/// Maximum length of every other text, in bytes as shown.
 const BESIDE_BYTES_MAX: usize = 512;
 
-/// The most handles that a form lists.
+/// Maximum handles that a form lists.
 const HANDLES_MAX: usize = 8;
 
-/// The most lines of a difference that a form shows.
+/// Maximum lines of a difference that a form shows.
 const DIFFERENCE_LINES_MAX: usize = 40;
 
-/// The longest note of a person, in characters: that of the host, which cuts it at 1024 bytes.
+/// Maximum length of a person's note, in characters. The host truncates it to 1024 bytes.
 pub(super) const NOTE_CHARACTERS_MAX: usize = 1024;
 
-/// The field that says for how long a yes holds, and its words.
+/// The field that says how long to remember an approval, and its values.
 pub(super) const REMEMBER: &str = "remember";
 pub(super) const ONCE: &str = "once";
 pub(super) const SESSION: &str = "session";
 pub(super) const ALWAYS: &str = "always";
 
-/// The field that says what a yes for longer covers: one of the texts of [`coverages`].
+/// The field that says what a remembered approval covers: one of the texts of [`coverages`].
 pub(super) const COVERS: &str = "covers";
 
-/// What a yes for longer covers unless the user chooses something else.
+/// The default coverage of a remembered approval.
 const EXACTLY: &str = "exactly these arguments";
 
-/// The field for what the model should know.
+/// The field for a note to the model.
 pub(super) const NOTE: &str = "note";
 
 /// Returns whether the form can show all of the request. A form cannot show the rest of a cut text.
@@ -48,27 +48,27 @@ pub(super) fn fits(question: &Question) -> bool {
     bytes <= SUBJECT_BYTES_MAX && sheet(question).whole
 }
 
-/// What a client is told of a question that others answer.
+/// Returns the message to a client about an approval request that other channels answer.
 pub(crate) fn waits_elsewhere(host: &Host, question: &Question) -> String {
-    format!("waits for a person: `{}` lets it go on", host.approval_command(&question.id))
+    format!("needs approval; to approve it, run `{}`", host.approval_command(&question.id))
 }
 
-/// The request to show the question to the client's user.
+/// Returns the elicitation that shows an approval request to the client's user.
 pub(crate) fn form(question: &Question) -> InputRequest {
     InputRequest::Elicitation(ElicitRequest::new(params(question)))
 }
 
-/// What is asked of the client.
+/// Returns the parameters of the elicitation.
 pub(super) fn params(question: &Question) -> ElicitRequestParams {
     let words = [ONCE, SESSION, ALWAYS].map(str::to_owned).to_vec();
     let remember = EnumSchema::builder(words)
         .untitled()
-        .title("How long a yes holds")
-        .description("once: this call; session: the same again in this session; always: the same again in every one")
+        .title("Remember the approval")
+        .description("once: only this call; session: later calls of this session too; always: every session")
         .build();
     let note = StringSchema::new()
         .title("Note")
-        .description("What the model should know, if you decline")
+        .description("A note to the model, if you decline")
         .max_length(u32::try_from(NOTE_CHARACTERS_MAX).unwrap_or(u32::MAX));
     let fields = ElicitationSchema::builder().property(REMEMBER, PrimitiveSchemaDefinition::Enum(remember));
     let fields = match coverages(question).as_slice() {
@@ -79,55 +79,55 @@ pub(super) fn params(question: &Question) -> ElicitRequestParams {
     ElicitRequestParams::FormElicitationParams { meta: None, message: sheet(question).text, requested_schema }
 }
 
-/// The choice of what a yes for longer covers. The values are the texts, so that what a user picks is what they read.
+/// Returns the schema of the `covers` field. Its values are the texts themselves, so that users pick what they read.
 fn covers(several: &[(String, Covers)]) -> EnumSchema {
     EnumSchema::builder(several.iter().map(|(text, _)| text.clone()).collect())
         .untitled()
-        .title("What a yes for longer covers")
-        .description("for the session or always: exactly these arguments, unless you choose another")
+        .title("What a remembered approval covers")
+        .description("Applies to `session` and `always`. Default: exactly these arguments")
         .build()
 }
 
-/// The question in words.
+/// Returns the text of an approval request.
 fn sheet(question: &Question) -> Sheet {
     let mut sheet = Sheet { text: String::new(), whole: true };
     match &question.subject {
-        Subject::Call => sheet.line(&format!("May {} run?", question.tool)),
-        Subject::Repeat => sheet.line(&format!("{} has run again and again. May it run once more?", question.tool)),
+        Subject::Call => sheet.line(&format!("Allow {} to run?", question.tool)),
+        Subject::Repeat => sheet.line(&format!("{} repeats the same call. Allow it once more?", question.tool)),
         Subject::Resource { permission, resource, reason } => {
-            sheet.line(&format!("{} is running and asks for one more thing. May it?", question.tool));
-            sheet.whole("It asks for", &format!("{permission}: {resource}"));
+            sheet.line(&format!("{} is running and asks for another permission. Allow it?", question.tool));
+            sheet.whole("Requested", &format!("{permission}: {resource}"));
             sheet.whole("The tool says", reason);
         }
     }
     sheet.whole("Arguments", &question.arguments);
-    sheet.beside("Why you are asked", &question.reason);
+    sheet.beside("Why approval is needed", &question.reason);
     sheet.beside("On behalf of", &format!("{} ({})", question.principal, question.origin));
     sheet.handles(&question.handles);
     if let Some(changed) = &question.changed {
-        sheet.beside("Changed since the last yes", changed);
+        sheet.beside("Changed since the last approval", changed);
     }
     if let Some(difference) = &question.difference {
         sheet.difference(difference);
     }
     let coverages = coverages(question);
     match coverages.as_slice() {
-        [_] => sheet.line(&format!("A yes for longer covers {EXACTLY}.")),
+        [_] => sheet.line(&format!("A remembered approval covers {EXACTLY}.")),
         several => {
-            sheet.line(&format!("A yes for longer covers one of these, the first unless `{COVERS}` says another:"));
+            sheet.line(&format!("A remembered approval covers what you choose in `{COVERS}` (default: the first):"));
             several.iter().for_each(|(text, _)| sheet.line(&format!("    {text}")));
         }
     }
     sheet
 }
 
-/// What a yes for longer can cover, as the form shows it, and what each text stands for. A text too long to be shown
-/// whole is left out, because nobody can approve what was cut.
+/// Returns what a remembered approval can cover: each text as the form shows it, and its meaning. A text that is too
+/// long to show whole is left out, because an approver cannot approve truncated text.
 pub(super) fn coverages(question: &Question) -> Vec<(String, Covers)> {
     let mut coverages = vec![(EXACTLY.to_owned(), Covers::Exact)];
     for (place, offer) in question.offers.iter().enumerate() {
         let text = OneLine(&count_blanks(offer)).to_string();
-        // Two texts that look alike would leave open which one was chosen.
+        // With two equal texts, the choice would be ambiguous.
         if text.len() <= BESIDE_BYTES_MAX && coverages.iter().all(|(known, _)| *known != text) {
             coverages.push((text, Covers::Offer(place)));
         }
@@ -135,15 +135,15 @@ pub(super) fn coverages(question: &Question) -> Vec<(String, Covers)> {
     coverages
 }
 
-/// Lines of text.
+/// The text of a form, built line by line.
 struct Sheet {
     text: String,
-    /// Whether nothing was cut.
+    /// Whether nothing was truncated.
     whole: bool,
 }
 
 impl Sheet {
-    /// A line of the host's own.
+    /// Adds a line of the host's own text.
     fn line(&mut self, text: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');
@@ -151,12 +151,12 @@ impl Sheet {
         self.text.push_str(text);
     }
 
-    /// A text that is shown whole: [`fits`] has seen to its length.
+    /// Adds a text without truncating it. [`fits`] checks its length.
     fn whole(&mut self, label: &str, text: &str) {
         self.line(&format!("{label}: {}", OneLine(&count_blanks(text))));
     }
 
-    /// A text that is cut.
+    /// Adds a text, truncated if it is too long.
     fn beside(&mut self, label: &str, text: &str) {
         let text = self.cut(text);
         self.line(&format!("{label}: {text}"));
@@ -164,19 +164,19 @@ impl Sheet {
 
     fn handles(&mut self, handles: &[String]) {
         if handles.is_empty() {
-            return self.line("It gets: nothing but its arguments");
+            return self.line("Access: nothing but its arguments");
         }
         for handle in handles.iter().take(HANDLES_MAX) {
-            self.beside("It gets", handle);
+            self.beside("Access", handle);
         }
         if handles.len() > HANDLES_MAX {
             self.whole = false;
-            self.line(&format!("It gets: {} more that are not shown", handles.len() - HANDLES_MAX));
+            self.line(&format!("Access: {} more handles, not shown", handles.len() - HANDLES_MAX));
         }
     }
 
     fn difference(&mut self, difference: &str) {
-        self.line("What would change, by the plugin's own claim (the arguments are what runs):");
+        self.line("What the call would change, as the plugin claims (the call runs with the arguments above):");
         for line in difference.split_terminator('\n').take(DIFFERENCE_LINES_MAX) {
             let line = self.cut(line);
             self.line(&format!("    {line}"));
@@ -184,11 +184,11 @@ impl Sheet {
         let left = difference.split_terminator('\n').count().saturating_sub(DIFFERENCE_LINES_MAX);
         if left > 0 {
             self.whole = false;
-            self.line(&format!("    ({left} more lines are not shown)"));
+            self.line(&format!("    ({left} more lines, not shown)"));
         }
     }
 
-    /// Encodes and cuts a text other than the subject.
+    /// Encodes a text and truncates it to [`BESIDE_BYTES_MAX`].
     fn cut(&mut self, text: &str) -> String {
         let shown = OneLine(&count_blanks(text)).to_string();
         if shown.len() <= BESIDE_BYTES_MAX {
@@ -196,6 +196,6 @@ impl Sheet {
         }
         self.whole = false;
         let kept = shown.floor_char_boundary(BESIDE_BYTES_MAX);
-        format!("{} ({} bytes are not shown)", &shown[..kept], shown.len() - kept)
+        format!("{} ({} more bytes, not shown)", &shown[..kept], shown.len() - kept)
     }
 }

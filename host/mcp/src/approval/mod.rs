@@ -1,9 +1,8 @@
-//! Calls and the questions that they ask: who answers them, and how a client that cannot be asked back comes by its
-//! answer.
+//! Calls and their approval requests: who answers a request, and how a client without elicitation gets its result.
 //!
-//! A question always stands in the host's ledger, and an answer always goes there, whoever gives it: the first one
-//! counts. This decides only by which way the client of a call is asked, if it may answer at all. It must not know what
-//! an answer permits.
+//! Every approval request and every answer goes through the host's ledger, where the first answer counts. This module
+//! only decides how the client of a call is asked, if its answers count at all. It must not know what an answer
+//! permits.
 
 mod announce;
 mod answer;
@@ -31,33 +30,33 @@ use rmcp::{ErrorData, RoleServer};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How long the result of a call is kept for a client that was sent away and has not come back, counted from the
-/// latest time at which the call can end: a client polls every second, and a person's coffee is shorter.
+/// How long the result of a call is kept for its client to fetch, counted from the latest time at which the call can
+/// end. A client polls every second, but its user may be away for some minutes.
 const RESULT_KEPT: Duration = Duration::from_secs(300);
 
-/// How far a call came.
+/// The response to a `tools/call` request.
 pub(crate) enum Called {
-    /// It is over.
+    /// The call is over.
     Reply(Reply),
-    /// The client's user is asked.
+    /// The client must ask its user and retry the request.
     InputRequired(InputRequiredResult),
-    /// It goes on as a task.
+    /// The call continues as a task.
     Task(CreateTaskResult),
 }
 
-/// What the client of one request can do.
+/// The capabilities of the client of one request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Client {
-    /// Its answers count, and it can ask its user by a form.
+    /// Its answers count, and it can show its user a form.
     pub(crate) answers: bool,
-    /// It can wait for a task.
+    /// It supports tasks.
     pub(crate) tasks: bool,
-    /// It speaks the protocol without a handshake, in which nobody asks it anything but by a result.
+    /// It uses a protocol version without a handshake, in which a server can only ask by a result.
     pub(crate) modern: bool,
 }
 
 impl Client {
-    /// What the client of this request can do: what it says of itself, as far as the operator lets that count.
+    /// Returns the capabilities that the client of this request declares, as far as the operator lets them count.
     pub(crate) fn of(server: &Server, cx: &RequestContext<RoleServer>) -> Self {
         let capabilities = cx.client_capabilities().unwrap_or_default();
         let counts = match server.inner().options.client_answers {
@@ -71,22 +70,22 @@ impl Client {
         }
     }
 
-    /// Whether it is asked this question: it can be, and what it is about can be shown whole.
+    /// Returns whether the client is asked: its answers count, and the form can show the whole request.
     pub(crate) fn is_asked(self, question: &Question) -> bool {
         self.answers && form::fits(question)
     }
 }
 
-/// A capability without a mode means forms, as it did before there were modes.
+/// Returns whether the client supports forms. A capability without a mode means forms, as in versions without modes.
 fn has_forms(capability: &ElicitationCapability) -> bool {
     capability.form.is_some() || capability.url.is_none()
 }
 
-/// Calls a tool, or continues a call whose approval request this request answers. `unwanted` ends a call that has a
-/// task of its own.
+/// Calls a tool, or continues a call whose approval request this request answers. `unwanted` ends a call that runs in
+/// its own task.
 ///
 /// # Errors
-/// The request goes on with a call that does not wait for it.
+/// The `requestState` of the request belongs to no waiting call.
 pub(crate) async fn call(
     server: &Server,
     request: Request,

@@ -1,8 +1,8 @@
-//! Questions to a client that nobody can ask but by a result: the call waits while its request is answered with the
-//! question, and the client makes the same request again with its user's answer and the state it was given.
+//! Approval requests to a client that can only be asked by a result. The result holds the form and a state, and the
+//! call waits. The client retries the request with its user's answer and the state.
 //!
-//! The state names one waiting call, is sealed with a key of this process, holds for the principal, the tool and the
-//! arguments it was given for, and finds its call once: the call is taken from where it waits.
+//! The state names one waiting call and is sealed with a key of this process. It is valid once, for the same principal,
+//! tool and arguments.
 
 use super::follow::Spoken;
 use super::running::{At, Running};
@@ -13,23 +13,23 @@ use rmcp::model::{InputRequests, InputRequiredResult, RequestStateCodec, SealOpt
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The key of a question that has no better one.
+/// The default key of an approval request.
 const KEY: &str = "approval";
 
-/// The longest name that serves as a key, in bytes.
+/// Maximum length of a name that is used as a key, in bytes.
 const KEY_BYTES_MAX: usize = 64;
 
-/// What the seal is for: no other use of the key can be taken for it.
+/// The purpose of the seal. It separates this use of the key from any other.
 const PURPOSE: &str = "portcullis tools/call approval";
 
-/// The calls whose clients were sent away with a question.
+/// The calls whose clients are expected to retry with an answer.
 pub(crate) struct Waiting {
     calls: Shelf<Asked>,
-    /// None where the system gives no randomness: no client is then sent away.
+    /// `None` if the system's random number generator failed. No client is asked by a result then.
     codec: Option<RequestStateCodec>,
 }
 
-/// A call, and the question that its client took away.
+/// A waiting call, and the approval request that its client received.
 struct Asked {
     running: Running,
     question: Arc<Question>,
@@ -43,7 +43,7 @@ impl Default for Waiting {
     }
 }
 
-/// Sends the client away with a question, while the call waits. Gives the call back where it cannot.
+/// Returns a result that asks the client, while the call waits. Gives the call back if that is not possible.
 pub(super) fn ask(
     spoken: &Spoken<'_>,
     running: Running,
@@ -63,18 +63,18 @@ pub(super) fn ask(
     Ok(InputRequiredResult::new(Some(requests), Some(state)))
 }
 
-/// Goes on with the call that a state names, after giving the answer that came with it.
+/// Records the answer that came with a state, and continues the call that the state names.
 ///
 /// # Errors
-/// The state is none of ours, was given for another request, was used, or its call is gone.
+/// The state is not from this process, is for another request, was already used, or its call is over.
 pub(super) async fn resume(spoken: &Spoken<'_>) -> Result<Called, ErrorData> {
     let Some(Asked { running, question }) = taken(spoken) else {
-        let message = "this requestState belongs to no call that waits: it was altered, given for another request, used \
-                       before, or its time is over; make the call again without it";
+        let message = "no waiting call matches this requestState: it was altered, is for another request, was already \
+                       used, or has expired. Make the call again without requestState";
         return Err(ErrorData::invalid_params(message, None));
     };
     let Some(answer) = response(spoken, &question).filter(|_| spoken.client.answers) else {
-        // Nothing was answered here. Where nobody else has answered either, it is asked again.
+        // The client sent no answer. If no other channel has answered either, the client is asked again.
         return spoken.follow(running, None).await;
     };
     let is_open = matches!(running.stage().at, At::Asking(open) if open.id == question.id);
@@ -91,14 +91,14 @@ fn taken(spoken: &Spoken<'_>) -> Option<Asked> {
     waiting.calls.take(&spoken.named.caller.principal, std::str::from_utf8(&id).ok()?)
 }
 
-/// The answer that came with the state.
+/// Returns the answer that came with the state.
 fn response(spoken: &Spoken<'_>, question: &Question) -> Option<Answer> {
     answer::read(spoken.params.input_responses.as_ref()?.get(&key(question))?, question)
 }
 
-/// What a state holds for: this principal, tool and arguments.
+/// Returns the digest that binds a state to this principal, tool and arguments.
 fn bound(spoken: &Spoken<'_>) -> Vec<u8> {
-    // A map of JSON values cannot fail to be written, and its keys stand in one order.
+    // Serializing a map of JSON values cannot fail, and its keys always have the same order.
     let arguments = spoken.params.arguments.as_ref().map(|arguments| serde_json::to_vec(arguments).unwrap_or_default());
     let mut bound = Sha256::new();
     let (principal, tool) = (spoken.named.caller.principal.to_string(), spoken.named.tool.name().to_string());
@@ -109,8 +109,8 @@ fn bound(spoken: &Spoken<'_>) -> Vec<u8> {
     bound.finalize().to_vec()
 }
 
-/// The key of a question: what the tool asks for, where that is a plain name. It is for a client's log; what counts is
-/// the state.
+/// Returns the key of an approval request: the requested resource, if it is a plain name. The key is only for a
+/// client's log. The state identifies the request.
 fn key(question: &Question) -> String {
     let is_plain = |name: &str| {
         let letters = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');

@@ -1,5 +1,4 @@
-//! A call that outlives the request that asked for it. Whoever holds it keeps it alive; dropped, it ends at once and is
-//! recorded as cancelled.
+//! A call that can outlive its request. Dropping it ends the call at once, and the audit log records it as cancelled.
 
 use super::Client;
 use super::announce::Announcer;
@@ -13,57 +12,58 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// Where a call is.
+/// The state of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum At {
-    /// On its way.
+    /// The call is running.
     Work,
-    /// A person is asked.
+    /// The call waits for an approver.
     Asking(Arc<Question>),
-    /// It is over.
+    /// The call is over.
     Over(Arc<Reply>),
 }
 
-/// Where a call is, and since when.
+/// The state of a call, and when it was entered.
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
     pub(crate) at: At,
-    /// In the form of RFC 3339.
+    /// The time in RFC 3339 format.
     pub(crate) since: String,
 }
 
 impl Stage {
-    /// Where it is now.
+    /// Returns a stage that begins now.
     pub(super) fn now(at: At) -> Self {
         Self { at, since: current_timestamp() }
     }
 }
 
-/// What is heard of a call.
+/// The next event of a followed call.
 pub(super) enum Heard {
-    /// It is over.
+    /// The call is over.
     Over(Arc<Reply>),
-    /// It asks.
+    /// The call waits for an approver.
     Asks(Arc<Question>),
-    /// It has run for as long as was said.
+    /// The deadline has passed.
     Late,
-    /// Nobody wants its answer any more.
+    /// The request was cancelled, or the server stops.
     Unwanted,
-    /// Its task broke and says nothing any more.
+    /// The call's task ended without a reply.
     Lost,
 }
 
-/// A call in a task of its own.
+/// A call in its own task.
 pub(crate) struct Running {
     stage: watch::Receiver<Stage>,
     cancellation: Cancellation,
     task: AbortHandle,
-    /// The last question that is not asked here any more: it was answered here, or is left to others.
+    /// The id of the last approval request that is no longer announced here: it was answered here, or is left to the
+    /// other channels.
     settled: Mutex<Option<String>>,
 }
 
 impl Running {
-    /// Starts a call. Its questions come here first where they are `announced`.
+    /// Starts a call. If `announced`, its approval requests come here first.
     pub(super) fn start(server: &Server, request: Request, client: Client, announced: bool) -> Self {
         let (sender, stage) = watch::channel(Stage::now(At::Work));
         let cancellation = Cancellation::new();
@@ -80,7 +80,8 @@ impl Running {
         Self { stage, cancellation, task, settled: Mutex::default() }
     }
 
-    /// Where it is. A question that is settled here is not asked any more, even if the call has yet to hear of it.
+    /// Returns the current stage. A settled approval request counts as work, even if the call has not received the
+    /// answer yet.
     pub(crate) fn stage(&self) -> Stage {
         let mut stage = self.stage.borrow().clone();
         if matches!(&stage.at, At::Asking(question) if self.is_settled(question)) {
@@ -89,7 +90,7 @@ impl Running {
         stage
     }
 
-    /// Does not ask this question any more.
+    /// Stops announcing an approval request.
     pub(crate) fn settle(&self, question: &Question) {
         *self.settled.lock().unwrap_or_else(PoisonError::into_inner) = Some(question.id.clone());
     }
@@ -98,15 +99,15 @@ impl Running {
         self.settled.lock().unwrap_or_else(PoisonError::into_inner).as_deref() == Some(&question.id)
     }
 
-    /// Cancels the call, without grace. It ends as a call does, and what it did is recorded.
+    /// Cancels the call without a grace period. Its side effects remain and are recorded.
     pub(crate) fn cancel(&self) {
         self.cancellation.cancel_at_once();
     }
 
-    /// What comes next of the call.
+    /// Waits for the next event of the call.
     pub(super) async fn hear(&mut self, late: Option<Instant>, unwanted: Option<&CancellationToken>) -> Heard {
         loop {
-            // Marked as seen before it is looked at, so that no change falls between the two.
+            // Mark the value as seen before reading it, so that no change is lost in between.
             self.stage.mark_unchanged();
             match self.stage().at {
                 At::Over(reply) => return Heard::Over(reply),

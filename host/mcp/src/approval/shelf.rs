@@ -1,5 +1,5 @@
-//! A place for what waits for a client to come back: under an id that nobody guesses, for the principal that it belongs
-//! to and for no other, only so many of them, and only for so long.
+//! A store for calls that wait for their client to come back. Each entry has an unguessable id, belongs to one
+//! principal, and expires. The number of entries is limited.
 
 use portcullis::policy::Principal;
 use std::collections::HashMap;
@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 
-/// The most entries of one principal: more calls than one person's agents have waiting at one time.
+/// Maximum entries of one principal: more calls than one person's agents have waiting at one time.
 const PRINCIPAL_ENTRIES_MAX: usize = 64;
 
-/// The most entries in all. Each holds a call that waits, or its reply, of the size of an output at the most.
+/// Maximum entries in all. Each holds a waiting call, or a reply of at most the maximum output size.
 const ENTRIES_MAX: usize = 256;
 
-/// Things by id. Clones share them.
+/// A map of expiring entries by id.
 pub(crate) struct Shelf<T>(Arc<Mutex<HashMap<String, Entry<T>>>>);
 
 struct Entry<T> {
     principal: Principal,
     value: T,
-    /// Takes it away when its time is over.
+    /// Removes the entry when it expires.
     _timer: Timer,
 }
 
@@ -38,8 +38,8 @@ impl<T> Default for Shelf<T> {
 }
 
 impl<T: Send + 'static> Shelf<T> {
-    /// Keeps a thing for a principal and for a time, after which it is dropped. Answers its id, or gives the thing back
-    /// where there is no room, or no randomness for an id.
+    /// Stores a value for a principal until `lifetime` is over. Returns its id, or the value if there is no room or the
+    /// system's random number generator fails.
     pub(crate) fn put(&self, principal: &Principal, value: T, lifetime: Duration) -> Result<String, T> {
         let Some(id) = random_id() else { return Err(value) };
         let mut entries = self.lock();
@@ -52,14 +52,14 @@ impl<T: Send + 'static> Shelf<T> {
         Ok(id)
     }
 
-    /// Takes a thing of this principal away.
+    /// Removes and returns a value of this principal.
     pub(crate) fn take(&self, principal: &Principal, id: &str) -> Option<T> {
         let mut entries = self.lock();
         entries.get(id).filter(|entry| entry.principal == *principal)?;
         entries.remove(id).map(|entry| entry.value)
     }
 
-    /// Looks at a thing of this principal.
+    /// Reads a value of this principal.
     pub(crate) fn look<R>(&self, principal: &Principal, id: &str, look: impl FnOnce(&T) -> R) -> Option<R> {
         self.lock().get(id).filter(|entry| entry.principal == *principal).map(|entry| look(&entry.value))
     }
@@ -69,16 +69,16 @@ impl<T: Send + 'static> Shelf<T> {
     }
 }
 
-/// Drops an entry when its time is over.
+/// Drops an entry when it expires.
 async fn expire<T>(entries: Weak<Mutex<HashMap<String, Entry<T>>>>, id: String, lifetime: Duration) {
     tokio::time::sleep(lifetime).await;
     let Some(entries) = entries.upgrade() else { return };
     let expired = entries.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-    // Dropped after the lock is given back: what a dropped call does is not for this lock to wait for.
+    // Dropped after the lock is released, because dropping a call may take time.
     drop(expired);
 }
 
-/// 128 random bits in hexadecimal.
+/// Returns 128 random bits in hexadecimal.
 fn random_id() -> Option<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).ok()?;
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_kept_is_its_principals_alone_and_taken_once() {
+    async fn an_entry_belongs_to_its_principal_and_is_taken_once() {
         let (shelf, alice, bob) = (Shelf::default(), principal("alice"), principal("bob"));
         let id = shelf.put(&alice, 7, Duration::from_secs(60)).unwrap();
         assert_eq!((id.len(), shelf.look(&bob, &id, |value| *value), shelf.take(&bob, &id)), (32, None, None));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn there_is_room_for_so_many_of_a_principal_and_in_all() {
+    async fn entries_are_limited_per_principal_and_in_all() {
         let shelf = Shelf::default();
         let mut kept = 0;
         for name in 0.. {
@@ -122,12 +122,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_kept_goes_when_its_time_is_over() {
+    async fn an_entry_is_dropped_when_it_expires() {
         let (shelf, alice) = (Shelf::default(), principal("alice"));
         let value = Arc::new(());
         let stays = shelf.put(&alice, Arc::default(), Duration::from_secs(3600)).unwrap();
         let id = shelf.put(&alice, Arc::clone(&value), Duration::from_millis(1)).unwrap();
-        // It is dropped, and not only hidden.
+        // The value is dropped, not only hidden.
         while Arc::strong_count(&value) > 1 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }

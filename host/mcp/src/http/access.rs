@@ -1,4 +1,4 @@
-//! The current access rules of a server. The operator's files may change while it runs.
+//! The current access rules of a server. They can be replaced while it runs, when the operator's files change.
 
 use super::options::Access;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ impl LiveAccess {
         Arc::clone(&self.0.borrow())
     }
 
-    /// Replaces the access for later requests, and ends the streams of tokens that the new access does not have.
+    /// Replaces the access for later requests, and ends the streams of tokens that are no longer valid.
     pub(crate) fn replace(&self, mut access: Access) {
         self.0.send_modify(|current| {
             access.take_over(current);

@@ -1,5 +1,5 @@
-//! A body that carries something to its end: what an open request holds is given back when its answer is through, or
-//! the client gone. A stream can also be ended early.
+//! A response body that owns a value until its end. The value is dropped when the response is sent or the client
+//! disconnects. A stream can also be ended early.
 
 use axum::body::{Body, Bytes};
 use axum::response::Response;
@@ -7,7 +7,7 @@ use http_body::{Frame, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// What ends a body early.
+/// A future that ends a body early.
 type Over = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 struct Carrying<T> {
@@ -16,12 +16,12 @@ struct Carrying<T> {
     _held: T,
 }
 
-/// Has the body of an answer keep something until it ends.
+/// Keeps a value alive until the body of a response ends.
 pub(crate) fn carry(response: Response, held: impl Send + Unpin + 'static) -> Response {
     response.map(|body| Body::new(Carrying { body, over: None, _held: held }))
 }
 
-/// Ends the body of an answer when something is over, although more may come.
+/// Ends the body of a response early, as soon as `over` completes.
 pub(crate) fn end_when(response: Response, over: impl Future<Output = ()> + Send + 'static) -> Response {
     response.map(|body| Body::new(Carrying { body, over: Some(Box::pin(over)), _held: () }))
 }

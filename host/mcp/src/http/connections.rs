@@ -1,4 +1,4 @@
-//! The connections: how many there are, how fast they have to speak, and how they end.
+//! The HTTP connections: their number, their timeouts, and how they end.
 
 use super::linger::{Lingering, Unread};
 use super::options::{HttpLimits, STOP_TIME};
@@ -19,15 +19,15 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long to wait after the system could give no connection, as without descriptors.
+/// Pause after the system fails to accept a connection, for example because no descriptors are left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// Maximum bytes of the line and the headers of a request together: a token and the other headers of a client. Every
-/// connection can make the server hold as much, with or without a token.
+/// Maximum bytes of a request line and its headers together. Every connection can make the server buffer this much,
+/// with or without a token.
 const HEADERS_BYTES_MAX: usize = 16 * 1024;
-/// The most headers of a request.
+/// Maximum headers of a request.
 const HEADERS_MAX: usize = 64;
 
-/// Serves connections until the server stops; then those that are there may finish what they are at.
+/// Serves connections until the server stops. Open connections may then finish their current request.
 pub(super) async fn serve(listener: TcpListener, router: Router, limits: HttpLimits, stopping: CancellationToken) {
     let room = Room::new(limits.connections);
     let (mut connections, mut accepting) = (JoinSet::new(), Box::pin(accept(&listener, &room)));
@@ -35,7 +35,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: HttpLim
         tokio::select! {
             biased;
             () = stopping.cancelled() => break,
-            // At once, and not with the next connection: a task that is not joined pins the memory around it.
+            // Joined at once, not with the next connection, because a finished task holds memory until it is joined.
             Some(_) = connections.join_next() => {}
             accepted = &mut accepting => {
                 let Some((stream, place)) = accepted else { break };
@@ -47,24 +47,24 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: HttpLim
     drop(accepting);
     drop(listener);
     let finished = async { while connections.join_next().await.is_some() {} };
-    // Who has not finished by then is cut off with the set.
+    // Connections that have not finished by then are aborted when the set is dropped.
     drop(timeout(STOP_TIME, finished).await);
 }
 
-/// Returns the next connection, once there is a place for it.
+/// Returns the next connection, as soon as there is room for it.
 async fn accept(listener: &TcpListener, room: &Arc<Room>) -> Option<(TcpStream, Place)> {
     loop {
         match listener.accept().await {
             Ok((stream, _)) if prepare(&stream).is_ok() => return Some((stream, room.enter().await?)),
-            // It is gone already.
+            // The client has already disconnected.
             Ok(_) => {}
             Err(_) => sleep(ACCEPT_PAUSE).await,
         }
     }
 }
 
-/// Has each message go out at once. Otherwise the system keeps the end of an answer back until the client has
-/// confirmed its beginning, which costs 40 ms a call.
+/// Disables Nagle's algorithm. Otherwise the system holds back the end of a response until the client has acknowledged
+/// its beginning, which costs 40 ms per call.
 fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
 }
@@ -84,9 +84,9 @@ async fn one(stream: TcpStream, router: Router, limits: HttpLimits, stopping: Ca
     builder.max_headers(HEADERS_MAX).max_buf_size(HEADERS_BYTES_MAX);
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
-        // A request that is there is served, however late it was looked at.
+        // Biased, so that a request that has arrived is served even if the timeout has also expired.
         biased;
-        // A client that breaks off or speaks something else is no concern of anybody else's.
+        // A client that disconnects or does not speak HTTP affects no other connection, so its error is ignored.
         ended = &mut connection => return drop(ended),
         () = place.evicted() => return,
         () = sleep(limits.first_headers_time) => return,

@@ -1,67 +1,62 @@
-//! Why the HTTP transport does not start.
+//! The errors that keep the HTTP transport from starting.
 
 use portcullis_tokens::KeySetError;
 use std::io;
 use std::net::SocketAddr;
 
-/// Why the HTTP transport does not start.
+/// An error that keeps the HTTP transport from starting.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// Other machines could reach the address, and nobody said that they may.
-    #[error("{0} can be reached from other machines: that has to be allowed expressly")]
+    /// Other machines could reach the address, and the operator did not allow that.
+    #[error("other machines can reach {0}; use 127.0.0.1 to serve this machine only, or `--allow-remote`")]
     Remote(SocketAddr),
-    /// The address is not to be had, as where another process has it. No other is taken in its place.
-    #[error("{address} cannot be listened at: {source}")]
+    /// The server cannot listen on the address, for example because another process uses it. It does not try another
+    /// one.
+    #[error("cannot listen on {address}: {source}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// A text that the operator gave and that cannot be used. It never quotes a secret.
+/// An invalid setting of the operator. The message never quotes a secret.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SettingError {
-    /// A name of the server is none.
-    #[error("a name of the server is a host name or an address, with or without `:` and a port")]
+    /// A name of the server is invalid.
+    #[error("a name of the server is a host name or an IP address, optionally with `:PORT`")]
     Host,
-    /// An origin is none.
-    #[error(
-        "an origin is `http://` or `https://` and a host, with or without `:` and a port or `*`, and nothing after"
-    )]
+    /// An origin is invalid.
+    #[error("an origin is `http://HOST` or `https://HOST`, optionally with `:PORT` or `:*`, and without a path")]
     Origin,
-    /// A line of a token file.
-    #[error(
-        "line {line} is neither a token nor a name, `:` and a token; a token has 32 to 512 letters, digits and `-._~+/=`"
-    )]
+    /// A line of a token file is invalid.
+    #[error("line {line} is not `TOKEN` or `NAME:TOKEN`; a token has 32 to 512 letters, digits or `-._~+/=`")]
     Token {
-        /// Which one, from 1.
+        /// The number of the line, from 1.
         line: usize,
     },
-    /// Two lines of a token file have one name or one token, and it would not be clear who calls.
-    #[error("line {line} has the name or the token of a line before it")]
+    /// Two lines of a token file have the same name or the same token, so the caller would be ambiguous.
+    #[error("line {line} repeats the name or the token of an earlier line")]
     TokenTwice {
-        /// Which one, from 1.
+        /// The number of the line, from 1.
         line: usize,
     },
-    /// A token file without a token.
-    #[error("there is no token in it")]
+    /// A token file has no token.
+    #[error("the file contains no token")]
     NoToken,
-    /// A token file has too many lines.
-    #[error("there are more than {0} tokens in it")]
+    /// A token file has too many tokens.
+    #[error("the file contains more than {0} tokens")]
     TooManyTokens(usize),
-    /// The issuer of tokens.
-    #[error("an issuer is an `https://` address without query and fragment; `http://` only for this machine")]
+    /// The issuer of tokens is invalid.
+    #[error("an issuer is an `https://` URL without query or fragment; `http://` only for this machine")]
     Issuer,
-    /// The audience of tokens.
-    #[error(
-        "an audience is the `https://` address of this server without query and fragment; `http://` only for this machine"
-    )]
+    /// The audience of tokens is invalid.
+    #[error("an audience is this server's `https://` URL without query or fragment; `http://` only for this machine")]
     Audience,
-    /// The keys of an issuer.
+    /// The key set of an issuer is invalid.
     #[error(transparent)]
     KeySet(#[from] KeySetError),
 }

@@ -1,8 +1,8 @@
 //! The end of a connection whose client may still be sending.
 //!
-//! A server may answer before it has read the whole request, as with 401 or 413. If it then closes the socket, the
-//! system resets the connection at the next byte of the client, and the client can lose the answer. So the server ends
-//! its own direction first, and reads on for a short time.
+//! A server may answer before it has read the whole request, for example with 401 or 413. If it then closes the socket,
+//! the system resets the connection at the next byte of the client, and the client can lose the answer. So the server
+//! first shuts down its own direction, and then keeps reading for a short time.
 
 use http_body::{Body, Frame, SizeHint};
 use std::io;
@@ -15,12 +15,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// Maximum bytes to read on: several times the largest request. A client that sends more does not read.
+/// Maximum bytes to discard: several times the largest request. A client that sends more does not read the answer.
 const LINGER_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bytes discarded in one read.
 const DISCARD_BYTES: usize = 8 * 1024;
 
-/// Whether bytes have arrived that are not part of a request that was read to its end. Clones share it.
+/// Whether bytes have arrived that do not belong to a fully read request. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unread(Arc<AtomicBool>);
 
@@ -33,7 +33,7 @@ impl Unread {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Follows the body of a request, so that a request that was read to its end is not waited for.
+    /// Tracks the body of a request, so that the connection does not linger after a fully read request.
     pub(super) fn follow<B: Body>(&self, body: B) -> FollowedBody<B> {
         if body.is_end_stream() {
             self.set(false);
@@ -42,7 +42,7 @@ impl Unread {
     }
 }
 
-/// The body of a request, which notes when it was read to its end.
+/// A request body that records when it has been read to its end.
 pub(super) struct FollowedBody<B> {
     body: B,
     unread: Unread,
@@ -72,7 +72,7 @@ impl<B: Body + Unpin> Body for FollowedBody<B> {
     }
 }
 
-/// A connection that reads on after its end, if a request was answered before it was read.
+/// A connection that keeps reading after its end, if a request was answered before it was fully read.
 pub(super) struct Lingering {
     stream: TcpStream,
     unread: Unread,
@@ -80,14 +80,14 @@ pub(super) struct Lingering {
     farewell: Option<Farewell>,
 }
 
-/// The remaining time and bytes to read on.
+/// The remaining time and bytes to keep reading.
 struct Farewell {
     over: Pin<Box<Sleep>>,
     bytes_left: usize,
 }
 
 impl Lingering {
-    /// Makes a connection that reads on for at most this time.
+    /// Creates a connection that keeps reading for at most this time.
     pub(super) fn new(stream: TcpStream, unread: Unread, time: Duration) -> Self {
         Self { stream, unread, time, farewell: None }
     }
@@ -98,7 +98,7 @@ impl Farewell {
         Self { over: Box::pin(sleep(time)), bytes_left: LINGER_BYTES_MAX }
     }
 
-    /// Discards what comes, until the client closes or it has had enough time.
+    /// Discards input until the client closes, or the time or byte limit is reached.
     fn poll_discard(&mut self, stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<()> {
         let mut bytes = [0; DISCARD_BYTES];
         while self.over.as_mut().poll(context).is_pending() {

@@ -1,8 +1,8 @@
-//! The HTTP transport: Streamable HTTP at one address, for clients of every era at once.
+//! The HTTP transport: Streamable HTTP at one address, for clients of every era.
 //!
-//! Whoever can open a connection is a stranger: another user of the machine, a page in a browser, a plugin that found
-//! the port. What they meet stands in `guard`, one file for each thing that is checked, before rmcp sees anything. This
-//! module must not know tools, nor what a call is.
+//! Every connection is untrusted. It may come from another user of the machine, a page in a browser, or a plugin that
+//! found the port. The `guard` module checks each request before rmcp sees it. This module must not know tools or
+//! calls.
 
 mod access;
 mod carried;
@@ -56,19 +56,19 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::sync::CancellationToken;
 use usage::Usage;
 
-/// Connections that the system holds until they are accepted: more than there may be in all. With the usual 128, some
-/// of 200 clients that come at one moment wait a second, until the system tries again.
+/// Length of the system's queue of connections to accept: more than the maximum number of connections. With the usual
+/// 128, some of 200 simultaneous clients wait a second for a retransmission.
 const WAITING_CONNECTIONS_MAX: u32 = 1024;
 
-/// The path of the server.
+/// The path of the MCP endpoint.
 pub const ENDPOINT: &str = "/mcp";
 
-/// Serves clients over HTTP, from when this returns until it is stopped.
+/// Starts to serve clients over HTTP, until the returned server is stopped.
 ///
-/// The address is bound as it is said, or not at all, and kept out of the reach of every plugin of the host.
+/// It binds exactly the given address, and makes it unreachable for every plugin of the host.
 ///
 /// # Errors
-/// Other machines could reach the address and nobody said that they may, or it is not to be had.
+/// Other machines could reach the address and the options do not allow that, or the address cannot be bound.
 pub async fn serve(server: Server, options: HttpOptions) -> Result<Running, HttpError> {
     let listener = listen(&options).await?;
     let address = listener.local_addr().map_err(|source| HttpError::Listen { address: options.address, source })?;
@@ -88,7 +88,7 @@ async fn listen(options: &HttpOptions) -> Result<TcpListener, HttpError> {
     }
 }
 
-/// The address at once again after a server has ended there, but never together with one that listens.
+/// Binds the address. It can be reused immediately after another server has ended, but not while one listens.
 fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     #[cfg(unix)]
@@ -97,7 +97,7 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(WAITING_CONNECTIONS_MAX)
 }
 
-/// What is there, behind the guards. A layer that is added later stands further out.
+/// Returns the routes with their guards. A layer that is added later runs earlier.
 fn router(server: Server, options: HttpOptions, address: SocketAddr, over: &CancellationToken) -> (Router, LiveAccess) {
     let (hosts, origins) = (Hosts::new(address, &options.hosts), Origins::new(&options.origins));
     let metadata = match &options.access {
@@ -121,7 +121,7 @@ fn endpoint(server: Server, access: LiveAccess, limits: HttpLimits, over: &Cance
     let bytes = arguments_bytes(&inner.host) + ENVELOPE_BYTES;
     let (usage, rules) = (Usage::new(limits), BodyRules::new(bytes, limits.body_time));
     let mut manager = LocalSessionManager::default();
-    // A quiet call is no idle session: whether one is idle is for `sessions` to say, which knows what is open.
+    // Disabled, because a session with a long quiet call is not idle. `sessions` knows the open requests and decides.
     manager.session_config.keep_alive = None;
     let manager = Arc::new(manager);
     let sessions = Sessions::new(Arc::clone(&manager), limits);
@@ -130,7 +130,7 @@ fn endpoint(server: Server, access: LiveAccess, limits: HttpLimits, over: &Cance
         .with_legacy_session_mode(true)
         .with_max_request_body_bytes(bytes)
         .with_cancellation_token(over.child_token())
-        // The guards have looked at both, more closely.
+        // The guards check both more strictly.
         .disable_allowed_hosts()
         .disable_allowed_origins();
     let service = StreamableHttpService::new(move || Ok(server.clone()), manager, config);
@@ -145,7 +145,7 @@ fn endpoint(server: Server, access: LiveAccess, limits: HttpLimits, over: &Cance
         .route_layer(from_fn(guard::no_query))
 }
 
-/// What clients can read without a token.
+/// Returns the routes that clients can read without a token.
 fn described(metadata: Vec<u8>) -> Router {
     let answer = get(move || async move {
         let mut response = Response::new(Body::from(metadata));
@@ -155,7 +155,7 @@ fn described(metadata: Vec<u8>) -> Router {
     Router::new().route(METADATA_PATH, answer.clone()).route(&format!("{METADATA_PATH}/{{*path}}"), answer)
 }
 
-/// The largest arguments that any tool of a host takes, in bytes.
+/// Returns the largest arguments that any tool of a host accepts, in bytes.
 fn arguments_bytes(host: &Host) -> usize {
     let policy = host.policy();
     let of_plugins = policy.plugins().map(|plugin| policy.limits(plugin).arguments_bytes);

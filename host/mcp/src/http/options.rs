@@ -1,4 +1,4 @@
-//! What the operator says of the HTTP transport.
+//! The operator's options for the HTTP transport.
 
 use super::guard::{AllowedHost, AllowedOrigin};
 use super::oauth::OAuth;
@@ -6,66 +6,68 @@ use super::tokens::Tokens;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The most connections at one time. Below the 1024 descriptors that a process may usually have, with room for what
-/// calls open themselves. More wait to be accepted.
+/// Maximum connections at one time. It is below the usual limit of 1024 descriptors per process, with room for the
+/// descriptors of calls. Further connections wait to be accepted.
 pub const CONNECTIONS_MAX: usize = 512;
-/// The most requests that one principal has open at one time, streams included. Less than [`CONNECTIONS_MAX`], so that
-/// nobody alone has every connection.
+/// Maximum open requests of one principal, including streams. It is less than [`CONNECTIONS_MAX`], so that no principal
+/// can use every connection.
 pub const REQUESTS_PER_PRINCIPAL_MAX: usize = 384;
-/// The most streams for notifications among them. One client needs one.
+/// Maximum streams for notifications among them. One client needs one.
 pub const STREAMS_PER_PRINCIPAL_MAX: usize = 64;
-/// The most sessions of the handshake era. Each holds two tasks and the last messages of its streams.
+/// Maximum sessions of the handshake era. Each holds two tasks and the last messages of its streams.
 pub const SESSIONS_MAX: usize = 256;
-/// The most sessions of one principal. A program that begins one for each call and ends none gets its oldest ended.
+/// Maximum sessions of one principal. For a program that begins one for each call and ends none, the server ends the
+/// one that was idle the longest.
 pub const SESSIONS_PER_PRINCIPAL_MAX: usize = 128;
-/// The most principals whose use is counted at one time. Those at rest are forgotten.
+/// Maximum principals whose usage is counted at one time. Idle ones are forgotten.
 pub const PRINCIPALS_MAX: usize = 4096;
-/// How many tool calls a principal may make each second, on average. A model makes a few; a program that makes more
-/// has no person behind it who could follow.
+/// Maximum average tool calls of a principal per second. A model makes a few. No person could follow a program that
+/// makes more.
 pub const CALLS_PER_SECOND: u32 = 200;
-/// How many it may make at once after a rest.
+/// Maximum tool calls of a principal in a burst.
 pub const CALLS_BURST: u32 = 2_000;
-/// How long the line and the headers of a request may take, from when the connection is ready for it. It is also how
-/// long a connection may be idle.
+/// Timeout for the request line and the headers of a request, counted from when the connection is ready for it. It is
+/// also the idle timeout of a connection.
 pub const HEADERS_TIME: Duration = Duration::from_secs(60);
-/// How long the first request of a connection may take to come. Who connects has something to say.
+/// Timeout for the headers of the first request of a connection. It is shorter, because a client connects to send a
+/// request.
 pub const FIRST_HEADERS_TIME: Duration = Duration::from_secs(10);
-/// How long the body of a request may take.
+/// Timeout for the body of a request.
 pub const BODY_TIME: Duration = Duration::from_secs(30);
-/// How long to read on, and discard, after a request was answered before its body was read. A client reads the answer
-/// and closes within a few round trips. Closing at once resets the connection, and the client can lose the answer.
+/// Maximum time to keep reading and discarding after a request was answered before its body was read. A client reads
+/// the answer and closes within a few round trips. Closing at once resets the connection, and the client can lose the
+/// answer.
 pub const LINGER_TIME: Duration = Duration::from_secs(2);
-/// How much larger than its arguments a request may be, in bytes: the message around them, and the state that a client
+/// Bytes by which a request may be larger than its arguments: the message around them, and the state that a client
 /// sends back with an answer.
 pub const ENVELOPE_BYTES: usize = 64 * 1024;
-/// How long a session of the handshake era may lie idle, with no request open. A person comes back the next day.
+/// Idle timeout of a session of the handshake era that has no open request. A person may come back the next day.
 pub const SESSION_IDLE_TIME: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long calls and their answers may take to end when the server stops. Calls are cancelled before, so it is rarely
-/// used up.
+/// Maximum time for calls and their responses to end when the server stops. Calls are cancelled first, so it is rarely
+/// reached.
 pub const STOP_TIME: Duration = Duration::from_secs(5);
 
-/// How the server is reached, by whom, and how much of it one of them gets.
+/// The options of the HTTP transport: its address, who may call, and the limits.
 ///
-/// [`HttpOptions::new`] serves this machine alone, and to nobody without the access that it is given. Everything
-/// beyond is said in a field of its own.
+/// [`HttpOptions::new`] serves this machine only, with the given access. The fields allow more.
 #[derive(Debug)]
 pub struct HttpOptions {
-    /// Where to listen. Port 0 is any free one.
+    /// The address to listen on. Port 0 means any free port.
     pub address: SocketAddr,
-    /// Whether other machines may reach it.
+    /// Whether other machines may reach the server.
     pub reach: Reach,
-    /// Names of this server beside the loopback ones.
+    /// Names of this server in addition to the loopback names.
     pub hosts: Vec<AllowedHost>,
-    /// Origins of pages that may call it, beside those of this machine.
+    /// Origins whose pages may call the server, in addition to those of this machine.
     pub origins: Vec<AllowedOrigin>,
     /// Who may call.
     pub access: Access,
-    /// How much of it.
+    /// The limits.
     pub limits: HttpLimits,
 }
 
 impl HttpOptions {
-    /// Serves `access` at an address of this machine.
+    /// Returns options that serve clients with `access` at a loopback address.
     pub fn new(address: SocketAddr, access: Access) -> Self {
         let (hosts, origins) = (Vec::new(), Vec::new());
         Self { address, reach: Reach::Loopback, hosts, origins, access, limits: HttpLimits::default() }
@@ -75,20 +77,20 @@ impl HttpOptions {
 /// Which machines can reach the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// This one.
+    /// Only this machine.
     Loopback,
-    /// Whichever the network lets through. Nothing is encrypted: something that speaks TLS belongs in front.
+    /// Any machine that the network lets through. The server does not encrypt, so put a TLS proxy in front of it.
     Remote,
 }
 
 /// Who may call.
 #[derive(Debug)]
 pub enum Access {
-    /// Whoever has one of these tokens.
+    /// Clients with one of these tokens.
     Tokens(Tokens),
-    /// Whoever has a token of an authorization server.
+    /// Clients with a token of an authorization server.
     OAuth(Box<OAuth>),
-    /// Everyone who can connect, each other user of this machine included.
+    /// Everyone who can connect, including other users of this machine.
     Everyone,
 }
 
@@ -105,32 +107,32 @@ impl Access {
     }
 }
 
-/// How much the server takes. The defaults are the constants of this module.
+/// The limits of the HTTP transport. The defaults are the constants of this module.
 #[derive(Clone, Copy, Debug)]
 pub struct HttpLimits {
-    /// Connections at one time.
+    /// Maximum connections at one time.
     pub connections: usize,
-    /// Open requests of one principal.
+    /// Maximum open requests of one principal.
     pub requests: usize,
-    /// Streams for notifications of one principal.
+    /// Maximum streams for notifications of one principal.
     pub streams: usize,
-    /// Sessions of the handshake era.
+    /// Maximum sessions of the handshake era.
     pub sessions: usize,
-    /// Sessions of one principal.
+    /// Maximum sessions of one principal.
     pub sessions_per_principal: usize,
-    /// Tool calls of one principal in each second.
+    /// Maximum average tool calls of one principal per second.
     pub calls_per_second: u32,
-    /// Tool calls of one principal at once.
+    /// Maximum tool calls of one principal in a burst.
     pub calls_burst: u32,
-    /// For the headers of a request.
+    /// Timeout for the headers of a request.
     pub headers_time: Duration,
-    /// For the first headers of a connection.
+    /// Timeout for the first headers of a connection.
     pub first_headers_time: Duration,
-    /// For the body of a request.
+    /// Timeout for the body of a request.
     pub body_time: Duration,
-    /// For the rest of a body, after a request was answered before it was read.
+    /// Maximum time to discard the rest of a body, after a request was answered before it was read.
     pub linger_time: Duration,
-    /// For a session with no request open.
+    /// Idle timeout of a session with no open request.
     pub session_idle_time: Duration,
 }
 

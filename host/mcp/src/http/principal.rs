@@ -6,7 +6,7 @@
 use portcullis::policy::{PRINCIPAL_NAME_BYTES, Principal};
 use sha2::{Digest, Sha256};
 
-/// The prefix of principals from the operator's token file. An operator does not use it for another principal by
+/// The prefix of principals from the operator's token file. An operator is unlikely to use it for another principal by
 /// accident.
 const TOKEN_PREFIX: &str = "mcp.";
 /// The prefix of principals from an authorization server. An abbreviation of the issuer follows.
@@ -30,8 +30,8 @@ pub(crate) fn issuer_prefix(issuer: &str) -> String {
 
 /// Returns the principal of a subject of an authorization server. Two subjects never share a principal.
 ///
-/// Bytes outside the grammar, and `_`, become `_` and two hexadecimal digits. If the text is then too long, it is `__`
-/// and a digest of the subject. No other subject is written so.
+/// Bytes outside the grammar, and `_`, become `_` and two hexadecimal digits. If the result is too long, it is replaced
+/// by `__` and a digest of the subject. No encoded subject begins with `__`.
 pub(crate) fn of_subject(issuer_prefix: &str, subject: &str) -> Option<Principal> {
     let mut name = String::from(issuer_prefix);
     for byte in subject.bytes() {
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subject_becomes_one_name_and_no_two_become_the_same() {
+    fn every_subject_has_its_own_name() {
         let prefix = issuer_prefix(ISSUER);
         let fits = PRINCIPAL_NAME_BYTES - prefix.len();
         let (long, longer) = ("x".repeat(fits + 1), "x".repeat(fits + 2));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn two_sources_never_name_one_principal() {
+    fn two_sources_never_share_a_principal() {
         let issuers =
             [ISSUER, "https://login.example.org/", "https://login.example.org/tenant", "https://other.example"];
         let names = ["alice", "mcp.alice", "local", &"x".repeat(200)];
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_one_name_of_a_principal() {
+    fn a_name_of_the_token_file_is_a_single_component_of_a_principal() {
         assert_eq!(of_name("ci").unwrap().as_str(), "mcp.ci");
         for name in ["", "a/b", "a b", &"x".repeat(61)] {
             assert_eq!(of_name(name), None, "{name:?}");

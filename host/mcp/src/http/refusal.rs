@@ -1,13 +1,13 @@
-//! What a client is told that does not get through.
+//! The response to a request that a guard refuses.
 //!
-//! It says what is wrong in words of ours alone: nothing that came in goes back out.
+//! The text is fixed. It never quotes the request.
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 
-/// A request that is answered by a guard. The connection ends with it: whoever is refused holds none.
+/// The response of a guard that refuses a request. It also closes the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     status: StatusCode,
@@ -21,13 +21,13 @@ impl Refusal {
         Self { status, message, challenge: None, retry_after: None }
     }
 
-    /// Says how to authorize a request.
+    /// Adds a challenge, which says how to authorize a request.
     pub(crate) fn challenging(mut self, challenge: HeaderValue) -> Self {
         self.challenge = Some(challenge);
         self
     }
 
-    /// Says after how many seconds it is worth another try.
+    /// Adds the number of seconds after which the client may retry.
     pub(crate) fn after(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
         self

@@ -14,14 +14,14 @@ pub(crate) struct Room {
     strangers: Mutex<Strangers>,
 }
 
-/// The connections on which no request was authorized so far, the oldest first.
+/// The connections without an authorized request so far, the oldest first.
 #[derive(Default)]
 struct Strangers {
     next: u64,
     connections: BTreeMap<u64, CancellationToken>,
 }
 
-/// A place for one connection. It is free again when this is dropped.
+/// The place of one connection. Dropping it frees the place.
 pub(crate) struct Place {
     room: Arc<Room>,
     number: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Place {
     _permit: OwnedSemaphorePermit,
 }
 
-/// The connection that a request came by.
+/// The connection on which a request arrived.
 #[derive(Clone)]
 pub(crate) struct Arrival {
     room: Arc<Room>,
@@ -64,7 +64,7 @@ impl Room {
     fn evict_oldest(&self) {
         let mut strangers = self.strangers();
         if let Some((_, evicted)) = strangers.connections.pop_first() {
-            // Under the lock, so that a request which finds its connection gone from the table also finds it cancelled.
+            // Cancelled under the lock: a request whose connection is gone from the table must also see it as evicted.
             evicted.cancel();
         }
     }
@@ -75,12 +75,12 @@ impl Room {
 }
 
 impl Place {
-    /// Returns what a request of this connection carries, to say that it was authorized.
+    /// Returns the handle by which a request of this connection reports that it was authorized.
     pub(crate) fn arrival(&self) -> Arrival {
         Arrival { room: Arc::clone(&self.room), number: self.number, evicted: self.evicted.clone() }
     }
 
-    /// Waits until the connection has to make room for another.
+    /// Waits until the connection is evicted to make room for another.
     pub(crate) async fn evicted(&self) {
         self.evicted.cancelled().await;
     }

@@ -1,4 +1,4 @@
-//! A server that serves, and how it stops.
+//! A running HTTP server, and how it stops.
 
 use super::access::LiveAccess;
 use super::options::{Access, STOP_TIME};
@@ -9,40 +9,41 @@ use std::net::SocketAddr;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// A server that serves. Dropping it stops it as well, without waiting for anything.
+/// A running HTTP server. Dropping it also stops it, without waiting for anything.
 pub struct Running {
     pub(super) address: SocketAddr,
     pub(super) host: Host,
     pub(super) access: LiveAccess,
     pub(super) stopping: Stopping,
-    /// Ends what is still open when the connections have had their time.
+    /// Ends background tasks and streams, after the connections have ended.
     pub(super) over: CancellationToken,
     pub(super) connections: JoinHandle<()>,
 }
 
 impl Running {
-    /// Where it listens.
+    /// Returns the address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The address that clients are given.
+    /// Returns the URL for clients.
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, super::ENDPOINT)
     }
 
     /// Replaces the access for later requests, for example when the operator's file of tokens or keys changed. The
-    /// authorization server that clients are pointed to stays the original one.
+    /// metadata still names the original authorization server.
     pub fn replace_access(&self, access: Access) {
         self.access.replace(access);
     }
 
-    /// Stops: takes no more requests, and gives calls in flight half a second to finish. Cancels the others, whose
-    /// clients get the error -32000. Waits until each is answered and recorded, as long as that may take.
+    /// Stops the server. It accepts no more requests, and gives calls in flight half a second to finish. It cancels the
+    /// others, and their clients get the error -32000. It waits for their responses and audit entries, at most
+    /// [`STOP_TIME`] for each.
     pub async fn stop(mut self) {
         self.stopping.begin();
         self.stopping.end_calls(|| self.host.calls_under_way() == 0).await;
-        // Where the task broke, there are no connections either.
+        // If the task panicked, its connections are gone too.
         drop((&mut self.connections).await);
         self.over.cancel();
         settled(&self.host).await;
@@ -62,8 +63,8 @@ impl Drop for Running {
     }
 }
 
-/// Waits until every call of a host has ended and is recorded, as long as the end of a server may take. Whether they
-/// have.
+/// Waits until every call of a host has ended and has its audit entry, at most [`STOP_TIME`]. Returns whether that
+/// happened.
 pub async fn settled(host: &Host) -> bool {
     settled_within(host, STOP_TIME).await
 }

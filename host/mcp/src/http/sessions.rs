@@ -1,7 +1,7 @@
-//! The sessions of the handshake era: whose each is, and how many there may be.
+//! The sessions of the handshake era: their owners and their limits.
 //!
-//! The id of a session is known to the client that began it, but it is no token: it counts only together with the
-//! principal who began it. Sessions are not ended for being quiet while a request is open, however long it takes.
+//! A session id is not a credential. It is valid only for the principal that began the session. A session with an open
+//! request is never idle, however long the request takes.
 
 use super::options::HttpLimits;
 use portcullis::policy::Principal;
@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// How often sessions that lie idle are looked for, at most.
+/// Maximum interval between searches for idle sessions.
 const SWEEP_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// The sessions that there are.
+/// All current sessions.
 pub(crate) struct Sessions {
     manager: Arc<LocalSessionManager>,
     limits: HttpLimits,
@@ -25,42 +25,43 @@ pub(crate) struct Sessions {
 #[derive(Default)]
 struct Table {
     sessions: HashMap<SessionId, Session>,
-    /// Whose sessions are about to begin.
+    /// The owners of sessions that are about to begin.
     beginning: Vec<Principal>,
 }
 
 struct Session {
     owner: Principal,
-    /// Open requests, and open streams for notifications.
+    /// Open requests.
     requests: usize,
+    /// Open streams for notifications.
     streams: usize,
     used: Instant,
 }
 
-/// What a session is open for.
+/// How a request uses a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     Request,
     Stream,
 }
 
-/// There are as many sessions as there may be, and each of them is in use.
+/// The limit that prevents a new session, because every existing session is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Full {
-    /// Of this principal.
+    /// The limit of this principal.
     Own,
-    /// Of all.
+    /// The limit of all principals together.
     All,
 }
 
-/// The use of a session, until this is dropped.
+/// A guard that marks a session as in use until it is dropped.
 pub(crate) struct Using {
     sessions: Arc<Sessions>,
     id: SessionId,
     what: Use,
 }
 
-/// The place of a session that is about to begin, given back when this is dropped.
+/// The reserved place of a session that is about to begin. Dropping it releases the reservation.
 pub(crate) struct Place {
     sessions: Arc<Sessions>,
     owner: Principal,
@@ -71,7 +72,7 @@ impl Sessions {
         Arc::new(Self { manager, limits, table: Mutex::default() })
     }
 
-    /// Uses a session, where it is one of this principal's.
+    /// Marks a session as in use, if it belongs to this principal.
     pub(crate) fn open(self: &Arc<Self>, id: &str, principal: &Principal, what: Use) -> Option<Using> {
         let mut table = self.table();
         let (id, session) = table.sessions.get_key_value(id).map(|(id, _)| id.clone()).and_then(|id| {
@@ -87,8 +88,8 @@ impl Sessions {
         Some(Using { sessions: Arc::clone(self), id, what })
     }
 
-    /// Makes room for a session of a principal. Where there is none, the session goes that was idle the longest: one of
-    /// the principal's own, or of whoever has the most.
+    /// Reserves a place for a session of a principal. If there is none, ends the session that was idle the longest: one
+    /// of the principal's own, or one of the principal with the most sessions.
     pub(crate) async fn begin(self: &Arc<Self>, owner: &Principal) -> Result<Place, Full> {
         if self.is_full(owner) {
             self.forget_ended().await;
@@ -101,7 +102,7 @@ impl Sessions {
         Ok(place)
     }
 
-    /// Forgets a session that its client ended.
+    /// Removes a session that its client ended.
     pub(crate) fn forget(&self, id: &str) {
         self.table().sessions.remove(id);
     }
@@ -109,11 +110,11 @@ impl Sessions {
     /// Ends a session.
     pub(crate) async fn close(&self, id: &SessionId) {
         self.forget(id);
-        // Where this fails the session has ended by itself.
+        // An error means that the session has already ended.
         drop(self.manager.close_session(id).await);
     }
 
-    /// Ends sessions that lie idle, until the server stops.
+    /// Ends idle sessions periodically, until the server stops.
     pub(crate) async fn sweep(self: Arc<Self>, stopped: CancellationToken) {
         let idle = self.limits.session_idle_time;
         let pause = (idle / 4).min(SWEEP_TIME_MAX).max(Duration::from_millis(10));
@@ -129,7 +130,7 @@ impl Sessions {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of sessions.
     #[cfg(test)]
     fn count(&self) -> usize {
         self.table().sessions.len()
@@ -140,7 +141,7 @@ impl Sessions {
         table.of(owner) >= self.limits.sessions_per_principal || table.all() >= self.limits.sessions
     }
 
-    /// Forgets the sessions that ended by themselves.
+    /// Removes the sessions that have already ended.
     async fn forget_ended(&self) {
         let live = self.manager.sessions.read().await;
         self.table().sessions.retain(|id, _| live.contains_key(id));
@@ -161,7 +162,7 @@ impl Table {
         sessions + self.beginning.iter().filter(|beginning| *beginning == owner).count()
     }
 
-    /// Keeps a place, and says which session has to end for it.
+    /// Reserves a place, and returns the session that must end for it, if any.
     fn reserve(&mut self, owner: &Principal, limits: &HttpLimits) -> Result<Option<SessionId>, Full> {
         let evicted = if self.of(owner) >= limits.sessions_per_principal {
             Some(self.idlest_of(owner).ok_or(Full::Own)?)
@@ -179,8 +180,7 @@ impl Table {
         Ok(evicted)
     }
 
-    /// The session with no request open that was used the longest ago; one that somebody listens to only after those
-    /// that nobody does.
+    /// Returns the least recently used session without an open request. Sessions with an open stream come last.
     fn idlest_of(&self, owner: &Principal) -> Option<SessionId> {
         let idle = self.sessions.iter().filter(|(_, session)| session.owner == *owner && session.requests == 0);
         idle.min_by_key(|(_, session)| (session.streams > 0, session.used)).map(|(id, _)| id.clone())
@@ -201,7 +201,7 @@ impl Session {
 }
 
 impl Place {
-    /// The session has begun.
+    /// Records that the session has begun.
     pub(crate) fn began(self, id: &str) {
         let session = Session { owner: self.owner.clone(), requests: 0, streams: 0, used: Instant::now() };
         self.sessions.table().sessions.insert(SessionId::from(id), session);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     impl Sessions {
-        /// Begins a session that the manager does not know: none is, so nothing may be forgotten for having ended.
+        /// Begins a session that the manager does not know. It bypasses `forget_ended`, which would remove it.
         fn begun(self: &Arc<Self>, owner: &Principal, id: &str) -> Result<Option<SessionId>, Full> {
             let evicted = self.table().reserve(owner, &self.limits)?;
             Place { sessions: Arc::clone(self), owner: owner.clone() }.began(id);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_open_to_the_principal_alone_who_began_it() {
+    fn only_the_principal_that_began_a_session_can_use_it() {
         let (sessions, a, b) = sessions(8, 8);
         sessions.begun(&a, "1").unwrap();
         assert!(sessions.open("1", &a, Use::Request).is_some());
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_session_that_was_idle_the_longest_makes_room_and_one_in_use_never_does() {
+    fn the_longest_idle_session_is_evicted_and_one_in_use_never_is() {
         let (sessions, a, _) = sessions(8, 3);
         for id in ["1", "2", "3"] {
             assert_eq!(sessions.begun(&a, id), Ok(None));
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_the_most_sessions_makes_room_for_another() {
+    fn the_principal_with_the_most_sessions_loses_one_to_another() {
         let (sessions, a, b) = sessions(3, 3);
         for (owner, id) in [(&b, "1"), (&a, "2"), (&a, "3")] {
             sessions.begun(owner, id).unwrap();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_place_that_no_session_began_in_is_given_back() {
+    async fn a_reservation_that_is_not_used_is_released() {
         let (sessions, a, _) = sessions(1, 1);
         let place = sessions.begin(&a).await.unwrap();
         assert_eq!(sessions.begin(&a).await.err(), Some(Full::Own));

@@ -1,4 +1,4 @@
-//! The validity of a request's token, and how the streams that it opened end with it.
+//! The lifetime of a request's token. The streams that it opened end with it.
 
 use super::carried::end_when;
 use axum::response::Response;
@@ -8,20 +8,20 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// Longest time until the clock is read again. The clock may be set, and the machine may sleep.
+/// Maximum interval between reads of the clock, because the clock may be set and the machine may sleep.
 const CLOCK_READ_INTERVAL: Duration = Duration::from_secs(30);
 
-/// What ends a token.
+/// The end of a token's validity.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TokenLife {
-    /// When it expires, counted from the Unix epoch.
+    /// When the token expires, as a time since the Unix epoch.
     pub(crate) until: Option<Duration>,
     /// Cancelled when the operator removes the token.
     pub(crate) withdrawn: CancellationToken,
 }
 
 impl TokenLife {
-    /// Makes a stream of events end when the token does. Other responses are complete when they begin.
+    /// Ends a stream of events when the token becomes invalid. Other responses are complete when they begin.
     pub(crate) fn end(self, response: Response) -> Response {
         let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if !content_type.is_some_and(|value| value.starts_with("text/event-stream")) {
@@ -46,7 +46,7 @@ async fn expired(until: Option<Duration>) {
     }
 }
 
-/// Returns the time until `end`. None if it has passed, or if the clock cannot be read.
+/// Returns the time until `end`, or `None` if it has passed or the clock cannot be read.
 fn time_left(end: Duration) -> Option<Duration> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     end.checked_sub(now).filter(|left| !left.is_zero())

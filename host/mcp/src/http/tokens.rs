@@ -1,6 +1,6 @@
-//! The bearer tokens that the operator gives out.
+//! The operator's bearer tokens.
 //!
-//! A token is kept as its digest only, and compared so that the time taken says nothing of how much of it fits.
+//! Only the digest of a token is stored. Comparisons take constant time.
 
 use super::error::SettingError;
 use super::principal;
@@ -13,14 +13,14 @@ use std::fmt;
 use subtle::{Choice, ConstantTimeEq};
 use tokio_util::sync::CancellationToken;
 
-/// The fewest bytes of a token. One that a machine made has more than 128 bits in them.
+/// Minimum length of a token, in bytes. A random token of this length has at least 128 bits.
 pub const TOKEN_BYTES_MIN: usize = 32;
-/// The most bytes of a token: what an authorization header can hold beside everything else.
+/// Maximum length of a token, in bytes. The headers of a request leave room for it.
 pub const TOKEN_BYTES_MAX: usize = 512;
-/// The most tokens. Each request is compared with every one.
+/// Maximum tokens. Each request is compared with every token.
 pub const TOKENS_MAX: usize = 64;
 
-/// The tokens that give access, and to whom.
+/// The tokens that give access, and their principals.
 pub struct Tokens(Vec<Token>);
 
 struct Token {
@@ -31,11 +31,11 @@ struct Token {
 }
 
 impl Tokens {
-    /// Reads the lines of a token file: each a token for `operator`, or a name, `:` and a token for the principal
-    /// `mcp.` and that name. Empty lines and those that begin with `#` say nothing.
+    /// Parses a token file. A line `TOKEN` gives access to `operator`, and a line `NAME:TOKEN` to the principal
+    /// `mcp.NAME`. Empty lines and lines that begin with `#` are ignored.
     ///
     /// # Errors
-    /// A line is something else, there is no token at all, or it would not be clear who calls.
+    /// A line is invalid, a name or token is repeated, or there is no token or too many.
     pub fn parse(text: &str, operator: &Principal) -> Result<Self, SettingError> {
         let mut tokens: Vec<Token> = Vec::new();
         for (index, line) in text.lines().enumerate() {
@@ -55,15 +55,15 @@ impl Tokens {
         if tokens.is_empty() { Err(SettingError::NoToken) } else { Ok(Self(tokens)) }
     }
 
-    /// A new token, of 256 random bits; none where the system gives no randomness.
+    /// Returns a new token of 256 random bits, or `None` if the system's random number generator fails.
     pub fn generate() -> Option<String> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes).ok()?;
         Some(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// Replaces the tokens from before a change of the file. A token that was removed, or that now belongs to another
-    /// principal, is withdrawn: the streams that it opened end.
+    /// Replaces the tokens from before a change of the file. Withdraws every token that was removed or now belongs to
+    /// another principal, which ends the streams that it opened.
     pub(crate) fn take_over(&mut self, old: &Self) {
         for token in &old.0 {
             let kept = |new: &&mut Token| new.digest == token.digest && new.principal == token.principal;
@@ -79,7 +79,7 @@ impl Tokens {
         self.0.iter().for_each(|token| token.withdrawn.cancel());
     }
 
-    /// Returns the principal of a token, and what ends the token. Compares every token, also after a match.
+    /// Returns the principal and the lifetime of a token. Compares every token, even after a match.
     pub(crate) fn find(&self, presented: &str) -> Option<(Principal, TokenLife)> {
         let digest: [u8; 32] = Sha256::digest(presented.as_bytes()).into();
         let mut found = None;
@@ -113,7 +113,7 @@ fn read(line: &str, operator: &Principal) -> Option<Token> {
     is_token(token).then_some(Token { digest, principal, withdrawn })
 }
 
-/// Whether a text can be a token that somebody made for this: long enough, and of the alphabet of RFC 6750.
+/// Returns whether a text is a valid token: of the right length, and in the alphabet of RFC 6750.
 fn is_token(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
     (TOKEN_BYTES_MIN..=TOKEN_BYTES_MAX).contains(&text.len()) && text.bytes().all(letter)
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_is_taken_out_of_the_file_or_given_to_another_is_withdrawn() {
+    fn a_token_that_is_removed_or_given_to_another_principal_is_withdrawn() {
         let old = parse(&format!("{LONG}\na:{LONG}a\nb:{LONG}b\nc:{LONG}c")).unwrap();
         let ends: Vec<CancellationToken> = old.0.iter().map(|token| token.withdrawn.clone()).collect();
         let mut new = parse(&format!("c:{LONG}c\nd:{LONG}b\n{LONG}")).unwrap();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_token_is_told_by_its_number_and_never_quoted() {
+    fn an_invalid_line_is_reported_by_number_and_never_quoted() {
         let twice = format!("{LONG}\n{LONG}");
         let name_twice = format!("a:{LONG}\na:{LONG}0");
         let bad_name = format!("a/b:{LONG}");

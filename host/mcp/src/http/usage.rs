@@ -1,4 +1,4 @@
-//! How much of the server each principal has at the moment.
+//! The current usage of the server by each principal.
 
 use super::options::{HttpLimits, PRINCIPALS_MAX};
 use portcullis::policy::Principal;
@@ -6,23 +6,23 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What everybody has.
+/// The usage of all principals.
 #[derive(Debug)]
 pub(crate) struct Usage {
     limits: HttpLimits,
     principals: Mutex<HashMap<Principal, Used>>,
 }
 
-/// What one principal has.
+/// The usage of one principal.
 #[derive(Debug)]
 struct Used {
     requests: usize,
     streams: usize,
-    /// When its calls so far would be over if they had come evenly, each in its share of a second.
+    /// The time until which the calls so far use up the principal's rate, if they were spread evenly.
     paced_until: Instant,
 }
 
-/// Something that there are only so many of.
+/// A limited resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// An open request.
@@ -31,11 +31,11 @@ pub(crate) enum Slot {
     Stream,
 }
 
-/// A principal has as many as it may, or there are too many principals.
+/// An error: the principal has reached its limit, or there are too many principals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exhausted;
 
-/// One slot, given back when this is dropped.
+/// One slot. Dropping it releases the slot.
 #[derive(Debug)]
 pub(crate) struct Held {
     usage: Arc<Usage>,
@@ -48,7 +48,7 @@ impl Usage {
         Arc::new(Self { limits, principals: Mutex::default() })
     }
 
-    /// Takes a slot for a principal.
+    /// Acquires a slot for a principal.
     pub(crate) fn hold(self: &Arc<Self>, principal: &Principal, slot: Slot) -> Result<Held, Exhausted> {
         let mut principals = self.principals();
         let used = entry(&mut principals, principal)?;
@@ -63,7 +63,7 @@ impl Usage {
         Ok(Held { usage: Arc::clone(self), principal: principal.clone(), slot })
     }
 
-    /// Counts one call, or says how long to wait with it.
+    /// Counts one call, or returns how long to wait before it.
     pub(crate) fn call(&self, principal: &Principal) -> Result<(), Duration> {
         let mut principals = self.principals();
         let share = Duration::from_secs(1) / self.limits.calls_per_second.max(1);
@@ -85,7 +85,7 @@ impl Usage {
     }
 }
 
-/// What a principal has. Where there are too many, those at rest are forgotten first.
+/// Returns the entry of a principal. If there are too many, removes the idle principals first.
 fn entry<'a>(principals: &'a mut HashMap<Principal, Used>, principal: &Principal) -> Result<&'a mut Used, Exhausted> {
     let now = Instant::now();
     if principals.len() >= PRINCIPALS_MAX && !principals.contains_key(principal) {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_principal_has_only_so_many_slots_and_takes_none_of_another() {
+    fn the_slots_of_each_principal_are_limited_separately() {
         let (usage, a, b) = usage(HttpLimits { requests: 2, streams: 1, ..HttpLimits::default() });
         let held = [Slot::Request, Slot::Request, Slot::Stream].map(|slot| usage.hold(&a, slot).unwrap());
         assert!(usage.hold(&a, Slot::Request).is_err() && usage.hold(&a, Slot::Stream).is_err());
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_beyond_a_burst_have_to_wait_and_those_of_another_do_not() {
+    fn calls_beyond_a_burst_must_wait_but_other_principals_need_not() {
         let (usage, a, b) = usage(HttpLimits { calls_per_second: 1, calls_burst: 3, ..HttpLimits::default() });
         (0..3).for_each(|_| usage.call(&a).unwrap());
         let wait = usage.call(&a).unwrap_err();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn principals_at_rest_are_forgotten_when_there_are_too_many_and_busy_ones_are_not() {
+    fn idle_principals_are_forgotten_when_there_are_too_many_but_busy_ones_are_not() {
         let (usage, a, _) = usage(HttpLimits::default());
         let held = usage.hold(&a, Slot::Request).unwrap();
         for number in 0..2 * PRINCIPALS_MAX {

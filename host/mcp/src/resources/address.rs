@@ -1,39 +1,39 @@
-//! The addresses of kept outputs: `portcullis://output/ID`, and of one page `portcullis://output/ID?offset=N&limit=N`.
+//! The URIs of kept outputs: `portcullis://output/ID`, and for one page `portcullis://output/ID?offset=N&limit=N`.
 
 use std::fmt;
 
-/// How addresses look, in the form of RFC 6570.
+/// The URI template (RFC 6570).
 pub(super) const TEMPLATE: &str = "portcullis://output/{id}{?offset,limit}";
 
-/// Before the id.
+/// The part before the id.
 const PREFIX: &str = "portcullis://output/";
 
-/// The digits of an id.
+/// The number of digits of an id.
 const ID_DIGITS: usize = 32;
 
-/// A page where nothing is said, in bytes: some 16,000 tokens, a part of any model's context.
+/// Default page size, in bytes: about 16,000 tokens, a fraction of any model's context.
 const PAGE_BYTES: usize = 64 * 1024;
 
-/// The largest page, in bytes: what a message can hold.
+/// Maximum page size, in bytes: what fits in a message.
 const PAGE_BYTES_MAX: usize = 1024 * 1024;
 
-/// A page of an output.
+/// The address of a page of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) id: String,
-    /// Where it begins, in bytes.
+    /// The start of the page, in bytes.
     pub(super) offset: u64,
-    /// How many bytes it holds at the most.
+    /// Maximum length of the page, in bytes.
     pub(super) limit: usize,
 }
 
 impl Address {
-    /// The first page.
+    /// Returns the address of the first page.
     pub(super) fn first(id: &str) -> Self {
         Self { id: id.to_owned(), offset: 0, limit: PAGE_BYTES }
     }
 
-    /// Reads an address. What is not exactly one of ours is none.
+    /// Parses a URI. Returns `None` for anything that is not exactly such an address.
     pub(super) fn parse(uri: &str) -> Option<Self> {
         let rest = uri.strip_prefix(PREFIX)?;
         let (id, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -53,7 +53,7 @@ impl Address {
     }
 }
 
-/// Digits, and nothing else that a number could be read from.
+/// Parses a number that consists of digits only. `parse` alone would also accept a sign.
 fn number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
@@ -76,7 +76,7 @@ mod tests {
     const ID: &str = "0123456789abcdef0123456789abcdef";
 
     #[test]
-    fn an_address_is_read_as_it_is_written() {
+    fn an_address_survives_a_round_trip() {
         let pages = [(0, PAGE_BYTES), (7, PAGE_BYTES), (0, 100), (u64::MAX, PAGE_BYTES_MAX)];
         for (offset, limit) in pages {
             let address = Address { id: ID.to_owned(), offset, limit };
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_exactly_an_address_is_none() {
+    fn a_uri_that_is_not_exactly_an_address_is_refused() {
         let query = |query: &str| format!("{PREFIX}{ID}{query}");
         let bad = [
             String::new(),

@@ -1,4 +1,4 @@
-//! One page of an output: text that ends where a character does, or bytes.
+//! One page of an output: text that ends at a character boundary, or bytes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,11 +6,11 @@ use portcullis::Reference;
 use portcullis::text::is_text_type;
 use rmcp::model::ResourceContents;
 
-/// The longest character, in bytes.
+/// Maximum length of a UTF-8 character, in bytes.
 pub(super) const CHARACTER_BYTES_MAX: usize = 4;
 
-/// Cuts what was read to a page. Of text, the character that the page ends in belongs to it, so that every page has
-/// at least one and the next begins with a whole one.
+/// Truncates the bytes to a page. A page of text includes the whole of its last character. So every page has at least
+/// one character, and the next page begins with a whole one.
 pub(super) fn cut(reference: &Reference, mut bytes: Vec<u8>, limit: usize) -> Vec<u8> {
     let mut end = limit.min(bytes.len());
     if is_text_type(&reference.media_type) {
@@ -24,7 +24,7 @@ pub(super) fn cut(reference: &Reference, mut bytes: Vec<u8>, limit: usize) -> Ve
     bytes
 }
 
-/// The page as the protocol has it. What calls itself text and is none goes out as bytes.
+/// Returns the page as resource contents. If the media type claims text but the page is not UTF-8, it is sent as bytes.
 pub(super) fn contents(reference: &Reference, page: &[u8], uri: &str) -> ResourceContents {
     let text = is_text_type(&reference.media_type).then(|| std::str::from_utf8(page).ok()).flatten();
     let contents = match text {

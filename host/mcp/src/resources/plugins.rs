@@ -1,6 +1,7 @@
-//! The plugins as a resource: which are ready, which are being compiled, and which are refused with the reason.
+//! The state of the plugins as a resource: which plugins are ready, which are being compiled, and why others are
+//! refused.
 //!
-//! A client learns of no plugin whose tools would all be hidden from it.
+//! Plugins whose tools would all be hidden from clients are left out.
 
 use crate::server::Server;
 use crate::tools::loading;
@@ -11,24 +12,24 @@ use rmcp::model::{CacheScope, ReadResourceResult, Resource, ResourceContents};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The address.
+/// The URI of the resource.
 pub(super) const URI: &str = "portcullis://plugins";
 
-/// Maximum plugins of the answer: more than a person installs, and far below what a message can hold.
+/// Maximum plugins in the resource: more than a person installs, and far fewer than fit in a message.
 const PLUGINS_MAX: usize = 1000;
 
-/// Maximum bytes of a reason. It may hold words of the plugin.
+/// Maximum length of a reason, in bytes. It may contain text of the plugin.
 const REASON_BYTES_MAX: usize = 512;
 
-/// What the text is.
+/// The media type of the resource.
 const MEDIA_TYPE: &str = "application/json";
 
 /// The plugins that the caller may know of.
 #[derive(Serialize)]
 struct PluginStates {
-    /// By name.
+    /// The states by plugin name.
     plugins: BTreeMap<String, PluginState>,
-    /// How many more there are.
+    /// The number of plugins beyond [`PLUGINS_MAX`].
     #[serde(skip_serializing_if = "is_zero")]
     left_out: usize,
 }
@@ -37,12 +38,12 @@ struct PluginStates {
 #[derive(Serialize)]
 struct PluginState {
     state: State,
-    /// The tools that the list of tools shows.
+    /// The number of the plugin's listed tools.
     tools: usize,
     /// The state of a newer version of the file, while the old one is ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     newer: Option<State>,
-    /// Why it, or the newer version, is refused. It may hold words of the plugin.
+    /// Why the plugin, or its newer version, is refused. It may contain text of the plugin.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
@@ -61,15 +62,15 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// The entry in the list of resources.
+/// Returns the entry in the list of resources.
 pub(super) fn resource() -> Resource {
     Resource::new(URI, "plugins")
-        .with_title("The state of the plugins")
-        .with_description("Which plugins are ready, being compiled, or refused with the reason.")
+        .with_title("Plugin states")
+        .with_description("Which plugins are ready, which are being compiled, and which are refused and why.")
         .with_mime_type(MEDIA_TYPE)
 }
 
-/// The plugins as they are now.
+/// Returns the current states of the plugins.
 pub(super) fn read(server: &Server) -> ReadResourceResult {
     let mut states = states(server);
     let left_out = states.len().saturating_sub(PLUGINS_MAX);
@@ -77,7 +78,7 @@ pub(super) fn read(server: &Server) -> ReadResourceResult {
         states.pop_last();
     }
     let plugins = states.into_iter().map(|(plugin, state)| (plugin.to_string(), state)).collect();
-    // Text and numbers cannot fail to be written.
+    // Serializing text and numbers cannot fail.
     let text = serde_json::to_string(&PluginStates { plugins, left_out }).unwrap_or_default();
     let contents = ResourceContents::text(text, URI).with_mime_type(MEDIA_TYPE);
     ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private)
@@ -85,7 +86,7 @@ pub(super) fn read(server: &Server) -> ReadResourceResult {
 
 fn states(server: &Server) -> BTreeMap<PluginName, PluginState> {
     let host: &Host = &server.inner().host;
-    // In this order, so that a plugin which becomes ready meanwhile is in one of both.
+    // Read the loading plugins before the listing, so that a plugin which becomes ready in between is in at least one.
     let compiling = host.loading();
     let listing = server.listing();
     let ready = listing.shown_plugins().into_iter();
@@ -93,7 +94,7 @@ fn states(server: &Server) -> BTreeMap<PluginName, PluginState> {
         ready.map(|(plugin, tools)| (plugin.clone(), PluginState::of(State::Ready, tools))).collect();
     let catalog = host.catalog();
     let is_shown = |plugin: &PluginName, states: &BTreeMap<PluginName, PluginState>| {
-        // A plugin that is ready, and that nobody is shown a tool of, is hidden whatever becomes of its file.
+        // A ready plugin without shown tools stays hidden, even if a newer version of its file is compiled or refused.
         states.contains_key(plugin) || catalog.plugin(plugin.as_str()).is_none() && loading::is_shown(server, plugin)
     };
     let refused = catalog.refused().iter().filter_map(|refused| Some((name(refused)?, Some(&*refused.error))));
@@ -105,7 +106,7 @@ fn states(server: &Server) -> BTreeMap<PluginName, PluginState> {
     states
 }
 
-/// The plugin that a refused file would be; none for a file that could be no plugin.
+/// Returns the plugin name of a refused file, or `None` if the file name is not that of a plugin.
 fn name(refused: &RefusedPlugin) -> Option<PluginName> {
     PluginName::new(refused.file.strip_suffix(".wasm")?).ok()
 }
@@ -115,7 +116,7 @@ impl PluginState {
         Self { state, tools, newer: None, reason: None }
     }
 
-    /// Says that the file is refused, or is being compiled: maybe again, after another one was refused.
+    /// Records that the plugin's file is refused, or is being compiled, possibly after an earlier file was refused.
     fn put(&mut self, error: Option<&LoadError>) {
         let state = if error.is_some() { State::Refused } else { State::Compiling };
         match self.state {
@@ -126,12 +127,11 @@ impl PluginState {
     }
 }
 
-/// Why a file is refused, for a client. What the policy grants, and what is wrong with the operator's disk, is not its
-/// business.
+/// Returns the reason why a file is refused, for a client. It hides details of the policy and of the operator's disk.
 fn reason(error: &LoadError) -> String {
     match error {
         LoadError::Grants(_) | LoadError::Audit(_) => {
-            "what the policy says of it cannot be used: `portcullis list` says why".to_owned()
+            "the policy's settings for this plugin cannot be used; to see why, run `portcullis list`".to_owned()
         }
         LoadError::File(_)
         | LoadError::Refused(_)

@@ -1,4 +1,4 @@
-//! The parts of an answer as blocks of content.
+//! Converts the parts of an answer to content blocks.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,7 +6,7 @@ use portcullis::text::is_text_type;
 use portcullis::{Blob, Part};
 use rmcp::model::{ContentBlock, EmbeddedResource, ResourceContents};
 
-/// The blocks of an answer, in its order.
+/// Returns the content blocks of an answer, in the order of its parts.
 pub(super) fn of(parts: &[Part], call: &str) -> Vec<ContentBlock> {
     let block = |(number, part): (usize, &Part)| match part {
         Part::Text(text) => ContentBlock::text(text.clone()),
@@ -19,8 +19,8 @@ pub(super) fn of(parts: &[Part], call: &str) -> Vec<ContentBlock> {
     parts.iter().enumerate().map(block).collect()
 }
 
-/// A file inside of the result. Its address says where it is from, and ends with its name where it has one; nothing can
-/// be read there again.
+/// Returns a file as an embedded resource. Its URI names the call and ends with the file's name, if it has one. Nothing
+/// can be read at that URI.
 fn embedded(file: &Blob, call: &str, number: usize) -> ResourceContents {
     let name = file.name.as_deref().map(|name| format!("/{}", segment(name))).unwrap_or_default();
     let uri = format!("portcullis://call/{call}/part/{number}{name}");
@@ -32,7 +32,7 @@ fn embedded(file: &Blob, call: &str, number: usize) -> ResourceContents {
     contents.with_mime_type(file.media_type.clone())
 }
 
-/// A name as a segment of a path, RFC 3986 section 3.3: what is not unreserved is encoded.
+/// Percent-encodes a name as a path segment (RFC 3986, section 3.3). Only unreserved characters stay as they are.
 fn segment(name: &str) -> String {
     let encode = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_of_a_file_ends_with_its_name() {
+    fn the_uri_of_a_file_ends_with_its_name() {
         let of = |name: Option<&str>| {
             let file = Blob { name: name.map(str::to_owned), media_type: "text/csv".to_owned(), data: b"a".to_vec() };
             match embedded(&file, "c0", 2) {

@@ -1,10 +1,10 @@
-//! What a result says besides its content, for programs: which call it was, how it ended, and what it took.
+//! The metadata of a result, for programs: the id of the call, its outcome, and its usage.
 
 use portcullis::Reply;
 use rmcp::model::{JsonObject, MetaObject};
 use serde_json::{Value, json};
 
-/// The facts of a reply, each under a name of the host's own.
+/// Returns the metadata of a reply, each value under a `portcullis/` key.
 pub(super) fn of(reply: &Reply) -> MetaObject {
     let mut meta = JsonObject::new();
     let mut put = |name: &str, value: Value| meta.insert(format!("portcullis/{name}"), value);

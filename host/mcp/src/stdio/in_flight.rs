@@ -1,27 +1,27 @@
-//! The requests of a client that are not answered yet.
+//! The requests of a client that have not been answered yet.
 
 use rmcp::model::RequestId;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Requests that may run at one time: more than any client makes, and each costs a task.
+/// Maximum requests in flight: more than any client makes. Each costs a task.
 const REQUESTS_MAX: usize = 4096;
 
 /// The ids of requests in flight. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlight(Arc<Mutex<HashSet<RequestId>>>);
 
-/// Why a request is not let in.
+/// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotLetIn {
-    /// There are too many.
+    /// Too many requests are in flight.
     Full,
-    /// One of this id runs already.
+    /// A request with the same id is in flight.
     Twice,
 }
 
 impl InFlight {
-    /// Takes a request in.
+    /// Registers a request.
     pub(super) fn begin(&self, id: &RequestId) -> Result<(), NotLetIn> {
         let mut ids = self.ids();
         if ids.len() >= REQUESTS_MAX {
@@ -30,7 +30,7 @@ impl InFlight {
         if ids.insert(id.clone()) { Ok(()) } else { Err(NotLetIn::Twice) }
     }
 
-    /// Forgets a request, because its answer is ready or none follows.
+    /// Removes a request, because its response is ready or it gets none.
     pub(super) fn end(&self, id: &RequestId) {
         self.ids().remove(id);
     }

@@ -1,30 +1,30 @@
-//! Lines of bounded length.
+//! Reads lines of bounded length.
 
 use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// The longest line, in bytes: arguments are held to less, and this leaves room for what escapes cost.
+/// Maximum length of a line, in bytes. The limit for arguments is lower, which leaves room for JSON escapes.
 pub(super) const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// What is kept of the room that a long line took, in bytes.
+/// Maximum capacity that the buffer keeps after a long line, in bytes.
 const ROOM_KEPT_BYTES: usize = 64 * 1024;
 
-/// What was read.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A line, without its end.
+    /// A line without its line ending.
     Whole(Vec<u8>),
-    /// One that was too long, and is gone.
+    /// A line that was too long and was skipped.
     TooLong,
-    /// There are no more.
+    /// The end of the input.
     End,
 }
 
-/// Reads lines.
+/// A reader of lines of bounded length.
 pub(super) struct Lines<R> {
     from: BufReader<R>,
     line: Vec<u8>,
-    /// The rest of a line that was too long is being skipped.
+    /// Whether the rest of a line that was too long is being skipped.
     skipping: bool,
     most: usize,
 }
@@ -34,12 +34,12 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { from: BufReader::new(from), line: Vec::new(), skipping: false, most }
     }
 
-    /// The next line. Dropping the future loses nothing: what was read stays for the next call.
+    /// Reads the next line. This is cancel safe: a dropped future leaves the partial line for the next call.
     pub(super) async fn next(&mut self) -> io::Result<Line> {
         loop {
             let available = self.from.fill_buf().await?;
             if available.is_empty() {
-                // What no line end follows was never sent whole.
+                // A last line without a line ending is incomplete, so it is dropped.
                 return Ok(Line::End);
             }
             let end = available.iter().position(|byte| *byte == b'\n');

@@ -1,4 +1,5 @@
-//! The standard streams, taken over: input and output as they perform best, and output out of everybody else's reach.
+//! Takes over standard input and output: as non-blocking streams if possible, and with standard output redirected so
+//! that no other code can write to the client.
 
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::stdio::{dup2_stdout, stderr, stdout};
@@ -11,36 +12,36 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
-/// A copy of a stream gets a number above those of the standard streams.
+/// The lowest descriptor number for a copy of a stream, above those of the standard streams.
 const FIRST_FREE: i32 = 3;
 
-/// What messages are read from.
+/// The stream that messages are read from.
 pub(super) type Input = Box<dyn AsyncRead + Send + Unpin>;
 
-/// What messages are written to.
+/// The stream that messages are written to.
 pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// The streams of the one client.
+/// The streams of the client.
 pub(super) struct Streams {
     pub(super) input: Input,
     pub(super) output: Output,
     pub(super) written: Written,
 }
 
-/// Whoever writes the output in the end.
+/// The thread that copies the output, if there is one.
 pub(super) struct Written(Option<JoinHandle<()>>);
 
 impl Written {
-    /// Waits until all of it is written, once the output is dropped.
+    /// Waits until all output is written. The output must be dropped first.
     pub(super) async fn finish(self) {
         if let Some(writer) = self.0 {
-            // A writer that panicked has written its last.
+            // A writer that panicked writes nothing more, so its result does not matter.
             let _ = tokio::task::spawn_blocking(|| drop(writer.join())).await;
         }
     }
 }
 
-/// Takes the streams over. Standard output is a copy of standard error from here on.
+/// Takes over the streams. From now on, standard output is a copy of standard error.
 pub(super) fn take() -> io::Result<Streams> {
     let output = fcntl_dupfd_cloexec(stdout(), FIRST_FREE)?;
     dup2_stdout(stderr())?;
@@ -48,7 +49,8 @@ pub(super) fn take() -> io::Result<Streams> {
     Ok(Streams { input: reader()?, output, written })
 }
 
-/// A pipe is opened anew, so that not to block is a property of this opening alone, and of nobody else's.
+/// Returns a path that reopens a descriptor. Non-blocking mode belongs to the open file description. Reopening a pipe
+/// gives a description of its own, so that other processes with the same pipe do not become non-blocking.
 fn reopened(fd: &impl AsRawFd) -> String {
     format!("/proc/self/fd/{}", fd.as_raw_fd())
 }
@@ -73,16 +75,16 @@ fn writer(output: OwnedFd) -> io::Result<(Output, Written)> {
     if output.metadata()?.file_type().is_socket() {
         return Ok((Box::new(socket(output.into())?), Written(None)));
     }
-    // A terminal or a file cannot be waited for: a thread writes to it.
+    // Terminals and files have no useful readiness events, so a thread writes to them.
     let (near, mut far) = std::os::unix::net::UnixStream::pair()?;
     let copy = move || {
-        // Where it cannot be written any more there is nobody to tell: the near end breaks.
+        // An error closes the far end, so the next write to the near end fails.
         let _ = io::copy(&mut far, &mut output);
     };
     Ok((Box::new(socket(near.into())?), Written(Some(thread::spawn(copy)))))
 }
 
-/// A socket of any family: only read and written.
+/// Converts a descriptor to a socket. It may be of any family, because it is only read and written.
 fn socket(fd: OwnedFd) -> io::Result<UnixStream> {
     let socket = std::os::unix::net::UnixStream::from(fd);
     socket.set_nonblocking(true)?;

@@ -1,4 +1,4 @@
-//! Messages in and out, one a line, for the protocol's library.
+//! The transport for the protocol library: messages in and out, one per line.
 
 use super::in_flight::{InFlight, NotLetIn};
 use super::lines::{LINE_BYTES_MAX, Line, Lines};
@@ -16,17 +16,17 @@ use std::sync::Arc;
 use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
 
-/// The end of a client's transport: what it takes to let its calls finish, or to cancel them.
+/// What it takes to end a client's transport: let its calls finish, then cancel the rest.
 #[derive(Clone)]
 pub(super) struct Farewell {
     pub(super) stopping: Stopping,
     pub(super) in_flight: InFlight,
-    /// Cancels everything.
+    /// Ends the session.
     pub(super) end: CancellationToken,
 }
 
 impl Farewell {
-    /// Lets the requests in flight finish within their grace period, and then ends everything.
+    /// Lets requests in flight finish within the grace period, and then ends the session.
     pub(super) async fn say(&self) {
         self.stopping.end_calls(|| self.in_flight.is_empty()).await;
         self.end.cancel();
@@ -38,17 +38,17 @@ pub(super) struct Wire {
     lines: Lines<Input>,
     out: Arc<tokio::sync::Mutex<Out>>,
     in_flight: InFlight,
-    /// The answer to a line that was no message, while it is not yet with the output.
+    /// The response to an invalid message that is not in the output buffer yet.
     refusal: Option<Vec<u8>>,
-    /// Whether the output may hold back some of a refusal.
+    /// Whether a part of a refusal may still be in the output buffer.
     unflushed: bool,
-    /// Whether the library is past the client's first words, before which it gives up on anything but a request.
+    /// Whether the session has begun. Until then, the library fails on anything but a request.
     begun: bool,
     farewell: Farewell,
 }
 
 impl Wire {
-    /// Makes a transport that ends everything when the client is gone.
+    /// Creates a transport that ends the session when the client disconnects.
     pub(super) fn new(input: Input, output: Output, in_flight: InFlight, farewell: Farewell) -> Self {
         let out = Out { to: Some(output), bytes: Vec::new(), written: 0, end: farewell.end.clone() };
         Self {
@@ -66,7 +66,7 @@ impl Wire {
         self.refusal = encode(&ServerJsonRpcMessage::error(error, id)).ok();
     }
 
-    /// Writes the refusal. Dropping the future loses nothing.
+    /// Writes the refusal. This is cancel safe.
     async fn write_refusal(&mut self) -> io::Result<()> {
         if self.refusal.is_none() && !self.unflushed {
             return Ok(());
@@ -81,7 +81,7 @@ impl Wire {
         Ok(())
     }
 
-    /// Lets a message through where it may be looked at.
+    /// Returns a message if it may be processed.
     fn admit(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
         match &message {
             JsonRpcMessage::Request(request) => {
@@ -89,9 +89,9 @@ impl Wire {
                 let error = match self.in_flight.begin(&request.id) {
                     Ok(()) => return Some(message),
                     Err(NotLetIn::Full) => {
-                        ErrorData::internal_error("too many requests run at once; wait for some of them", None)
+                        ErrorData::internal_error("too many requests in flight; wait for a response first", None)
                     }
-                    Err(NotLetIn::Twice) => ErrorData::invalid_request("a request of this id runs already", None),
+                    Err(NotLetIn::Twice) => ErrorData::invalid_request("a request with this id is in flight", None),
                 };
                 self.refuse(Some(request.id.clone()), error);
                 None
@@ -100,7 +100,7 @@ impl Wire {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    // No answer follows.
+                    // A cancelled request gets no response.
                     self.in_flight.end(id);
                 }
                 self.begun.then_some(message)
@@ -109,7 +109,7 @@ impl Wire {
         }
     }
 
-    /// Nothing more comes. What runs is given a moment, then cancelled.
+    /// Handles the end of the input: gives calls in flight a grace period and then cancels them.
     fn close_input(&self) {
         let farewell = self.farewell.clone();
         tokio::spawn(async move { farewell.say().await });
@@ -125,7 +125,7 @@ impl Transport<RoleServer> for Wire {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let (out, in_flight) = (Arc::clone(&self.out), self.in_flight.clone());
         async move {
-            // Before it is written: who has the answer may use its id again at once.
+            // Remove the id before writing, because the client may reuse it as soon as it has the response.
             if let Some(id) = answered(&item) {
                 in_flight.end(id);
             }
@@ -170,7 +170,7 @@ impl Transport<RoleServer> for Wire {
     }
 }
 
-/// Whether a request is one of those with which a session of either era begins.
+/// Returns whether a request begins a session, in either era.
 fn begins(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
@@ -179,7 +179,7 @@ fn begins(request: &ClientRequest) -> bool {
     }
 }
 
-/// The request that a message answers.
+/// Returns the id of the request that a message answers.
 fn answered(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
     match message {
         JsonRpcMessage::Response(response) => Some(&response.id),
@@ -188,15 +188,15 @@ fn answered(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
     }
 }
 
-/// A message as its line. No line end can stand inside of it: JSON escapes them.
+/// Encodes a message as a line. It contains no line breaks, because JSON escapes them.
 fn encode(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(line)
 }
 
-/// What is on its way to the client. A writer that is dropped in the middle of a line leaves the rest of it here, and
-/// the next one begins with that.
+/// The output buffer. If a write is dropped in the middle of a line, the rest stays here, and the next write continues
+/// with it.
 struct Out {
     to: Option<Output>,
     bytes: Vec<u8>,
@@ -208,7 +208,7 @@ impl Out {
     async fn flush(&mut self) -> io::Result<()> {
         let written = self.write().await;
         if written.is_err() {
-            // Nobody reads any more.
+            // The client has closed its end.
             self.end.cancel();
         }
         written

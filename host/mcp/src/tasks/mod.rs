@@ -1,7 +1,7 @@
-//! Calls that go on after their request was answered: the tasks extension, for clients that declare it.
+//! Calls that continue after their request was answered: the tasks extension, for clients that declare it.
 //!
-//! A task belongs to the principal whose call it is, and to no connection: a client that goes away leaves it running.
-//! It is lost with the process. What a client answers for its user counts in a task as it does elsewhere.
+//! A task belongs to the principal of its call, not to a connection, so it continues when its client disconnects. It is
+//! lost with the process. A client's answers for its user count in a task as they do elsewhere.
 
 mod state;
 
@@ -30,7 +30,7 @@ struct Task {
     base: Base,
 }
 
-/// Makes a task of a call. Gives the call back where there is no room for one more.
+/// Turns a call into a task. Gives the call back if there is no room for another task.
 pub(crate) fn begin(server: &Server, named: &Named, running: Running) -> Result<CreateTaskResult, Running> {
     let base = Base::now(approval::lifetime(server, named));
     let since = running.stage().since;
@@ -41,7 +41,7 @@ pub(crate) fn begin(server: &Server, named: &Named, running: Running) -> Result<
     }
 }
 
-/// `tasks/get`: how a task stands, and what came of it.
+/// Serves `tasks/get`: the state of a task, and its result.
 ///
 /// # Errors
 /// The caller has no such task.
@@ -57,11 +57,11 @@ pub(crate) fn get(
     Ok(GetTaskResult::new(state.detailed(base.task(&params.task_id, TaskStatus::Working, &stage.since))))
 }
 
-/// `tasks/update`: gives what the client's user answers, where a client's answers count. What answers no open question
-/// is passed over, as the extension has it.
+/// Serves `tasks/update`: records the answer of the client's user, if a client's answers count. Ignores a response to
+/// anything but the open approval request, as the extension requires.
 ///
 /// # Errors
-/// The caller has no such task, or the answer cannot be kept.
+/// The caller has no such task, or the answer cannot be recorded.
 pub(crate) async fn update(
     server: &Server,
     params: UpdateTaskParams,
@@ -73,7 +73,7 @@ pub(crate) async fn update(
     approval::give(server, &Caller::of(server, cx).principal, &question, answer).await
 }
 
-/// The open question of a task that these responses answer. It is not asked any more from now on.
+/// Returns the open approval request that these responses answer, and the answer. Stops announcing the request.
 fn answered(task: &Task, client: Client, responses: &InputResponses) -> Option<(Arc<Question>, portcullis::Answer)> {
     let At::Asking(question) = task.running.stage().at else { return None };
     if !client.is_asked(&question) {
@@ -84,7 +84,7 @@ fn answered(task: &Task, client: Client, responses: &InputResponses) -> Option<(
     Some((question, answer))
 }
 
-/// `tasks/cancel`: ends the call, as far as it is not over.
+/// Serves `tasks/cancel`: ends the call, if it is not over.
 ///
 /// # Errors
 /// The caller has no such task.
@@ -103,5 +103,5 @@ fn look<R>(
     look: impl FnOnce(&Task) -> R,
 ) -> Result<R, ErrorData> {
     let found = server.inner().tasks.0.look(&Caller::of(server, cx).principal, id, look);
-    found.ok_or_else(|| ErrorData::invalid_params("there is no such task, or its time is over", None))
+    found.ok_or_else(|| ErrorData::invalid_params("there is no such task, or it has expired", None))
 }

@@ -1,4 +1,4 @@
-//! How a task stands, in the words of the extension.
+//! The state of a task, in the terms of the tasks extension.
 
 use crate::approval::{self, At, Client};
 use crate::result::{self, Shape};
@@ -7,10 +7,10 @@ use rmcp::model::{DetailedTask, ErrorCode, JsonObject, Task, TaskPayload, TaskSt
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How often a client should look, in milliseconds: a person does not notice a second.
+/// Recommended polling interval, in milliseconds. A person does not notice a delay of a second.
 const POLL_MILLISECONDS: u64 = 1000;
 
-/// What never changes of a task.
+/// The properties of a task that never change.
 #[derive(Clone)]
 pub(super) struct Base {
     created_at: String,
@@ -18,13 +18,13 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// A task from now on, and for this time.
+    /// Creates a task that begins now and has this lifetime.
     pub(super) fn now(lifetime: Duration) -> Self {
         Self { created_at: rmcp::task_manager::current_timestamp(), lifetime }
     }
 
-    /// The task as the extension has it. A call is older than the task that it becomes, but a task is updated no
-    /// earlier than it is created. Both times are in UTC and of one form, so they are in order as text.
+    /// Returns the task in the form of the extension. A call is older than its task, but the task's update time must
+    /// not be before its creation. Both times are UTC in the same format, so they compare correctly as text.
     pub(super) fn task(&self, id: &str, status: TaskStatus, since: &str) -> Task {
         let since = since.max(&self.created_at);
         let lifetime = u64::try_from(self.lifetime.as_millis()).unwrap_or(u64::MAX);
@@ -34,14 +34,14 @@ impl Base {
     }
 }
 
-/// What a task adds to that.
+/// The current state of a task.
 pub(super) struct State {
     payload: TaskPayload,
     message: Option<String>,
 }
 
 impl State {
-    /// How a call stands for a client.
+    /// Returns the state of a call for a client.
     pub(super) fn of(host: &Host, at: &At, client: Client, tool: &Tool, shape: Shape) -> Self {
         let (payload, message) = match at {
             At::Work => (TaskPayload::Working, None),
@@ -55,15 +55,15 @@ impl State {
         Self { payload, message }
     }
 
-    /// The whole of it.
+    /// Returns the task with its state.
     pub(super) fn detailed(self, mut task: Task) -> DetailedTask {
         task.status_message = self.message;
         DetailedTask::new(task, self.payload)
     }
 }
 
-/// How a call ended. What broke is a failure of the task; a tool that says that it failed has completed, and its result
-/// says so.
+/// Returns the state of a call that has ended. Only a trap fails the task. A call whose tool reports a failure has
+/// completed, and its result holds the failure.
 fn over(reply: &Reply, tool: &Tool, shape: Shape) -> (TaskPayload, Option<String>) {
     match reply.outcome() {
         Outcome::Cancelled => (TaskPayload::Cancelled, Some(reply.message.clone())),
@@ -86,7 +86,7 @@ fn broken(reply: &Reply) -> JsonObject {
     object(Some(json!({ "code": code, "message": reply.message, "data": { "code": reply.code.as_str() } })))
 }
 
-/// A result is an object always; were it none, the client would get an empty one.
+/// Returns a result as an object. A result is always one; otherwise the client would get an empty object.
 fn object(value: Option<Value>) -> JsonObject {
     match value {
         Some(Value::Object(object)) => object,

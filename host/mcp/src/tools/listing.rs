@@ -1,4 +1,5 @@
-//! The tools of one catalog as clients see them: made once for a catalog, and kept until it changes.
+//! The tools of one catalog as clients see them. The listing is built once per catalog and cached until the catalog
+//! changes.
 
 use super::short::{CALL, ShortTool, short_list};
 use crate::annotations;
@@ -15,9 +16,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub(crate) struct Listing {
     catalog: Arc<Catalog>,
     pub(super) tools: Vec<Listed>,
-    /// By the name that clients know, and by the full one.
+    /// The tools by their listed names and by their full names.
     index: HashMap<String, usize>,
-    /// The two tools that stand for the others, where those are not listed.
+    /// The two tools that find and call the others, if those are not listed.
     pub(super) short: Option<[Tool; 2]>,
 }
 
@@ -25,16 +26,16 @@ pub(crate) struct Listing {
 pub(crate) struct Listed {
     pub(crate) plugin: Arc<Plugin>,
     pub(crate) tool: Arc<portcullis::Tool>,
-    /// Its definition.
+    /// The tool's definition.
     pub(crate) definition: Tool,
-    /// Whether clients are shown it. One that can never run under the policy is known by its name alone.
+    /// Whether the tool is listed. A tool that can never run under the policy can only be called by name.
     pub(super) shown: bool,
-    /// Its definition for clients of the handshake era, where it differs: they know only outputs that are objects.
+    /// The definition for clients of the handshake era, if it differs. They support only output schemas of objects.
     legacy: Option<Tool>,
 }
 
 impl Listed {
-    /// The definition for a client of this era.
+    /// Returns the definition for a client of this era.
     pub(crate) fn definition(&self, legacy: bool) -> &Tool {
         match &self.legacy {
             Some(definition) if legacy => definition,
@@ -44,12 +45,12 @@ impl Listed {
 }
 
 impl Listing {
-    /// The tool of a name.
+    /// Finds a tool by its listed name or its full name.
     pub(crate) fn find(&self, name: &str) -> Option<&Listed> {
         self.index.get(name).and_then(|at| self.tools.get(*at))
     }
 
-    /// Returns the plugins with a tool that clients are shown, without those of the host, and how many each has.
+    /// Returns the plugins that have listed tools, with the number of those tools. The host's own plugins are left out.
     pub(crate) fn shown_plugins(&self) -> BTreeMap<&PluginName, usize> {
         let mut plugins = BTreeMap::new();
         for listed in self.tools.iter().filter(|listed| listed.shown && !listed.plugin.is_standard()) {
@@ -58,8 +59,8 @@ impl Listing {
         plugins
     }
 
-    /// Returns the tools that fit a need, the best first. The host's own tools are listed anyway and left out. So are
-    /// tools that are not shown.
+    /// Returns the tools that match a query, the best first. Leaves out tools that are not shown, and the host's own
+    /// tools, which are always listed.
     pub(super) fn search(&self, query: &str, limit: usize) -> Vec<&Listed> {
         let is_found = |listed: &&Listed| listed.shown && !listed.plugin.is_standard();
         let left_out = self.tools.iter().filter(|listed| !is_found(listed)).count();
@@ -68,7 +69,7 @@ impl Listing {
         found.filter(is_found).take(limit).collect()
     }
 
-    /// The definition that a name stands for.
+    /// Returns the definition of the tool with this name.
     pub(crate) fn definition(&self, name: &str) -> Option<&Tool> {
         let short = self.short.iter().flatten().find(|tool| tool.name == name);
         short.or_else(|| self.find(name).map(|listed| &listed.definition))
@@ -85,10 +86,10 @@ impl Listing {
         };
         for (offer, mut name) in catalog.offers().zip(names) {
             if short.iter().flatten().any(|tool| tool.name == name) {
-                // A short name, which the server takes for itself: the full one is free.
+                // The server uses this short name itself, so the tool gets its full name.
                 name = ToolNames::Full.assign_leniently(std::slice::from_ref(&offer)).pop().unwrap_or(name);
             }
-            // A full name holds a dot, and the names that clients know hold none: they cannot meet.
+            // A full name contains a dot and a listed name does not, so they cannot collide.
             index.insert(offer.tool.name().to_string(), tools.len());
             index.insert(name.clone(), tools.len());
             tools.push(listed(host, offer, name, how.denied));
@@ -97,14 +98,14 @@ impl Listing {
     }
 }
 
-/// The definition of one of the two tools that stand for the others. What they call may do anything.
+/// Returns the definition of one of the two tools that find and call the others. A called tool may do anything.
 fn defined(tool: ShortTool) -> Tool {
     let calls = tool.name == CALL;
     let reach = Reach { writes: calls, leaves: calls };
     Tool::new(tool.name, tool.description, object(&tool.schema)).with_annotations(annotations::of(reach))
 }
 
-/// Whether clients are shown a tool.
+/// Returns whether clients are shown a tool.
 fn is_shown(host: &Host, plugin: &Plugin, tool: &portcullis::Tool, denied: DeniedTools) -> bool {
     denied == DeniedTools::List || host.may_run(plugin, tool)
 }
@@ -125,7 +126,7 @@ fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String, denied: Deni
     Listed { plugin, tool, definition, shown, legacy: legacy.filter(|_| !is_object) }
 }
 
-/// A schema that is an object; a boolean one as the object that says the same.
+/// Returns a schema as an object. Converts a boolean schema to the equivalent object.
 fn object(schema: &Value) -> Arc<JsonObject> {
     Arc::new(match schema {
         Value::Object(schema) => schema.clone(),
@@ -134,14 +135,14 @@ fn object(schema: &Value) -> Arc<JsonObject> {
     })
 }
 
-/// Which tools are listed, as the operator says.
+/// The operator's options for which tools are listed.
 #[derive(Clone, Copy)]
 pub(crate) struct ListingOptions {
     pub(crate) list: ListTools,
     pub(crate) denied: DeniedTools,
 }
 
-/// The listing of the catalog as it is, made anew when the catalog has changed.
+/// A cache for the listing of the current catalog. It is rebuilt when the catalog has changed.
 pub(crate) struct Listings {
     names: ToolNames,
     how: ListingOptions,
@@ -152,7 +153,7 @@ impl Listings {
     /// Lists the tools of a host.
     ///
     /// # Errors
-    /// Two tools would have one name.
+    /// Two tools would have the same name.
     pub(crate) fn new(host: &Host, names: ToolNames, how: ListingOptions) -> Result<Self, ServerError> {
         let catalog = host.catalog();
         let offers: Vec<Offer> = catalog.offers().collect();
@@ -164,7 +165,7 @@ impl Listings {
         Ok(Self { names, how, current: RwLock::new(Arc::new(listing)) })
     }
 
-    /// The tools as they are now. A name that has come to be shared is given to neither tool.
+    /// Returns the current tools. If two tools now have the same short name, neither gets it.
     pub(crate) fn current(&self, host: &Host) -> Arc<Listing> {
         let catalog = host.catalog();
         let known = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));

@@ -1,19 +1,19 @@
-//! Tools that are not known yet, because their plugins are being compiled.
+//! Tools that are not known yet, because their plugins are still being compiled.
 
 use crate::options::DeniedTools;
 use crate::server::Server;
 use portcullis::policy::PluginName;
 use rmcp::ErrorData;
 
-/// Returns whether clients may know of a plugin whose tools are not known: the tools that it may have would not all be
-/// hidden from them.
+/// Returns whether clients may know of a plugin whose tools are not known yet. They may unless the policy would hide
+/// every tool that it could have.
 pub(crate) fn is_shown(server: &Server, plugin: &PluginName) -> bool {
     let inner = server.inner();
     inner.options.denied_tools == DeniedTools::List || inner.host.may_run_some(plugin)
 }
 
-/// Returns the full name of a tool, if its name is of a plugin that is being compiled and that clients may know of.
-/// Under a name without its plugin, a tool is found only when it is ready.
+/// Returns the full name of a tool of a plugin that is being compiled, if clients may know of the plugin. A tool can be
+/// called by a name without its plugin only when it is ready.
 pub(crate) fn tool(server: &Server, name: &str) -> Option<String> {
     plugins(server).iter().find_map(|plugin| full_name(plugin, name))
 }
@@ -28,19 +28,19 @@ fn full_name(plugin: &PluginName, name: &str) -> Option<String> {
     }
 }
 
-/// Makes the error of a call of a tool that there is not.
+/// Returns the error for a call of an unknown tool.
 pub(crate) fn unknown(server: &Server) -> ErrorData {
     let message = match plugins(server).is_empty() {
-        true => "there is no such tool; ask for tools/list",
+        true => "there is no such tool; use a name from tools/list",
         false => {
-            "there is no such tool yet; some plugins are still being compiled (portcullis://plugins): ask for \
-             tools/list again"
+            "there is no such tool yet, because some plugins are still being compiled (see portcullis://plugins); \
+             request tools/list again in a few seconds"
         }
     };
     ErrorData::invalid_params(message, None)
 }
 
-/// Returns the plugins without any tool yet that clients may know of.
+/// Returns the plugins that have no tools yet and that clients may know of.
 fn plugins(server: &Server) -> Vec<PluginName> {
     let host = &server.inner().host;
     let mut plugins = host.loading();
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_is_of_the_plugin_that_its_name_begins_with() {
+    fn a_tool_belongs_to_the_plugin_whose_name_its_own_begins_with() {
         let plugin = PluginName::new("slow").unwrap();
         for name in ["slow__run", "slow.run"] {
             assert_eq!(full_name(&plugin, name).as_deref(), Some("slow.run"));

@@ -1,4 +1,4 @@
-//! One page of the tools, and the cursor to the next.
+//! One page of the tool list, and the cursor to the next.
 
 use super::Listing;
 use crate::cursor;
@@ -6,16 +6,17 @@ use portcullis::policy::ToolName;
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, ListToolsResult, Tool};
 
-/// Tools of one page. Some clients never ask for a second one, and a model cannot choose from so many.
+/// Tools on one page. Some clients never request a second page, and a model cannot choose among more tools.
 const PAGE_TOOLS: usize = 200;
 
-/// How long a list may be taken for fresh, in milliseconds: not at all, for who does not listen hears of no change.
+/// Time that a client may cache a list, in milliseconds. It is zero, because a client without a subscription is not
+/// notified of changes.
 const FRESH_MS: u64 = 0;
 
-/// One page, from where a cursor points to.
+/// Returns one page of tools, after the given cursor.
 ///
 /// # Errors
-/// The cursor is none that this server gave out.
+/// The cursor is not from this server.
 pub(crate) fn list(listing: &Listing, after: Option<&str>, legacy: bool) -> Result<ListToolsResult, ErrorData> {
     if let Some(short) = &listing.short {
         return short_page(listing, short, after, legacy);
@@ -24,7 +25,7 @@ pub(crate) fn list(listing: &Listing, after: Option<&str>, legacy: bool) -> Resu
         None => 0,
         Some(after) => {
             let after: ToolName = cursor::open(after)?.parse().map_err(|_| cursor::unknown())?;
-            // The tool itself may be gone by now: what follows is what comes after its name.
+            // The tool itself may have been removed, so the page begins with the first name after it.
             listing.tools.partition_point(|listed| *listed.tool.name() <= after)
         }
     };
@@ -38,7 +39,7 @@ pub(crate) fn list(listing: &Listing, after: Option<&str>, legacy: bool) -> Resu
     Ok(result)
 }
 
-/// The one page of a short list: the two tools that stand for the others, and the host's own.
+/// Returns the only page of a short list: the two tools that find and call the others, and the host's own tools.
 fn short_page(
     listing: &Listing,
     short: &[Tool],

@@ -1,5 +1,5 @@
-//! Where a `tools/call` leads: to the tool that it names, or by way of the short list to another, or to a search.
-//! Everything behind this sees a call of a tool by its name, and cannot tell how it came.
+//! Routes a `tools/call`: to the tool that it names, through `tools__call` to another tool, or to a search. Later
+//! stages see a call of a tool by name, and cannot tell the two ways apart.
 
 use super::loading;
 use super::short::{CALL, FOUND_DEFAULT, FOUND_MAX, SEARCH};
@@ -12,18 +12,18 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-/// The longest of what is said of wrong arguments, in bytes.
+/// Maximum length of a problem with the arguments, in bytes.
 const PROBLEM_BYTES_MAX: usize = 256;
 
-/// Where a call leads.
+/// The route of a call.
 pub(crate) enum Route {
-    /// To the tool that this names.
+    /// A call of the tool that this names.
     Call(CallToolRequestParams),
-    /// It is answered already.
+    /// A call that is already answered.
     Answered(CallToolResult),
 }
 
-/// What a search takes.
+/// The arguments of `tools__search`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Search {
@@ -32,7 +32,7 @@ struct Search {
     limit: u8,
 }
 
-/// What a call by way of the short list takes.
+/// The arguments of `tools__call`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Call {
@@ -46,7 +46,7 @@ fn found_default() -> u8 {
 }
 
 impl Route {
-    /// Where a call leads, for a client of this era. Without a short list the two names mean nothing.
+    /// Routes a call of a client of this era. Without a short list, the two names are unknown tools.
     pub(crate) async fn of(server: &Server, params: CallToolRequestParams, legacy: bool) -> Self {
         match (server.inner().options.list_tools, short_name(&params.name)) {
             (ListTools::All, _) | (ListTools::Search, None) => Self::Call(params),
@@ -60,13 +60,13 @@ impl Route {
     }
 }
 
-/// One of the two tools.
+/// One of the two tools of the short list.
 enum Short {
     Search,
     Call,
 }
 
-/// Which of the two a name means. They have a full name with a dot too, as every tool has.
+/// Returns which of the two tools a name means. Like every tool, they also have a full name with a dot.
 fn short_name(name: &str) -> Option<Short> {
     match name {
         SEARCH | "tools.search" => Some(Short::Search),
@@ -75,17 +75,17 @@ fn short_name(name: &str) -> Option<Short> {
     }
 }
 
-/// The same call, of the tool itself. What else the request says, such as who wants to hear of its progress or which
-/// question it answers, stays as it is.
+/// Converts a call of `tools__call` to a call of the tool itself. The rest of the request, such as its progress token
+/// and its request state, is unchanged.
 fn call(server: &Server, mut params: CallToolRequestParams) -> Result<CallToolRequestParams, String> {
     let Call { name, arguments } = read(CALL, params.arguments.take())?;
     if short_name(&name).is_some() {
-        return Err(format!("{CALL} calls other tools, and neither itself nor {SEARCH}: call that one as it is"));
+        return Err(format!("{CALL} cannot call itself or {SEARCH}; call {SEARCH} directly"));
     }
     let is_listed = || server.listing().find(&name).is_some();
-    // In this order, so that a plugin which becomes ready meanwhile is found.
+    // The listing is checked again last, so that a plugin which became ready between the checks is found.
     if !is_listed() && loading::tool(server, &name).is_none() && !is_listed() {
-        return Err(format!("there is no tool of this name; {SEARCH} gives the names that there are"));
+        return Err(format!("there is no tool with this name; use {SEARCH} to find the exact name"));
     }
     params.name = name.into();
     params.arguments = Some(arguments);
@@ -95,35 +95,35 @@ fn call(server: &Server, mut params: CallToolRequestParams) -> Result<CallToolRe
 async fn search(server: &Server, arguments: Option<JsonObject>, legacy: bool) -> Result<CallToolResult, String> {
     let Search { query, limit } = read(SEARCH, arguments)?;
     if !(1..=FOUND_MAX).contains(&limit) {
-        return Err(format!("limit is from 1 to {FOUND_MAX}"));
+        return Err(format!("limit must be from 1 to {FOUND_MAX}"));
     }
     let listing = server.listing();
-    // The first search of a catalog makes its index.
+    // The first search of a catalog builds its index, which takes too long for an async task.
     let found = spawn_blocking(move || {
         let found = listing.search(&query, usize::from(limit)).into_iter();
         found.filter_map(|listed| serde_json::to_value(listed.definition(legacy)).ok()).collect::<Vec<Value>>()
     });
-    let found = found.await.map_err(|_| "the search broke".to_owned())?;
+    let found = found.await.map_err(|_| "the search failed; try again".to_owned())?;
     let nothing = found.is_empty();
     let mut answer = json!({ "tools": found });
     if nothing {
-        answer["note"] = "No tool has any of these words: try others, or the name of a plugin.".into();
+        answer["note"] = "No tool matches these words. Try other words, or the name of a plugin.".into();
     }
     let mut result = CallToolResult::success(vec![ContentBlock::text(answer.to_string())]);
     result.structured_content = Some(answer);
     Ok(result)
 }
 
-/// The arguments of one of the two tools. What is wrong with them is told in words, which hold the client's own.
+/// Parses the arguments of one of the two tools. The error message may quote the client's text, so it is encoded.
 fn read<T: DeserializeOwned>(tool: &str, arguments: Option<JsonObject>) -> Result<T, String> {
     serde_json::from_value(Value::Object(arguments.unwrap_or_default())).map_err(|error| {
         let mut problem = OneLine(&error.to_string()).to_string();
         problem.truncate(problem.floor_char_boundary(PROBLEM_BYTES_MAX));
-        format!("the arguments of {tool} are not as its schema says: {problem}")
+        format!("the arguments of {tool} do not match its schema: {problem}")
     })
 }
 
-/// A result that tells a model what would help, as a refused call of any tool does.
+/// Returns an error result that tells a model what to do, as a refused call of any tool does.
 fn refused(problem: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(problem.to_owned())])
 }

@@ -1,5 +1,5 @@
-//! The short list: what a client sees of a large catalog at first. Two tools of the server's own stand for all others:
-//! one finds them, and one calls them. No plugin can be called `tools`, so no tool of one can have their names in full.
+//! The short list: what a client sees of a large catalog. Two tools of the server replace all others: one finds them,
+//! and one calls them. No plugin can be called `tools`, so the full name of a plugin's tool never collides with theirs.
 
 use portcullis::text::OneLine;
 use portcullis::{Catalog, Plugin, Tool};
@@ -12,33 +12,32 @@ pub(crate) const SEARCH: &str = "tools__search";
 /// The name of the tool that calls others.
 pub(crate) const CALL: &str = "tools__call";
 
-/// How many tools a search gives where it does not say: what a model can compare.
+/// Default number of tools in a search result: as many as a model can compare.
 pub(super) const FOUND_DEFAULT: u8 = 5;
 
-/// The most tools a search gives: more would be the long list again.
+/// Maximum number of tools in a search result. More would defeat the purpose of the short list.
 pub(super) const FOUND_MAX: u8 = 20;
 
-/// The index of plugins, in bytes: about a thousand tokens, which a model reads in every turn.
+/// Maximum length of the index of plugins, in bytes: about a thousand tokens, which a model reads in every turn.
 const INDEX_BYTES_MAX: usize = 4096;
 
-/// What the index says of a plugin, in bytes: a few words.
+/// Maximum length of a plugin's description in the index, in bytes: a few words.
 const WORDS_BYTES_MAX: usize = 80;
 
-/// One of the two tools, as models are told of it.
+/// The definition of one of the two tools of the short list.
 #[derive(Clone, Debug)]
 pub struct ShortTool {
-    /// Its name.
+    /// The name of the tool.
     pub name: &'static str,
-    /// What it does. That of the one that finds others holds an index of the plugins, in their words.
+    /// The description for models. That of `tools__search` contains an index of the plugins, in their own words.
     pub description: String,
-    /// The schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub schema: Value,
 }
 
-/// Returns the two tools that stand for all tools of a catalog but the host's own and those that are not `shown`. They
-/// change only with the catalog.
+/// Returns the two tools that find and call the other tools of a catalog. They change only with the catalog.
 ///
-/// A tool that is not shown is not counted either, and a plugin without a tool that is shown is not named.
+/// The index leaves out the host's own tools, tools that are not `shown`, and plugins that have no shown tool.
 pub fn short_list(catalog: &Catalog, shown: impl Fn(&Plugin, &Tool) -> bool) -> [ShortTool; 2] {
     [
         ShortTool { name: SEARCH, description: search_description(catalog, shown), schema: search_schema() },
@@ -46,11 +45,12 @@ pub fn short_list(catalog: &Catalog, shown: impl Fn(&Plugin, &Tool) -> bool) -> 
     ]
 }
 
-/// What is said of the tool that calls others.
-const CALL_DESCRIPTION: &str = "Calls a tool by the name that tools__search gave, with arguments that fit its schema. \
-                                This is the same as to call the tool itself: it may be denied, or wait for a person.";
+/// The description of `tools__call`.
+const CALL_DESCRIPTION: &str = "Calls a tool by the name that tools__search returned, with arguments that match its \
+                                schema. The same rules apply as for a direct call: it may be denied, or need a \
+                                person's approval.";
 
-/// A plugin, and how many of its tools are shown.
+/// A plugin and the number of its shown tools.
 type Counted<'a> = (&'a Plugin, usize);
 
 fn search_description(catalog: &Catalog, shown: impl Fn(&Plugin, &Tool) -> bool) -> String {
@@ -60,19 +60,19 @@ fn search_description(catalog: &Catalog, shown: impl Fn(&Plugin, &Tool) -> bool)
         plugins.map(|plugin| (plugin, counted(plugin))).filter(|(_, tools)| *tools > 0).collect();
     let tools: usize = plugins.iter().map(|(_, tools)| tools).sum();
     let mut description = format!(
-        "Finds tools by what they do, among the {tools} that this server has, and gives their whole definitions, the \
-         best first. It matches words: write what the tool would do as its own description would say it, the verb, the \
-         thing it is done to, and the plugin if you know it, such as \"resize an image to a width\". Call what you find \
-         with tools__call."
+        "Finds tools by what they do, among the {tools} tools of this server. Returns full definitions, the best match \
+         first. The search matches words: describe the task as a tool's description would, with a verb, an object, and \
+         the plugin if you know it, such as \"resize an image to a width\". Call a found tool with tools__call."
     );
     if !plugins.is_empty() {
-        description.push_str(" The plugins, each with the number of its tools:");
+        description.push_str(" Plugins, with the number of their tools:");
         description.push_str(&index(&plugins));
     }
     description
 }
 
-/// The plugins by name: with a few words on each where all of that fits, and otherwise by name alone, as many as fit.
+/// Returns the index of the plugins: with a short description of each if everything fits, otherwise as many names as
+/// fit.
 fn index(plugins: &[Counted<'_>]) -> String {
     let lines: String = plugins.iter().map(line).collect();
     if lines.len() <= INDEX_BYTES_MAX {
@@ -98,7 +98,7 @@ fn line((plugin, tools): &Counted<'_>) -> String {
     format!("\n- {} ({tools}){colon}{words}", plugin.name())
 }
 
-/// The first sentence of a description, or as much of it as there is room for, on one line.
+/// Returns the first sentence of a description on one line, truncated at a word if it is too long.
 fn words(description: &str) -> String {
     let line = description.lines().next().unwrap_or_default().trim();
     let sentence = line.find(". ").map_or(line, |end| &line[..end]).trim_end_matches('.');
@@ -114,10 +114,10 @@ fn search_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "query": { "type": "string", "description": "What is to be done, in words" },
+            "query": { "type": "string", "description": "Words that describe the task" },
             "limit": {
                 "type": "integer", "minimum": 1, "maximum": FOUND_MAX, "default": FOUND_DEFAULT,
-                "description": "How many tools to give at the most"
+                "description": "Maximum number of tools to return"
             }
         },
         "required": ["query"],
@@ -129,8 +129,8 @@ fn call_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "name": { "type": "string", "description": "The name of the tool, as tools__search gave it" },
-            "arguments": { "type": "object", "description": "Its arguments, as its schema says" }
+            "name": { "type": "string", "description": "The name of the tool, from tools__search" },
+            "arguments": { "type": "object", "description": "The arguments, as the tool's schema requires" }
         },
         "required": ["name"],
         "additionalProperties": false

@@ -1,8 +1,8 @@
-//! What is the same in every version: the bindings are other types to the compiler, so the code is written once, here,
-//! for each version to have. A version's module adds what its own types are in the host's words.
+//! The code that is the same in every version of the contract. The bindings of each version are different types, so a
+//! macro generates the code for each. A version's module adds the conversions of its own types.
 
-/// Serves the contract in a folder: `bind!("../../wit/v0.1")`. The module says what its `Blob` and its `Failure` are.
-/// After the folder come the functions of `context` that only this version has, by their names and as items.
+/// Implements the contract in a folder: `bind!("../../wit/v0.1")`. The module converts its own `Blob` and `Failure`.
+/// After the folder come the functions of `context` that only this version has, each as a name and an item.
 macro_rules! bind {
     ($wit:literal $(, $asynchronous:literal => { $($added:tt)* })*) => {
         mod generated {
@@ -54,7 +54,7 @@ macro_rules! bind {
         use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
         use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostOutgoingRequest};
 
-        /// A plugin of this version, linked.
+        /// A linked plugin of this version.
         pub(super) struct Plugin(PluginPre<State>);
 
         impl Plugin {
@@ -70,7 +70,7 @@ macro_rules! bind {
                 self.0.instance_pre()
             }
 
-            /// Two descriptions by one instance.
+            /// Returns two descriptions by one instance.
             pub(super) async fn describe(&self, store: &mut Store<State>) -> wasmtime::Result<(Manifest, Manifest)> {
                 let plugin = self.0.instantiate_async(&mut *store).await?;
                 let first = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;

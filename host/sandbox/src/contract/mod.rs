@@ -1,5 +1,5 @@
-//! The versions of `portcullis:tool` that this host serves, one module each. Nothing outside this folder names a
-//! generated type: a plugin speaks one version, and behind it everything is the same.
+//! The supported versions of `portcullis:tool`, one module each. Only this folder uses the generated types. A plugin
+//! uses one version, and the code behind it is the same for all versions.
 
 mod bind;
 mod served;
@@ -18,7 +18,7 @@ use wasmtime::component::{
     Component, ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Linker, Lower, TypedFunc,
 };
 
-/// A version of the contract that this host serves.
+/// A version of the contract that this host supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Contract {
     /// `portcullis:tool@0.1`.
@@ -28,10 +28,10 @@ pub enum Contract {
 }
 
 impl Contract {
-    /// Every version that is served, the oldest first.
+    /// All supported versions, the oldest first.
     pub const ALL: [Self; 2] = [Self::V0_1, Self::V0_2];
 
-    /// The version, such as `0.1`. What is compatible with it counts as it.
+    /// Returns the version, such as `0.1`. It includes all compatible releases.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V0_1 => "0.1",
@@ -39,7 +39,7 @@ impl Contract {
         }
     }
 
-    /// The release that is served.
+    /// Returns the release that the host provides.
     pub(crate) fn version(self) -> Version {
         match self {
             Self::V0_1 => Version::new(0, 1, 0),
@@ -47,7 +47,7 @@ impl Contract {
         }
     }
 
-    /// The export that makes a component a plugin of this version.
+    /// Returns the export that makes a component a plugin of this version.
     fn handler(self) -> &'static str {
         match self {
             Self::V0_1 => "portcullis:tool/handler@0.1.0",
@@ -55,7 +55,7 @@ impl Contract {
         }
     }
 
-    /// The export that lets a plugin review its calls.
+    /// Returns the export of a plugin that reviews its calls.
     fn reviewer(self) -> &'static str {
         match self {
             Self::V0_1 => "portcullis:tool/reviewer@0.1.0",
@@ -63,7 +63,7 @@ impl Contract {
         }
     }
 
-    /// The export that lets a plugin compute what its calls would change, where the version has it.
+    /// Returns the export of a plugin that computes what its calls would change, if this version has it.
     pub(crate) fn previewer(self) -> Option<&'static str> {
         match self {
             Self::V0_1 => None,
@@ -84,7 +84,7 @@ pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> 
     v0_2::add_to_linker(linker)
 }
 
-/// A plugin, linked, that has the types of the version it speaks.
+/// A linked plugin, whose exports have the types of its version of the contract.
 pub(crate) struct Plugin {
     handler: Handler,
     review: Option<ComponentExportIndex>,
@@ -100,12 +100,12 @@ impl Plugin {
     /// Links a component as a plugin of the one version whose handler it exports.
     ///
     /// # Errors
-    /// It exports none or several, or imports or exports something else than the version has.
+    /// It exports no handler or several, or an import or export does not have the type of that version.
     pub(crate) fn link(component: &Component, linker: &Linker<State>) -> wasmtime::Result<Self> {
         let exports = |name| component.get_export_index(None, name);
         let mut spoken = Contract::ALL.into_iter().filter(|contract| exports(contract.handler()).is_some());
         let (Some(contract), None) = (spoken.next(), spoken.next()) else {
-            return Err(wasmtime::Error::msg("it does not export one handler of one version"));
+            return Err(wasmtime::Error::msg("it must export exactly one handler, of one version"));
         };
         let instance = linker.instantiate_pre(component)?;
         let review = match exports(contract.reviewer()) {
@@ -126,7 +126,7 @@ impl Plugin {
         Ok(Self { handler, review, preview })
     }
 
-    /// The version it speaks.
+    /// Returns the plugin's version of the contract.
     pub(crate) fn contract(&self) -> Contract {
         match self.handler {
             Handler::V0_1(_) => Contract::V0_1,
@@ -134,17 +134,17 @@ impl Plugin {
         }
     }
 
-    /// Whether it wants a say in whether a call runs.
+    /// Returns whether the plugin reviews its calls.
     pub(crate) fn reviews(&self) -> bool {
         self.review.is_some()
     }
 
-    /// Whether it computes what its calls would change in files.
+    /// Returns whether the plugin computes what its calls would change in files.
     pub(crate) fn previews(&self) -> bool {
         self.preview.is_some()
     }
 
-    /// Two descriptions by one instance.
+    /// Returns two descriptions by one instance.
     pub(crate) async fn describe(&self, store: &mut Store<State>) -> wasmtime::Result<(Manifest, Manifest)> {
         match &self.handler {
             Handler::V0_1(plugin) => plugin.describe(store).await,
@@ -164,7 +164,7 @@ impl Plugin {
         }
     }
 
-    /// Its opinion of a call. A plugin that exports no reviewer has nothing to say.
+    /// Returns the plugin's verdict on a call. It is `Clear` if the plugin exports no reviewer.
     pub(crate) async fn review(
         &self,
         store: &mut Store<State>,
@@ -178,7 +178,7 @@ impl Plugin {
         })
     }
 
-    /// What it computes that a call would change. A plugin that exports no previewer names nothing.
+    /// Returns what a call would change, as the plugin computes. It is empty if the plugin exports no previewer.
     pub(crate) async fn preview(
         &self,
         store: &mut Store<State>,
@@ -190,7 +190,7 @@ impl Plugin {
         Ok(previewed.map(|changes| changes.into_iter().map(Into::into).collect()).map_err(Into::into))
     }
 
-    /// Calls an optional export, in an instance of its own.
+    /// Calls an optional export in a new instance.
     async fn call<Return>(
         &self,
         store: &mut Store<State>,
@@ -214,8 +214,8 @@ impl Plugin {
     }
 }
 
-/// Finds a function that an interface of a component exports, of these types: those of another version do not pass.
-/// The bindings ask only when they call it.
+/// Finds a function in an exported interface, and checks its types. The generated bindings would check them only at the
+/// first call.
 fn find<Params, Return>(
     instance: &InstancePre<State>,
     interface: &str,
@@ -233,6 +233,6 @@ where
         return Err(wasmtime::Error::msg(format!("{interface} has no function {function}")));
     };
     let typed = found.typecheck::<Params, Return>(&instance.instance_type());
-    typed.map_err(|error| error.context(format!("{function} of {interface} has other types")))?;
+    typed.map_err(|error| error.context(format!("{function} of {interface} has the wrong types")))?;
     Ok(index)
 }

@@ -1,5 +1,5 @@
-//! What a guest reaches of the host, whatever version of the contract it speaks: the versions' own interfaces come to
-//! these functions, so that no version can do more than another.
+//! The host functions of the contract, the same for every version. The interfaces of all versions call these functions,
+//! so that no version gives a guest more access than another.
 
 use crate::context::{Ask, Progress, cut};
 use crate::handles::Unavailable;
@@ -12,14 +12,14 @@ use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::Descriptor;
 use wasmtime_wasi::p2::DynOutputStream;
 
-/// A handle, or why there is none. The outer error ends the guest.
+/// A handle, or the reason why there is none. The outer error ends the guest.
 pub(super) type Opened<T> = wasmtime::Result<Result<Resource<T>, Unavailable>>;
 
 impl State {
     pub(super) fn report_progress(&mut self, update: Progress) {
         if self.reports_left > 0 {
             self.reports_left -= 1;
-            // Redacted first: a secret that is cut in two is not found.
+            // Redact before truncating, because a truncated secret would not be found.
             let text = |text: String| cut(self.http.redact(text));
             self.call.host.report(Progress {
                 title: update.title.map(text),
@@ -31,7 +31,7 @@ impl State {
 
     pub(super) async fn ask_host(&mut self, ask: Ask) -> Result<(), String> {
         let text = |text: String| cut(self.http.redact(text));
-        // A pattern that was cut would be another one.
+        // Drop patterns that are too long. A truncated pattern would cover something else.
         let patterns = ask.patterns.into_iter().filter(|pattern| pattern.len() <= RESOURCE_PATH_BYTES);
         let ask = Ask {
             permission: text(ask.permission),

@@ -22,7 +22,7 @@ impl From<types::Failure> for manifest::Failure {
     }
 }
 
-/// What `review` returns: written out because `reviewer` is an export that a plugin may leave away.
+/// The result of `review`. It is written by hand, because `reviewer` is an optional export.
 pub(super) type Reviewed = (Verdict,);
 
 /// `verdict`.

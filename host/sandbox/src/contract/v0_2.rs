@@ -1,5 +1,5 @@
-//! `portcullis:tool@0.2`: a blob has a name, what was unavailable says when to try again, a plugin can preview calls,
-//! and a plugin that asks can propose what a remembered approval may cover.
+//! `portcullis:tool@0.2`. New in this version: a blob has a name, `unavailable` can say when to retry, a plugin can
+//! preview calls, and a plugin that asks can propose what a remembered approval may cover.
 
 use portcullis_policy::PROPOSALS_MAX;
 use std::time::Duration;
@@ -37,7 +37,7 @@ impl From<types::Failure> for manifest::Failure {
     }
 }
 
-/// What `preview` returns: written out because `previewer` is an export that a plugin may leave away.
+/// The result of `preview`. It is written by hand, because `previewer` is an optional export.
 pub(super) type Previewed = (Result<Vec<FileChange>, types::Failure>,);
 
 /// `file-change`.
@@ -55,7 +55,7 @@ impl From<FileChange> for manifest::FileChange {
     }
 }
 
-/// What `review` returns: written out because `reviewer` is an export that a plugin may leave away.
+/// The result of `review`. It is written by hand, because `reviewer` is an optional export.
 pub(super) type Reviewed = (Verdict,);
 
 /// `verdict`.

@@ -1,4 +1,4 @@
-//! Reading a text file below a directory for the host itself, within what a call with the same handle could read.
+//! Reads a text file below a directory for the host itself, limited to what a call with the same handle could read.
 
 use super::{Directory, NarrowError, steps_of};
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::{self, Read};
 
 impl Directory {
-    /// Returns the one spelling of a path to a file that a call with this handle could reach. The file need not exist.
+    /// Returns the normalized path of a file that a call with this handle could reach. The file need not exist.
     ///
     /// # Errors
-    /// The path is no plain relative path, it leads out, or a mask hides it.
+    /// The path is not a plain relative path, it leads out of the directory, or a mask hides it.
     pub fn file_path(&self, path: &str) -> Result<String, NarrowError> {
         let steps = steps_of(path)?;
         let within = self.narrowing.as_ref().is_none_or(|narrowing| steps.starts_with(narrowing.steps()));
@@ -19,7 +19,7 @@ impl Directory {
         if steps.is_empty() || !within || hidden { Err(NarrowError::Outside) } else { Ok(path) }
     }
 
-    /// Returns the text of the file at a path that [`Directory::file_path`] has returned, or none if it does not exist.
+    /// Returns the text of the file at a path from [`Directory::file_path`], or `None` if the file does not exist.
     /// Follows no link and does not block.
     ///
     /// # Errors
@@ -33,7 +33,7 @@ impl Directory {
             Err(error) => return Err(error.into()),
         };
         if !file.metadata()?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
         let mut text = String::new();
         let read = file.take(bytes_max.saturating_add(1)).read_to_string(&mut text)?;

@@ -1,6 +1,6 @@
-//! Every function of `wasi:filesystem/types`, in the order of the interface: passed on to wasmtime, except where the
-//! guard has something to say first. A function that takes a path finds its place first, and one that works on a
-//! directory checks its handle first: what a narrowed call may do is decided there alone.
+//! Every function of `wasi:filesystem/types`, in the order of the interface. Each delegates to wasmtime, after the
+//! guard's checks. A function that takes a path first finds its place, and one that works on a directory first checks
+//! its handle. Only those two steps decide what a narrowed call may do.
 
 use super::effects::Deed;
 use super::listing::listing_bytes;
@@ -34,7 +34,7 @@ impl Guard<'_> {
         Ok(())
     }
 
-    /// Hands out a directory on the way to the place of a narrowed call.
+    /// Returns a handle for a directory on the way to the place of a narrowed call.
     fn open_way(&mut self, directory: Dir, reach: Reach) -> FsResult<Handle> {
         let known = self.context.reach(&directory.dir).is_ok();
         let descriptor = Descriptor::Dir(directory);
@@ -44,7 +44,7 @@ impl Guard<'_> {
         Ok(self.table.push(descriptor)?)
     }
 
-    /// Opens what is there. A file that is opened to be written counts as changed.
+    /// Opens an existing file or directory. A file that is opened for writing counts as changed.
     async fn open_existing(&mut self, parent: &Dir, request: &Arc<Request>) -> FsResult<Opened> {
         let (directory, existing) = (Arc::clone(&parent.dir), Arc::clone(request));
         let open = spawn_blocking(move || existing.open_existing(&directory));
@@ -58,13 +58,13 @@ impl Guard<'_> {
         Ok(opened?)
     }
 
-    /// Takes a deed back that failed, and hands its result on.
+    /// Ends the counting of an operation, and returns its result. A failed operation does not count.
     fn did<T>(&mut self, deed: Deed, result: FsResult<T>) -> FsResult<T> {
         self.context.done.end(deed, result.is_ok());
         result
     }
 
-    /// Puts a stream that wasmtime made under the quota.
+    /// Wraps a stream of wasmtime so that it is subject to the quota.
     fn meter(&mut self, stream: Resource<DynOutputStream>) -> FsResult<Resource<DynOutputStream>> {
         let inner = self.table.delete(stream)?;
         let charge = self.context.memory.charge(0).map_err(FsError::trap)?;

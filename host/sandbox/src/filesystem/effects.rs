@@ -1,11 +1,11 @@
-//! What a call does to its directories, counted as it begins, and taken back where it turns out not to have been done:
-//! an operation that a call is stopped in goes on without it.
+//! Counts what a call does to its directories. An operation is counted when it begins, and uncounted if it fails. If
+//! the call is stopped during an operation, the operation may still complete, so it stays counted.
 
 use crate::effects::Effects;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One thing that can be done.
+/// An operation that changes a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
     Create,
@@ -15,21 +15,21 @@ pub(super) enum Deed {
     MakeDirectory,
 }
 
-/// What was done until now.
+/// The operations of a call so far.
 #[derive(Default)]
 pub(super) struct Done {
     effects: Effects,
-    /// Counted by the streams as well.
+    /// Written bytes. Streams count here too.
     written_bytes: Arc<AtomicU64>,
 }
 
 impl Done {
-    /// Counts what is about to be tried.
+    /// Counts an operation that begins.
     pub(super) fn begin(&mut self, deed: Deed) {
         *self.count(deed) += 1;
     }
 
-    /// Takes it back where it was not done.
+    /// Uncounts an operation that failed.
     pub(super) fn end(&mut self, deed: Deed, is_done: bool) {
         if !is_done {
             *self.count(deed) -= 1;
@@ -46,12 +46,12 @@ impl Done {
         }
     }
 
-    /// Counts the bytes that are written.
+    /// Returns the counter of written bytes.
     pub(super) fn written(&self) -> &Arc<AtomicU64> {
         &self.written_bytes
     }
 
-    /// What was done until now; from here on it is counted anew.
+    /// Returns the operations so far, and resets the counters.
     pub(super) fn take(&mut self) -> Effects {
         let written_bytes = self.written_bytes.swap(0, Ordering::AcqRel);
         Effects { written_bytes, ..std::mem::take(&mut self.effects) }

@@ -1,4 +1,4 @@
-//! The memory that a listing of a directory takes.
+//! The memory of a directory listing.
 
 use crate::host_memory::ALLOCATION_BYTES;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use wasmtime_wasi::p2::FsResult;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::runtime::spawn_blocking;
 
-/// The memory of one entry in a listing, in bytes, without its name. The list grows by doubling.
+/// Memory of an entry in a listing without its name, in bytes. The list grows by doubling.
 const LISTED_ENTRY_BYTES: usize = 128 + ALLOCATION_BYTES;
 
 /// Returns the memory that the listing of a directory takes, in bytes. wasmtime collects all entries at once, so a

@@ -1,6 +1,6 @@
 //! Implements `wasi:filesystem`: wasmtime's own implementation behind a guard that checks file types, quotas and sizes.
-//! The handles themselves keep a guest inside its directories. The guard refuses special files, keeps a guest within
-//! the one place of a narrowed directory, and out of the places that masks hide or protect.
+//! The handles themselves keep a guest inside its directories. The guard refuses special files. It also keeps a guest
+//! within the one place of a narrowed directory, and out of places that masks hide or protect.
 
 mod delegate;
 mod effects;
@@ -33,13 +33,13 @@ use wasmtime_wasi::p2::FsResult;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 
-/// Files and directories that one call may hold open: a walk holds one for each level, and sixteen calls together stay
-/// within the 1024 descriptors that a process has by default, nearly.
+/// Maximum open files and directories of one call. A walk holds one for each level. Sixteen calls together use nearly
+/// all of the 1024 descriptors that a process has by default.
 const OPEN_FILES_MAX: usize = 60;
 
 type Handle = Resource<Descriptor>;
 
-/// A call's use of its directories.
+/// The file system state of a call.
 pub(crate) struct FilesystemContext {
     preopens: Vec<(String, Directory)>,
     quota: Quota,
@@ -49,22 +49,23 @@ pub(crate) struct FilesystemContext {
     /// The listings of directories in which a mask may hide something, by the number of their stream.
     listings: Vec<(u32, Standing)>,
     done: Done,
-    /// Who hears of what a call did that nobody waited for.
+    /// Receives the effects of a call that was dropped.
     host: Arc<dyn CallHost>,
 }
 
-/// The files that a call holds open, known by whether anything still refers to them: a stream keeps a file open after
-/// its descriptor is gone.
+/// The open files of a call. A file counts as open while anything refers to it, because a stream keeps a file open
+/// after its descriptor is dropped.
 #[derive(Default)]
 struct OpenFiles(Vec<(Weak<File>, Reach)>);
 
 impl OpenFiles {
-    /// Makes room for one more.
+    /// Checks that one more file may be opened.
     fn reserve(&mut self) -> FsResult<()> {
         if self.0.len() >= OPEN_FILES_MAX {
             self.0.retain(|(file, _)| file.strong_count() > 0);
         }
-        // WASI has no code for too many open files; this one says that it is the host's means that are short.
+        // WASI has no error code for too many open files. This one at least says that a resource of the host is used
+        // up.
         if self.0.len() >= OPEN_FILES_MAX { Err(ErrorCode::InsufficientMemory.into()) } else { Ok(()) }
     }
 
@@ -78,7 +79,7 @@ impl OpenFiles {
 }
 
 impl FilesystemContext {
-    /// Preopens each directory as `/<key>`. There is no other directory for the call.
+    /// Preopens each directory as `/<key>`. The call has no other directories.
     pub(crate) fn new<'a>(
         directories: impl Iterator<Item = (&'a str, &'a Directory)>,
         limits: &Limits,
@@ -97,13 +98,13 @@ impl FilesystemContext {
         }
     }
 
-    /// What the call did to its directories, when it has ended.
+    /// Returns what the call did to its directories. Call it when the call has ended.
     pub(crate) fn take_effects(&mut self) -> Effects {
         self.done.take()
     }
 
-    /// What an open directory leads to, by the directory itself: a handle's number says nothing. One that the call was
-    /// not given leads nowhere.
+    /// Returns the reach of an open directory. It is looked up by the open file, because handle numbers are reused. A
+    /// directory that the call was not given is refused.
     fn reach(&self, directory: &Arc<File>) -> FsResult<Reach> {
         let granted = self.preopens.iter().find(|(_, granted)| Arc::ptr_eq(granted.handle(), directory));
         if let Some((_, granted)) = granted {
@@ -119,7 +120,7 @@ impl FilesystemContext {
 }
 
 impl Drop for FilesystemContext {
-    /// A run that was dropped in its middle: what it has done is done, and is told all the same.
+    /// Reports the effects of a run that was dropped before it ended.
     fn drop(&mut self) {
         let effects = self.take_effects();
         if !effects.is_empty() {
@@ -128,7 +129,7 @@ impl Drop for FilesystemContext {
     }
 }
 
-/// The guard, as long as one host call lasts.
+/// The guard for the duration of one host call.
 pub(crate) struct Guard<'a> {
     context: &'a mut FilesystemContext,
     wasi: &'a mut WasiCtx,
@@ -137,7 +138,7 @@ pub(crate) struct Guard<'a> {
 }
 
 impl Guard<'_> {
-    /// Wasmtime's implementation, for everything the guard has no opinion on.
+    /// Returns wasmtime's implementation.
     fn inner(&mut self) -> WasiFilesystemCtxView<'_> {
         WasiFilesystemCtxView { ctx: self.wasi.filesystem(), table: self.table }
     }

@@ -34,7 +34,7 @@ impl NamedPlace {
     }
 }
 
-/// What gets the name.
+/// The object that gets the name.
 enum Naming {
     Directory,
     Symlink(String),
@@ -50,7 +50,7 @@ impl Guard<'_> {
         Ok(NamedPlace { directory, path, directory_only, standing: at.standing.clone() })
     }
 
-    /// Makes a directory.
+    /// Creates a directory.
     pub(super) async fn make_directory(&mut self, at: &Placed) -> FsResult<()> {
         if at.standing.is_none() {
             return self.inner().create_directory_at(at.handle(), at.path.clone()).await;
@@ -58,7 +58,7 @@ impl Guard<'_> {
         give(self.named_place(at)?, Naming::Directory).await
     }
 
-    /// Makes a symbolic link.
+    /// Creates a symbolic link.
     pub(super) async fn make_symlink(&mut self, target: String, at: &Placed) -> FsResult<()> {
         if at.standing.is_none() {
             return self.inner().symlink_at(at.handle(), target, at.path.clone()).await;

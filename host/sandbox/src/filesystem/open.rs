@@ -1,8 +1,8 @@
-//! Opening a path below a directory handle: only regular files and directories come out.
+//! Opens a path below a directory handle. Only regular files and directories can be opened.
 //!
-//! Wasmtime opens without `O_NONBLOCK`, so that a FIFO would hold a thread of the host for ever; and a device or a
-//! socket inside a directory is a way out of it. cap-primitives resolves the path; the type is checked before the
-//! open, which may have an effect on a device, and again on what was opened, which is what counts.
+//! Wasmtime opens without `O_NONBLOCK`, so a FIFO would block a thread of the host forever. A device or a socket inside
+//! a directory would be a way out of it. cap-primitives resolves the path. The type is checked before the open, because
+//! opening a device may have side effects. It is checked again on the opened file, because the path may have changed.
 
 use cap_fs_ext::{OpenOptionsFollowExt, OpenOptionsMaybeDirExt, OpenOptionsSyncExt};
 use cap_primitives::fs::{FileType, FollowSymlinks, Metadata, OpenOptions};
@@ -14,7 +14,7 @@ use wasmtime_wasi::filesystem::{self, Descriptor, Dir};
 use wasmtime_wasi::p2::FsResult;
 use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorFlags, ErrorCode, OpenFlags, PathFlags};
 
-/// An open as a guest asks for it, checked against the rights of the handle it starts from.
+/// A guest's request to open a path, checked against the permissions of the handle that it starts from.
 pub(super) struct Request {
     path: String,
     open_flags: OpenFlags,
@@ -23,10 +23,10 @@ pub(super) struct Request {
     write: bool,
 }
 
-/// What an open led to.
+/// The result of an open.
 pub(super) enum Opened {
     Found(File, FileType),
-    /// Nothing is there, and the guest wants it created.
+    /// The path does not exist, and the guest wants to create it.
     Missing,
 }
 
@@ -58,17 +58,17 @@ impl Request {
             true => FollowSymlinks::Yes,
             false => FollowSymlinks::No,
         };
-        // Without a write the file is opened for reading, whatever the guest says: some access there must be.
+        // An open needs some access. If the guest does not ask for writing, the file is opened for reading.
         let read = flags.contains(DescriptorFlags::READ) || !flags.contains(DescriptorFlags::WRITE);
         Ok(Self { path, open_flags, follow, read, write })
     }
 
-    /// Whether a new entry may come of it.
+    /// Returns whether the open may create an entry.
     pub(super) fn creates(&self) -> bool {
         self.open_flags.contains(OpenFlags::CREATE)
     }
 
-    /// Whether what is opened may be written through it, or is cut by the opening.
+    /// Returns whether the open allows writing, or truncates the file.
     pub(super) fn writes(&self) -> bool {
         self.write
     }
@@ -77,7 +77,7 @@ impl Request {
         self.creates() && self.open_flags.contains(OpenFlags::EXCLUSIVE)
     }
 
-    /// Opens what is there. Blocks.
+    /// Opens an existing path. Blocks.
     pub(super) fn open_existing(&self, directory: &File) -> io::Result<Opened> {
         if self.exclusive() {
             return Ok(Opened::Missing);
@@ -90,7 +90,7 @@ impl Request {
         self.open(directory, &self.options())
     }
 
-    /// Opens, creating what is missing. Blocks.
+    /// Opens a path, and creates the file if it does not exist. Blocks.
     pub(super) fn create(&self, directory: &File) -> io::Result<Opened> {
         let mut options = self.options();
         if self.exclusive() {
@@ -120,7 +120,7 @@ impl Request {
         Ok(Opened::Found(file, kind))
     }
 
-    /// A directory as one to go through: nothing can be made or written by opening it.
+    /// Returns a directory that is only passed through. Refuses an open that would create or write anything.
     pub(super) fn passage(&self, directory: &Dir) -> FsResult<Dir> {
         if self.write || self.exclusive() {
             return Err(ErrorCode::NotPermitted.into());
@@ -130,7 +130,7 @@ impl Request {
         Ok(directory)
     }
 
-    /// Makes a descriptor with the rights of the handle it came from.
+    /// Creates a descriptor with the permissions of the handle that it was opened from.
     pub(super) fn descriptor(&self, parent: &Dir, file: File, kind: FileType) -> Descriptor {
         let mut mode = OpenMode::empty();
         mode.set(OpenMode::READ, self.read);
@@ -143,7 +143,7 @@ impl Request {
     }
 }
 
-/// A link counts as openable here: whether it is followed, and where to, the open itself decides.
+/// Returns whether a file type may be opened. A link may, because the open itself decides whether to follow it.
 fn openable(kind: FileType) -> bool {
     kind.is_file() || kind.is_dir() || kind.is_symlink()
 }

@@ -1,7 +1,7 @@
-//! How much a call may write into its directories: bytes written, and entries created.
+//! Limits what a call writes to its directories: bytes written, and entries created.
 //!
-//! Bytes count as they are written and are not given back, so that a guest cannot wear out a disk by writing one
-//! block again and again; a hole that a guest makes in a file counts as if it were written.
+//! Bytes count when they are written and are never given back, so that a guest cannot wear out a disk by rewriting one
+//! block. A hole that a guest creates in a file counts like written bytes.
 
 use crate::host_memory::Charge;
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::{DynOutputStream, FsResult, OutputStream, Pollable, StreamError, StreamResult};
 
-/// What is left of a call's quota.
+/// The remaining quota of a call.
 pub(super) struct Quota {
     bytes: Arc<AtomicU64>,
     entries: usize,
@@ -23,25 +23,25 @@ impl Quota {
         Self { bytes: Arc::new(AtomicU64::new(limits.written_bytes as u64)), entries: limits.created_entries }
     }
 
-    /// Takes one new file, directory or link.
+    /// Takes one new file, directory or link out of the quota.
     pub(super) fn take_entry(&mut self) -> FsResult<()> {
         self.entries = self.entries.checked_sub(1).ok_or(ErrorCode::Quota)?;
         Ok(())
     }
 
-    /// Takes bytes.
+    /// Takes bytes out of the quota.
     pub(super) fn take_bytes(&self, bytes: u64) -> FsResult<()> {
         if take(&self.bytes, bytes) { Ok(()) } else { Err(ErrorCode::Quota.into()) }
     }
 
-    /// Takes the hole that begins where `file` ends, if writing at `position` makes one.
+    /// Takes the bytes of a hole out of the quota, if writing at `position` creates one after the end of `file`.
     pub(super) fn take_hole(&self, file: &File, position: u64) -> FsResult<()> {
         let hole = position.saturating_sub(file.metadata()?.len());
         if hole == 0 { Ok(()) } else { self.take_bytes(hole) }
     }
 
-    /// Charges a stream to the quota, and adds what goes through it to `written`. `charge` pays for the bytes that wait
-    /// to be written.
+    /// Charges a stream to the quota, and adds its bytes to `written`. `charge` pays for the bytes that wait to be
+    /// written.
     pub(super) fn meter(&self, stream: DynOutputStream, written: &Arc<AtomicU64>, charge: Charge) -> DynOutputStream {
         Box::new(Metered { stream, bytes: Arc::clone(&self.bytes), written: Arc::clone(written), charge })
     }
@@ -61,7 +61,7 @@ struct Metered {
 }
 
 fn exceeded() -> StreamError {
-    // The number is what `filesystem-error-code` turns into an error code for the guest.
+    // `filesystem-error-code` converts this errno to an error code for the guest.
     StreamError::LastOperationFailed(std::io::Error::from(rustix::io::Errno::NOSPC).into())
 }
 

@@ -1,5 +1,5 @@
-//! What a directory handle of a call leads to, and what a guest may do where it leads. Decided by names alone: of what
-//! may not be touched, it makes no difference whether it exists.
+//! What a directory handle of a call gives access to, and what a guest may do there. Only names decide, so a refusal
+//! does not reveal whether something exists.
 
 use super::masked::Standing;
 use crate::directory::Narrowing;
@@ -7,18 +7,18 @@ use portcullis_policy::Masks;
 use std::sync::Arc;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
-/// What a directory handle leads to.
+/// What a directory handle gives access to.
 #[derive(Clone)]
 pub(super) enum Reach {
     /// Everything in it.
     All,
     /// Everything in it, except what masks hide.
     Masked(Standing),
-    /// One place: the handle stands this many steps on the way there.
+    /// One place. The handle is a directory on the way to it.
     Way {
         /// The place.
         narrowing: Arc<Narrowing>,
-        /// Steps from the directory that was narrowed: fewer than lead to the place.
+        /// Steps from the directory that was narrowed, fewer than to the place.
         depth: usize,
         /// The masks of the directory that was narrowed.
         masks: Option<Arc<Masks>>,
@@ -32,10 +32,10 @@ impl Reach {
     }
 }
 
-/// What a function of the interface does to a place.
+/// What a function of the interface does at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
-    /// Says what is there: its type, size, times and identity.
+    /// Returns metadata: type, size, times and identity.
     Look,
     Open,
     MakeDirectory,
@@ -43,7 +43,7 @@ pub(super) enum Use {
     SetTimes,
     Unlink,
     RemoveDirectory,
-    /// Gives a name to something: a link of either kind, or a new name for what has one.
+    /// Gives an object a name: a hard or symbolic link, or a rename.
     Name,
     /// Reads the entries of an open directory.
     List,
@@ -51,7 +51,7 @@ pub(super) enum Use {
     Sync,
 }
 
-/// Where a path ends, seen from the place that a call is narrowed to.
+/// Where a path ends, relative to the place that a call is narrowed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Station {
     /// At a directory on the way.
@@ -63,11 +63,11 @@ pub(super) enum Station {
 }
 
 impl Use {
-    /// The one table of what a narrowed call may do.
+    /// Checks whether a narrowed call may do this. It is the only table of these permissions.
     pub(super) fn check(self, station: Station) -> Result<(), ErrorCode> {
         let permitted = match station {
             Station::Below => true,
-            // A name would make another file of what was approved.
+            // A new name would replace the approved file with another one.
             Station::Place => self != Self::Name,
             Station::Way => matches!(self, Self::Look | Self::Open | Self::MakeDirectory),
         };
@@ -75,19 +75,19 @@ impl Use {
     }
 }
 
-/// What a path has after the last name that leads to the place.
+/// How a path ends after the last name on the way to the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     Name,
-    /// A slash: only a directory is meant.
+    /// A slash: the path means only a directory.
     Slash,
-    /// A dot, or two: the directory itself is meant, not its name.
+    /// `.` or `..`: the path means the directory itself, not its name.
     Dot,
     /// A path below the place.
     Below(String),
 }
 
-/// Where a path leads.
+/// The end of a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
     /// Steps from the directory that was narrowed.
@@ -97,8 +97,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Follows the names of a path from a handle that stands `from` steps on the way. A name that does not lead to the
-    /// place is refused, also where the path returns from it.
+    /// Follows the names of a path from a handle that is `from` steps on the way. Refuses any name that is not on the
+    /// way to the place, even if the path returns from it.
     pub(super) fn of(path: &str, steps: &[Box<str>], from: usize) -> Result<Self, ErrorCode> {
         if path.is_empty() {
             return Err(ErrorCode::NoEntry);
@@ -135,7 +135,7 @@ impl Target {
     }
 }
 
-/// Refuses a path that leads above where it starts.
+/// Refuses a path that leads above its start.
 fn check_below(path: &str) -> Result<(), ErrorCode> {
     let mut level = 0_usize;
     for name in path.split('/') {
@@ -215,7 +215,7 @@ mod tests {
             assert!(matches!(Target::of(path, &steps(), 0), Err(ErrorCode::NotPermitted)), "{path}");
         }
         assert!(matches!(Target::of("", &steps(), 0), Err(ErrorCode::NoEntry)));
-        // From a handle on the way, the way back up is closed as it is from every handle.
+        // A handle on the way cannot be used to go up, like every other handle.
         for path in ["..", "../src/a", "a/../..", "src/a"] {
             assert!(matches!(Target::of(path, &steps(), 1), Err(ErrorCode::NotPermitted)), "{path}");
         }

@@ -1,4 +1,4 @@
-//! Input streams of files. They are charged for the bytes that were read from a file and that the guest has not taken.
+//! Input streams of files. They are charged for the bytes that were read from a file and not yet taken by the guest.
 
 use crate::host_memory::{Charge, HostMemory, HostMemoryFull};
 use bytes::Bytes;
@@ -43,7 +43,7 @@ impl InputStream for Charged {
     }
 
     async fn blocking_read(&mut self, size: usize) -> StreamResult<Bytes> {
-        // It takes all that it reads.
+        // No charge, because the guest takes all bytes at once.
         self.stream.blocking_read(size).await
     }
 

@@ -33,8 +33,8 @@ pub(super) struct Spot {
 }
 
 impl Spot {
-    /// Says in other words what wasmtime does not read from a slash at the end: that a link is followed there and that
-    /// it must lead to a directory, except where a directory is removed, which never follows one.
+    /// Expresses a trailing slash in a way that wasmtime understands. A trailing slash means that a link is followed,
+    /// and that it must lead to a directory. The exception is the removal of a directory, which never follows a link.
     fn spelt_for(mut self, of: Use) -> Self {
         match of {
             Use::Look | Use::SetTimes if self.path.ends_with('/') || self.path.ends_with("/.") => {
@@ -58,7 +58,7 @@ impl Spot {
     }
 }
 
-/// A spot as wasmtime takes it.
+/// A spot in the form that wasmtime accepts: a handle in the resource table, and a path.
 pub(super) struct Placed {
     rep: u32,
     temporary: bool,
@@ -82,7 +82,7 @@ impl Guard<'_> {
         }
     }
 
-    /// Refuses what may not be done with an open handle itself.
+    /// Refuses a use of an open handle itself that is not permitted.
     pub(super) fn check(&self, handle: &Handle, of: Use) -> FsResult<()> {
         match self.table.get(handle)? {
             Descriptor::File(_) => Ok(()),
@@ -93,7 +93,7 @@ impl Guard<'_> {
         }
     }
 
-    /// Finds where a path leads from a handle, and refuses what may not be done there.
+    /// Finds the spot that a path leads to from a handle, and refuses a use that is not permitted there.
     pub(super) async fn spot(&mut self, handle: &Handle, flags: PathFlags, path: String, of: Use) -> FsResult<Spot> {
         let directory = self.directory(handle)?.clone();
         match self.context.reach(&directory.dir)? {
@@ -110,7 +110,7 @@ impl Guard<'_> {
         }
     }
 
-    /// The same as a handle that wasmtime can be given. It has to be left again.
+    /// Like `spot`, in the form that wasmtime accepts. The caller must pass the result to `leave`.
     pub(super) async fn place(&mut self, handle: &Handle, flags: PathFlags, path: String, of: Use) -> FsResult<Placed> {
         let spot = self.spot(handle, flags, path, of).await?;
         let temporary = !Arc::ptr_eq(&spot.directory.dir, &self.directory(handle)?.dir);
@@ -121,7 +121,7 @@ impl Guard<'_> {
         Ok(Placed { rep, temporary, path: spot.path, flags: spot.flags, standing: spot.standing })
     }
 
-    /// Two of them.
+    /// Like `place`, for the two paths of a function.
     pub(super) async fn places(
         &mut self,
         (one, one_flags, one_path): (&Handle, PathFlags, String),
@@ -135,7 +135,7 @@ impl Guard<'_> {
         }
     }
 
-    /// Closes what a placed path needed, and hands its result on.
+    /// Closes the temporary handle of a place, and returns the result of the operation.
     #[expect(clippy::needless_pass_by_value, reason = "a place that was left is good for nothing more")]
     pub(super) fn leave<T>(&mut self, placed: Placed, result: FsResult<T>) -> FsResult<T> {
         if placed.temporary {
@@ -205,7 +205,7 @@ fn is_undecided(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput)
 }
 
-/// Opens the directory from which a target is one name away, or that it is itself.
+/// Opens the parent directory of a target, or the target itself. Returns the directory and the remaining path.
 fn settle(
     narrowing: &Narrowing,
     target: &Target,
@@ -217,16 +217,16 @@ fn settle(
     match &target.ending {
         Ending::Below(path) => Ok((narrowing.open_place(lookup)?, path.clone())),
         Ending::Dot => itself(),
-        // These two take a name with a slash for the name, and never follow a link.
+        // These two accept a trailing slash after the name, and never follow a link.
         Ending::Slash if !matches!(of, Use::MakeDirectory | Use::RemoveDirectory) => itself(),
-        // A directory on the way is opened only to go on from there.
+        // A directory on the way is opened only for further lookups.
         Ending::Name if of == Use::Open && target.station == Station::Way => itself(),
         Ending::Slash | Ending::Name => {
             let Some(step) = target.depth.checked_sub(1).and_then(|at| narrowing.steps().get(at)) else {
                 return itself();
             };
             let around = narrowing.open(target.depth - 1, lookup)?;
-            // An open that follows no link fails at one by itself.
+            // An open that follows no link already fails at a link.
             if follow && of != Use::Open {
                 refuse_link(&around, step, lookup)?;
             }
@@ -235,7 +235,7 @@ fn settle(
     }
 }
 
-/// Looking at the name may wait for a disk.
+/// Refuses a link with this name. The check may wait for a disk, so it needs a blocking lookup.
 fn refuse_link(directory: &File, name: &str, lookup: Lookup) -> io::Result<()> {
     match lookup {
         Lookup::Cached => Err(rustix::io::Errno::AGAIN.into()),

@@ -1,4 +1,5 @@
-//! Bodies on their way: a request's under its cap, a response's under its caps and its time, decoded and redacted.
+//! Streams bodies: a request's under its size limit, and a response's under its size limits and timeouts, decoded and
+//! redacted.
 
 use super::call::Record;
 use super::decode::Decoder;
@@ -17,10 +18,11 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
 use wasmtime_wasi_http::{Error, WasiBody};
 
-/// How much more than the decoded body an encoded one may be, in bytes: headers and checksums of gzip.
+/// Bytes by which an encoded body may be longer than the decoded one: headers and checksums of gzip.
 const ENCODED_EXTRA_BYTES: u64 = 64 * 1024;
 
-/// What a guest sends. Trailers are left out: no server that a plugin needs reads them, and some take them for headers.
+/// The body of a request. Trailers are dropped, because no server that a plugin needs reads them, and some servers
+/// treat them as headers.
 pub(super) struct RequestBody {
     inner: WasiBody,
     left: u64,
@@ -65,31 +67,31 @@ impl Body for RequestBody {
     }
 }
 
-/// How a response's body is read.
+/// The settings for reading a response's body.
 pub(super) struct Reading {
     pub(super) decoder: Decoder,
     pub(super) redactor: StreamRedactor,
-    /// Of the decoded body, in bytes.
+    /// Maximum length of the decoded body, in bytes.
     pub(super) limit: u64,
     pub(super) request_limit: u64,
-    /// Whether the request's body was longer than it may be.
+    /// Whether the request's body exceeded its limit.
     pub(super) request_over: Arc<AtomicBool>,
     pub(super) deadline: Instant,
-    /// How long a guest waits between two pieces.
+    /// The guest's timeout between two pieces.
     pub(super) between: Option<Duration>,
     pub(super) record: Record,
 }
 
-/// What a guest receives. It owns the connection: when it ends or is dropped, so does that.
+/// The body of a response. It owns the connection, which ends when the body ends or is dropped.
 pub(super) struct ResponseBody {
     source: Option<(Incoming, Connection)>,
     reading: Reading,
-    /// Received and not yet decoded.
+    /// Bytes that were received and not decoded yet.
     encoded: Bytes,
     encoded_left: u64,
     decoded_left: u64,
     timer: Pin<Box<Sleep>>,
-    /// What the next read ends with.
+    /// The error of the next read.
     failure: Option<Failure>,
 }
 
@@ -118,7 +120,7 @@ impl ResponseBody {
         }
     }
 
-    /// The next piece for the guest, or the end.
+    /// Returns the next piece for the guest, or `None` at the end.
     fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Failure>> {
         loop {
             if let Some(failure) = self.failure.take() {
@@ -156,7 +158,7 @@ impl ResponseBody {
         }
     }
 
-    /// Takes in what came. Trailers are left out.
+    /// Accepts a received frame. Drops trailers.
     fn receive(&mut self, frame: Result<Frame<Bytes>, hyper::Error>) -> Result<(), Failure> {
         let frame = frame.map_err(|error| {
             let over = self.reading.request_over.load(Ordering::Relaxed);
@@ -171,7 +173,7 @@ impl ResponseBody {
         Ok(())
     }
 
-    /// As much of a decoded piece as the cap has room for. When that is not all, the next read fails.
+    /// Truncates a decoded piece to the remaining limit. If something was cut, the next read fails.
     fn take(&mut self, mut piece: Bytes) -> Bytes {
         let room = usize::try_from(self.decoded_left).unwrap_or(usize::MAX);
         if piece.len() > room {

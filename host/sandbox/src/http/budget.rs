@@ -1,17 +1,17 @@
-//! How many requests a minute may have.
+//! Limits the requests per minute.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What a minute is.
+/// The length of the window.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// The requests of the last minute, of all calls that share a client.
+/// The requests of the last minute by all calls that share a client.
 #[derive(Debug)]
 pub(super) struct Pace {
     limit: u32,
-    /// When each was sent, the oldest first. Never more than the limit.
+    /// The times of the requests, the oldest first. Never more than the limit.
     sent: Mutex<VecDeque<Instant>>,
 }
 
@@ -20,10 +20,10 @@ impl Pace {
         Self { limit, sent: Mutex::default() }
     }
 
-    /// Takes one request at `now`, or says that there have been enough in the minute before.
+    /// Counts one request at `now`, if the last minute is below the limit.
     ///
     /// # Errors
-    /// How many requests a minute may have.
+    /// The limit, if it is reached.
     pub(super) fn take(&self, now: Instant) -> Result<(), u32> {
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         while sent.front().is_some_and(|oldest| now.saturating_duration_since(*oldest) >= WINDOW) {

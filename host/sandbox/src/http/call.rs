@@ -12,17 +12,17 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
-/// How many requests of a call the record has in full.
+/// Maximum requests of a call that the audit log contains in full.
 const EXCHANGES_MAX: usize = 32;
 
-/// How many connections a call may have at once: what a plugin that fetches side by side has use for.
+/// Maximum concurrent connections of a call: enough for a plugin that fetches concurrently.
 pub(super) const CONNECTIONS_MAX: usize = 8;
 
 /// Maximum memory of a connection, in bytes: 256 KiB read ahead, 128 KiB of a request's body, 64 KiB of headers, the
 /// buffers of TLS and HTTP, and one step of decoding, which is at most 1 MiB.
 const CONNECTION_BYTES: usize = 1536 * 1024;
 
-/// What is recorded of a request that the end of the call cut off.
+/// The recorded error of a request that the end of the call aborted.
 const CUT_OFF: &str = "the call ended first";
 
 /// The network side of a call.
@@ -37,10 +37,10 @@ pub(crate) struct Call {
 struct State {
     traffic: Traffic,
     refusal: Option<String>,
-    /// Requests by the client they went through.
+    /// Number of requests by client.
     spent: Vec<(usize, u32)>,
     connections: usize,
-    /// Where the sockets are that may be open.
+    /// The sockets that may be open.
     sockets: Vec<Weak<Holder>>,
     ended: bool,
     addresses: CallAddresses,
@@ -75,12 +75,12 @@ impl Call {
         Record { call: Arc::clone(self), index: Some(index) }
     }
 
-    /// Why the host refused the last request, or broke it off.
+    /// Returns why the host refused or aborted the last request.
     pub(super) fn refusal(&self) -> Option<String> {
         self.state().refusal.clone()
     }
 
-    /// Takes one request from the call's budget of a client.
+    /// Takes one request out of the call's budget for a client.
     pub(super) fn spend(&self, client: &Client) -> Result<(), Refusal> {
         let limit = client.binding().limits.requests;
         let mut state = self.state();
@@ -99,17 +99,17 @@ impl Call {
         Ok(())
     }
 
-    /// Returns the addresses of a name that the call looked up a moment ago.
+    /// Returns the cached addresses of a name.
     pub(super) fn kept_addresses(&self, name: &str) -> Option<Vec<IpAddr>> {
         self.state().addresses.get(name, Instant::now())
     }
 
-    /// Keeps the addresses of a name for the call's next request to it.
+    /// Caches the addresses of a name for the call's next request to it.
     pub(super) fn keep_addresses(&self, name: &str, addresses: &[IpAddr]) {
         self.state().addresses.keep(name, addresses, Instant::now());
     }
 
-    /// Takes one of the connections that the call may have at once.
+    /// Acquires one of the call's concurrent connections.
     pub(super) fn slot(self: &Arc<Self>, memory: &HostMemory) -> Result<Slot, Refusal> {
         let mut state = self.state();
         if state.connections >= CONNECTIONS_MAX {
@@ -120,7 +120,7 @@ impl Call {
         Ok(Slot { call: Arc::clone(self), _charge: charge })
     }
 
-    /// Takes note of a socket, unless the call has ended.
+    /// Registers a socket. Returns `false` if the call has ended.
     pub(super) fn hold(&self, socket: &Arc<Holder>) -> bool {
         let mut state = self.state();
         state.sockets.retain(|known| known.strong_count() > 0);
@@ -128,7 +128,7 @@ impl Call {
         !state.ended
     }
 
-    /// Closes every socket of the call. The tasks that used them have been told to end, and do so in their own time.
+    /// Closes every socket of the call. The tasks that use them were already told to end, but may take a moment.
     pub(crate) fn end(&self) {
         let sockets = {
             let mut state = self.state();
@@ -168,7 +168,7 @@ impl Call {
         self.redact(text, Redactor::text)
     }
 
-    /// As `redact_text`, for bytes.
+    /// Like `redact_text`, for bytes.
     pub(super) fn redact_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
         self.redact(bytes, |redactor, bytes| redactor.bytes(bytes))
     }
@@ -184,15 +184,15 @@ impl Call {
         redacted
     }
 
-    /// All that the call did, for the record, once it has ended.
+    /// Returns all traffic of the call, for the audit log. Call it when the call has ended.
     pub(crate) fn traffic(&self) -> Traffic {
         let mut traffic = self.state().traffic.clone();
         for exchange in &mut traffic.exchanges {
             if exchange.status.is_none() && exchange.error.is_none() {
                 exchange.error = Some(CUT_OFF.to_owned());
             }
-            // A guest may have learned a secret in another way. An error may quote a server, and a host's name is in
-            // lower case.
+            // Redact here too: a guest may have learned a secret in another way, and an error may quote a server. A
+            // host name is in lower case, so the URL is also searched case-insensitively.
             exchange.method = self.redact_text(std::mem::take(&mut exchange.method));
             exchange.error = exchange.error.take().map(|error| self.redact_text(error));
             let url = self.redact_text(std::mem::take(&mut exchange.url));
@@ -227,10 +227,11 @@ impl Record {
         self.change(|exchange| exchange.received_bytes += bytes);
     }
 
-    /// The first failure stays.
+    /// Records a failure, unless there already is one.
     pub(super) fn failed(&self, failure: &Failure) {
         let text = failure.to_string();
-        // The types of `wasi:http` have no words for it, and no code once the body is being read.
+        // Also keep the text, because the error codes of `wasi:http` cannot express the reason, and there is no code
+        // once the body is being read.
         if matches!(failure, Failure::Refused(_) | Failure::RequestBody(_) | Failure::ResponseBody(_)) {
             self.call.state().refusal = Some(text.clone());
         }
@@ -247,7 +248,7 @@ impl Record {
     }
 }
 
-/// One of the connections of a call, until it is dropped.
+/// One connection of a call. Dropping it releases the connection.
 pub(super) struct Slot {
     call: Arc<Call>,
     _charge: Charge,
@@ -265,7 +266,7 @@ mod tests {
     use portcullis_policy::Limits;
 
     #[test]
-    fn a_call_has_so_many_connections_at_once_and_a_dropped_one_is_free_again() {
+    fn the_connections_of_a_call_are_limited_and_a_dropped_one_can_be_used_again() {
         let call = Arc::new(Call::default());
         let memory = HostMemory::new(&Limits::default());
         let mut slots: Vec<Slot> = (0..CONNECTIONS_MAX).map(|_| call.slot(&memory).unwrap()).collect();
@@ -285,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_record_of_a_flood_is_short_and_says_how_much_there_was() {
+    fn the_record_of_many_requests_is_short_and_counts_the_rest() {
         let call = Arc::new(Call::default());
         for _ in 0..EXCHANGES_MAX + 5 {
             call.record("GET", "https://a/").received(1);

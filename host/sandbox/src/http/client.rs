@@ -1,4 +1,4 @@
-//! A client: what one HTTP key of a plugin is granted, and whether a request is within it.
+//! A client: the grant of one HTTP key of a plugin, and the check of requests against it.
 
 use super::budget::Pace;
 use super::call::Call;
@@ -13,18 +13,18 @@ use rustls::ClientConfig;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// An HTTP client that a plugin is granted. Clones share its budget of requests in a minute and its secret.
+/// An HTTP client that is granted to a plugin. Clones share its secret and its limit of requests per minute.
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,
-    /// The only destination, for a client that was narrowed.
+    /// The only destination of a narrowed client.
     only: Option<Arc<Destination>>,
 }
 
 struct Shared {
     binding: Arc<HttpBinding>,
     network: Network,
-    /// TLS with the roots of the binding, where it has some.
+    /// TLS with the roots of the binding, if it has any.
     tls: Option<Arc<ClientConfig>>,
     vault: Option<Arc<Vault>>,
     pace: Pace,
@@ -48,24 +48,24 @@ impl Client {
         Ok(Self { shared: Arc::new(Shared { binding, network: network.clone(), tls, vault, pace }), only: None })
     }
 
-    /// The same client, for one destination alone: its origin, path and query. The host need not be one that the
-    /// binding names where that says `unnamed = "ask"`: whoever calls this knows that a person approved it.
+    /// Returns the same client, limited to one destination: its origin, path and query. With `unnamed = "ask"`, the
+    /// binding need not name the host. The caller must make sure that a person approved the destination.
     #[must_use]
     pub fn narrowed(&self, destination: Destination) -> Self {
         Self { shared: Arc::clone(&self.shared), only: Some(Arc::new(destination)) }
     }
 
-    /// What it was made for.
+    /// Returns the binding of the client.
     pub fn binding(&self) -> &Arc<HttpBinding> {
         &self.shared.binding
     }
 
-    /// What tells clients apart; the same for clones and narrowed ones.
+    /// Returns a number that identifies the client. Clones and narrowed clients have the same number.
     pub(super) fn identity(&self) -> usize {
         Arc::as_ptr(&self.shared).addr()
     }
 
-    /// Whether the host has the secret that it adds to requests of this client. Reads it.
+    /// Returns whether the host has the secret for requests of this client. Reads the secret if necessary.
     pub(crate) async fn has_secret(&self) -> bool {
         match &self.shared.vault {
             Some(vault) => vault.open().await.is_ok(),
@@ -73,7 +73,7 @@ impl Client {
         }
     }
 
-    /// Where the secret is, where it belongs to requests to this destination.
+    /// Returns the vault of the secret, if the secret belongs in requests to this destination.
     pub(super) fn vault(&self, destination: &Destination) -> Option<&Vault> {
         self.shared.vault.as_deref().filter(|vault| vault.is_for(destination))
     }
@@ -88,7 +88,7 @@ impl Client {
         &self.shared.network
     }
 
-    /// Decides on a request before anything is looked up.
+    /// Checks a request before any DNS lookup.
     pub(super) fn decide(&self, method: &str, destination: &Destination, sent: &HeaderMap) -> Result<(), Refusal> {
         let binding = self.binding();
         if let Some(only) = self.only.as_deref().filter(|only| *only != destination) {
@@ -108,12 +108,12 @@ impl Client {
         headers::check_query(destination.query(), vault.slot())
     }
 
-    /// Takes one request from the budget of this minute.
+    /// Takes one request out of the budget of this minute.
     pub(super) fn keep_pace(&self) -> Result<(), Refusal> {
         self.shared.pace.take(std::time::Instant::now()).map_err(Refusal::Pace)
     }
 
-    /// Whether a connection to an address may be opened.
+    /// Checks whether a connection to an address may be opened.
     pub(super) fn check_address(&self, host: &Host, address: SocketAddr) -> Result<(), Refusal> {
         if !self.binding().permits(host, address.ip()) {
             return Err(Refusal::Address { host: host.to_string(), address: address.ip() });
@@ -138,8 +138,7 @@ impl Client {
         Ok(())
     }
 
-    /// All addresses of a host. An address that was written as one is not looked up, nor is a name that the call looked
-    /// up a moment ago.
+    /// Returns all addresses of a host. Neither a literal address nor a name in the call's cache needs a lookup.
     pub(super) async fn addresses(&self, host: &Host, call: &Call) -> Result<Vec<IpAddr>, super::error::Failure> {
         let name = match host {
             Host::Name(name) => name,
@@ -153,7 +152,7 @@ impl Client {
         Ok(found)
     }
 
-    /// Whom TLS trusts.
+    /// Returns the TLS configuration with the client's roots.
     pub(super) fn tls(&self) -> Option<Arc<ClientConfig>> {
         self.shared.tls.clone().or_else(|| self.shared.network.tls())
     }

@@ -1,4 +1,5 @@
-//! The only place that opens a connection for a guest: to an address that was checked, and to no name.
+//! Opens connections for guests. This is the only place that does, and it connects only to checked addresses, never to
+//! names.
 
 use super::error::Failure;
 use std::net::SocketAddr;
@@ -6,9 +7,9 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-/// How many addresses of a name are tried.
+/// Maximum addresses of a name to try.
 const ATTEMPTS_MAX: usize = 4;
-/// How long one attempt may take while another address is left.
+/// Timeout of one attempt, if there is another address to try.
 const ATTEMPT_TIME: Duration = Duration::from_secs(5);
 
 /// Connects to the first of these addresses that answers before the deadline.

@@ -1,4 +1,4 @@
-//! Takes the content coding off a response, a bounded piece at a time.
+//! Decodes the content coding of a response in pieces of bounded size.
 
 use super::error::Failure;
 use bytes::{Buf, Bytes};
@@ -6,26 +6,26 @@ use flate2::write::MultiGzDecoder;
 use http::{HeaderMap, header};
 use std::io::Write;
 
-/// How much is decoded in one step, in bytes. Deflate makes at most 1032 times as much of it, so that one step never
-/// holds much more than a mebibyte.
+/// Bytes to decode in one step. Deflate expands data by at most 1032 times, so one step never produces much more than a
+/// mebibyte.
 const STEP_BYTES: usize = 1024;
 
 /// Codings that an error may name: those of the IANA registry. Any other text could be a secret.
 const CODINGS_NAMED: [&str; 8] = ["br", "compress", "dcb", "dcz", "deflate", "exi", "pack200-gzip", "zstd"];
 
-/// How a body is encoded.
+/// A decoder for the content coding of a body.
 pub(super) enum Decoder {
-    /// Not at all.
+    /// The body is not encoded.
     Identity,
-    /// In gzip, in one member or more.
+    /// The body is gzip with one or more members.
     Gzip { decoder: Box<MultiGzDecoder<Vec<u8>>>, begun: bool },
 }
 
 impl Decoder {
-    /// The decoder for a response with these headers.
+    /// Returns the decoder for a response with these headers.
     ///
     /// # Errors
-    /// The body has a coding that nobody asked for.
+    /// The body has a coding that the host did not ask for.
     pub(super) fn of(headers: &HeaderMap) -> Result<Self, Failure> {
         let mut codings = Vec::new();
         for value in headers.get_all(header::CONTENT_ENCODING) {
@@ -44,7 +44,7 @@ impl Decoder {
         }
     }
 
-    /// Whether the length that a server names is that of something else than what a guest receives.
+    /// Returns whether decoding changes the length, so that the server's content length is wrong for the guest.
     pub(super) fn changes_length(&self) -> bool {
         match self {
             Self::Identity => false,
@@ -52,7 +52,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes the first piece of `encoded`, and takes it away from it.
+    /// Decodes the first piece of `encoded`, and removes it from there.
     pub(super) fn step(&mut self, encoded: &mut Bytes) -> Result<Bytes, Failure> {
         match self {
             Self::Identity => Ok(std::mem::take(encoded)),
@@ -66,13 +66,13 @@ impl Decoder {
         }
     }
 
-    /// What is left at the end.
+    /// Returns the rest at the end of the body.
     ///
     /// # Errors
     /// The end is missing, or the checksum is wrong.
     pub(super) fn finish(&mut self) -> Result<Bytes, Failure> {
         match self {
-            // A response to HEAD names the coding and has no body.
+            // A response to HEAD may name a coding, but has no body.
             Self::Identity | Self::Gzip { begun: false, .. } => Ok(Bytes::new()),
             Self::Gzip { decoder, .. } => {
                 decoder.try_finish().map_err(|_| Failure::Encoded)?;
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_comes_out_in_pieces_of_about_a_mebibyte() {
+    fn a_compression_bomb_is_decoded_in_pieces_of_about_a_mebibyte() {
         let mut encoded = Bytes::from(gzip(&vec![0; 64 << 20]));
         let mut decoder = decoder("gzip").unwrap();
         let (mut largest, mut total) = (0, 0);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn codings_that_nobody_asked_for_are_refused() {
+    fn codings_that_the_host_did_not_ask_for_are_refused() {
         for coding in ["br", "deflate", "zstd", "gzip, gzip", "gzip, br", "identity, br"] {
             assert!(matches!(decoder(coding), Err(Failure::Coding(_))), "{coding}");
         }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_cut_or_damaged_is_an_error() {
+    fn a_truncated_or_damaged_body_is_an_error() {
         let whole = gzip(b"a page of text that is long enough to be compressed");
         let mut cut = Bytes::from(whole[..whole.len() - 4].to_vec());
         let mut half = decoder("gzip").unwrap();

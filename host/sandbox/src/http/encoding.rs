@@ -1,4 +1,4 @@
-//! Percent-encoding in the spellings that a secret is written in and looked for in.
+//! Percent-encoding, to send a secret in a query and to search for its spellings.
 
 use data_encoding::{HEXLOWER, HEXUPPER};
 
@@ -9,7 +9,7 @@ pub(super) enum Case {
     Upper,
 }
 
-/// Percent-encoding of whatever `keep` does not keep.
+/// Percent-encodes the bytes that `keep` does not accept.
 pub(super) fn percent(bytes: &[u8], case: Case, keep: impl Fn(u8) -> bool) -> String {
     let mut text = String::with_capacity(bytes.len());
     for byte in bytes {
@@ -23,12 +23,12 @@ pub(super) fn percent(bytes: &[u8], case: Case, keep: impl Fn(u8) -> bool) -> St
     text
 }
 
-/// What RFC 3986 calls unreserved: never encoded in a query.
+/// Returns whether a byte is unreserved (RFC 3986), so that a query need not encode it.
 pub(super) fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// The bytes of a part of a query, as most servers read it.
+/// Decodes a part of a query, as most servers do.
 pub(super) fn percent_decoded(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_percent_encoded_decodes_to_itself() {
+    fn percent_encoding_survives_a_round_trip() {
         let plain: Vec<u8> = (0..=255).collect();
         for case in [Case::Lower, Case::Upper] {
             assert_eq!(percent_decoded(&percent(&plain, case, is_unreserved)), plain);

@@ -1,6 +1,7 @@
-//! Why a request has no response, or no whole one: for the guest as a code, for the model and the record as a text.
+//! Why a request has no response or an incomplete one: a code for the guest, and a message for the model and the audit
+//! log.
 //!
-//! The texts are ours. Of what a guest or a server said they repeat little, bounded, and never a secret.
+//! The messages are our own. They quote little of what a guest or a server sent, truncated, and never a secret.
 
 use super::secret::SecretError;
 use crate::host_memory::HostMemoryFull;
@@ -13,43 +14,43 @@ use wasmtime_wasi_http::Error;
 pub(super) enum Refusal {
     #[error("no HTTP client is granted to this call")]
     NoClient,
-    #[error("the request names no destination that the host sends to: {0}")]
+    #[error("the host cannot send a request to this destination: {0}")]
     Destination(#[from] DestinationError),
-    #[error("the request's destination can be read in two ways")]
+    #[error("the request's destination is ambiguous")]
     Ambiguous,
     #[error("{0}")]
     Policy(#[from] HttpRefusal),
-    #[error("this call may send requests to {0} alone")]
+    #[error("this call may only send requests to {0}")]
     Narrowed(String),
-    #[error("the host does not send the header {0} for a plugin")]
+    #[error("a plugin cannot set the header {0}")]
     Header(String),
     #[error("the policy does not let this plugin set the header {0}: it must be listed in `headers`")]
     UnlistedHeader(String),
-    #[error("the host itself sets the header {0}, in which it sends a secret")]
+    #[error("the plugin must not set the header {0}, because the host sends a secret in it")]
     SecretHeader(String),
-    #[error("the host itself sets the parameter {0}, in which it sends a secret")]
+    #[error("the plugin must not set the parameter {0}, because the host sends a secret in it")]
     SecretParameter(String),
     #[error("the request's headers are longer than {0} bytes")]
     LongHeaders(usize),
-    #[error("the header content-length is not one plain number")]
+    #[error("the header content-length is not a single number")]
     ContentLength,
-    #[error("a call may send {0} requests with this client, and this one did")]
+    #[error("the call has reached its limit of {0} requests with this client")]
     Requests(u32),
-    #[error("the plugin may send {0} requests a minute with this client; wait before the next one")]
+    #[error("the plugin has reached its limit of {0} requests a minute with this client; wait before the next one")]
     Pace(u32),
-    #[error("a call may have {0} responses open at once; read or drop one before the next request")]
+    #[error("a call can have at most {0} open responses; read or drop one before the next request")]
     Connections(usize),
-    #[error("the host adds a secret to requests to {host} and has none: {error}")]
+    #[error("requests to {host} need a secret, which the host does not have: {error}")]
     Secret { host: String, error: SecretError },
-    #[error("the host sends its secret through https alone")]
+    #[error("the host sends this secret only over https; use an https URL")]
     SecretInTheClear,
-    #[error("{host} is at the address {address}, which the policy does not grant")]
+    #[error("{host} has the address {address}, which the policy does not allow")]
     Address { host: String, address: IpAddr },
-    #[error("the policy grants no address that {0} can have")]
+    #[error("the policy allows no address that {0} can have")]
     NoAddress(String),
     #[error(transparent)]
     HostMemory(#[from] HostMemoryFull),
-    #[error("the host's own servers are not reached by plugins")]
+    #[error("plugins cannot reach the host's own servers")]
     OwnServer,
 }
 
@@ -58,7 +59,7 @@ pub(super) enum Refusal {
 #[error(transparent)]
 pub struct Unreachable(#[from] Refusal);
 
-/// Why there is no response, or no whole one.
+/// Why there is no response, or an incomplete one.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     #[error("{0}")]
@@ -67,17 +68,17 @@ pub(super) enum Failure {
     NameTimeout,
     #[error("the name does not exist or has no address")]
     NoAddress,
-    #[error("the name servers could not be asked: {0}")]
+    #[error("the DNS lookup failed: {0}")]
     Names(String),
-    #[error("no connection in time")]
+    #[error("the connection timed out")]
     ConnectTimeout,
-    #[error("no connection: {0}")]
+    #[error("the connection failed: {0}")]
     Connect(std::io::ErrorKind),
-    #[error("the server's certificate is not one to trust: {0}")]
+    #[error("the server's certificate is not trusted: {0}")]
     Certificate(String),
     #[error("the server ended the TLS handshake with alert {number}")]
     Alert { number: u8 },
-    #[error("no TLS connection with this server: {0}")]
+    #[error("the TLS connection failed: {0}")]
     Tls(String),
     #[error("the response took longer than allowed")]
     Timeout,
@@ -85,25 +86,25 @@ pub(super) enum Failure {
     RequestBody(u64),
     #[error("the response's body is longer than {0} bytes")]
     ResponseBody(u64),
-    #[error("the response's headers are more or longer than the host takes")]
+    #[error("the response has too many headers, or its headers are too long")]
     ResponseHeaders,
     #[error("the response has a content coding that the host did not ask for: {}", .0.unwrap_or("an unknown one"))]
     Coding(Option<&'static str>),
-    #[error("the response is not the gzip that it says it is")]
+    #[error("the response is not valid gzip, although its headers say so")]
     Encoded,
     #[error("the connection ended before the response did")]
     Incomplete,
     #[error("the plugin did not finish the request's body")]
     Aborted,
-    #[error("the server does not speak HTTP as it should")]
+    #[error("the server sent invalid HTTP")]
     Protocol,
 }
 
 impl Failure {
-    /// What the guest is told. Contract text is only in the codes, so that a guest's library understands them.
+    /// Returns the error code for the guest.
     pub(super) fn code(&self) -> Error {
         match self {
-            // An address is a matter of the destination; everything else is a matter of what was granted.
+            // A refused address has a code of its own. All other refusals share one.
             Self::Refused(Refusal::Address { .. }) => Error::DestinationIpProhibited,
             Self::Refused(_) => Error::HttpRequestDenied,
             Self::NameTimeout => Error::DnsTimeout,
@@ -126,7 +127,7 @@ impl Failure {
         }
     }
 
-    /// What hyper stopped at, in our words.
+    /// Converts an error of hyper.
     pub(super) fn from_hyper(error: &hyper::Error) -> Self {
         if error.is_parse_too_large() {
             Self::ResponseHeaders
@@ -141,7 +142,7 @@ impl Failure {
         }
     }
 
-    /// What rustls stopped at, in our words.
+    /// Converts an error of rustls.
     pub(super) fn from_tls(error: &std::io::Error) -> Self {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
             Some(rustls::Error::InvalidCertificate(reason)) => Self::Certificate(bounded(&format!("{reason:?}"))),
@@ -163,10 +164,10 @@ fn is_io(error: &hyper::Error) -> bool {
     false
 }
 
-/// The longest part of a text that somebody else decided, in characters.
+/// Maximum length of an untrusted part of a message, in characters.
 const TEXT_CHARACTERS_MAX: usize = 256;
 
-/// Hostile text as a text of ours can carry it.
+/// Truncates untrusted text and replaces its control characters, so that a message can contain it.
 pub(super) fn bounded(text: &str) -> String {
     let shown = |character: char| if character.is_control() { '\u{fffd}' } else { character };
     text.chars().take(TEXT_CHARACTERS_MAX).map(shown).collect()

@@ -1,7 +1,7 @@
-//! One request on a connection of its own: secret, addresses, connection, TLS, HTTP, response.
+//! Sends one request on its own connection: secret, addresses, connection, TLS, HTTP, response.
 //!
-//! By now the request was decided on. What is decided here is what only the network can tell: the addresses of its
-//! host.
+//! The request has already been permitted. Only the addresses of its host are still checked here, because they need a
+//! DNS lookup.
 
 use super::body::{Reading, RequestBody, ResponseBody};
 use super::call::{Call, Record, Slot};
@@ -28,22 +28,22 @@ use tokio::time::{Instant, timeout_at};
 use wasmtime_wasi_http::{RequestOptions, WasiBody};
 use zeroize::Zeroizing;
 
-/// The longest that any request may take, whatever a policy says: what is longer is not a request.
+/// Maximum time of a request, whatever a policy allows.
 const TIME_MAX: Duration = Duration::from_secs(60 * 60);
-/// How many headers a response may have.
+/// Maximum headers of a response.
 const HEADERS_MAX: usize = 128;
-/// How long the headers of a response may be together, in bytes.
+/// Maximum length of all headers of a response together, in bytes.
 const HEADER_BYTES_MAX: usize = 64 * 1024;
-/// What is read ahead of a guest on one HTTP/1.1 connection, in bytes.
+/// Maximum bytes to read ahead of a guest on an HTTP/1.1 connection.
 const BUFFER_BYTES_MAX: usize = 128 * 1024;
-/// What a server may send ahead of a guest on one HTTP/2 connection, in bytes.
+/// Maximum bytes that a server may send ahead of a guest on an HTTP/2 connection.
 const WINDOW_BYTES: u32 = 256 * 1024;
-/// How many resets of streams an HTTP/2 connection bears: it has one stream.
+/// Maximum stream resets on an HTTP/2 connection, which has only one stream.
 const RESETS_MAX: usize = 8;
 
-/// How long each part of a request may take. A guest can only shorten.
+/// The timeouts of a request. A guest can only shorten them.
 pub(super) struct Timing {
-    /// When everything ends.
+    /// The deadline of the whole request.
     pub(super) deadline: Instant,
     connect: Option<Duration>,
     first_byte: Option<Duration>,
@@ -61,14 +61,14 @@ impl Timing {
         }
     }
 
-    /// When a part ends that begins now.
+    /// Returns the deadline of a part that begins now.
     fn end(&self, part: Option<Duration>) -> Instant {
         let end = part.and_then(|part| Instant::now().checked_add(part));
         end.map_or(self.deadline, |end| end.min(self.deadline))
     }
 }
 
-/// A request that was decided on.
+/// A permitted request.
 pub(super) struct Order {
     pub(super) client: Client,
     pub(super) destination: Destination,
@@ -105,7 +105,7 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
     let sent = match destination.scheme() {
         Scheme::Http => send_http1(head.plain(&destination, body)?, stream, &connection, &timing).await,
         Scheme::Https => {
-            let config = client.tls().ok_or_else(|| Failure::Tls("there is no TLS in this host".to_owned()))?;
+            let config = client.tls().ok_or_else(|| Failure::Tls("this host does not support TLS".to_owned()))?;
             let handshake = tls::encrypt(&config, destination.host(), stream);
             let stream =
                 timeout_at(timing.end(timing.connect), handshake).await.map_err(|_| Failure::ConnectTimeout)??;
@@ -125,13 +125,13 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
     connection.response_begins();
     record.status(parts.status.as_u16());
     if parts.status.is_informational() {
-        // Another protocol would begin here, which nobody asked for.
+        // The server would switch to another protocol here, which the request did not ask for.
         return Err(Failure::Protocol);
     }
     let decoder = Decoder::of(&parts.headers)?;
     headers::clean(&mut parts.headers, decoder.changes_length(), record.call());
     headers::detach(&mut parts.headers);
-    // Nothing of hyper's reaches a guest.
+    // Do not pass hyper's own data on to a guest.
     parts.extensions.clear();
     let reading = Reading {
         decoder,
@@ -146,8 +146,8 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
     Ok(Response::from_parts(parts, ResponseBody::new(incoming, connection, reading).boxed_unsync()))
 }
 
-/// The addresses of the destination's host, if each of them may be connected to: who answers with one that may not,
-/// among others, is up to something.
+/// Returns the addresses of the destination's host, if the policy allows all of them. A name with an allowed and a
+/// forbidden address is suspicious, so the request is refused.
 async fn checked_addresses(
     client: &Client,
     destination: &Destination,
@@ -161,16 +161,16 @@ async fn checked_addresses(
     Ok(checked.collect::<Result<_, _>>()?)
 }
 
-/// What a request says before its body.
+/// The head of a request.
 struct Head {
     method: Method,
     headers: HeaderMap,
-    /// Path and query; a secret may be in it.
+    /// The path and the query, which may contain a secret.
     target: Zeroizing<String>,
 }
 
 impl Head {
-    /// For HTTP/1.1: the path in the request line, the host in its header.
+    /// Returns the request for HTTP/1.1: the path in the request line, and the host in its header.
     fn plain(mut self, destination: &Destination, body: RequestBody) -> Result<Request<RequestBody>, Failure> {
         let host = HeaderValue::try_from(destination.authority()).map_err(|_| Failure::Protocol)?;
         self.headers.insert(HOST, host);
@@ -178,7 +178,7 @@ impl Head {
         self.request(uri, body)
     }
 
-    /// For HTTP/2: everything in the URI, of which it makes its own headers.
+    /// Returns the request for HTTP/2: everything in the URI, from which HTTP/2 derives its own headers.
     fn framed(self, destination: &Destination, body: RequestBody) -> Result<Request<RequestBody>, Failure> {
         let uri = Uri::builder()
             .scheme(destination.scheme().to_string().as_str())
@@ -196,7 +196,7 @@ impl Head {
     }
 }
 
-/// Adds the secret. Without one the request is not sent.
+/// Adds the secret to a request. If the secret cannot be read, the request is not sent.
 async fn inject(vault: &Vault, head: &mut Head, destination: &Destination) -> Result<(), Refusal> {
     let refused = |error| Refusal::Secret { host: destination.host().to_string(), error };
     let charge = vault.open().await.map_err(refused)?;
@@ -216,7 +216,7 @@ async fn inject(vault: &Vault, head: &mut Head, destination: &Destination) -> Re
     Ok(())
 }
 
-/// A value that hyper neither prints nor puts into a table of HTTP/2.
+/// Returns a header value that hyper neither prints nor adds to the compression table of HTTP/2.
 fn sensitive(value: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(value).ok()?;
     value.set_sensitive(true);
@@ -262,7 +262,7 @@ where
     first_byte(timing, sender.send_request(request)).await
 }
 
-/// Waits for the head of a response as long as a guest and the grant have it.
+/// Waits for the head of a response, up to the timeouts of the guest and the grant.
 async fn first_byte(
     timing: &Timing,
     sent: impl Future<Output = hyper::Result<Response<Incoming>>>,

@@ -1,4 +1,4 @@
-//! Which headers a guest may send, which the host sets, and what of a response's headers a guest sees.
+//! Decides which headers a guest may send, which ones the host sets, and which headers of a response a guest sees.
 
 use super::call::Call;
 use super::encoding::{is_unreserved, percent_decoded};
@@ -8,15 +8,15 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use portcullis_policy::{HttpBinding, SecretSlot, is_reserved_header, is_same_header};
 use wasmtime_wasi_http::DEFAULT_FORBIDDEN_HEADERS;
 
-/// Headers that the host keeps for itself beside those that wasmtime does.
+/// Headers that only the host may set, in addition to those that wasmtime forbids.
 const KEPT: [&str; 8] = [
-    // The host asks for what it can decode under a cap.
+    // The host asks only for codings that it can decode within limits.
     "accept-encoding",
-    // It would make a server wait for an answer that a guest does not give.
+    // It starts a handshake with the server (`100 Continue`), which guests do not support.
     "expect",
-    // Never sent: it would tell a server where a plugin was before.
+    // Never sent, because it would tell a server which pages a plugin fetched before.
     "referer",
-    // The framing of a message, which the host decides.
+    // These control the framing of a message, which the host decides.
     "te",
     "trailer",
     // With these headers, some servers use another method than the checked one.
@@ -25,16 +25,16 @@ const KEPT: [&str; 8] = [
     "x-method-override",
 ];
 
-/// Prefix of headers for a proxy. No request goes through one.
+/// The prefix of headers for a proxy. No request goes through one.
 const KEPT_PREFIX: &str = "proxy-";
 
-/// How long the headers of a request may be together, in bytes: what servers take.
+/// Maximum length of all headers of a request together, in bytes: what servers accept.
 const HEADERS_BYTES_MAX: usize = 32 * 1024;
 
-/// What the host calls itself where a guest does not say.
+/// The default user agent.
 const AGENT: &str = concat!("portcullis/", env!("CARGO_PKG_VERSION"));
 
-/// Whether no guest may set a header, whatever is granted.
+/// Returns whether no guest may set a header, whatever is granted.
 pub(super) fn is_kept(name: &HeaderName) -> bool {
     let kept = |header: &str| is_same_header(header, name.as_str());
     let for_a_proxy = name.as_str().get(..KEPT_PREFIX.len()).is_some_and(|begin| is_same_header(KEPT_PREFIX, begin));
@@ -43,14 +43,14 @@ pub(super) fn is_kept(name: &HeaderName) -> bool {
         || KEPT.iter().any(|header| kept(header))
 }
 
-/// Checks what a guest wants to send.
+/// Checks the headers that a guest wants to send.
 pub(super) fn check(headers: &HeaderMap, binding: &HttpBinding, slot: Option<&SecretSlot>) -> Result<(), Refusal> {
     for name in headers.keys() {
         let own = slot.and_then(SecretSlot::header);
         if own.is_some_and(|header| is_same_header(header, name.as_str())) {
             return Err(Refusal::SecretHeader(name.to_string()));
         }
-        // The length of a body is the body's, and a language's library adds it unasked.
+        // Allowed without a grant, because libraries add it automatically. The host checks it below.
         if name == CONTENT_LENGTH {
             continue;
         }
@@ -72,16 +72,15 @@ pub(super) fn check(headers: &HeaderMap, binding: &HttpBinding, slot: Option<&Se
     }
 }
 
-/// The length that a header says, where it is written as the one plain number.
+/// Parses a content length. Returns `None` unless it is written as a plain number.
 pub(super) fn length(value: &HeaderValue) -> Option<u64> {
     let text = value.to_str().ok()?;
     let number = text.parse().ok()?;
-    // Parsing is lenient about signs and zeros.
+    // `parse` also accepts signs and leading zeros, so compare with the canonical form.
     (u64::to_string(&number) == text).then_some(number)
 }
 
-/// Checks that a guest does not set the parameter that a secret goes into, in any spelling that a server may take for
-/// it.
+/// Checks that a guest does not set the query parameter of a secret, in any spelling that a server may accept for it.
 pub(super) fn check_query(query: Option<&str>, slot: &SecretSlot) -> Result<(), Refusal> {
     let SecretSlot::Query { name } = slot else { return Ok(()) };
     let wanted = parameter(name.as_bytes());
@@ -93,8 +92,8 @@ pub(super) fn check_query(query: Option<&str>, slot: &SecretSlot) -> Result<(), 
     if set { Err(Refusal::SecretParameter(name.clone())) } else { Ok(()) }
 }
 
-/// A parameter's name as the most lenient servers read it: without case, spaces around it, a subscript behind it, and
-/// with one character for those that cannot be in the name of a variable.
+/// Normalizes a parameter's name as the most lenient servers do. It ignores case, surrounding spaces and a subscript,
+/// and treats the characters that cannot be in a variable's name as equal.
 fn parameter(name: &[u8]) -> Vec<u8> {
     let plain = name.split(|byte| matches!(byte, b'[' | b'\0')).next().unwrap_or_default().trim_ascii();
     let like_a_variable = |byte: &u8| match byte {
@@ -113,9 +112,9 @@ pub(super) fn append_parameter(target: &mut String, name: &str, value: &str) {
     target.push_str(&encoded(value));
 }
 
-/// Adds what the host says in every request.
+/// Adds the headers that the host sets in every request.
 pub(super) fn complete(headers: &mut HeaderMap) {
-    // A part of a compressed body cannot be decoded.
+    // A range of a compressed body cannot be decoded, so ask for an uncompressed one.
     let coding = if headers.contains_key(RANGE) { "identity" } else { "gzip" };
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(coding));
     headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
@@ -145,7 +144,7 @@ pub(super) fn clean(headers: &mut HeaderMap, decoded: bool, call: &Call) {
 /// Copies the values out of the connection's buffer, which would otherwise stay allocated as long as any of them.
 pub(super) fn detach(headers: &mut HeaderMap) {
     for value in headers.values_mut() {
-        // The bytes of a valid value are valid.
+        // This never fails, because the bytes come from a valid value.
         if let Ok(copy) = HeaderValue::from_bytes(value.as_bytes()) {
             *value = copy;
         }
@@ -157,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_that_decide_where_a_request_goes_or_ends_are_the_hosts() {
+    fn a_guest_cannot_set_headers_that_control_the_destination_or_framing() {
         let kept = ["host", "connection", "transfer-encoding", "upgrade", "te", "trailer", "expect", "referer"];
         let more = ["proxy-authorization", "proxy-anything", "accept-encoding", "x-http-method-override", "keep-alive"];
         for name in kept.iter().chain(&more) {
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parameter_of_a_secret_is_not_a_guests_in_any_spelling() {
+    fn a_guest_cannot_set_the_parameter_of_a_secret_in_any_spelling() {
         let slot = SecretSlot::Query { name: "api_key".to_owned() };
         let taken = [
             "api_key=1",
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_is_appended_so_that_it_cannot_be_read_as_two() {
+    fn an_appended_parameter_is_encoded() {
         let mut target = "/a".to_owned();
         append_parameter(&mut target, "k y", "1&x=2#é");
         append_parameter(&mut target, "z", "?");

@@ -1,11 +1,11 @@
-//! HTTP for guests: `wasi:http` and the clients of `dependencies`, answered by one client of our own.
+//! HTTP for guests: `wasi:http` and the clients of `dependencies`, implemented by our own client.
 //!
-//! A request is parsed into a destination once (`portcullis_policy::Destination`). The host decides that destination
-//! (`client`), resolves it (`resolve`), connects to a checked address (`connect`), encrypts (`tls`) and sends the
-//! request on its own connection (`exchange`). Connections and cookies are never shared, and redirects are never
-//! followed. Bodies stream under limits (`body`, `decode`). A secret is added at the last moment (`secret`, `command`)
-//! and searched for in what comes back and goes out (`redact`, `redact_stream`, `spellings`, `watch`). When a call
-//! ends, everything that it opened here ends (`tasks`).
+//! A request is parsed into a destination once (`portcullis_policy::Destination`). The host checks that destination
+//! against the policy (`client`), resolves it (`resolve`), connects to a checked address (`connect`), encrypts (`tls`)
+//! and sends the request on its own connection (`exchange`). Connections and cookies are never shared, and redirects
+//! are never followed. Bodies stream under limits (`body`, `decode`). A secret is added at the last moment (`secret`,
+//! `command`). The host searches for secrets in responses and in the plugin's output (`redact`, `redact_stream`,
+//! `spellings`, `watch`). When a call ends, everything that it opened here ends (`tasks`).
 
 mod body;
 mod budget;
@@ -42,16 +42,16 @@ pub use secret::check_secret_file;
 pub(crate) use wasi::{HttpContext, add_to_linker};
 pub use watch::PluginSecrets;
 
-/// One request of a call, for the record. Hostile text: hosts and paths come from the guest.
+/// One request of a call, for the audit log. Hosts and paths are untrusted text of the guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// The method.
     pub method: String,
-    /// The URL without query, as it was decided on; no secret is in it.
+    /// The checked URL without its query. It contains no secret.
     pub url: String,
     /// The status of the response.
     pub status: Option<u16>,
-    /// Why there is none, or no whole one.
+    /// Why there is no response, or an incomplete one.
     pub error: Option<String>,
     /// Bytes of the request's body.
     pub sent_bytes: u64,
@@ -59,13 +59,13 @@ pub struct Exchange {
     pub received_bytes: u64,
 }
 
-/// What a call did over the network.
+/// The network traffic of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// The first requests, sent or refused.
     pub exchanges: Vec<Exchange>,
-    /// Requests after those.
+    /// The number of further requests.
     pub more: u64,
-    /// How often a secret was found in what came back or went out, and taken out.
+    /// How many secrets were removed from responses and from the plugin's output.
     pub redactions: u64,
 }

@@ -9,7 +9,7 @@ use rustls::ClientConfig;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-/// What all clients of a host share: how names are resolved, and whom TLS trusts. Clones are the same network.
+/// The state that all clients of a host share: the name servers, and the roots that TLS trusts. Clones share it.
 #[derive(Clone)]
 pub struct Network {
     shared: Arc<Shared>,
@@ -24,17 +24,17 @@ struct Shared {
     opened: Arc<OpenedSecrets>,
 }
 
-/// Why there is no network or no client.
+/// Why a network or a client cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NetworkError(pub(super) String);
 
 impl Network {
-    /// A network that asks these name servers, or those of the system where there are none. The system's are read when
-    /// a name is first looked up.
+    /// Creates a network that queries these name servers, or those of the system if there are none. The system's are
+    /// read at each lookup.
     ///
     /// # Errors
-    /// None at present; what a network needs is found out when it is used.
+    /// None at present.
     pub fn new(name_servers: &[SocketAddr]) -> Result<Self, NetworkError> {
         let name_servers = NameServers::new(name_servers);
         let (tls, own, opened) = (OnceLock::new(), Arc::default(), Arc::default());
@@ -49,8 +49,8 @@ impl Network {
         Self { shared: Arc::new(Shared { name_servers, tls, own, opened }) }
     }
 
-    /// Keeps every client from an address, whatever is granted: one that the host itself listens at. An address that
-    /// stands for all of the machine's keeps them from its port at every address that is not global.
+    /// Makes an address of the host's own servers unreachable for every client, whatever is granted. An unspecified
+    /// address makes its port unreachable at every address that is not global.
     pub fn forbid(&self, address: SocketAddr) {
         self.shared.own.write().unwrap_or_else(PoisonError::into_inner).push(canonical(address));
     }
@@ -72,13 +72,13 @@ impl Network {
         &self.shared.name_servers
     }
 
-    /// TLS with the roots that are compiled in.
+    /// Returns the TLS configuration with the roots that are compiled in.
     pub(super) fn tls(&self) -> Option<Arc<ClientConfig>> {
         self.shared.tls.get_or_init(|| tls::built_in().ok()).clone()
     }
 }
 
-/// An IPv4 address within an IPv6 one is that IPv4 address.
+/// Converts an IPv4-mapped IPv6 address to the IPv4 address.
 fn canonical(address: SocketAddr) -> SocketAddr {
     let ip: IpAddr = address.ip().to_canonical();
     SocketAddr::new(ip, address.port())
@@ -94,7 +94,7 @@ mod tests {
         let address = |text: &str| text.parse::<SocketAddr>().unwrap();
         let renamed = network.with_name_servers(&[address("127.0.0.1:53")]);
         network.forbid(address("127.0.0.1:7000"));
-        assert!(renamed.is_forbidden(address("127.0.0.1:7000")), "a later policy has the same addresses out of reach");
+        assert!(renamed.is_forbidden(address("127.0.0.1:7000")), "a later policy forbids the same addresses");
         for own in ["127.0.0.1:7000", "[::ffff:127.0.0.1]:7000", "0.0.0.0:7000", "[::]:7000"] {
             assert!(network.is_forbidden(address(own)), "{own}");
         }

@@ -1,11 +1,11 @@
-//! Removes the host's secrets from what a guest writes piece by piece.
+//! Removes the host's secrets from what a guest writes in pieces.
 
 use super::call::Call;
 use super::redact_stream::StreamRedactor;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Removes secrets from a text that is written while further secrets may be opened.
+/// A redactor for a text that is written while further secrets may be opened.
 pub(crate) struct OutgoingRedactor {
     call: Arc<Call>,
     redactor: StreamRedactor,
@@ -16,7 +16,7 @@ impl OutgoingRedactor {
         Self { call, redactor: StreamRedactor::default() }
     }
 
-    /// What of the text is certain after `bytes`.
+    /// Returns the part of the text that can be passed on after `bytes`.
     pub(crate) fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         self.redactor.look_for(self.call.outgoing());
         let mut found = 0;
@@ -25,7 +25,7 @@ impl OutgoingRedactor {
         pushed
     }
 
-    /// What was held back, once nothing more comes.
+    /// Returns the held-back rest at the end of the text.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         self.redactor.look_for(self.call.outgoing());
         let mut found = 0;

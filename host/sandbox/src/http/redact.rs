@@ -1,4 +1,4 @@
-//! Finds and removes secrets in what comes back or goes out, in the spellings that servers echo.
+//! Finds and removes secrets in responses and in a plugin's output, in the spellings that servers echo.
 //!
 //! It finds the value itself, reversed, in base64 (both alphabets, at each of the three offsets, padded or not), in
 //! hexadecimal, percent-encoded (only where needed or throughout, and as forms do), and escaped as in JSON or HTML. It
@@ -11,14 +11,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// What stands where a secret stood.
+/// The text that replaces a secret.
 pub(super) const REPLACEMENT: &str = "[redacted by Portcullis]";
 
 /// Minimum hold-back of a stream, in bytes. With rounding up to a power of two, it hides the length of an ordinary
 /// secret: a guest cannot derive it from the number of bytes that it waits for.
 const HOLD_BACK_BYTES_MIN: usize = 256;
 
-/// Searches for one or more secrets in all their spellings.
+/// A search for one or more secrets in all their spellings.
 pub(super) struct Redactor {
     automaton: AhoCorasick,
     /// For names of headers and hosts, which arrive in lower case. `None` if no spelling can be in a name.
@@ -31,7 +31,8 @@ pub(super) struct Redactor {
 }
 
 impl Redactor {
-    /// Looks for each of `values`: the secret, and what it is filled into. `None` where there is too much to look for.
+    /// Returns a redactor for each of `values`: the secret, and the text that contains it. `None` if there is too much
+    /// to search for.
     pub(super) fn new(values: &[&str]) -> Option<Self> {
         Self::of(values.iter().flat_map(|value| spellings(value)).collect())
     }
@@ -74,12 +75,12 @@ impl Redactor {
         self.longest_bytes.max(HOLD_BACK_BYTES_MIN).next_power_of_two()
     }
 
-    /// `bytes` without the secret, and how often it was there; `None` where it was not.
+    /// Returns `bytes` without the secrets and the number of matches, or `None` if there is no match.
     pub(super) fn bytes(&self, bytes: &[u8]) -> Option<(Vec<u8>, u64)> {
         replace_all(&self.automaton, bytes)
     }
 
-    /// As `bytes`, for text.
+    /// Like `bytes`, for text.
     pub(super) fn text(&self, text: &str) -> Option<(String, u64)> {
         self.bytes(text.as_bytes()).map(as_text)
     }
@@ -90,7 +91,7 @@ impl Redactor {
     }
 
     /// Replaces each spelling that begins before `end`. Returns the text up to `end`, or up to the end of the last
-    /// spelling where that is later, and how much of `bytes` that was.
+    /// spelling if that is later, and how many of `bytes` that covers.
     pub(super) fn replace_until(&self, bytes: &[u8], end: usize, found: &mut u64) -> (Vec<u8>, usize) {
         replace(&self.automaton, bytes, end, found)
     }

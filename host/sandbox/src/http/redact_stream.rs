@@ -129,16 +129,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_back_does_not_depend_on_the_length_of_an_ordinary_secret() {
+    fn the_hold_back_does_not_depend_on_the_length_of_an_ordinary_secret() {
         let of = |length: usize| Redactor::new(&[&"s".repeat(length)]).unwrap().hold_back_bytes();
         assert!((8..=40).all(|length| of(length) == HOLD_BACK), "{}", of(40));
     }
 
-    /// For secrets of up to 40 bytes.
+    /// The hold-back for secrets of up to 40 bytes.
     const HOLD_BACK: usize = 256;
 
     #[test]
-    fn a_secret_that_becomes_known_is_looked_for_in_what_is_held_back() {
+    fn a_secret_that_becomes_known_is_searched_for_in_the_held_back_bytes() {
         let first = Arc::new(Redactor::new(&["another-secret"]).unwrap());
         let mut stream = stream(&first);
         let mut found = 0;

@@ -1,8 +1,8 @@
-//! Turns a name into addresses, by asking name servers ourselves.
+//! Resolves a name to addresses by querying name servers directly.
 //!
-//! The operating system is not asked: it would consult files, search domains and caches that nobody checked. Each
-//! look-up has a resolver of its own, so that calls share no cache and learn nothing of each other. One call keeps what
-//! it found ([`CallAddresses`]); its addresses are checked at each use all the same.
+//! It does not use the resolver of the operating system, which would consult files, search domains and caches. Each
+//! lookup has its own resolver, so that calls share no cache and learn nothing about each other. One call caches its
+//! addresses ([`CallAddresses`]). They are still checked at each use.
 
 use super::error::Failure;
 use hickory_resolver::TokioResolver;
@@ -15,32 +15,33 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-/// How long one question to one name server may take. Much shorter than a request, so that another one can be asked.
+/// Timeout of one query to one name server. It is much shorter than that of a request, so that another server can be
+/// tried.
 const QUESTION_TIME: Duration = Duration::from_secs(2);
-/// How often a question is asked again when no answer comes.
+/// Maximum retries of a query without an answer.
 const RETRIES: usize = 2;
-/// How long a look-up that has IPv4 addresses waits for the IPv6 ones: the resolution delay of RFC 8305. Some name
-/// servers never answer a question for IPv6.
+/// How long a lookup that has IPv4 addresses waits for the IPv6 addresses: the resolution delay of RFC 8305. Some name
+/// servers never answer a query for IPv6.
 const IPV6_DELAY: Duration = Duration::from_millis(50);
-/// How long a look-up that has IPv6 addresses waits for the IPv4 ones. It is longer, since a machine without a route
-/// for IPv6 cannot do without them.
+/// How long a lookup that has IPv6 addresses waits for the IPv4 addresses. It is longer, because a machine without a
+/// route for IPv6 needs them.
 const IPV4_DELAY: Duration = Duration::from_secs(1);
-/// How long all questions of one look-up may take. Hickory follows at most 8 aliases, each within its own time.
+/// Timeout of all queries of a lookup. Hickory follows at most 8 aliases, each with its own timeout.
 const LOOK_UP_TIME: Duration = Duration::from_secs(10);
-/// How many addresses a name may have: more than any service has, fewer than an answer can hold.
+/// Maximum addresses of a name: more than any service has, and fewer than fit into an answer.
 const ADDRESSES_MAX: usize = 64;
 
-/// Whom to ask.
+/// The name servers to query.
 #[derive(Debug)]
 pub(super) struct NameServers(Vec<SocketAddr>);
 
 impl NameServers {
-    /// These, or those of the system where there are none.
+    /// Uses these servers, or those of the system if there are none.
     pub(super) fn new(servers: &[SocketAddr]) -> Self {
         Self(servers.to_vec())
     }
 
-    /// All addresses of a name, IPv4 first: there are machines with IPv6 addresses and no way out.
+    /// Returns all addresses of a name. IPv4 comes first, because some machines have IPv6 addresses but no IPv6 route.
     pub(super) async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, Failure> {
         tokio::time::timeout(LOOK_UP_TIME, self.look_up(name)).await.unwrap_or(Err(Failure::NameTimeout))
     }
@@ -48,13 +49,14 @@ impl NameServers {
     async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, Failure> {
         let resolver = self.resolver().map_err(failed)?;
         let mut name = Name::from_ascii(name).map_err(|_| Failure::NoAddress)?;
-        // Whole, so that nothing is appended to it.
+        // Fully qualified, so that no search domain is appended.
         name.set_fqdn(true);
         let four = async { addresses(resolver.lookup(name.clone(), RecordType::A).await) };
         let six = async { addresses(resolver.lookup(name.clone(), RecordType::AAAA).await) };
         let found = match both(four, six).await {
             (Ok(four), Ok(six)) => [four, six].concat(),
-            // Some name servers do not answer what they do not know; what was answered is checked all the same.
+            // Some name servers do not answer queries for a record type that they do not know. One answer is enough,
+            // and its addresses are checked in any case.
             (Ok(some), Err(_)) | (Err(_), Ok(some)) if !some.is_empty() => some,
             (Err(error), _) | (_, Err(error)) => return Err(error),
         };
@@ -78,7 +80,7 @@ impl NameServers {
         options.attempts = RETRIES;
         options.cache_size = 0;
         options.use_hosts_file = ResolveHosts::Never;
-        // Against forged answers: a forger has to guess the case of each letter as well.
+        // Makes answers harder to forge: an attacker must also guess the case of each letter.
         options.case_randomization = true;
         let builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
         builder.with_options(options).build()
@@ -93,11 +95,11 @@ fn name_server(address: SocketAddr) -> NameServerConfig {
     NameServerConfig::new(address.ip(), true, connections.into())
 }
 
-/// The answer to one question.
+/// The result of one query.
 type FoundAddresses = Result<Vec<IpAddr>, Failure>;
 
-/// Asks both questions at once. Once one of them has brought addresses, the other has no more than its delay, and then
-/// counts as answered with none.
+/// Runs both queries concurrently. Once one has returned addresses, the other has until its delay, and then counts as
+/// having returned none.
 async fn both(
     four: impl Future<Output = FoundAddresses>,
     six: impl Future<Output = FoundAddresses>,
@@ -126,12 +128,12 @@ async fn second(
     }
 }
 
-/// How many names one call keeps the addresses of: those that a plugin asks again and again.
+/// Maximum names whose addresses one call caches.
 const KEPT_NAMES_MAX: usize = 16;
-/// How long a call keeps the addresses of a name. A call may run for an hour, and services move.
+/// How long a call caches the addresses of a name. A call may run for an hour, and services move.
 const KEPT_TIME: Duration = Duration::from_secs(60);
 
-/// The addresses that one call looked up: what its next request to the same name connects to.
+/// A cache for the addresses that one call looked up. Its next request to the same name connects to them.
 #[derive(Debug, Default)]
 pub(super) struct CallAddresses(Vec<KeptName>);
 
@@ -143,13 +145,13 @@ struct KeptName {
 }
 
 impl CallAddresses {
-    /// Returns the addresses of a name, unless they are too old.
+    /// Returns the cached addresses of a name, unless they are too old.
     pub(super) fn get(&self, name: &str, now: Instant) -> Option<Vec<IpAddr>> {
         let kept = self.0.iter().find(|kept| *kept.name == *name)?;
         (now.saturating_duration_since(kept.since) < KEPT_TIME).then(|| kept.addresses.clone())
     }
 
-    /// Keeps the addresses of a name in place of the oldest ones.
+    /// Caches the addresses of a name. Replaces the oldest entry if the cache is full.
     pub(super) fn keep(&mut self, name: &str, addresses: &[IpAddr], now: Instant) {
         self.0.retain(|kept| *kept.name != *name);
         if self.0.len() == KEPT_NAMES_MAX {
@@ -171,8 +173,8 @@ fn addresses(found: Result<Lookup, NetError>) -> Result<Vec<IpAddr>, Failure> {
 fn failed(error: NetError) -> Failure {
     match error {
         NetError::Timeout => Failure::NameTimeout,
-        // Its text may repeat what a name server wrote.
-        _ => Failure::Names("no name server gave an answer".to_owned()),
+        // The error's own text is left out, because it may quote a name server.
+        _ => Failure::Names("no name server gave a usable answer".to_owned()),
     }
 }
 
@@ -182,13 +184,13 @@ mod tests {
     use std::net::Ipv4Addr;
 
     #[test]
-    fn a_call_keeps_a_few_names_for_a_minute() {
+    fn a_call_caches_a_few_names_for_a_minute() {
         let (mut kept, now) = (CallAddresses::default(), Instant::now());
         let address = [IpAddr::from(Ipv4Addr::LOCALHOST)];
         for number in 0..=KEPT_NAMES_MAX {
             kept.keep(&format!("{number}.test"), &address, now);
         }
-        assert_eq!(kept.get("0.test", now), None, "the oldest gave way");
+        assert_eq!(kept.get("0.test", now), None, "the oldest name was removed");
         assert_eq!(kept.get("1.test", now).as_deref(), Some(&address[..]));
         assert_eq!(kept.get("1.test", now + KEPT_TIME), None);
         kept.keep("1.test", &[], now + KEPT_TIME);

@@ -18,18 +18,18 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
-/// The shortest secret, in bytes: what is shorter also occurs by chance, and could not be redacted.
+/// Minimum length of a secret, in bytes. Shorter text also occurs by chance, so it could not be redacted.
 const SECRET_BYTES_MIN: usize = 8;
-/// The longest secret, in bytes: what servers take in one header.
+/// Maximum length of a secret, in bytes: what servers accept in one header.
 const SECRET_BYTES_MAX: usize = 8192;
-/// The most that is read of a file or a program, in bytes.
+/// Maximum bytes to read from a file or a program.
 const SOURCE_BYTES_MAX: usize = 64 * 1024;
 
 /// How long the host does not retry an unreadable secret just to search for it. A request that needs it retries at
 /// once. Without this, each call of a plugin would wait for a keyring that does not answer.
 const RETRY_TIME: Duration = Duration::from_secs(60);
 
-/// Why there is no secret. Says nothing of what was read.
+/// Why a secret cannot be used. The message reveals nothing about the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SecretError {
     #[error("its environment variable is not set")]
@@ -42,19 +42,19 @@ pub(crate) enum SecretError {
     Command,
     #[error("its program takes too long")]
     Slow,
-    #[error("it is shorter than {SECRET_BYTES_MIN} bytes, too short to be told from other text")]
+    #[error("it is shorter than {SECRET_BYTES_MIN} bytes, too short to distinguish it from other text")]
     Short,
     #[error("it is longer than {SECRET_BYTES_MAX} bytes")]
     Long,
-    #[error("it has a line break or another character that cannot be sent where it belongs")]
+    #[error("it contains a line break or another character that cannot be sent")]
     Characters,
-    #[error("the host looks for so many secrets that it has no room for this one")]
+    #[error("the host already searches for the maximum number of secrets")]
     Many,
-    #[error("the host could not prepare to look for it")]
+    #[error("the host could not prepare the search for it")]
     Internal,
 }
 
-/// A secret. Wiped when dropped; never printed, copied or written.
+/// A secret. It is wiped when dropped, and never printed, copied or written.
 pub(super) struct Secret(Zeroizing<String>);
 
 impl fmt::Debug for Secret {
@@ -64,12 +64,12 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// Checks that `bytes` can be sent in a slot, and be found again in what comes back.
+    /// Checks that `bytes` can be sent in a slot, and can be found in a response.
     fn new(bytes: &[u8], slot: &SecretSlot) -> Result<Self, SecretError> {
         let text = std::str::from_utf8(bytes).map_err(|_| SecretError::Characters)?;
         let sendable = match slot {
             SecretSlot::Header { .. } => text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()),
-            // Encoded before it is sent.
+            // These are encoded before they are sent.
             SecretSlot::Basic { .. } | SecretSlot::Query { .. } => !text.chars().any(char::is_control),
         };
         if !sendable {
@@ -84,13 +84,13 @@ impl Secret {
         Ok(Self(Zeroizing::new(text.to_owned())))
     }
 
-    /// The value, for whoever sends it.
+    /// Returns the value, to send it.
     pub(super) fn expose(&self) -> &str {
         &self.0
     }
 }
 
-/// A secret that was read, and what looks for it.
+/// A secret that was read, and its redactor.
 pub(super) struct Charge {
     pub(super) secret: Secret,
     pub(super) redactor: Arc<Redactor>,
@@ -106,13 +106,13 @@ impl Charge {
     }
 }
 
-/// The credentials of HTTP Basic authentication.
+/// Returns the credentials of HTTP Basic authentication.
 pub(super) fn basic(user: &str, secret: &Secret) -> Zeroizing<String> {
     let pair = Zeroizing::new(format!("{user}:{}", secret.expose()));
     Zeroizing::new(BASE64.encode(pair.as_bytes()))
 }
 
-/// Where a client has its secret from. Shared by its clones, so that the secret is read once.
+/// The source of a client's secret. Clones of the client share it, so that the secret is read once.
 pub(super) struct Vault {
     binding: SecretBinding,
     base: PathBase,
@@ -131,7 +131,7 @@ impl Vault {
         &self.binding.slot
     }
 
-    /// Whether the secret belongs to requests to this host.
+    /// Returns whether the secret belongs in requests to this destination.
     pub(super) fn is_for(&self, destination: &Destination) -> bool {
         self.binding.is_for(destination)
     }
@@ -180,7 +180,7 @@ impl Vault {
             }
         };
         let (slot, opened) = (self.slot().clone(), Arc::clone(&self.opened));
-        // Building the search for a long secret takes a while.
+        // Building the search for a long secret takes too long for an async task.
         let charge = move || Charge::new(Secret::new(&bytes, &slot)?, &slot, &opened).map(Arc::new);
         tokio::task::spawn_blocking(charge).await.unwrap_or(Err(SecretError::Internal))
     }
@@ -207,7 +207,7 @@ async fn from_file(base: PathBase, path: String) -> Result<Zeroizing<Vec<u8>>, S
 }
 
 fn read_file(base: &PathBase, path: &str) -> Result<Zeroizing<Vec<u8>>, SecretError> {
-    // Without waiting: to open a pipe would wait for its other end.
+    // Non-blocking, because opening a pipe would wait for its other end.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(base.open(path, flags).map_err(|_| SecretError::File)?);
     if !file.metadata().map_err(|_| SecretError::File)?.is_file() {
@@ -218,7 +218,7 @@ fn read_file(base: &PathBase, path: &str) -> Result<Zeroizing<Vec<u8>>, SecretEr
     if read > SOURCE_BYTES_MAX { Err(SecretError::Long) } else { Ok(without_line_end(bytes)) }
 }
 
-/// One line end at the end is no part of a secret: editors and programs put it there.
+/// Removes one line ending at the end. Editors and programs add it, so it is not a part of the secret.
 fn without_line_end(mut bytes: Zeroizing<Vec<u8>>) -> Zeroizing<Vec<u8>> {
     let end = bytes.strip_suffix(b"\r\n").or_else(|| bytes.strip_suffix(b"\n")).map(<[u8]>::len);
     if let Some(end) = end {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_or_found_again_is_no_secret() {
+    fn a_secret_that_cannot_be_sent_or_redacted_is_refused() {
         let query = SecretSlot::Query { name: "key".to_owned() };
         let basic = SecretSlot::Basic { user: "me".to_owned() };
         for slot in [&header(), &query, &basic] {
@@ -266,14 +266,14 @@ mod tests {
     }
 
     #[test]
-    fn one_line_end_is_taken_off_and_no_more() {
+    fn only_one_line_ending_is_removed() {
         for (text, expected) in [("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n"), ("a\r", "a\r"), ("a", "a")] {
             assert_eq!(&*without_line_end(Zeroizing::new(text.into())), expected.as_bytes());
         }
     }
 
     #[tokio::test]
-    async fn a_file_that_is_not_a_regular_one_is_refused_at_once() {
+    async fn a_file_that_is_not_regular_is_refused_without_waiting() {
         for path in ["/dev/zero", "/dev", "/proc/self/fd"] {
             assert_eq!(from_file(PathBuf::new().into(), path.to_owned()).await, Err(SecretError::Irregular), "{path}");
         }

@@ -1,6 +1,6 @@
-//! What runs for a connection: it ends at the request's deadline, and with whoever owns the connection.
+//! The tasks of a connection. They end at the request's deadline, or when the connection is dropped.
 //!
-//! A socket is closed by dropping its connection, there and then; the tasks around it are only told to end.
+//! Dropping a connection closes its socket at once. Its tasks are only told to end.
 
 use super::call::{Record, Slot};
 use super::error::Failure;
@@ -14,11 +14,11 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-/// What a server may say before its response has begun, in bytes: a handshake, a head, and what is read ahead of a
-/// body. Hints that a response will come have no limit of their own.
+/// Maximum bytes that a server may send before its response has begun: a handshake, a head, and the read-ahead of a
+/// body. Informational responses have no limit of their own.
 const PRELUDE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Where a socket is while it is open.
+/// A socket while it is open.
 pub(super) type Holder = Mutex<Option<TcpStream>>;
 
 /// A connection of a call. When it is dropped, its socket is closed and its tasks are ended.
@@ -30,25 +30,25 @@ pub(super) struct Connection {
     _slot: Slot,
 }
 
-/// How many bytes a server has left to begin its response in; `u64::MAX` once it has begun.
+/// The remaining bytes before a server must begin its response. `u64::MAX` once it has begun.
 struct Prelude(AtomicU64);
 
 impl Prelude {
-    /// Takes what was read.
+    /// Takes the bytes of a read out of the limit.
     fn take(&self, count: usize) -> io::Result<()> {
         let left = self.0.load(Ordering::Relaxed);
         if left == u64::MAX {
             return Ok(());
         }
         let left = left.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
-        // The response may have begun meanwhile.
+        // Do not overwrite `u64::MAX`, because the response may have begun meanwhile.
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| (now != u64::MAX).then_some(left));
         if left == 0 { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
     }
 }
 
 impl Connection {
-    /// Takes a socket in.
+    /// Creates a connection for a socket.
     ///
     /// # Errors
     /// The call has ended.
@@ -61,22 +61,22 @@ impl Connection {
         Ok(Self { tasks: Arc::default(), deadline, holder, prelude, _slot: slot })
     }
 
-    /// From here on it is the response that has a limit.
+    /// Lifts the limit, because the response has begun and has its own limits.
     pub(super) fn response_begins(&self) {
         self.prelude.0.store(u64::MAX, Ordering::Relaxed);
     }
 
-    /// Whether the server said too much before its response.
+    /// Returns whether the server sent too much before its response.
     pub(super) fn is_talked_out(&self) -> bool {
         self.prelude.0.load(Ordering::Relaxed) == 0
     }
 
-    /// The socket, for whoever reads and writes.
+    /// Returns the socket, for reading and writing.
     pub(super) fn socket(&self) -> Socket {
         Socket { holder: Arc::clone(&self.holder), prelude: Arc::clone(&self.prelude) }
     }
 
-    /// What starts tasks of this connection. It keeps none of them alive.
+    /// Returns a spawner for tasks of this connection. It does not keep them alive.
     pub(super) fn spawner(&self) -> Spawner {
         Spawner { tasks: Arc::downgrade(&self.tasks), deadline: self.deadline }
     }
@@ -88,7 +88,7 @@ impl Drop for Connection {
     }
 }
 
-/// Closes a socket, whoever else still knows it.
+/// Closes a socket, even if others still refer to it.
 pub(super) fn close(holder: &Holder) {
     drop(open(holder).take());
 }
@@ -97,7 +97,7 @@ fn open(holder: &Holder) -> MutexGuard<'_, Option<TcpStream>> {
     holder.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A socket that somebody else may close.
+/// A socket that its connection may close at any time.
 pub(super) struct Socket {
     holder: Arc<Holder>,
     prelude: Arc<Prelude>,
@@ -148,7 +148,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// Starts tasks of a connection. HTTP/2 has several.
+/// A spawner for tasks of a connection. HTTP/2 has several.
 #[derive(Clone)]
 pub(super) struct Spawner {
     tasks: Weak<Mutex<JoinSet<()>>>,
@@ -163,7 +163,7 @@ where
         let Some(tasks) = self.tasks.upgrade() else { return };
         let deadline = self.deadline;
         let task = async move {
-            // What it ends with is told to whoever waits for the response.
+            // The result is dropped, because the future that waits for the response gets the error too.
             drop(timeout_at(deadline, future).await);
         };
         tasks.lock().unwrap_or_else(PoisonError::into_inner).spawn(task);

@@ -1,4 +1,4 @@
-//! The client against servers on the loopback address: plain, TLS with HTTP/2 and with HTTP/1.1, and a name server.
+//! Tests the client against servers on the loopback address: plain, TLS with HTTP/2 and HTTP/1.1, and a name server.
 
 mod secure;
 
@@ -108,7 +108,7 @@ impl Plugin {
     }
 }
 
-/// Answers each connection with the same bytes after it read a head, and keeps what it read.
+/// A server that reads a head on each connection, records it, and answers with the same bytes.
 struct Recorder {
     port: u16,
     heads: Arc<Mutex<Vec<String>>>,
@@ -154,7 +154,7 @@ fn answer(headers: &str, body: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_request_says_what_was_decided_and_its_response_comes_decoded() {
+async fn the_permitted_request_is_sent_and_its_response_is_decoded() {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
     gzip.write_all(b"a page").unwrap();
     let server = Recorder::start(answer("content-encoding: gzip\r\n", &gzip.finish().unwrap()), true).await;
@@ -173,7 +173,7 @@ async fn a_request_says_what_was_decided_and_its_response_comes_decoded() {
 }
 
 #[tokio::test]
-async fn what_is_not_granted_opens_no_connection() {
+async fn a_request_that_is_not_granted_opens_no_connection() {
     let server = Recorder::start(answer("", b""), true).await;
     let port = server.port;
     let network = Network::new(&[]).unwrap();
@@ -198,7 +198,7 @@ async fn what_is_not_granted_opens_no_connection() {
 }
 
 #[tokio::test]
-async fn a_secret_is_sent_and_what_echoes_it_is_redacted() {
+async fn a_secret_is_sent_and_its_echoes_are_redacted() {
     let base = std::env::temp_dir().join(format!("portcullis-secret-{}", std::process::id()));
     std::fs::File::create_new(&base).unwrap().write_all(format!("{CANARY}\n").as_bytes()).unwrap();
     let echo = format!("x-echo: {CANARY}\r\nlocation: /?t=canary%2Fsecret%2Bvalue\r\n");
@@ -220,7 +220,7 @@ async fn a_secret_is_sent_and_what_echoes_it_is_redacted() {
     let own = Request::get(&url).header("authorization", "mine").body(empty()).unwrap();
     assert!(matches!(plugin.send(own).await, Err(Error::HttpRequestDenied)));
     assert!(plugin.refusal().contains("authorization"), "{}", plugin.refusal());
-    plugin.get(&url).await.expect("the secret was kept");
+    plugin.get(&url).await.expect("the secret is cached");
 }
 
 #[tokio::test]
@@ -238,7 +238,7 @@ async fn a_missing_secret_refuses_the_request() {
 }
 
 #[tokio::test]
-async fn caps_and_times_hold() {
+async fn size_limits_and_timeouts_are_enforced() {
     let long = Recorder::start(answer("", &vec![b'a'; 200_000]), true).await;
     let network = Network::new(&[]).unwrap();
     let mut plugin = Plugin::new(&network, binding("127.0.0.1", long.port), PathBuf::new());
@@ -268,7 +268,7 @@ async fn caps_and_times_hold() {
 }
 
 #[tokio::test]
-async fn a_connection_ends_with_the_body_that_reads_it() {
+async fn dropping_the_body_closes_the_connection() {
     let mut server = Recorder::start(b"HTTP/1.1 200 OK\r\n\r\nevent".to_vec(), false).await;
     let mut plugin = Plugin::new(&Network::new(&[]).unwrap(), binding("127.0.0.1", server.port), PathBuf::new());
     let response = plugin.send(request(&format!("http://127.0.0.1:{}/", server.port))).await.unwrap();
@@ -279,7 +279,7 @@ async fn a_connection_ends_with_the_body_that_reads_it() {
 }
 
 #[tokio::test]
-async fn budgets_hold_for_all_clones_of_a_client() {
+async fn all_clones_of_a_client_share_its_request_limits() {
     let server = Recorder::start(answer("", b""), true).await;
     let url = format!("http://127.0.0.1:{}/", server.port);
     let mut granted = binding("127.0.0.1", server.port);
@@ -316,5 +316,5 @@ async fn a_narrowed_client_reaches_one_origin_path_and_query() {
     let elsewhere = portcullis_policy::Destination::from_url(&format!("http://127.0.0.2:{}/", server.port)).unwrap();
     let mut plugin = Plugin::of(client.narrowed(elsewhere));
     let unnamed = plugin.get(&format!("http://127.0.0.2:{}/", server.port)).await;
-    assert!(matches!(unnamed, Err(Error::HttpRequestDenied)), "the binding does not say that a person may be asked");
+    assert!(matches!(unnamed, Err(Error::HttpRequestDenied)), "the binding does not say `unnamed = \"ask\"`");
 }

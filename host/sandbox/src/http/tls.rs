@@ -1,4 +1,5 @@
-//! TLS with fixed roots: those compiled in, or those of the file that a grant names. The environment has no say.
+//! TLS with fixed roots: those compiled in, or those of the file that a grant names. Environment variables have no
+//! effect.
 
 use super::error::Failure;
 use super::tasks::Socket;
@@ -15,18 +16,18 @@ use std::sync::Arc;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// The most that is read of a file of certificates, in bytes: some hundred certificates.
+/// Maximum size of a certificate file, in bytes: some hundred certificates.
 const ROOTS_BYTES_MAX: u64 = 1024 * 1024;
 
-/// What a client says it speaks, the best first.
+/// The protocols that a client offers, the preferred one first.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// Trusts the roots that are compiled in.
+/// Returns a configuration that trusts the roots that are compiled in.
 pub(super) fn built_in() -> Result<Arc<ClientConfig>, rustls::Error> {
     config(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() })
 }
 
-/// Trusts the certificates of one file, and no other.
+/// Returns a configuration that trusts only the certificates of one file.
 pub(super) fn from_file(base: &PathBase, path: &str) -> Result<Arc<ClientConfig>, String> {
     let pem = read(base, path).map_err(|error| error.to_string())?;
     let mut roots = RootCertStore::empty();
@@ -35,7 +36,7 @@ pub(super) fn from_file(base: &PathBase, path: &str) -> Result<Arc<ClientConfig>
         roots.add(certificate).map_err(|error| error.to_string())?;
     }
     if roots.is_empty() {
-        return Err("there is no certificate in it".to_owned());
+        return Err("the file contains no certificate".to_owned());
     }
     config(roots).map_err(|error| error.to_string())
 }
@@ -52,17 +53,17 @@ fn read(base: &PathBase, path: &str) -> std::io::Result<Vec<u8>> {
 }
 
 fn config(roots: RootCertStore) -> Result<Arc<ClientConfig>, rustls::Error> {
-    // Named here, since the default provider of a process is whatever an embedder made it.
+    // Chosen explicitly, because an embedder may have changed the default provider of the process.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     let mut config = builder.with_root_certificates(roots).with_no_client_auth();
     config.alpn_protocols = PROTOCOLS.iter().map(|protocol| protocol.to_vec()).collect();
-    // A resumed session would tell a server that two plugins, or two calls, are on one machine.
+    // A resumed session would reveal to a server that two plugins, or two calls, are on one machine.
     config.resumption = Resumption::disabled();
     Ok(Arc::new(config))
 }
 
-/// Encrypts a connection to `host`. The name that is asked for and the name that is verified are the checked one.
+/// Encrypts a connection to `host`. It requests and verifies the same name that was checked against the policy.
 pub(super) async fn encrypt(
     config: &Arc<ClientConfig>,
     host: &Host,

@@ -1,7 +1,7 @@
-//! What answers `wasi:http`: wasmtime's types over our own client.
+//! Implements `wasi:http` with wasmtime's types and our own client.
 //!
-//! Everything that can be decided without the network is decided at once; the rest runs in a task that ends with the
-//! guest's handle, and so with the call at the latest.
+//! Everything that can be checked without the network is checked at once. The rest runs in a task that ends with the
+//! guest's handle, at the latest with the call.
 
 use super::Traffic;
 use super::call::{Call, Record};
@@ -27,10 +27,10 @@ use wasmtime_wasi_http::{
     Error, ForbiddenHeaderFilter, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
 };
 
-/// The interface that a language's own library sends requests through.
+/// The interface through which a language's standard library sends requests.
 const OUTGOING_HANDLER: &str = "wasi:http/outgoing-handler@0.2.12";
 
-/// What reading and writing of a connection ends with: nothing, since the body of its response owns it.
+/// The future that drives a connection. It is always ready, because the response's body owns the connection.
 type Io = Box<dyn Future<Output = Result<(), Error>> + Send>;
 
 /// The HTTP state of a call: its use of the network, and the secrets to search for in everything that it returns.
@@ -38,7 +38,7 @@ pub(crate) struct HttpContext {
     ctx: WasiHttpCtx,
     hooks: Hooks,
     is_taken: bool,
-    /// Who hears of what a call did that nobody waited for.
+    /// Receives the traffic of a call that was dropped.
     host: Arc<dyn CallHost>,
 }
 
@@ -54,7 +54,7 @@ impl HttpContext {
         Self { ctx, hooks: Hooks::new(default, secrets, memory), is_taken: false, host }
     }
 
-    /// Why the host refused the last request of the call, or broke it off.
+    /// Returns why the host refused or aborted the last request of the call.
     pub(crate) fn refusal(&self) -> Option<String> {
         self.hooks.call.refusal()
     }
@@ -77,7 +77,7 @@ impl HttpContext {
 }
 
 impl Drop for HttpContext {
-    /// A run that was dropped in its middle: what it has sent is on its way, and is told all the same.
+    /// Reports the traffic of a run that was dropped before it ended.
     fn drop(&mut self) {
         if !self.is_taken {
             self.hooks.call.end();
@@ -124,8 +124,8 @@ impl Call {
         }
     }
 
-    /// What a call would change, unless one of the host's secrets is in it. A text without the secret would be another
-    /// one than the call leaves, so it cannot be shown in its place.
+    /// Returns what a call would change, or an error if it contains one of the host's secrets. A redacted text cannot
+    /// be shown instead, because it differs from what the call would write.
     pub(crate) fn redact_preview(&self, preview: Preview) -> Preview {
         let changes = preview.map_err(|failure| self.redact_failure(failure))?;
         let Some(redactor) = self.outgoing() else { return Ok(changes) };
@@ -133,7 +133,7 @@ impl Call {
             [directory, path].into_iter().chain(content).any(|text| redactor.text(text).is_some())
         };
         if changes.iter().any(found) {
-            return Err(Answered::Denied("it holds a secret that the host guards".to_owned()));
+            return Err(Answered::Denied("it contains one of the host's secrets".to_owned()));
         }
         Ok(changes)
     }
@@ -161,7 +161,8 @@ impl Call {
         }
     }
 
-    /// Removes the host's secrets from what the guest printed, and the beginning of a secret where the log was cut.
+    /// Removes the host's secrets from what the guest printed, including the beginning of a secret at the end of a
+    /// truncated log.
     pub(crate) fn redact_log(&self, mut log: Log) -> Log {
         if let Some(redactor) = self.outgoing().filter(|_| log.dropped_bytes > 0) {
             let end = redactor.cut_off(&log.bytes);
@@ -175,13 +176,13 @@ impl Call {
 
 /// The clients of a call.
 pub(super) struct Hooks {
-    /// The one that a language's own library reaches.
+    /// The client of `wasi:http/outgoing-handler`.
     default: Option<Client>,
-    /// The one that the request at hand goes through, where it is another.
+    /// The client of the current request, if it is another one.
     chosen: Option<Client>,
-    /// Where the request at hand goes, as the guest wrote it.
+    /// The destination of the current request, as the guest wrote it.
     asked: Option<Destination>,
-    /// What the guest says of its time.
+    /// The guest's timeouts for the current request.
     options: Option<RequestOptions>,
     pub(super) call: Arc<Call>,
     /// The budget that connections are charged to.
@@ -198,7 +199,7 @@ impl Hooks {
         Self { default, chosen: None, asked: None, options: None, call, memory, full: None, is_sent: false }
     }
 
-    /// Decides on a request as far as that needs no network.
+    /// Checks a request as far as that needs no network.
     fn order(
         client: Option<Client>,
         request: Request<WasiBody>,
@@ -223,7 +224,7 @@ impl Hooks {
     }
 }
 
-/// The length that a guest says its body has.
+/// Returns the body length that a guest declares, or 0.
 fn declared(sent: &::http::HeaderMap) -> u64 {
     sent.get(::http::header::CONTENT_LENGTH).and_then(headers::length).unwrap_or(0)
 }
@@ -238,7 +239,7 @@ impl WasiHttpHooks for Hooks {
     }
 
     fn set_host_header(&mut self) -> bool {
-        // Set from the destination, once that is decided on.
+        // The host sets it later, from the checked destination.
         false
     }
 
@@ -255,7 +256,7 @@ impl WasiHttpHooks for Hooks {
         let options = options.or(self.options.take());
         let client = self.chosen.take().or_else(|| self.default.clone());
         let destination = match (self.asked.take(), destination(request.uri())) {
-            // What is sent is what the guest wrote, not what some library between made of it.
+            // The checked destination must be the one that is sent. Refuse if a library has interpreted it differently.
             (Some(asked), Ok(read)) if asked != read => Err(Refusal::Ambiguous),
             (_, read) => read.map_err(Refusal::from),
         };
@@ -270,7 +271,7 @@ impl WasiHttpHooks for Hooks {
             if let Failure::Refused(Refusal::HostMemory(full)) = failure {
                 self.full = Some(*full);
             }
-            // Known at once, so that a guest can ask before it waits.
+            // Recorded at once, so that a guest can read the refusal before it waits for the response.
             record.failed(failure);
         }
         Box::new(async move {
@@ -286,7 +287,7 @@ impl WasiHttpHooks for Hooks {
     }
 }
 
-/// Where a request goes.
+/// Returns the destination of a request.
 fn destination(uri: &Uri) -> Result<Destination, DestinationError> {
     let scheme = uri.scheme_str().unwrap_or_default();
     let authority = uri.authority().map(::http::uri::Authority::as_str).unwrap_or_default();
@@ -294,11 +295,11 @@ fn destination(uri: &Uri) -> Result<Destination, DestinationError> {
     Destination::from_parts(scheme, authority, path)
 }
 
-/// Where a request goes, from the very texts that a guest set.
+/// Returns the destination of a request, from the exact texts that a guest set.
 fn asked(request: &HostOutgoingRequest) -> Result<Destination, DestinationError> {
     let path = match request.path_with_query.as_deref() {
         None | Some("") => Cow::Borrowed("/"),
-        // How libraries write a URL that has a query and no path.
+        // Some libraries write a URL with a query and no path this way.
         Some(query) if query.starts_with('?') && query.len() > 1 => Cow::Owned(format!("/{query}")),
         Some(path) => Cow::Borrowed(path),
     };
@@ -308,7 +309,7 @@ fn asked(request: &HostOutgoingRequest) -> Result<Destination, DestinationError>
     Destination::from_parts(scheme(request), request.authority.as_deref().unwrap_or_default(), &path)
 }
 
-/// Https where a guest does not say.
+/// Returns the scheme of a request. The default is https.
 fn scheme(request: &HostOutgoingRequest) -> &str {
     match &request.scheme {
         Some(Scheme::Http) => "http",
@@ -317,7 +318,7 @@ fn scheme(request: &HostOutgoingRequest) -> &str {
     }
 }
 
-/// What the record shows of a destination that could not be read: neither user nor query.
+/// Returns an invalid destination for the audit log, without user and query.
 fn unread(request: &HostOutgoingRequest) -> String {
     let authority = request.authority.as_deref().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
@@ -332,12 +333,12 @@ impl WasiHttpView for State {
     }
 }
 
-/// What `handle` answers with.
+/// The result of `handle`.
 type Handled = Result<Resource<HostFutureIncomingResponse>, ErrorCode>;
 
 impl State {
-    /// Sends a request through a client, or through the call's default one. Wasmtime's types take the request apart,
-    /// after its destination was read from the texts that the guest set.
+    /// Sends a request through a client, or through the call's default client. The destination is read from the guest's
+    /// own texts before wasmtime converts the request.
     pub(crate) fn send(
         &mut self,
         client: Option<Client>,

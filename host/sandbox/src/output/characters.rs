@@ -1,18 +1,18 @@
-//! Bytes that come in pieces, as text: a character may lie across two of them.
+//! Converts bytes that arrive in pieces to text. A character may span two pieces.
 
 use std::borrow::Cow;
 
-/// The beginning of a character that is still to be ended: the longest has four bytes.
+/// Maximum bytes of an incomplete character. The longest character has four bytes.
 const BEGUN_BYTES_MAX: usize = 3;
 
-/// Turns pieces of bytes into pieces of text. What is no UTF-8 becomes U+FFFD.
+/// A converter from pieces of bytes to pieces of text. Invalid UTF-8 becomes U+FFFD.
 #[derive(Default)]
 pub(super) struct Characters {
     begun: Vec<u8>,
 }
 
 impl Characters {
-    /// The characters that are whole after `bytes`.
+    /// Returns the characters that are complete after `bytes`.
     pub(super) fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, str> {
         let decided = |bytes: &[u8]| bytes.len() - begun(bytes);
         if self.begun.is_empty() {
@@ -26,7 +26,7 @@ impl Characters {
         Cow::Owned(String::from_utf8_lossy(&whole).into_owned())
     }
 
-    /// What stands for a character that was never ended.
+    /// Returns the replacement for an incomplete character at the end, if there is one.
     pub(super) fn finish(&mut self) -> &'static str {
         let is_begun = !self.begun.is_empty();
         self.begun.clear();
@@ -34,7 +34,7 @@ impl Characters {
     }
 }
 
-/// How many bytes at the end are the beginning of a character.
+/// Returns how many bytes at the end are the beginning of a character.
 fn begun(bytes: &[u8]) -> usize {
     let is_begun = |count: &usize| {
         let end = &bytes[bytes.len() - count..];
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_make_the_text_that_the_whole_makes_and_hold_back_no_more_than_a_character() {
+    fn pieces_convert_like_the_whole_and_hold_back_at_most_one_character() {
         for whole in [
             &b"plain"[..],
             "\u{e9}\u{20ac}\u{1f600} mixed \u{10ffff}".as_bytes(),

@@ -1,11 +1,11 @@
-//! A guest's end of its answer.
+//! The stream through which a guest writes its answer.
 
 use super::SharedText;
 use crate::context::OUTPUT_PIECE_BYTES_MAX;
 use bytes::Bytes;
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
-/// Takes a piece at a time, and has each handed on before it takes the next.
+/// An output stream that passes each piece on before it accepts the next.
 pub(super) struct TextStream(SharedText);
 
 impl TextStream {
@@ -23,9 +23,9 @@ impl Pollable for TextStream {
 impl OutputStream for TextStream {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
         if bytes.len() > OUTPUT_PIECE_BYTES_MAX {
-            return Err(StreamError::trap("more was written than `check-write` permits"));
+            return Err(StreamError::trap("the write is longer than `check-write` permits"));
         }
-        // Not an error that the guest sees: it would have to end as the limit says, and could go on instead.
+        // A trap, not an error for the guest: the run must end at the limit, and a guest could ignore an error.
         self.0.write(&bytes).map_err(|full| StreamError::Trap(full.into()))
     }
 

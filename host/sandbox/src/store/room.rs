@@ -1,8 +1,9 @@
-//! Room in the cache: what a dead process left half written is removed, and the entries that were not used for longest
-//! make room for others.
+//! Keeps the cache within its limits. It removes files that a dead process left unfinished, and the least recently used
+//! entries.
 //!
-//! An entry whose code a live host uses stays: the host holds a lock on the file, which ends with the process. Removing
-//! a file that another process reads is safe on Unix in any case, because its bytes stay until the last one closes it.
+//! An entry whose code a live host uses stays, because the host holds a lock on the file until its process ends. On
+//! Unix, removing a file that another process reads is safe in any case, because its bytes stay until the last process
+//! closes it.
 
 use super::{CodeStore, Entry, file_name};
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
@@ -14,25 +15,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 use tokio::sync::OwnedSemaphorePermit;
 
-/// What all entries may take together, in bytes: the code of ten interpreters, of which each takes about 100 MB.
+/// Maximum size of all entries together, in bytes: the code of ten interpreters of about 100 MB each.
 pub const CACHE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// The most entries. A plugin has two, and a directory of plugins has 10,000 files at most.
+/// Maximum entries. A plugin has two, and a directory of plugins has at most 10,000 files.
 const CACHE_ENTRIES_MAX: usize = 20_000;
 
-/// Entries that a host marks as used by an open file at one time. A process may often open no more than 1024 files.
+/// Maximum entries that a host marks as used at one time. Each mark is an open file, and the usual limit of a process
+/// is 1024.
 pub(super) const MARKED_MAX: usize = 256;
 
-/// How exactly the cache knows when an entry was used last. A change of the time is a write to the disk.
+/// Resolution of the time of an entry's last use. It is coarse, because each update of the time writes to the disk.
 const USED_GRAIN: Duration = Duration::from_secs(60 * 60);
 
-/// What the name of a file ends with that is being written.
+/// The suffix of a file that is being written.
 const UNFINISHED: &str = ".new";
 
 /// Counts the writers of this process.
 static WRITERS: AtomicU64 = AtomicU64::new(0);
 
-/// Marks the code of a plugin as used. The cache keeps it as long as this exists.
+/// A guard that marks the code of a plugin as used. The cache keeps the code until it is dropped.
 #[derive(Debug)]
 pub struct InUse {
     _locked: std::fs::File,
@@ -43,13 +45,13 @@ pub struct InUse {
 struct CacheFile {
     name: String,
     bytes: u64,
-    /// When it was used last.
+    /// The time of the last use.
     used: SystemTime,
 }
 
 impl CodeStore {
-    /// Marks the code of a plugin as used. `None` where there is none, or where too many are marked: those were used
-    /// recently, and are the last to go.
+    /// Marks the code of a plugin as used. Returns `None` if there is no entry, or if too many are marked. An entry
+    /// without a mark was still used recently, so it is removed last.
     pub fn mark_in_use(&self, plugin: &[u8; 32]) -> Option<InUse> {
         let place = Arc::clone(&self.marks).try_acquire_owned().ok()?;
         let file = self.open_entry(&file_name(Entry::Code, &self.id(Entry::Code, plugin))).ok()?;
@@ -59,7 +61,7 @@ impl CodeStore {
         Some(InUse { _locked: locked, _place: place })
     }
 
-    /// Creates a file to write an entry into, which no other writer has. Its lock says that it is being written.
+    /// Creates a file for a new entry that no other writer uses. Its lock marks it as being written.
     pub(super) fn begin_entry(&self, name: &str) -> io::Result<(String, std::fs::File)> {
         loop {
             let writer = WRITERS.fetch_add(1, Ordering::Relaxed);
@@ -67,7 +69,7 @@ impl CodeStore {
             let mut options = OpenOptions::new();
             options.write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);
             let file = match self.directory.open_with(&unfinished, &options) {
-                // A process of this number in another container has it, or an earlier process has left it.
+                // A process with the same id in another container uses the name, or an earlier process left the file.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 file => file?.into_std(),
             };
@@ -79,10 +81,10 @@ impl CodeStore {
         }
     }
 
-    /// Removes what dead processes left half written, and the entries that were not used for longest where all of them
-    /// take more than [`CACHE_BYTES_MAX`]. What cannot be removed is left for the next time.
+    /// Removes files that dead processes left unfinished. If the entries exceed [`CACHE_BYTES_MAX`], also removes the
+    /// least recently used ones. A file that cannot be removed is left for the next time.
     pub fn make_room(&self) {
-        // A cache that cannot be listed costs space and nothing else.
+        // A cache that cannot be listed only wastes disk space, so the error is ignored.
         let _ = self.make_room_for(CACHE_BYTES_MAX, CACHE_ENTRIES_MAX);
     }
 
@@ -111,7 +113,7 @@ impl CodeStore {
         Ok(())
     }
 
-    /// Looks at an entry of this cache. `None` for any other file, which is never removed.
+    /// Inspects an entry of this cache. Returns `None` for any other file, which is never removed.
     fn cache_file(&self, name: String) -> Option<CacheFile> {
         let (id, kind) = name.split_once('.')?;
         let is_id = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -127,7 +129,7 @@ impl CodeStore {
     fn remove_unlocked(&self, name: &str) -> io::Result<()> {
         let file = self.open_entry(name)?.into_std();
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        // The lock is held until the file is gone, so that a writer which waits for it finds that out.
+        // Hold the lock until the file is removed, so that a waiting writer then sees that it has no links left.
         self.directory.remove_file(name)?;
         drop(file);
         Ok(())
@@ -140,7 +142,7 @@ impl CodeStore {
     }
 }
 
-/// Notes that an entry is used now. Where that fails, it makes room for others earlier.
+/// Updates the time of an entry's last use. If that fails, the entry is only removed earlier.
 pub(super) fn note_use(file: &File) {
     let modified = file.metadata().and_then(|metadata| metadata.modified()).map(cap_std::time::SystemTime::into_std);
     let age = modified.ok().and_then(|modified| SystemTime::now().duration_since(modified).ok());

@@ -1,35 +1,35 @@
-//! The clocks of a guest: the system's time or an injected one, rounded down to what the policy lets a guest measure.
+//! The clocks of a guest: the system's time or an injected time, rounded down to the resolution that the policy allows.
 //!
-//! A coarse clock does not stop a guest that counts its own steps between two ticks. It takes away the clock that needs
-//! no effort, and with one thread in a guest there is no other to count beside what is measured.
+//! A coarse clock makes timing attacks harder, but does not prevent them: a guest can still count its own steps between
+//! two ticks. A guest has only one thread, so it cannot count while it runs the code that it measures.
 //!
-//! A guest sleeps in the system's time, whoever gives the time: for the duration it asks for, or for what its clock
-//! says is left until the moment it asks for. A coarse clock is never ahead of the system's, so a guest never wakes
-//! early, and one that looks again because less than a tick is left sleeps again. Under an injected clock that stands
-//! still, a guest that waits for a moment to come waits until its time limit.
+//! A guest always sleeps in the system's time, even with an injected clock. It sleeps for the given duration, or for
+//! the time that its clock shows until the given moment. A coarse clock is never ahead of the system's, so a guest
+//! never wakes early. If less than a tick is left, it sleeps again. With an injected clock that does not advance, a
+//! guest that waits for a moment waits until its time limit.
 
 use portcullis_policy::ClockResolution;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock};
 
-/// What a coarse clock counts in. What another call does to a cache takes nanoseconds to microseconds to measure; what
-/// a tool shows to people needs no more than this.
+/// The tick of a coarse clock. Measuring the effect of another call on a cache needs nanoseconds to microseconds. Times
+/// that a tool shows to people need no more than this.
 const COARSE_TICK: Duration = Duration::from_millis(1);
 
-/// What a fine clock counts in: as it comes.
+/// The tick of a fine clock: the full resolution.
 const FINE_TICK: Duration = Duration::from_nanos(1);
 
-/// A time that an embedder or a test sets in place of the system's.
+/// A time source of an embedder or a test, which replaces the system's clocks.
 pub trait TimeSource: Send + Sync {
-    /// Since 1970.
+    /// Returns the time since the Unix epoch.
     fn wall(&self) -> Duration;
 
-    /// Since some fixed moment; never less than before.
+    /// Returns the time since some fixed moment. It must never decrease.
     fn monotonic(&self) -> Duration;
 }
 
-/// Both clocks of one call.
+/// The wall clock and the monotonic clock of one call.
 #[derive(Clone)]
 pub(super) struct GuestClock {
     tick: Duration,
@@ -38,7 +38,7 @@ pub(super) struct GuestClock {
 
 #[derive(Clone)]
 enum Source {
-    /// The system's; what is monotonic counts from here.
+    /// The system's clocks. The monotonic time counts from this instant.
     System(Instant),
     Injected(Arc<dyn TimeSource>),
 }
@@ -54,7 +54,7 @@ impl GuestClock {
 
     fn wall(&self) -> Duration {
         match &self.source {
-            // A system that is set to before 1970 reads as 1970.
+            // If the system's clock is set to before 1970, return 1970.
             Source::System(_) => SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
             Source::Injected(time) => time.wall(),
         }
@@ -62,14 +62,14 @@ impl GuestClock {
 
     fn monotonic(&self) -> Duration {
         match &self.source {
-            // Never zero: the runtime of Go takes that for a clock that does not work.
+            // Never zero, because Go's runtime treats zero as a broken clock.
             Source::System(began) => COARSE_TICK + began.elapsed(),
             Source::Injected(time) => time.monotonic(),
         }
     }
 
     fn round(&self, time: Duration) -> Duration {
-        // A tick divides a second, so the seconds are whole.
+        // A tick divides a second evenly, so only the nanoseconds need rounding.
         let tick = self.tick.subsec_nanos();
         Duration::new(time.as_secs(), time.subsec_nanos() / tick * tick)
     }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_beyond_what_a_guest_can_hold_is_the_last_it_can() {
+    fn a_time_that_is_too_large_becomes_the_maximum() {
         let clock = GuestClock::new(ClockResolution::Coarse, Some(Arc::new(At(Duration::MAX))));
         assert_eq!(HostMonotonicClock::now(&clock), u64::MAX);
     }

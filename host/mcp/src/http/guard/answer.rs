@@ -1,4 +1,4 @@
-//! What every answer carries, whoever gives it: nothing here is a page, and nothing is kept.
+//! Security headers on every response: browsers must not render or cache it.
 
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -6,8 +6,8 @@ use axum::response::Response;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 
-/// Puts the headers on that keep a browser from making anything of an answer. There is no header that lets a page of
-/// another origin read one.
+/// Adds headers that keep a browser from interpreting or caching a response. No header allows a page of another origin
+/// to read it.
 pub(crate) async fn seal(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

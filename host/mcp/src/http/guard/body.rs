@@ -1,4 +1,4 @@
-//! The body of a request: read whole, as far as it may be long, in the time that it may take.
+//! Reads the whole body of a request, within a size limit and a timeout.
 
 use crate::http::carried::carry;
 use crate::http::refusal::Refusal;
@@ -17,15 +17,15 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// The most bytes of all the bodies that are held at one time, those of calls that wait included. A longer one waits
-/// for its room as long as it may take to come.
+/// Maximum bytes of all bodies in memory at one time, including those of waiting calls. A body that does not fit waits
+/// for room, at most until its timeout.
 const BODIES_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// In how large pieces that room is given out, in bytes.
+/// Bytes per permit of that memory.
 const ROOM_BYTES: usize = 1024;
-/// After how many seconds a client for whom there was no room may try again.
+/// Seconds after which a client whose request timed out may retry.
 const RETRY_SECONDS: u32 = 2;
 
-/// How large a body may be, and how long it may take.
+/// The limits for the size of a body and for the time to read it.
 #[derive(Debug)]
 pub(crate) struct BodyRules {
     bytes: usize,
@@ -38,13 +38,13 @@ impl BodyRules {
         Self { bytes, time, room: Arc::new(Semaphore::new(BODIES_BYTES_MAX / ROOM_BYTES)) }
     }
 
-    /// Reads a body. What is returned beside it is its room.
+    /// Reads a body. Also returns the permits for its memory.
     async fn read(&self, headers: &HeaderMap, body: Body) -> Result<(Bytes, OwnedSemaphorePermit), Refusal> {
         let announced = headers.get(CONTENT_LENGTH).map(|length| length.to_str().ok()?.parse::<usize>().ok());
         let bytes = match announced {
             Some(Some(bytes)) if bytes <= self.bytes => bytes,
             Some(Some(_)) => return Err(too_large()),
-            Some(None) => return Err(Refusal::new(StatusCode::BAD_REQUEST, "Bad Request: no such Content-Length")),
+            Some(None) => return Err(Refusal::new(StatusCode::BAD_REQUEST, "Bad Request: invalid Content-Length")),
             None => self.bytes,
         };
         let pieces = u32::try_from(pieces(bytes)).unwrap_or(u32::MAX);
@@ -52,39 +52,39 @@ impl BodyRules {
         match Limited::new(body, self.bytes).collect().await {
             Ok(collected) => {
                 let bytes = collected.to_bytes();
-                // What was taken for a body of unknown length, and is not needed.
+                // A body of unknown length took permits for the maximum. Give back those that it does not need.
                 drop(room.split(room.num_permits().saturating_sub(self::pieces(bytes.len()))));
                 Ok((bytes, room))
             }
             Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
-            Err(_) => Err(Refusal::new(StatusCode::BAD_REQUEST, "Bad Request: the body broke off")),
+            Err(_) => Err(Refusal::new(StatusCode::BAD_REQUEST, "Bad Request: the body is incomplete")),
         }
     }
 }
 
-/// The room that a body takes; some also for none.
+/// Returns the permits for a body. Even an empty body takes one.
 fn pieces(bytes: usize) -> usize {
     bytes / ROOM_BYTES + 1
 }
 
 fn too_large() -> Refusal {
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "Payload Too Large: no tool takes arguments of this size")
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "Payload Too Large: no tool accepts arguments of this size")
 }
 
 fn too_slow() -> Refusal {
-    Refusal::new(StatusCode::REQUEST_TIMEOUT, "Request Timeout: the body took too long").after(RETRY_SECONDS)
+    Refusal::new(StatusCode::REQUEST_TIMEOUT, "Request Timeout: the body took too long to arrive").after(RETRY_SECONDS)
 }
 
-/// What a message asks for, as far as the guards treat it in its own way.
+/// The kind of a message, as far as the guards distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asks {
-    /// To run a tool.
+    /// A tool call.
     Call,
-    /// For a stream that stays.
+    /// A subscription, whose response is a long-lived stream.
     Listen,
-    /// For a session.
+    /// The beginning of a session.
     Initialize,
-    /// For something else.
+    /// Any other message.
     Other,
 }
 
@@ -100,18 +100,18 @@ impl Asks {
     }
 }
 
-/// Judges a body as a line is judged over pipes: it is one message, which no two readers understand differently.
+/// Parses a body as the stdio transport parses a line: it must be one unambiguous message.
 fn message(bytes: &[u8]) -> Result<Asks, (Option<RequestId>, ErrorData)> {
     match judge(bytes) {
         Judged::Message(message) => Ok(Asks::of(&message)),
         Judged::Refused(id, error) => Err((id, error)),
         Judged::Ignored if bytes.is_empty() => Err((None, ErrorData::parse_error("the message is empty", None))),
-        Judged::Ignored => Err((None, ErrorData::invalid_request("the message is not usable", None))),
+        Judged::Ignored => Err((None, ErrorData::invalid_request("the message is invalid", None))),
     }
 }
 
 fn refused(id: Option<RequestId>, error: ErrorData) -> Response {
-    // An error always has JSON. Without one the status would still say what is wrong.
+    // Serializing an error cannot fail. If it did, the status would still say what is wrong.
     let body = serde_json::to_vec(&ServerJsonRpcMessage::error(error, id)).unwrap_or_default();
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::BAD_REQUEST;
@@ -119,7 +119,7 @@ fn refused(id: Option<RequestId>, error: ErrorData) -> Response {
     response
 }
 
-/// Reads the body of a message before anything looks at it. Other requests have none that anybody wants.
+/// Reads and checks the body of a POST request before later stages process it. Drops the bodies of other requests.
 pub(crate) async fn read_body(State(rules): State<Arc<BodyRules>>, request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
         return next.run(request.map(|_| Body::empty())).await;
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_is_told_by_its_method_and_what_is_no_message_asks_for_nothing() {
+    fn the_method_of_a_message_determines_its_kind_and_an_invalid_message_has_none() {
         let rows: [(&str, Option<Asks>); 14] = [
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#, Some(Asks::Call)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":1}"#, None),

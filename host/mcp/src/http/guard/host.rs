@@ -1,5 +1,5 @@
-//! The name that a client called this server by. A page that had its own name point here (DNS rebinding) gives itself
-//! away by it.
+//! Checks the host name that a client used for this server. It stops DNS rebinding: a page whose own name resolves to
+//! this address sends that name.
 
 use crate::http::error::SettingError;
 use crate::http::refusal::Refusal;
@@ -12,10 +12,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The port of `http` where none is written.
+/// The default port of `http`.
 const HTTP_PORT: u16 = 80;
 
-/// A name of this server, with the port that it is reached at or with any.
+/// A name of this server, with one port or any port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedHost {
     name: String,
@@ -36,7 +36,8 @@ impl FromStr for AllowedHost {
 pub(crate) struct Hosts(Vec<AllowedHost>);
 
 impl Hosts {
-    /// The loopback names with the port that was bound, the address itself where it is one, and what the operator adds.
+    /// Returns the loopback names with the bound port, the bound address itself unless it is unspecified, and the names
+    /// that the operator adds.
     pub(crate) fn new(bound: SocketAddr, added: &[AllowedHost]) -> Self {
         let named = |name: String| AllowedHost { name, port: Some(bound.port()) };
         let loopback = ["localhost", "127.0.0.1", "[::1]"].map(|name| named(name.to_owned()));
@@ -51,7 +52,7 @@ impl Hosts {
     }
 }
 
-/// An address as a host header has it.
+/// Formats an address as in a `Host` header.
 fn written(address: IpAddr) -> String {
     match address {
         IpAddr::V4(address) => address.to_string(),
@@ -59,7 +60,8 @@ fn written(address: IpAddr) -> String {
     }
 }
 
-/// A host and its port, in small letters. Not what a URL may have beside them: no user, no escapes, no closing dot.
+/// Splits a host and its port, and converts the host to lower case. Refuses what a URL could also contain: a user,
+/// escapes and a trailing dot.
 pub(super) fn split(text: &str) -> Option<(String, Option<u16>)> {
     let (name, port) = match text.rsplit_once(':') {
         Some((name, port)) if !port.contains(']') => (name, Some(port)),
@@ -81,7 +83,7 @@ fn is_host(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(|label| !label.is_empty() && label.bytes().all(letter))
 }
 
-/// Lets requests through that call this server by one of its names: exactly one `Host`, and no other in the target.
+/// Passes on requests that use one of this server's names: exactly one `Host` header, and no other host in the target.
 pub(crate) async fn known_host(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
     let mut written = request.headers().get_all(HOST).iter();
     let one = written.next().filter(|_| written.next().is_none()).and_then(|host| host.to_str().ok());
@@ -89,7 +91,7 @@ pub(crate) async fn known_host(State(hosts): State<Arc<Hosts>>, request: Request
     if target && one.is_some_and(|host| hosts.have(host)) {
         return next.run(request).await;
     }
-    let message = "Forbidden: the Host header is missing, or is not a name that this server was told it has";
+    let message = "Forbidden: the Host header is missing or does not name this server (operator: see --allow-host)";
     Refusal::new(StatusCode::FORBIDDEN, message).into_response()
 }
 
@@ -98,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_names_of_the_server_at_its_port_are_its_own() {
+    fn only_the_servers_own_names_with_its_port_are_accepted() {
         let hosts = Hosts::new("127.0.0.1:8080".parse().unwrap(), &["a.example".parse().unwrap()]);
         for own in ["localhost:8080", "LocalHost:8080", "127.0.0.1:8080", "[::1]:8080", "a.example", "a.example:1"] {
             assert!(hosts.have(own), "{own}");
@@ -135,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn a_server_at_every_address_has_no_name_for_it() {
+    fn the_unspecified_address_is_not_a_name_of_the_server() {
         assert!(!Hosts::new("0.0.0.0:80".parse().unwrap(), &[]).have("0.0.0.0"));
         assert!(Hosts::new("192.0.2.1:80".parse().unwrap(), &[]).have("192.0.2.1"));
         assert!(Hosts::new("192.0.2.1:80".parse().unwrap(), &[]).have("localhost"));
     }
 
     #[test]
-    fn a_setting_that_is_no_name_is_refused() {
+    fn an_invalid_name_in_the_settings_is_refused() {
         for text in ["", "*", "a b", "http://a", "a/b", "a:b", "a:0x1", "[1]", "a..b"] {
             assert_eq!(text.parse::<AllowedHost>(), Err(SettingError::Host), "{text:?}");
         }

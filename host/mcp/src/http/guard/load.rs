@@ -1,4 +1,4 @@
-//! How many requests one principal has open.
+//! Limits the open requests of each principal.
 
 use crate::http::carried::carry;
 use crate::http::refusal::Refusal;
@@ -10,17 +10,17 @@ use axum::response::{IntoResponse, Response};
 use http::{Method, StatusCode};
 use std::sync::Arc;
 
-/// After how many seconds a client that has too much open may try again.
+/// Seconds after which a client with too many open requests may retry.
 const RETRY_SECONDS: u32 = 1;
 
-/// Lets requests through while their principal has not too many open, and counts them until their answer is through.
+/// Passes on requests while their principal is below its limits, and counts each until its response is sent.
 pub(crate) async fn within_load(
     State(usage): State<Arc<Usage>>,
     Extension(identity): Extension<Identity>,
     request: Request,
     next: Next,
 ) -> Response {
-    // In the era of sessions a GET opens a stream that stays.
+    // In the handshake era, a GET opens a long-lived stream.
     let stream = request.method() == Method::GET;
     let held = usage.hold(&identity.principal, Slot::Request).and_then(|request| {
         let stream = if stream { Some(usage.hold(&identity.principal, Slot::Stream)?) } else { None };
@@ -32,8 +32,8 @@ pub(crate) async fn within_load(
     }
 }
 
-/// The answer to who has too much open.
+/// Returns the refusal for a principal with too many open requests.
 pub(super) fn too_much_open() -> Refusal {
-    let message = "Too Many Requests: there are as many open as one client may have";
+    let message = "Too Many Requests: too many open requests or streams; close some of them first";
     Refusal::new(StatusCode::TOO_MANY_REQUESTS, message).after(RETRY_SECONDS)
 }

@@ -1,4 +1,4 @@
-//! What every request passes before the protocol sees it, in this order. One file per guard.
+//! The checks that every request passes before the protocol sees it. One file per guard.
 
 mod answer;
 mod body;

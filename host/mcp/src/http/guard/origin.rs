@@ -1,5 +1,5 @@
-//! Where a page that calls was loaded from. A program sends no `Origin`; a browser always does, and cannot be made to
-//! lie.
+//! Checks the origin of a page that calls this server. Programs send no `Origin` header. Browsers always do, and a page
+//! cannot forge it.
 
 use super::host::split;
 use crate::http::error::SettingError;
@@ -12,12 +12,12 @@ use http::header::ORIGIN;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// An origin that may call: a scheme, a host, and one port or any.
+/// An origin whose pages may call this server: a scheme, a host, and one port or any port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedOrigin {
     scheme: Scheme,
     host: String,
-    /// None for every port.
+    /// The port, or `None` for any port.
     port: Option<u16>,
 }
 
@@ -33,7 +33,7 @@ impl Scheme {
         http.or_else(|| text.strip_prefix("https://").map(|rest| (Self::Https, rest)))
     }
 
-    /// The port where none is written.
+    /// Returns the default port.
     fn port(self) -> u16 {
         match self {
             Self::Http => 80,
@@ -57,12 +57,12 @@ impl FromStr for AllowedOrigin {
     }
 }
 
-/// The origins that may call.
+/// The origins whose pages may call this server.
 #[derive(Debug)]
 pub(crate) struct Origins(Vec<AllowedOrigin>);
 
 impl Origins {
-    /// The pages that this machine serves itself, and what the operator adds.
+    /// Returns the loopback origins over `http`, and the origins that the operator adds.
     pub(crate) fn new(added: &[AllowedOrigin]) -> Self {
         let own = ["localhost", "127.0.0.1", "[::1]"].map(|host| AllowedOrigin {
             scheme: Scheme::Http,
@@ -81,8 +81,8 @@ impl Origins {
     }
 }
 
-/// Lets requests through that come from no page, or from one of an origin that may call. `null` may not: every page
-/// can have it.
+/// Passes on requests that come from no page, or from a page of an allowed origin. The origin `null` is never allowed,
+/// because any page can have it.
 pub(crate) async fn known_origin(State(origins): State<Arc<Origins>>, request: Request, next: Next) -> Response {
     let mut written = request.headers().get_all(ORIGIN).iter();
     let known = match (written.next(), written.next()) {
@@ -93,7 +93,7 @@ pub(crate) async fn known_origin(State(origins): State<Arc<Origins>>, request: R
     if known {
         return next.run(request).await;
     }
-    let message = "Forbidden: pages of this origin may not call this server";
+    let message = "Forbidden: pages of this origin may not call this server (operator: see --allow-origin)";
     Refusal::new(StatusCode::FORBIDDEN, message).into_response()
 }
 
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_pages_of_this_machine_and_those_that_were_added_may_call() {
+    fn only_pages_of_this_machine_and_of_added_origins_may_call() {
         let added = ["https://a.example", "http://b.example:*", "https://c.example:8443"];
         let added = added.map(|text| text.parse::<AllowedOrigin>().unwrap());
         let origins = Origins::new(&added);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_is_no_origin_is_refused() {
+    fn an_invalid_origin_in_the_settings_is_refused() {
         for text in ["", "*", "null", "localhost", "http://*", "http://a/", "http://a:1:*", "ws://a", "http://a?b"] {
             assert_eq!(text.parse::<AllowedOrigin>(), Err(SettingError::Origin), "{text:?}");
         }

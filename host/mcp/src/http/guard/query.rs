@@ -1,4 +1,4 @@
-//! What stands in the address of a request is written into logs and histories: nothing of ours does.
+//! Refuses query strings, because the URLs of requests end up in logs and histories.
 
 use crate::http::refusal::Refusal;
 use axum::extract::Request;
@@ -6,11 +6,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
-/// Refuses a query, of whatever kind: the protocol has none, and a token in one would be there for everybody to read.
+/// Refuses any query string. The protocol uses none, and a token in a URL would be exposed in logs.
 pub(crate) async fn no_query(request: Request, next: Next) -> Response {
     if request.uri().query().is_none() {
         return next.run(request).await;
     }
-    let message = "Bad Request: there is nothing to say in the query; a token belongs in the Authorization header";
+    let message = "Bad Request: the URL must not have a query; send the token in the Authorization header";
     Refusal::new(StatusCode::BAD_REQUEST, message).into_response()
 }

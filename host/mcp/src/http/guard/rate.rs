@@ -1,4 +1,4 @@
-//! How often one principal calls tools.
+//! Limits the rate of tool calls of each principal.
 
 use super::body::Asks;
 use super::load::too_much_open;
@@ -13,7 +13,7 @@ use http::StatusCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Lets calls through as often as their principal may make them, and streams that stay as many as it may have.
+/// Passes on tool calls within their principal's rate limit, and subscriptions within its stream limit.
 pub(crate) async fn within_rate(
     State(usage): State<Arc<Usage>>,
     Extension(identity): Extension<Identity>,
@@ -36,7 +36,7 @@ pub(crate) async fn within_rate(
 }
 
 fn too_often(wait: Duration) -> Refusal {
-    // Rounded up: a client that waits as long as it is told gets through.
+    // Rounded up, so that a client that waits exactly this long succeeds.
     let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
-    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "Too Many Requests: tools are called too often").after(seconds)
+    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "Too Many Requests: too many tool calls per second").after(seconds)
 }

@@ -1,4 +1,4 @@
-//! The session of a request: it is the principal's own, or as good as none.
+//! Checks the session of a request: a principal can only use its own sessions.
 
 use super::body::Asks;
 use crate::http::carried::carry;
@@ -16,11 +16,11 @@ const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 /// The first version without sessions. Versions are dates, and compare as text.
 const WITHOUT_SESSIONS: &str = "2026-07-28";
-/// After how many seconds a client for whom there was no session may try again.
+/// Seconds after which a client that could not begin a session may retry.
 const RETRY_SECONDS: u32 = 5;
 
-/// Lets requests through that have no session or one of their principal's, and keeps count of those that begin. The
-/// session of another is not there, as one that never was.
+/// Passes on requests without a session, or with a session of their principal, and counts new sessions. Another
+/// principal's session looks like one that does not exist.
 pub(crate) async fn own_session(
     State(sessions): State<Arc<Sessions>>,
     Extension(identity): Extension<Identity>,
@@ -41,7 +41,7 @@ pub(crate) async fn own_session(
             Err(_) => not_found().into_response(),
         },
         (Some(_), Some(_)) => {
-            Refusal::new(StatusCode::BAD_REQUEST, "Bad Request: a request is of one session").into_response()
+            Refusal::new(StatusCode::BAD_REQUEST, "Bad Request: a request can name only one session").into_response()
         }
     }
 }
@@ -52,7 +52,7 @@ async fn begin(sessions: &Arc<Sessions>, principal: &Principal, request: Request
         Err(full) => return no_room(full).into_response(),
     };
     let response = next.run(request).await;
-    // Until here nobody knows the id, and from here on it is this principal's.
+    // The client learns the id from this response, so no request can have used it before it gets its owner here.
     if let Some(id) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
         place.began(id);
     }
@@ -69,7 +69,7 @@ async fn go_on(sessions: &Arc<Sessions>, principal: &Principal, id: &str, reques
     let mut response = next.run(request).await;
     if ends && response.status().is_success() {
         sessions.forget(id);
-        // The library says 202, as if the session were yet to end.
+        // The library answers 202, as if the session had not ended yet.
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
     carry(response, using)
@@ -80,15 +80,15 @@ fn is_without_sessions(headers: &HeaderMap) -> bool {
     version.is_some_and(|version| version >= WITHOUT_SESSIONS)
 }
 
-/// The words are the same for a session that ended, for one of somebody else, and for one that never was.
+/// Returns the same refusal for a session that ended, for another principal's session, and for an unknown one.
 fn not_found() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "Not Found: Session not found")
 }
 
 fn no_room(full: Full) -> Refusal {
     let (status, message) = match full {
-        Full::Own => (StatusCode::TOO_MANY_REQUESTS, "Too Many Requests: each of your sessions is in use"),
-        Full::All => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable: there are too many sessions"),
+        Full::Own => (StatusCode::TOO_MANY_REQUESTS, "Too Many Requests: all your sessions are in use; end one first"),
+        Full::All => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable: too many sessions; try again later"),
     };
     Refusal::new(status, message).after(RETRY_SECONDS)
 }

@@ -1,4 +1,4 @@
-//! A server that stops: it takes no more requests, and ends the streams that would stay.
+//! Refuses requests to a server that is stopping, and ends its long-lived streams.
 
 use super::body::Asks;
 use crate::http::carried::end_when;
@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use http::{Method, StatusCode};
 use tokio_util::sync::CancellationToken;
 
-/// Lets requests through until the server stops, and ends streams for notifications when it does. The answer of a call
-/// ends by itself.
+/// Passes on requests until the server stops, and then ends streams for notifications. The response of a call ends by
+/// itself.
 pub(crate) async fn while_serving(State(begun): State<CancellationToken>, request: Request, next: Next) -> Response {
     if begun.is_cancelled() {
         return Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable: the server is stopping")

@@ -1,4 +1,4 @@
-//! Who calls: the bearer of a token, which goes no further than here.
+//! Identifies the caller by its bearer token. The token is removed from the request here.
 
 use crate::http::access::LiveAccess;
 use crate::http::oauth::{OAuth, Verdict};
@@ -15,15 +15,15 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use portcullis::policy::Principal;
 use std::sync::Arc;
 
-/// The challenge to one without a token of the operator's.
+/// The challenge for a request without a token.
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"portcullis\"");
-/// The challenge to one with a token that is none of them.
+/// The challenge for a request with an unknown token.
 const CHALLENGE_WRONG: HeaderValue = HeaderValue::from_static("Bearer realm=\"portcullis\", error=\"invalid_token\"");
 
-/// After how many seconds a client may try again whose connection made room for another.
+/// Seconds after which a client whose connection was evicted may retry.
 const RETRY_SECONDS: u32 = 1;
 
-/// Who may call, and for whom one calls who need not say it.
+/// The access rules, and the principal of callers that need no token.
 #[derive(Debug)]
 pub(crate) struct Guard {
     pub(crate) access: LiveAccess,
@@ -48,7 +48,7 @@ fn of_server(oauth: &OAuth, token: Option<&str>) -> Result<(Principal, TokenLife
     match token.map(|token| oauth.verify(token)) {
         Some(Verdict::Granted(principal, life)) => Ok((principal, life)),
         Some(Verdict::NoScope) => {
-            let message = "Forbidden: the token does not have the scope that this takes";
+            let message = "Forbidden: the token does not have the required scope";
             Err(Refusal::new(StatusCode::FORBIDDEN, message).challenging(oauth.challenge(Some("insufficient_scope"))))
         }
         Some(Verdict::Invalid) => Err(unauthorized(oauth.challenge(Some("invalid_token")))),
@@ -57,16 +57,16 @@ fn of_server(oauth: &OAuth, token: Option<&str>) -> Result<(Principal, TokenLife
 }
 
 fn unauthorized(challenge: HeaderValue) -> Refusal {
-    let message = "Unauthorized: this server takes calls with a token, as `Authorization: Bearer`";
+    let message = "Unauthorized: send a valid token in the header `Authorization: Bearer TOKEN`";
     Refusal::new(StatusCode::UNAUTHORIZED, message).challenging(challenge)
 }
 
 fn evicted() -> Refusal {
-    let message = "Service Unavailable: there are too many connections";
+    let message = "Service Unavailable: too many connections; try again later";
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message).after(RETRY_SECONDS)
 }
 
-/// The one token of a request; none where there are two, or anything but a token.
+/// Returns the bearer token of a request, or `None` unless there is exactly one.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut written = headers.get_all(AUTHORIZATION).iter();
     let one = written.next().filter(|_| written.next().is_none())?;
@@ -75,8 +75,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
-/// Passes on requests with a known principal, and adds the principal to the request. The token itself is removed, and
-/// ends the streams that it opened. From now on the connection keeps its place.
+/// Passes on requests with a known principal. Replaces the token by that principal, and ends the response's stream when
+/// the token becomes invalid. From now on, the connection is not evicted.
 pub(crate) async fn authorized(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     let arrival = request.extensions_mut().remove::<Arrival>();
     match guard.identify(request.headers()) {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_a_token_only_where_there_is_exactly_one() {
+    fn only_a_request_with_exactly_one_token_has_a_token() {
         let token = |lines: &[&'static str]| {
             let mut headers = HeaderMap::new();
             for line in lines {

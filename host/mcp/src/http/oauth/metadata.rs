@@ -1,13 +1,13 @@
-//! Where a client without a token finds the authorization server (RFC 9728).
+//! The metadata that tells a client without a token where the authorization server is (RFC 9728).
 
 use super::SCOPE;
 use crate::http::error::SettingError;
 use serde::Serialize;
 
-/// Where the metadata of a resource lies, before the path of the resource.
+/// The path of a resource's metadata. The path of the resource follows.
 pub(crate) const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 
-/// What clients can read of this server before they have a token.
+/// The metadata of this server that clients can read without a token.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ResourceMetadata {
     resource: String,
@@ -29,7 +29,7 @@ impl ResourceMetadata {
     }
 }
 
-/// The address of this server as clients know it.
+/// The URL of this server as clients know it.
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
     /// The scheme, the host and the port.
@@ -48,14 +48,14 @@ impl Resource {
         Ok(Self { origin: origin.to_owned(), path: path.trim_end_matches('/').to_owned() })
     }
 
-    /// Where its metadata lies.
+    /// Returns the URL of the server's metadata.
     pub(super) fn metadata_url(&self) -> String {
         format!("{}{METADATA_PATH}{}", self.origin, self.path)
     }
 }
 
-/// Whether a text is an `https` address of letters that neither a header nor a quoted text has trouble with, and has
-/// neither a query nor a fragment. Without TLS only this machine's own.
+/// Returns whether a text is an `https` URL without query or fragment, with only characters that are safe in a header
+/// and in a quoted string. `http` is accepted only for the loopback names.
 pub(super) fn is_address(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/[]@%+=,;".contains(&byte);
     let Ok(address) = text.parse::<http::Uri>() else { return false };
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_metadata_lies_between_the_origin_and_the_path() {
+    fn the_metadata_path_is_inserted_between_the_origin_and_the_path() {
         let rows = [
             ("https://a.example/mcp", "https://a.example/.well-known/oauth-protected-resource/mcp"),
             ("https://a.example", "https://a.example/.well-known/oauth-protected-resource"),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_encrypted_or_this_machines_own() {
+    fn an_invalid_or_unencrypted_url_is_refused() {
         let not = [
             "",
             "a",

@@ -1,5 +1,5 @@
-//! The server as an OAuth 2.1 resource server: it takes tokens that one authorization server made for it, and tells
-//! clients where to get one. It asks nobody over the network: the keys are a file of the operator's.
+//! The server as an OAuth 2.1 resource server: it accepts tokens that one authorization server issued for it, and tells
+//! clients where to get one. It makes no network requests: the operator provides the keys in a file.
 
 mod metadata;
 
@@ -17,36 +17,36 @@ use portcullis_tokens::{Keys, Verifier};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio_util::sync::CancellationToken;
 
-/// The scope that a token needs. There is one, because listing tools and calling them show and do the same things.
+/// The scope that a token needs. There is only one, because listing tools and calling them give the same access.
 pub const SCOPE: &str = "tools:call";
 
-/// Which authorization server's tokens give access, and to what.
+/// The settings for access by tokens of an authorization server.
 #[derive(Debug)]
 pub struct OAuth {
     verifier: Verifier,
     principal_prefix: String,
-    /// Cancelled when other keys replace these.
+    /// Cancelled when these keys are replaced.
     replaced: CancellationToken,
     resource: Resource,
 }
 
-/// What a token is worth.
+/// The result of verifying a token.
 #[derive(Debug)]
 pub(super) enum Verdict {
-    /// The token is valid: its principal may call while it lives.
+    /// The token is valid. Its principal has access during the token's lifetime.
     Granted(Principal, TokenLife),
-    /// It is a good one, and not for this.
+    /// The token is valid, but it does not have the required scope.
     NoScope,
-    /// It is none, or not for this server, or not now.
+    /// The token is malformed, is for another server, or is not valid at this time.
     Invalid,
 }
 
 impl OAuth {
-    /// Takes tokens of `issuer` for `audience`, which is this server's address as clients know it, signed with a key of
-    /// a JSON Web Key Set.
+    /// Accepts tokens of `issuer` for `audience` that are signed with a key of a JSON Web Key Set. The audience is this
+    /// server's URL as clients know it.
     ///
     /// # Errors
-    /// The addresses are none, or there is no key that can be used.
+    /// A URL is invalid, or the set has no usable key.
     pub fn new(issuer: &str, audience: &str, key_set: &[u8]) -> Result<Self, SettingError> {
         let resource = Resource::parse(audience)?;
         if !metadata::is_address(issuer) {
@@ -66,12 +66,12 @@ impl OAuth {
         &self.principal_prefix
     }
 
-    /// Returns the keys that are not used, and those that should not be public. The operator should see them.
+    /// Returns notices for the operator about keys that are not used, and keys that should not be public.
     pub fn key_notices(&self) -> &[KeyNotice] {
         self.verifier.keys().notices()
     }
 
-    /// Verifies a token at the present time.
+    /// Verifies a token at the current time.
     pub(super) fn verify(&self, token: &str) -> Verdict {
         let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return Verdict::Invalid };
         let Ok(claims) = self.verifier.verify(token, now) else { return Verdict::Invalid };
@@ -88,15 +88,15 @@ impl OAuth {
         self.replaced.cancel();
     }
 
-    /// How to get a token, and where one was shown what is wrong with it.
+    /// Returns the challenge header: where to get a token, and what is wrong with the given one.
     pub(super) fn challenge(&self, error: Option<&str>) -> HeaderValue {
         let error = error.map(|error| format!("error=\"{error}\", ")).unwrap_or_default();
         let text = format!("Bearer {error}resource_metadata=\"{}\", scope=\"{SCOPE}\"", self.resource.metadata_url());
-        // An address was taken only of letters that a header can hold.
+        // `is_address` has checked that the URL contains only characters that a header can hold.
         HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
     }
 
-    /// What clients can read of this server before they have a token.
+    /// Returns the metadata of this server that clients can read without a token.
     pub(super) fn metadata(&self) -> ResourceMetadata {
         ResourceMetadata::of(self.verifier.audience(), self.verifier.issuer())
     }

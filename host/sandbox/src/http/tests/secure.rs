@@ -1,8 +1,8 @@
-//! The client against a name server and servers that speak TLS.
+//! Tests the client against a name server and TLS servers.
 
 use super::*;
 
-/// A name server that answers every question for an address with these, and keeps the names.
+/// Starts a name server that answers every query for IPv4 addresses with these, and records the names.
 async fn name_server(addresses: Vec<Ipv4Addr>) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let socket = std::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     socket.set_nonblocking(true).unwrap();
@@ -56,7 +56,7 @@ async fn a_name_is_resolved_by_our_name_server_and_every_address_is_checked() {
     assert_eq!(server.heads().len(), 1);
 }
 
-/// A TLS server for `docs.test` that speaks what it is told to, and a file with its certificate.
+/// Starts a TLS server for `docs.test` that supports these protocols. Returns its port and a file with its certificate.
 async fn tls_server(protocols: &[&[u8]], file: &str) -> (u16, PathBuf) {
     let signed = rcgen::generate_simple_self_signed(vec!["docs.test".to_owned()]).unwrap();
     let path = std::env::temp_dir().join(format!("portcullis-{file}-{}", std::process::id()));
@@ -99,7 +99,7 @@ async fn tls_server(protocols: &[&[u8]], file: &str) -> (u16, PathBuf) {
 }
 
 #[tokio::test]
-async fn tls_trusts_the_roots_of_the_grant_and_speaks_both_versions() {
+async fn tls_trusts_the_roots_of_the_grant_and_supports_both_http_versions() {
     let (address, _) = name_server(vec![Ipv4Addr::LOCALHOST]).await;
     let network = Network::new(&[address]).unwrap();
     for (protocols, version) in

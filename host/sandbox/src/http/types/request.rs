@@ -9,22 +9,22 @@ use wasmtime_wasi_http::p2::body::HostOutgoingBody;
 use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
 use wasmtime_wasi_http::{FieldMap, RequestOptions};
 
-/// The longest name of a method, in bytes: the longest registered one has 17.
+/// Maximum length of a method's name, in bytes. The longest registered name has 17.
 const METHOD_BYTES_MAX: usize = 64;
 
-/// The longest scheme, in bytes. Only `http` and `https` are sent.
+/// Maximum length of a scheme, in bytes. Only `http` and `https` are sent.
 const SCHEME_BYTES_MAX: usize = 64;
 
-/// The longest authority, in bytes: a name of 253 bytes and a port. An authority with a user fits too, so that it is
-/// refused with a reason.
+/// Maximum length of an authority, in bytes: a name of 253 bytes and a port. An authority with a user also fits, so
+/// that it is refused with a reason.
 const AUTHORITY_BYTES_MAX: usize = 1024;
 
-/// The longest path with its query, in bytes: twice what RFC 9110 asks every server to take.
+/// Maximum length of a path with its query, in bytes: twice what RFC 9110 recommends that every server supports.
 const PATH_BYTES_MAX: usize = 16 * 1024;
 
 type Request = Resource<HostOutgoingRequest>;
 
-/// What a setter returns for a value that no request can have.
+/// The result of a setter for a value that no request can have.
 const REFUSED: wasmtime::Result<Result<(), ()>> = Ok(Err(()));
 
 impl Guard<'_> {

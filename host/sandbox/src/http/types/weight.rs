@@ -6,11 +6,11 @@ use wasmtime_wasi_http::FieldMap;
 use wasmtime_wasi_http::p2::bindings::http::types::{Method, Scheme};
 use wasmtime_wasi_http::p2::types::{HostIncomingResponse, HostOutgoingRequest, HostOutgoingResponse};
 
-/// The largest headers that a guest can create, in bytes as wasmtime counts them: names, values and 72 bytes for each.
-/// This is twice the largest headers that the host sends.
+/// Maximum size of headers that a guest can create, in bytes as wasmtime counts them: names, values and 72 bytes for
+/// each entry. This is twice the maximum that the host sends.
 pub(in crate::http) const FIELDS_BYTES_MAX: usize = 64 * 1024;
 
-/// The largest piece of a request's body that the host takes at once, in bytes.
+/// Maximum size of a piece of a request's body that the host accepts at once, in bytes.
 pub(in crate::http) const BODY_CHUNK_BYTES_MAX: usize = 64 * 1024;
 
 /// Pieces of a body that can wait to be sent: one, and the slot that wasmtime adds.
