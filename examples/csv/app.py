@@ -12,14 +12,14 @@ from tables import Row, Table, opened
 plugin = Plugin("csv", version="0.1.0", description="Answers questions about CSV files.")
 plugin.directory("files", "The folder of the CSV files.")
 
-# Files that are listed: what a model still reads.
+# Maximum files to list.
 FILES_MAX = 200
-# Rows of an answer: what a model still reads, and what it gets when it does not say.
+# Maximum and default number of rows in an answer.
 ROWS_SHOWN_MAX = 200
 ROWS_SHOWN = 20
-# Characters of a cell that are shown.
+# Maximum characters of a cell to show.
 CELL_SHOWN_CHARS = 120
-# How often a long run reports how far it is.
+# Number of rows between two progress reports.
 ROWS_PER_REPORT = 50_000
 
 
@@ -27,7 +27,7 @@ ROWS_PER_REPORT = 50_000
 def files(context: Context) -> str:
     """Lists the CSV files in the folder and below it, with their sizes."""
     folder = context.directory("files")
-    # A link that leads nowhere is none of them.
+    # `is_file` also skips dangling links.
     found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in (".csv", ".tsv") and path.is_file())
     if not found:
         return "There is no CSV file in the folder."
@@ -38,8 +38,8 @@ def files(context: Context) -> str:
 
 @plugin.tool(requires=["read"], read_only=True, idempotent=True)
 def describe(path: str, context: Context) -> str:
-    """Says what is in a CSV file: its rows, and of each column the type, how many cells are filled, the range of its
-    values and the most frequent ones. Look here before you query a file.
+    """Describes a CSV file: its number of rows, and for each column the type, how many cells are filled, the range of
+    its values and the most frequent ones. Call this before you query a file.
 
     Args:
         path: The file, as `files` lists it.
@@ -77,12 +77,12 @@ def query(
 
     Args:
         path: The file, as `files` lists it.
-        select: The columns of the answer; all of them when left out.
-        where: The conditions; a row counts that meets all of them.
+        select: The columns of the answer; all by default.
+        where: The conditions; a row must meet all of them.
         group_by: The columns whose values make a group.
-        aggregates: The numbers for each group, or for all rows when nothing groups them.
-        sort: The order of the answer; later ones decide where earlier ones are equal.
-        limit: How many rows are shown.
+        aggregates: The numbers for each group, or for all rows without `group_by`.
+        sort: The order of the answer; later entries break ties of earlier ones.
+        limit: How many rows to show.
     """
     question = Question(select or [], where or [], group_by or [], aggregates or [], sort or [], limit)
     with opened(context.directory("files"), path) as table:
@@ -97,10 +97,10 @@ def query(
 
 
 def _left_out(table: Table, skipped: Mapping[str, int] | None = None) -> str:
-    """What the answer does not speak of, though the file does."""
+    """Returns notes about what the answer leaves out."""
     notes = [
-        f"In `{column}`, {cells} {'cell is no plain number' if cells == 1 else 'cells are no plain numbers'}, "
-        "and left out of sums and averages."
+        f"In `{column}`, {cells} {'cell is not a plain number and is' if cells == 1 else 'cells are not plain numbers and are'} "
+        "left out of sums and averages."
         for column, cells in (skipped or {}).items()
     ]
     if table.cut:
@@ -110,7 +110,7 @@ def _left_out(table: Table, skipped: Mapping[str, int] | None = None) -> str:
 
 
 def _markdown(heads: list[str], rows: list[Row]) -> str:
-    """A table that people and models read."""
+    """Formats a Markdown table."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
 

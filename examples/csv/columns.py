@@ -1,4 +1,4 @@
-"""What is in a column: its type, its range, and a few of its values."""
+"""Describes a column: its type, its range, and a few of its values."""
 
 import datetime
 from collections import Counter
@@ -7,16 +7,16 @@ from decimal import Decimal
 
 from tables import Key, sort_key
 
-# Different values that are counted in a column; beyond them a column has "more than" so many.
+# Maximum different values to count in a column. A column with more shows this number with a `+`.
 DISTINCT_MAX = 1_000
-# Values that are shown of a column: the most frequent.
+# Number of most frequent values to show.
 EXAMPLES = 3
 _BOOLEANS = frozenset({"true", "false", "yes", "no"})
 
 
 @dataclass
 class Column:
-    """A column that is being looked at, row by row."""
+    """Statistics of a column, updated row by row."""
 
     name: str
     filled: int = 0
@@ -27,14 +27,14 @@ class Column:
     _largest: tuple[Key, str] | None = None
 
     def add(self, cell: str) -> None:
-        """Takes one more cell."""
+        """Adds a cell."""
         if not cell:
             self.empty += 1
             return
         self.filled += 1
         if cell in self._values or len(self._values) < DISTINCT_MAX:
             self._values[cell] += 1
-        # Where there is one text all is text, and texts have no range.
+        # One text makes the column a text column, which has no range.
         if "text" not in self._types:
             key = sort_key(cell)
             self._types.add(_type_of(cell, key))
@@ -51,7 +51,7 @@ class Column:
         return self._types.pop() if len(self._types) == 1 else "text"
 
     def facts(self) -> list[str]:
-        """The column as a row of a table."""
+        """Returns the description as a row of a table."""
         kind = self.type
         distinct = f"{len(self._values)}{'+' if len(self._values) == DISTINCT_MAX else ''}"
         span = ""
@@ -79,6 +79,6 @@ def _is_date(cell: str) -> bool:
 
 
 def plain(value: Decimal) -> str:
-    """A number as people write it: no exponent, no zeros at the end."""
+    """Formats a number without an exponent and trailing zeros."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

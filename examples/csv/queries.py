@@ -1,4 +1,4 @@
-"""Questions to a table: which rows, in which groups, in which order, and how many."""
+"""Queries on a table: filters, groups, sorts and limits rows."""
 
 import collections
 import functools
@@ -15,7 +15,7 @@ from portcullis import Failed, Field, InvalidArguments
 from columns import plain
 from tables import Key, Row, Table, sort_key, summand
 
-# Groups that an answer is put together from: what fits the memory of a call with room to spare.
+# Maximum number of groups. They fit easily into the memory of a call.
 GROUPS_MAX = 10_000
 # Digits of an average beyond those of the numbers themselves.
 AVERAGE_PLACES = Decimal("0.0001")
@@ -23,12 +23,12 @@ AVERAGE_PLACES = Decimal("0.0001")
 
 @dataclass
 class Condition:
-    """What holds for a cell of each row that counts. Numbers are compared by size, everything else as text.
+    """A condition on a cell of each row. Numbers are compared by size, everything else as text.
 
     Attributes:
         column: The column.
-        test: How the cell is compared with the value; upper and lower case are the same.
-        value: What it is compared with; left out for `empty` and `not-empty`.
+        test: How to compare the cell with the value; ignores case.
+        value: The value to compare with; omit it for `empty` and `not-empty`.
     """
 
     column: str
@@ -44,8 +44,8 @@ class Aggregate:
 
     Attributes:
         function: What is computed. `count` counts rows; `distinct` counts different values of the column; `sum` and
-            `average` leave out cells that are no plain numbers, and say how many.
-        column: The column; left out for `count`.
+            `average` leave out cells that are not plain numbers, and say how many.
+        column: The column; omit it for `count`.
     """
 
     function: Literal["count", "sum", "average", "minimum", "maximum", "distinct"]
@@ -53,17 +53,17 @@ class Aggregate:
 
     @property
     def name(self) -> str:
-        """What the column of the answer is called."""
+        """The name of the column in the answer."""
         return f"{self.function}({self.column})" if self.column else self.function
 
 
 @dataclass
 class Order:
-    """What the rows of the answer are sorted by.
+    """A sort key of the answer.
 
     Attributes:
         column: A column of the answer, such as `city` or `sum(amount)`.
-        descending: The largest first.
+        descending: Whether to sort the largest first.
     """
 
     column: str
@@ -72,7 +72,7 @@ class Order:
 
 @dataclass
 class Question:
-    """Everything that is asked of a table."""
+    """A complete query."""
 
     select: list[str]
     where: list[Condition]
@@ -84,20 +84,20 @@ class Question:
 
 @dataclass
 class Result:
-    """The answer: a table of its own, and how much more there is."""
+    """The answer: a table, and the number of rows read, matched and found."""
 
     columns: list[str]
     rows: list[Row]
     read: int
     matched: int
     found: int
-    # For each column that is added up, the cells that are no numbers.
+    # For each summed column, the number of cells that are not numbers.
     skipped: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
 class _Group:
-    """What is known of the rows of a group so far: for each function and column, of the cells that are filled."""
+    """The running aggregates of a group, over its filled cells."""
 
     rows: int = 0
     sums: dict[int, Decimal] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class _Group:
     different: dict[int, set[str]] = field(default_factory=dict)
 
     def take(self, function: str, position: int, cell: str) -> None:
-        """Takes one more cell."""
+        """Adds a cell."""
         if not cell:
             return
         if function == "distinct":
@@ -124,7 +124,7 @@ class _Group:
             self.skipped[position] += 1
 
     def value(self, function: str, position: int) -> str:
-        """What the answer says."""
+        """Returns the aggregate as text."""
         count = self.numbers.get(position, 0)
         match function:
             case "sum":
@@ -145,14 +145,14 @@ def ask(table: Table, question: Question) -> Result:
     """Answers a question.
 
     Raises:
-        InvalidArguments: A column is not there, or the parts of the question do not fit together.
-        Failed: There is more than fits.
+        InvalidArguments: A column does not exist, or the parts of the query do not fit together.
+        Failed: There are too many groups.
     """
     matching = _Matching(table, question.where)
     skipped: dict[str, int] = {}
     if question.group_by or question.aggregates:
         if question.select:
-            raise InvalidArguments("`select` is for rows: with `group_by` or `aggregates` the answer has their columns")
+            raise InvalidArguments("`select` cannot be used with `group_by` or `aggregates`: they set the columns")
         columns, rows, skipped = _grouped(table, question, matching)
         found = len(rows)
         rows = _first(Table(columns, iter(rows)), question)
@@ -161,14 +161,14 @@ def ask(table: Table, question: Question) -> Result:
         columns = [table.columns[position] for position in positions]
         whole = _first(Table(table.columns, matching), question)
         rows = [[row[position] for position in positions] for row in whole]
-        # The rest go by to be counted.
+        # Read the remaining rows to count them.
         collections.deque(matching, maxlen=0)
         found = matching.matched
     return Result(columns, rows, matching.read, matching.matched, found, skipped)
 
 
 class _Matching:
-    """The rows that meet all conditions, counted as they go by."""
+    """Iterates over the rows that meet all conditions, and counts them."""
 
     def __init__(self, table: Table, conditions: Iterable[Condition]) -> None:
         self._rows = table.rows
@@ -212,16 +212,16 @@ def _test(condition: Condition) -> Callable[[str], bool]:
 
 
 def _same_kind(cell: str, key: Key) -> bool:
-    """A number is neither less nor more than a text, and nothing is either."""
+    """Returns whether a cell has the same kind as a key. Numbers, texts and empty cells are not comparable."""
     return sort_key(cell)[0] == key[0]
 
 
 def _grouped(table: Table, question: Question, matching: Iterable[Row]) -> tuple[list[str], list[Row], dict[str, int]]:
-    """The columns and rows of the answer, and how many cells of which columns could not be added up."""
+    """Returns the columns and rows of the answer, and for each column the number of cells that are not numbers."""
     keys = [table.position(column) for column in question.group_by]
     aggregates = question.aggregates or [Aggregate("count")]
     wanted = [(aggregate.function, _aggregated(table, aggregate)) for aggregate in aggregates]
-    # An average is made of a sum: what several functions need is taken once.
+    # An average uses a sum, so compute shared aggregates only once.
     taken = {("sum" if function == "average" else function, at) for function, at in wanted if function != "count"}
     groups: dict[tuple[str, ...], _Group] = {} if keys else {(): _Group()}
     for row in matching:
@@ -241,7 +241,7 @@ def _grouped(table: Table, question: Question, matching: Iterable[Row]) -> tuple
 
 
 def _aggregated(table: Table, aggregate: Aggregate) -> int:
-    """Where the column of an aggregate is; rows are counted in none."""
+    """Returns the position of an aggregate's column. `count` needs none."""
     if aggregate.function == "count":
         return 0
     if aggregate.column is None:
@@ -251,7 +251,7 @@ def _aggregated(table: Table, aggregate: Aggregate) -> int:
 
 @functools.total_ordering
 class _Descending:
-    """A key that sorts the other way round."""
+    """A key that sorts in descending order."""
 
     def __init__(self, key: Key) -> None:
         self.key = key
@@ -264,7 +264,7 @@ class _Descending:
 
 
 def _first(table: Table, question: Question) -> list[Row]:
-    """The rows that come first in the order asked for. No more of them are held."""
+    """Returns the first rows in the requested order, and keeps only those in memory."""
     if not question.sort:
         return list(itertools.islice(table.rows, question.limit))
     orders = [(table.position(order.column), order.descending) for order in question.sort]

@@ -1,4 +1,4 @@
-"""Reads CSV files: the delimiter and the encoding are found out, and cells are texts until they are compared."""
+"""Reads CSV files. Detects the delimiter and the encoding; cells are texts until they are compared."""
 
 import codecs
 import csv
@@ -11,14 +11,14 @@ from pathlib import Path
 
 from portcullis import Denied, Failed, InvalidArguments
 
-# How much of a file is looked at to find its delimiter: some hundred rows.
+# Number of characters to detect the delimiter from: some hundred rows.
 SAMPLE_CHARS = 32_768
 DELIMITERS = ",;\t|"
-# A cell that is longer is a document in quotes, or a quote that nobody closed.
+# Maximum length of a cell. A longer one is probably an unclosed quote.
 CELL_CHARS_MAX = 1_000_000
-# A table that is wider is no table that a model can ask about; each row of it would take the memory of its cells.
+# Maximum number of columns. A model cannot query a wider table, and each row would take too much memory.
 COLUMNS_MAX = 1_000
-# Powers of ten of a number that is added up, up and down: so sums and averages fit the 28 digits that `decimal` has.
+# Maximum absolute exponent of a number to sum, so that sums and averages fit the 28 digits of `decimal`.
 SUMMED_EXPONENT_MAX = 15
 
 Row = list[str]
@@ -31,23 +31,23 @@ _QUOTED = re.compile(r'(?:^|(?<=[\n,;\t|]))"(?:[^"]|"")*"')
 
 @dataclass
 class Table:
-    """A CSV file that is being read. `cut` counts the rows so far that have more cells than there are columns."""
+    """An open CSV file. `cut` counts the rows so far that have more cells than columns."""
 
     columns: list[str]
     rows: Iterator[Row]
     cut: int = 0
 
     def position(self, column: str) -> int:
-        """Where a column is.
+        """Returns the position of a column.
 
         Raises:
-            InvalidArguments: There is none of that name; the text says which there are.
+            InvalidArguments: The column does not exist; the text lists the columns.
         """
         if column in self.columns:
             return self.columns.index(column)
         matches = [index for index, name in enumerate(self.columns) if name.casefold() == column.strip().casefold()]
         if len(matches) != 1:
-            raise InvalidArguments(f"there is no column `{column}`; there are {', '.join(self.columns)}")
+            raise InvalidArguments(f"there is no column `{column}`; the columns are {', '.join(self.columns)}")
         return matches[0]
 
 
@@ -56,7 +56,7 @@ def opened(folder: Path, path: str) -> Iterator[Table]:
     """Opens a CSV file of the folder. Its first row names the columns.
 
     Raises:
-        Failure: It cannot be read, or it is no CSV file.
+        Failure: It cannot be read, or it is not a CSV file.
     """
     try:
         with open(folder / path, encoding=_encoding(folder / path), errors="replace", newline="") as file:
@@ -75,14 +75,14 @@ def opened(folder: Path, path: str) -> Iterator[Table]:
     except PermissionError as error:
         raise Denied(f"{path} cannot be read: {error.strerror}") from error
     except OSError as error:
-        raise InvalidArguments(f"{path} cannot be read: {error.strerror}; `files` lists what there is") from error
+        raise InvalidArguments(f"{path} cannot be read: {error.strerror}; use `files` to list the files") from error
     except csv.Error as error:
-        raise Failed(f"{path} is no CSV file: {error}") from error
+        raise Failed(f"{path} is not a CSV file: {error}") from error
 
 
 def number(cell: str) -> Decimal | None:
-    """The cell as a number with all of its digits, if it is one."""
-    # Most texts are told by their first character; an exception for each cell would take its time.
+    """Parses a cell as a number with all digits; None if it is not a number."""
+    # Check the first character first: an exception for each text cell would be slow.
     if not cell or cell[0] not in "+-.0123456789":
         return None
     try:
@@ -93,16 +93,16 @@ def number(cell: str) -> Decimal | None:
 
 
 def summand(cell: str) -> Decimal | None:
-    """The cell as a number, if it is one that can be added up: `1e999` cannot.
+    """Parses a cell as a number that can be summed; None for others such as `1e999`.
 
-    Decimal, so that sums of prices come out as people add them.
+    Uses Decimal, so that sums of prices are exact.
     """
     value = number(cell)
     return value if value is not None and abs(value.adjusted()) <= SUMMED_EXPONENT_MAX else None
 
 
 def sort_key(cell: str) -> Key:
-    """Numbers by their size, then texts in the order of the alphabet, then what is empty."""
+    """Returns a sort key: numbers by size, then texts in alphabetical order, then empty cells."""
     if not cell:
         return (2, Decimal(0), "")
     value = number(cell)
@@ -128,7 +128,7 @@ def _delimiter(sample: str) -> str:
 
 
 def _columns(names: Row) -> list[str]:
-    """The names of the columns; a number takes the place of one that is missing or there twice."""
+    """Returns the names of the columns. Missing and duplicate names get a number."""
     columns: list[str] = []
     taken: set[str] = set()
     for position, name in enumerate(names, start=1):
@@ -139,7 +139,7 @@ def _columns(names: Row) -> list[str]:
 
 
 def _whole_rows(reader: Iterator[Row], table: Table) -> Iterator[Row]:
-    """The rows, each as long as the first; empty lines are left out."""
+    """Yields the rows, each as long as the first. Skips empty lines."""
     width = len(table.columns)
     for row in reader:
         if row:

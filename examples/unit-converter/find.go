@@ -9,11 +9,11 @@ import (
 	"portcullis.dev/portcullis"
 )
 
-// How many units are proposed for one that is not known.
+// Number of units to suggest for an unknown one.
 const proposals = 3
 
-// find returns the unit of a symbol or a name. A symbol is sought as it is written, since MB is not Mb; a name in any
-// case, and in the plural too.
+// find returns the unit with a symbol or a name. A symbol is case-sensitive, because MB is not Mb. A name may be in any
+// case and in the plural.
 func find(word string) (unit, error) {
 	word = strings.TrimSpace(word)
 	if unit, found := match(func(unit unit) bool { return slices.Contains(unit.words(), word) }); found {
@@ -26,7 +26,7 @@ func find(word string) (unit, error) {
 		}
 	}
 	return unit{}, portcullis.InvalidArguments(fmt.Sprintf(
-		"there is no unit %q; near it are %s, and the tool list has all", word, strings.Join(near(word), ", "),
+		"there is no unit %q; similar units are %s; call the tool list to see all", word, strings.Join(near(word), ", "),
 	))
 }
 
@@ -38,7 +38,7 @@ func match(is func(unit) bool) (unit, bool) {
 	return units[index], true
 }
 
-// near returns the words of the units that take the fewest changes to become a word, whatever the case of its letters.
+// near returns the names of the units that are most similar to a word, ignoring case.
 func near(word string) []string {
 	type candidate struct {
 		word  string
@@ -59,7 +59,7 @@ func near(word string) []string {
 	return words
 }
 
-// distance is that of Levenshtein: how many letters are put in, left out or exchanged.
+// distance is the Levenshtein distance: the number of inserted, deleted or replaced letters.
 func distance(from, to string) int {
 	source, target := []rune(strings.ToLower(from)), []rune(strings.ToLower(to))
 	row := make([]int, len(target)+1)

@@ -21,7 +21,7 @@ func init() {
 				"Converts a value from one unit to another of the same quantity, such as 5 mi to km or 72 degF to degC.",
 				convert, portcullis.ReadOnly, portcullis.Idempotent),
 			portcullis.NewTool("list",
-				"Lists the units that convert knows, by quantity, with the symbols and names they go by.",
+				"Lists the units that convert supports, by quantity, with their symbols and names.",
 				list, portcullis.ReadOnly, portcullis.Idempotent),
 		},
 	})
@@ -55,7 +55,7 @@ func convert(_ *portcullis.Context, arguments convertArguments) (portcullis.Succ
 	}
 	if from.quantity != to.quantity {
 		return none, portcullis.InvalidArguments(fmt.Sprintf(
-			"%s is a unit of %s and %s is one of %s: there is nothing to convert",
+			"%s is a unit of %s, but %s is a unit of %s: choose units of the same quantity",
 			from, from.quantity, to, to.quantity,
 		))
 	}
@@ -75,7 +75,7 @@ func convert(_ *portcullis.Context, arguments convertArguments) (portcullis.Succ
 	}, nil
 }
 
-// How many digits an answer has. A float64 has some 15; the last of them are what the conversion rounded.
+// Number of digits of an answer. A float64 has about 15, and the last ones contain rounding errors.
 const digits = 14
 
 // number writes a value as people read it.

@@ -71,7 +71,7 @@ func asSuccess(answer any) *Success[any] {
 	return &Success[any]{Output: answer}
 }
 
-// outputType is the type whose schema a tool promises, or nil.
+// outputType returns the type for a tool's output schema, or nil.
 func outputType(answer reflect.Type) reflect.Type {
 	if titled, is := reflect.Zero(answer).Interface().(titled); is {
 		answer = titled.outputType()
@@ -86,7 +86,7 @@ func outputType(answer reflect.Type) reflect.Type {
 	}
 }
 
-// An Answer is a success as the host takes it.
+// An Answer is a success in the form for the host.
 type Answer struct {
 	Title string
 	// Output is a string, a json.RawMessage or Parts.
@@ -133,7 +133,7 @@ func encode(success *Success[any]) (*Answer, error) {
 	return answer, nil
 }
 
-// plain has the parts without pointers to them. A type that is no part is a panic, and so a failure of the call.
+// plain returns the parts without pointers to them. It panics on any other type, which fails the call.
 func plain(parts Parts) Parts {
 	plain := make(Parts, 0, len(parts))
 	for _, part := range parts {
@@ -147,7 +147,7 @@ func plain(parts Parts) Parts {
 		case *File:
 			plain = append(plain, *part)
 		default:
-			panic(fmt.Sprintf("%T is no part of an answer: give a Text, an Image or a File", part))
+			panic(fmt.Sprintf("%T is not a part of an answer: use a Text, an Image or a File", part))
 		}
 	}
 	return plain
@@ -166,18 +166,18 @@ func isNotUTF8(part Part) bool {
 	}
 }
 
-// What encoding/json says of a string that is not UTF-8. It has no error value for it.
+// The error text of encoding/json for a string that is not UTF-8. It has no error value for it.
 const invalidUTF8 = "invalid UTF-8"
 
-// JSON is written as encoding/json writes it, but without the escapes that are for web pages.
+// Options to write JSON like encoding/json, but without the escapes for HTML.
 var jsonOptions = jsonv2.JoinOptions(json.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
 
-// marshal is for data: a string that is not UTF-8 is an error, where encoding/json would change it.
+// marshal encodes data. A string that is not UTF-8 is an error; encoding/json would change it.
 func marshal(value any) (json.RawMessage, error) {
 	return jsonv2.Marshal(value, jsonOptions, jsontext.AllowInvalidUTF8(false))
 }
 
-// marshalSaid is for what is only said.
+// marshalSaid encodes informational values. It replaces invalid UTF-8.
 func marshalSaid(value any) (json.RawMessage, error) {
 	document, err := jsonv2.Marshal(value, jsonOptions)
 	return bytes.ToValidUTF8(document, []byte("\uFFFD")), err

@@ -17,9 +17,9 @@ import (
 	"portcullis.dev/portcullis/internal/host"
 )
 
-// A Client sends HTTP requests to what the policy bound to its key, and to nothing else. It is small beside net/http,
-// which the package nethttp makes work: it follows no redirect, and keeps no cookies. It can be closed as a [Store]
-// can.
+// A Client sends HTTP requests to the destinations that the policy binds to its key, and to no others. It is much
+// smaller than net/http, which the package nethttp supports. It does not follow redirects, and keeps no cookies. It can
+// be closed like a [Store].
 type Client struct {
 	// Nil once it is closed.
 	client *host.Client
@@ -27,24 +27,24 @@ type Client struct {
 
 // A Request is what a [Client] sends.
 type Request struct {
-	// Method is GET where it is empty.
+	// Method is GET if empty.
 	Method string
 	URL    string
-	// Header has the values of each name. The host refuses those that are its own.
+	// Header has the values of each name. The host refuses reserved headers.
 	Header map[string][]string
-	// Body is sent with its length where it has a method Len, as bytes.Reader and strings.Reader do.
+	// Body is sent with its length if it has a method Len, like bytes.Reader and strings.Reader.
 	Body io.Reader
 }
 
-// A Response is what a server answered, of whatever status. Its body is closed by whoever has it.
+// A Response is the answer of a server, whatever its status. The caller must close its body.
 type Response struct {
 	Status int
-	// Header has the values of each name, which is in small letters.
+	// Header has the values of each name. Names are in lower case.
 	Header map[string][]string
 	Body   io.ReadCloser
 }
 
-// Client opens the client that the policy bound to a key.
+// Client opens the client that the policy binds to a key.
 func (c *Context) Client(key string) (*Client, error) {
 	client, err := host.OpenClient(host.Said(key))
 	if err != nil {
@@ -69,10 +69,10 @@ func FirstClient() (*Client, error) {
 	return nil, err
 }
 
-// HasSecret says whether the host adds a secret to requests to the destination that the policy bound it to.
+// HasSecret returns whether the host adds a secret to requests to the destination that the policy binds it to.
 func (c *Client) HasSecret() bool { return c.client != nil && c.client.HasSecret() }
 
-// Close gives the handle back. Bodies of responses may still be read; Do is an error from now on.
+// Close closes the handle. Bodies of responses can still be read, but Do fails from now on.
 func (c *Client) Close() error {
 	if c.client != nil {
 		c.client.Close()
@@ -81,8 +81,9 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Do sends a request, and waits for the head of the response. Other goroutines run meanwhile. What the policy does not
-// cover is [Denied], in the host's words, and was not sent; a server that does not answer is [Unavailable].
+// Do sends a request, and waits for the head of the response. Other goroutines run in the meantime. If the policy does
+// not cover the request, the error is [Denied] with the host's reason, and nothing is sent. If the server does not
+// answer, it is [Unavailable].
 func (c *Client) Do(ctx context.Context, request Request) (*Response, error) {
 	if c.client == nil {
 		return nil, Failed(fmt.Sprintf("the HTTP client: %v", fs.ErrClosed))
@@ -110,7 +111,7 @@ func (c *Client) Do(ctx context.Context, request Request) (*Response, error) {
 func (r *Request) head() (*host.Request, error) {
 	where, err := url.Parse(r.URL)
 	if err != nil || where.Scheme != "http" && where.Scheme != "https" || where.Host == "" {
-		return nil, InvalidArguments(strconv.Quote(r.URL) + " is no URL of http or https")
+		return nil, InvalidArguments(strconv.Quote(r.URL) + " is not an http or https URL")
 	}
 	head := &host.Request{
 		Method:        cmp.Or(r.Method, "GET"),
@@ -138,8 +139,8 @@ func (r *Request) head() (*host.Request, error) {
 	return head, nil
 }
 
-// length is that of the body, where it is known. A request without a body says so too, for it would be sent in chunks
-// otherwise; but for those that never have one.
+// length returns the length of the body, if it is known. An empty body has the length 0, because the request would be
+// chunked otherwise. Methods that never have a body have no length.
 func (r *Request) length() (length int, known bool) {
 	switch body := r.Body.(type) {
 	case nil:
@@ -151,7 +152,7 @@ func (r *Request) length() (length int, known bool) {
 	}
 }
 
-// A responseBody gives the errors of a body the kind of failure that fits.
+// A responseBody converts the errors of a body to failures.
 type responseBody struct {
 	io.ReadCloser
 }

@@ -10,14 +10,14 @@ import (
 	"portcullis.dev/portcullis/internal/host"
 )
 
-// How often a Context that somebody waits on asks whether the call was cancelled: a host gives a tool some tenths of a
-// second to stop.
+// Interval at which a Context whose Done is used checks for cancellation. A host gives a tool some tenths of a second
+// to stop.
 const cancelledEvery = 10 * time.Millisecond
 
-// A Context is the call that is running: who asked, whether they still want the answer, and the handles.
+// A Context is the running call: its caller, its cancellation and its handles.
 //
-// It is a [context.Context]. Err asks the host each time. Done is closed while the tool waits for something: nothing
-// else runs in a component while the tool computes, so a long computation asks Err now and then.
+// It is a [context.Context]. Err asks the host each time. Done is closed only while the tool waits, because nothing
+// else runs in a component while the tool computes. A long computation must check Err from time to time.
 type Context struct {
 	tool string
 	done func() <-chan struct{}
@@ -49,13 +49,13 @@ func (c *Context) watch() <-chan struct{} {
 	return done
 }
 
-// Deadline is none that a tool may know.
+// Deadline returns no deadline: a tool cannot know it.
 func (c *Context) Deadline() (time.Time, bool) { return time.Time{}, false }
 
-// Done is closed once the caller no longer wants the answer.
+// Done returns a channel that is closed once the caller has cancelled the call.
 func (c *Context) Done() <-chan struct{} { return c.done() }
 
-// Err is [context.Canceled] once the caller no longer wants the answer. The call is stopped a short while after.
+// Err returns [context.Canceled] once the caller has cancelled the call. The host stops the call shortly after.
 func (c *Context) Err() error {
 	if c.IsCancelled() {
 		return context.Canceled
@@ -63,26 +63,26 @@ func (c *Context) Err() error {
 	return nil
 }
 
-// Value is nil.
+// Value returns nil.
 func (c *Context) Value(any) any { return nil }
 
-// IsCancelled says whether the caller no longer wants the answer.
+// IsCancelled returns whether the caller has cancelled the call.
 func (c *Context) IsCancelled() bool { return host.IsCancelled() }
 
-// A Call says who asked.
+// A Call describes the caller of the call.
 type Call struct {
 	ID      string `json:"id"`
 	Session string `json:"session"`
-	// Message is the message of the conversation that asked, where the caller named it.
+	// Message is the message of the conversation that asked, if the caller named it.
 	Message *string `json:"message"`
-	// Agent is the agent that asked, where the caller named it.
+	// Agent is the agent that asked, if the caller named it.
 	Agent *string `json:"agent"`
 }
 
-// Call says who asked.
+// Call returns the caller of the call.
 func (c *Context) Call() Call { return Call(host.Current()) }
 
-// Progress is how far a call has come. What is zero stays as it was.
+// Progress is the progress of a call. A zero value keeps the last one.
 type Progress struct {
 	Title string
 	// Fraction goes from 0 to 1.
@@ -91,7 +91,7 @@ type Progress struct {
 	Metadata any
 }
 
-// Report reports progress. The host drops what exceeds the call's quota.
+// Report reports progress. The host drops reports over the call's quota.
 func (c *Context) Report(progress Progress) {
 	var report host.Progress
 	if progress.Title != "" {
@@ -110,8 +110,8 @@ func (c *Context) Report(progress Progress) {
 	host.Report(report)
 }
 
-// Ask asks the policy or a person whether something may be done. A yes gives no handle that the call does not have.
-// The error is [Denied], and says why not.
+// Ask asks the policy or an approver whether an action is allowed. Approval gives the call no handle that it does not
+// have. The error is [Denied] with the reason.
 func (c *Context) Ask(permission Permission, resource, reason string) error {
 	if no, ok := host.Ask(host.Said(string(permission)), host.Said(resource), host.Said(reason)); !ok {
 		return Denied(no)
@@ -119,7 +119,7 @@ func (c *Context) Ask(permission Permission, resource, reason string) error {
 	return nil
 }
 
-// A Level is how much a line of the log matters.
+// A Level is the level of a log line.
 type Level uint8
 
 // The levels of the log.
@@ -132,16 +132,16 @@ const (
 	LevelCritical
 )
 
-// Log writes a line into the record of the call. What a tool prints goes there too.
+// Log writes a line to the audit log of the call. What a tool prints goes there too.
 func (c *Context) Log(level Level, message string) {
 	host.Log(uint8(level), c.tool, host.Said(message))
 }
 
-// Setting is what the policy sets under config for this plugin.
+// Setting returns a setting of the policy's config for this plugin.
 func (c *Context) Setting(key string) (value string, ok bool) { return host.Setting(host.Said(key)) }
 
-// Directory is the path where the standard library finds the directory that the policy bound to a key. [os.OpenRoot]
-// keeps to it whatever the names are; the host does so in any case.
+// Directory returns the path of the directory that the policy binds to a key, for the standard library. [os.OpenRoot]
+// keeps names inside it; the host enforces that in any case.
 func (c *Context) Directory(key string) (path string, err error) {
 	path, err = host.OpenDirectory(host.Said(key))
 	if err != nil {
@@ -150,7 +150,7 @@ func (c *Context) Directory(key string) (path string, err error) {
 	return path, nil
 }
 
-// noHandle says why a key gives no handle, in the kind of failure that fits.
+// noHandle returns the failure for a key without a handle.
 func noHandle(kind, key string, err error) error {
 	var undeclared host.Undeclared
 	if errors.As(err, &undeclared) {

@@ -1,5 +1,5 @@
-// Package portcullis makes Go programs plugins of Portcullis: tools that a model may call, in a WebAssembly component
-// without any right that a policy does not grant.
+// Package portcullis turns Go programs into Portcullis plugins: tools that a model may call, in a WebAssembly component
+// that has only the rights that a policy grants.
 //
 //	type greetArguments struct {
 //		Name string `json:"name" description:"A person's name."`
@@ -22,7 +22,6 @@
 //
 //	func main() {}
 //
-// The standard library works as it does elsewhere: package os finds a granted directory below "/" and its key, what is
-// printed goes into the record of the call, and net/http sends requests once the package nethttp is imported; a
-// [Client] sends them without it.
+// The standard library works as usual. Package os finds a granted directory at "/" and its key, and printed text goes
+// to the audit log. net/http sends requests if the package nethttp is imported; a [Client] works without it.
 package portcullis

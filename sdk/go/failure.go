@@ -7,16 +7,16 @@ import (
 	"portcullis.dev/portcullis/internal/host"
 )
 
-// Kind is why a tool could not answer.
+// Kind is the kind of a failure.
 type Kind uint8
 
 // The kinds of failure that a host knows.
 const (
-	// KindInvalidArguments: the arguments match the schema and are wrong all the same.
+	// KindInvalidArguments: the arguments match the schema, but are still wrong.
 	KindInvalidArguments Kind = iota
-	// KindDenied: a right was missing.
+	// KindDenied: a permission was missing.
 	KindDenied
-	// KindUnavailable: something outside the tool did not work; trying again later may help.
+	// KindUnavailable: something outside the tool did not work. Trying again later may help.
 	KindUnavailable
 	// KindCancelled: the tool stopped because the call was cancelled.
 	KindCancelled
@@ -24,10 +24,10 @@ const (
 	KindFailed
 )
 
-// A Failure says why a tool could not answer. The text is for the model, and says what would help.
+// A Failure says why a tool failed. The text is for the model, and should say what would help.
 //
-// An error that wraps a Failure is of the same kind, with the words of the outermost error. Every other error that a
-// tool returns is of KindFailed, but for [context.Canceled].
+// An error that wraps a Failure has its kind, with the text of the outermost error. Every other error that a tool
+// returns has KindFailed, except [context.Canceled].
 type Failure struct {
 	Kind Kind
 	Text string
@@ -35,22 +35,22 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Text }
 
-// InvalidArguments is for arguments that are wrong; the text says which, and how to correct them.
+// InvalidArguments returns a failure for wrong arguments. The text should say which, and how to correct them.
 func InvalidArguments(text string) error { return &Failure{KindInvalidArguments, text} }
 
-// Denied is for a right that was missing.
+// Denied returns a failure for a missing permission.
 func Denied(text string) error { return &Failure{KindDenied, text} }
 
-// Unavailable is for what did not work outside the tool, and may later.
+// Unavailable returns a failure of something outside the tool that may work later.
 func Unavailable(text string) error { return &Failure{KindUnavailable, text} }
 
-// Cancelled is for a tool that stopped because the call was cancelled.
+// Cancelled returns the failure of a tool that stopped because the call was cancelled.
 func Cancelled() error { return &Failure{KindCancelled, "the call was cancelled"} }
 
-// Failed is for anything else, as is every error of another type.
+// Failed returns a failure of any other kind.
 func Failed(text string) error { return &Failure{KindFailed, text} }
 
-// FailureOf is what the host is told of an error.
+// FailureOf returns the failure that the host gets for an error.
 func FailureOf(err error) *Failure {
 	var failure *Failure
 	text := host.Said(err.Error())

@@ -12,21 +12,21 @@ import (
 	"portcullis.dev/portcullis/internal/host"
 )
 
-// How a host begins what it says of a store that would hold too much. The contract has no code for it.
+// Prefix of the host's error for a store over its quota. The contract has no code for it.
 const storeFull = "the store is full"
 
-// How it begins where a tool that declares Read and not Write changes one.
+// Prefix of the host's error if a tool that declares Read but not Write changes a store.
 const storeReadOnly = "the store is read-only"
 
-// A Store keeps values from call to call. A call may hold a limited number of handles: one that opens a store again and
-// again closes it each time. What is left open is closed when the call ends.
+// A Store keeps values between calls. The number of handles of a call is limited, so close a store that you open
+// repeatedly. The end of the call closes the rest.
 type Store struct {
 	key string
 	// Nil once it is closed.
 	bucket *host.Bucket
 }
 
-// Store opens the store that the policy bound to a key.
+// Store opens the store that the policy binds to a key.
 func (c *Context) Store(key string) (*Store, error) {
 	bucket, err := host.OpenBucket(host.Said(key))
 	if err != nil {
@@ -35,7 +35,7 @@ func (c *Context) Store(key string) (*Store, error) {
 	return &Store{key, bucket}, nil
 }
 
-// Close gives the handle back. Whoever uses the store later gets an error.
+// Close closes the handle. Later uses of the store fail.
 func (s *Store) Close() error {
 	if s.bucket != nil {
 		s.bucket.Close()
@@ -44,7 +44,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// check says why a key cannot be asked for.
+// check returns an error for an invalid key.
 func (s *Store) check(key string) error {
 	if !utf8.ValidString(key) {
 		return Failed(fmt.Sprintf("store %q: the key %q is not UTF-8", s.key, key))
@@ -59,7 +59,7 @@ func (s *Store) checkOpen() error {
 	return nil
 }
 
-// Get returns the value of a key, and nil where it has none.
+// Get returns the value of a key, or nil.
 func (s *Store) Get(key string) ([]byte, error) {
 	if err := s.check(key); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (s *Store) Get(key string) ([]byte, error) {
 	return value, storeFailure(s.key, err)
 }
 
-// GetJSON decodes the value of a key, and says whether it has one.
+// GetJSON decodes the value of a key, and returns whether it has one.
 func (s *Store) GetJSON(key string, value any) (found bool, err error) {
 	bytes, err := s.Get(key)
 	if err != nil || bytes == nil {
@@ -80,7 +80,7 @@ func (s *Store) GetJSON(key string, value any) (found bool, err error) {
 	return true, nil
 }
 
-// Set keeps a value. A store that is full fails, and keeps what it has.
+// Set sets a value. A full store fails, and stays unchanged.
 func (s *Store) Set(key string, value []byte) error {
 	if err := s.check(key); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s *Store) Set(key string, value []byte) error {
 	return storeFailure(s.key, s.bucket.Set(key, value))
 }
 
-// SetJSON keeps a value as JSON.
+// SetJSON sets a value as JSON.
 func (s *Store) SetJSON(key string, value any) error {
 	document, err := marshal(value)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Store) SetJSON(key string, value any) error {
 	return s.Set(key, document)
 }
 
-// Delete forgets a value. A key without one is no error.
+// Delete deletes a key. A missing key is not an error.
 func (s *Store) Delete(key string) error {
 	if err := s.check(key); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (s *Store) Delete(key string) error {
 	return storeFailure(s.key, s.bucket.Delete(key))
 }
 
-// Exists says whether a key has a value.
+// Exists returns whether a key has a value.
 func (s *Store) Exists(key string) (bool, error) {
 	if err := s.check(key); err != nil {
 		return false, err
@@ -114,7 +114,7 @@ func (s *Store) Exists(key string) (bool, error) {
 	return exists, storeFailure(s.key, err)
 }
 
-// Keys goes through the keys, in no order. An error is the last of the pairs.
+// Keys iterates over the keys, in no particular order. An error is the last pair.
 func (s *Store) Keys() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for cursor, more := (*uint64)(nil), true; more; more = cursor != nil {
@@ -133,7 +133,7 @@ func (s *Store) Keys() iter.Seq2[string, error] {
 	}
 }
 
-// page returns the keys from a place on, and where the next ones begin.
+// page returns the keys from a cursor on, and the next cursor.
 func (s *Store) page(cursor *uint64) (keys []string, next *uint64, err error) {
 	if err := s.checkOpen(); err != nil {
 		return nil, nil, err
@@ -159,13 +159,13 @@ func storeFailure(key string, err error) error {
 	}
 }
 
-// A Service is something of the application that embeds the host. It can be closed as a [Store] can.
+// A Service is a service of the application that embeds the host. It can be closed like a [Store].
 type Service struct {
 	// Nil once it is closed.
 	service *host.Service
 }
 
-// Service opens the service that the policy bound to a key.
+// Service opens the service that the policy binds to a key.
 func (c *Context) Service(key string) (*Service, error) {
 	service, err := host.OpenService(host.Said(key))
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *Context) Service(key string) (*Service, error) {
 	return &Service{service}, nil
 }
 
-// Close gives the handle back. Whoever uses the service later gets an error.
+// Close closes the handle. Later uses of the service fail.
 func (s *Service) Close() error {
 	if s.service != nil {
 		s.service.Close()
@@ -183,7 +183,7 @@ func (s *Service) Close() error {
 	return nil
 }
 
-// Call calls a method with what becomes one JSON document, and decodes the answer into a value, unless that is nil.
+// Call calls a method with a value as one JSON document, and decodes the answer into a value unless that is nil.
 func (s *Service) Call(method string, input, answer any) error {
 	switch {
 	case s.service == nil:
@@ -205,14 +205,13 @@ func (s *Service) Call(method string, input, answer any) error {
 	return json.Unmarshal([]byte(text), answer)
 }
 
-// A Writer is the beginning of the call's text answer, written while the tool is still at work, so that it can be
-// larger than what a tool may return at once. The host puts U+FFFD in place of what is not UTF-8. The tool returns the
-// text that follows, or "".
+// A Writer writes the beginning of the call's text answer while the tool runs. It can be larger than a returned answer.
+// The host replaces invalid UTF-8 by U+FFFD. The tool then returns the rest of the text, or "".
 type Writer struct {
 	*host.Output
 }
 
-// Writer opens the answer. Opened again, it goes on where the text ends.
+// Writer opens the answer for writing. If opened again, it appends to the text.
 func (c *Context) Writer() (*Writer, error) {
 	output, ok := host.OpenText()
 	if !ok {

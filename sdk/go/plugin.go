@@ -21,7 +21,7 @@ type Plugin struct {
 type Dependency struct {
 	Key  string
 	Kind DependencyKind
-	// Optional: a call goes on where the policy binds nothing to the key. Else it is denied.
+	// Optional: a call runs even if the policy does not bind the key. Otherwise it is denied.
 	Optional bool
 	// Reason is for the person who writes the policy.
 	Reason string
@@ -32,20 +32,20 @@ type DependencyKind uint8
 
 // The kinds of handles.
 const (
-	// KindDirectory is a directory, which the standard library finds as "/" and the key.
+	// KindDirectory is a directory, at "/" and the key for the standard library.
 	KindDirectory DependencyKind = iota
-	// KindHTTP is the right to send requests to some servers: a [Client], or the package nethttp.
+	// KindHTTP is an HTTP client: a [Client], or the package nethttp.
 	KindHTTP
 	// KindStore keeps values between calls.
 	KindStore
-	// KindService is something of the application that embeds the host.
+	// KindService is a service of the application that embeds the host.
 	KindService
 )
 
 // The plugin of this component.
 var registered *Plugin
 
-// Register makes the plugin that of this component. It is called once, from an init function: a component has no main.
+// Register sets the plugin of this component. Call it once, from an init function: a component has no main.
 func Register(plugin Plugin) {
 	if registered != nil {
 		panic("portcullis: a component is one plugin, and Register was called twice")
@@ -53,7 +53,7 @@ func Register(plugin Plugin) {
 	registered = &plugin
 }
 
-// component is the registered plugin.
+// component returns the registered plugin.
 func component() *Plugin {
 	if registered == nil {
 		panic("portcullis: no plugin; call portcullis.Register in an init function")
@@ -61,7 +61,7 @@ func component() *Plugin {
 	return registered
 }
 
-// Registered is the plugin of this component. It is for tests, with the package portcullistest.
+// Registered returns the plugin of this component. It is for tests, with the package portcullistest.
 func Registered() *Plugin { return component() }
 
 // Call runs a tool as a host does: from JSON to the answer. It is for tests, with the package portcullistest.
@@ -69,7 +69,7 @@ func (p *Plugin) Call(tool, arguments string) (*Answer, error) {
 	return p.execute(newContext(tool), tool, []byte(arguments))
 }
 
-// Check says what a host would refuse the plugin for, as far as the SDK knows it. It is for tests.
+// Check returns the reasons for which a host would refuse the plugin, as far as the SDK knows. It is for tests.
 func (p *Plugin) Check() error {
 	var problems []error
 	seen := map[string]bool{}

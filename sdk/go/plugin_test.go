@@ -167,7 +167,7 @@ func TestPartsMayBePointers(t *testing.T) {
 		t.Errorf("got %#v, want %#v", answer.Output, want)
 	}
 	_, err = portcullistest.Call(t, nil, "end", `{"word":"no part"}`)
-	if failure := portcullis.FailureOf(err); !strings.Contains(failure.Text, "strange is no part of an answer") {
+	if failure := portcullis.FailureOf(err); !strings.Contains(failure.Text, "strange is not a part of an answer") {
 		t.Errorf("got %+v", failure)
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"runtime/debug"
 )
 
-// A Tool is a function that a model may call. [NewTool] makes one.
+// A Tool is a function that a model may call. [NewTool] creates one.
 type Tool struct {
 	Name        string
 	Title       string
 	Description string
-	// Required are the rights without which the tool cannot work; Optional those that it can use.
+	// Required are the permissions that the tool needs; Optional those that it can use but does not need.
 	Required, Optional []Permission
 	Hints              []Hint
 
@@ -21,15 +21,15 @@ type Tool struct {
 	run       func(*Context, []byte) (*Success[any], error)
 }
 
-// NewTool makes a tool of a function. The type of its arguments is a struct: its fields and their tags become the JSON
-// Schema, see [Tool.Schema]. What it returns becomes the answer:
+// NewTool turns a function into a tool. The type of its arguments is a struct. Its fields and their tags become the
+// JSON Schema, see [Tool.Schema]. The return value becomes the answer:
 //
 //   - a string is text,
 //   - [Parts] are text, images and files,
-//   - any other type is JSON, and its schema promises what it looks like; any promises nothing,
+//   - any other type is JSON with the schema of the type; any has no schema,
 //   - [Success] of one of these has a title for people and metadata for programs.
 //
-// A panic in the function is a failure with the panic's message; its stack goes into the log of the call.
+// A panic in the function is a failure with the panic's message; its stack goes to the log of the call.
 func NewTool[A, R any](
 	name, description string, run func(ctx *Context, arguments A) (R, error), options ...Option,
 ) *Tool {
@@ -56,15 +56,15 @@ func NewTool[A, R any](
 	return tool
 }
 
-// An Option says more of a tool: a [Hint], [Requires], [MayUse] or [Title].
+// An Option sets a property of a tool: a [Hint], [Requires], [MayUse] or [Title].
 type Option interface {
 	apply(*Tool)
 }
 
-// A Permission is a kind of right that a tool may use.
+// A Permission is a permission that a tool may use.
 type Permission string
 
-// The kinds of right. Without Write every directory is read-only, without Read and Write there is none.
+// The permissions. Without Write every directory is read-only; without Read and Write there is none.
 const (
 	Read    Permission = "read"
 	Write   Permission = "write"
@@ -72,7 +72,7 @@ const (
 	Network Permission = "network"
 )
 
-// A Hint is what a tool's author claims of its behaviour.
+// A Hint is a claim of a tool's author about its behaviour.
 type Hint uint8
 
 // The hints that a host knows.
@@ -85,7 +85,7 @@ const (
 	Idempotent
 	// OpenWorld: reaches things outside the host's control, such as the network.
 	OpenWorld
-	// Sequential: must not run beside another call of the same session.
+	// Sequential: must not run at the same time as another call of the same session.
 	Sequential
 )
 
@@ -95,28 +95,28 @@ type option func(*Tool)
 
 func (o option) apply(tool *Tool) { o(tool) }
 
-// Requires names the rights without which a tool cannot work.
+// Requires sets the permissions that a tool needs.
 func Requires(permissions ...Permission) Option {
 	return option(func(tool *Tool) { tool.Required = append(tool.Required, permissions...) })
 }
 
-// MayUse names the rights that a tool can use when it has them.
+// MayUse sets the permissions that a tool can use but does not need.
 func MayUse(permissions ...Permission) Option {
 	return option(func(tool *Tool) { tool.Optional = append(tool.Optional, permissions...) })
 }
 
-// Title is a few words for people.
+// Title sets the title: a few words for people.
 func Title(words string) Option {
 	return option(func(tool *Tool) { tool.Title = words })
 }
 
-// Schema is the JSON Schema of the arguments.
+// Schema returns the JSON Schema of the arguments.
 //
-// A field is called as in its `json` tag and described by its `description` tag. A pointer, and a field with
-// `omitempty`, `omitzero` or a `default`, may be left away; every other field is required. Further tags bound a value:
+// The `json` tag of a field gives its name, the `description` tag its description. A pointer, and a field with
+// `omitempty`, `omitzero` or a `default`, is optional; every other field is required. Further tags set bounds:
 // `enum:"a,b"`, `minimum`, `maximum`, `minLength`, `maxLength`, `pattern`, `format`, `minItems` and `maxItems`. On a
-// slice, the tags for strings and numbers, and `enum`, are of its elements. Objects refuse unknown fields. A type that
-// reads itself is a string where that is UnmarshalText, and anything where it is UnmarshalJSON.
+// slice, the tags for strings and numbers, and `enum`, apply to its elements. Objects refuse unknown fields. A type with
+// UnmarshalText is a string, and a type with UnmarshalJSON is anything.
 func (t *Tool) Schema() (json.RawMessage, error) {
 	if t.arguments.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%v is no struct", t.arguments)
@@ -124,7 +124,7 @@ func (t *Tool) Schema() (json.RawMessage, error) {
 	return schemaOf(t.arguments, ofArguments)
 }
 
-// OutputSchema is the JSON Schema of a JSON answer, or nil where the tool promises none.
+// OutputSchema returns the JSON Schema of a JSON answer, or nil if the tool has none.
 func (t *Tool) OutputSchema() (json.RawMessage, error) {
 	if t.output == nil {
 		return nil, nil
@@ -132,7 +132,7 @@ func (t *Tool) OutputSchema() (json.RawMessage, error) {
 	return schemaOf(t.output, ofOutput)
 }
 
-// execute runs a tool, from JSON to what the host is told.
+// execute runs a tool, from JSON to the result for the host.
 func (p *Plugin) execute(ctx *Context, name string, arguments []byte) (answer *Answer, err error) {
 	defer close(ctx.ended)
 	defer func() {

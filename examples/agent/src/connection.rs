@@ -1,5 +1,4 @@
-//! One POST over a connection of its own: no redirect is followed, no proxy is looked for, and what comes back is
-//! bounded.
+//! Sends one POST request over a new connection. Follows no redirects, uses no proxies, and limits the response.
 
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
@@ -18,49 +17,49 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-/// How long it may take until the connection stands.
+/// Maximum time to connect.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
-/// The largest answer, in bytes: more than a model writes at once.
+/// Maximum size of an answer in bytes: more than a model writes at once.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
-/// The most that is read ahead of an answer, and so the most that its head may be, in bytes.
+/// Maximum size of the read buffer in bytes, and so of the head of an answer.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
 type Opaque = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why an address is none that this program talks to.
+/// Why this program does not talk to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TargetError {
-    /// It is no address.
-    #[error("OPENAI_BASE_URL is no address such as http://127.0.0.1:11434/v1")]
+    /// It is not a valid address.
+    #[error("OPENAI_BASE_URL is not an address such as http://127.0.0.1:11434/v1")]
     NoAddress,
-    /// A key would travel where anybody can read it.
-    #[error("OPENAI_API_KEY would travel in the clear: use https, or a server on this machine")]
+    /// The key would be sent without encryption.
+    #[error("OPENAI_API_KEY would be sent unencrypted: use https, or a server on this machine")]
     KeyInTheClear,
     /// The key cannot be sent.
-    #[error("OPENAI_API_KEY holds characters that no key has")]
+    #[error("OPENAI_API_KEY contains characters that are not allowed in a key")]
     NoKey,
 }
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectionError {
-    /// Nobody is there.
+    /// The server cannot be reached.
     #[error("it cannot be reached: {0}")]
     Unreachable(io::Error),
-    /// It does not show that it is the one that was meant.
-    #[error("it is not who was meant: {0}")]
+    /// The TLS handshake failed.
+    #[error("its identity cannot be verified: {0}")]
     Tls(Opaque),
-    /// It breaks the protocol, or goes away.
+    /// The server violates the protocol, or closes the connection.
     #[error("the exchange failed: {0}")]
     Protocol(Opaque),
-    /// It answers without end.
+    /// Its answer is too large.
     #[error("its answer is larger than {ANSWER_BYTES_MAX} bytes")]
     TooLarge,
 }
 
-/// Where requests go.
+/// The destination of requests.
 pub(crate) struct Target {
     tls: bool,
     host: String,
@@ -69,25 +68,25 @@ pub(crate) struct Target {
     path: String,
 }
 
-/// What the server knows this program by. Nothing prints it.
+/// The API key. Never printed.
 pub(crate) struct Key {
     key: String,
     header: HeaderValue,
 }
 
-/// What came back.
+/// The answer of the server.
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// After how many seconds the server would be asked again.
+    /// The seconds after which the server asks for a retry.
     pub(crate) retry_after: Option<u64>,
     pub(crate) body: Vec<u8>,
 }
 
 impl Target {
-    /// The address `base` with `rest` behind it.
+    /// Returns the target for the address `base`, with `rest` appended.
     ///
     /// # Errors
-    /// It is no http or https address, or holds a name, a password or a query.
+    /// It is not an http or https address, or contains a user, a password or a query.
     pub(crate) fn of(base: &str, rest: &str) -> Result<Self, TargetError> {
         let base: Uri = base.parse().map_err(|_| TargetError::NoAddress)?;
         let (tls, usual) = match base.scheme_str() {
@@ -108,16 +107,16 @@ impl Target {
         })
     }
 
-    /// Whether nobody else reads what is sent: it is encrypted, or stays on this machine.
+    /// Returns whether requests are private: encrypted, or local to this machine.
     pub(crate) fn is_private(&self) -> bool {
         let local = || self.host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
         self.tls || self.host == "localhost" || local()
     }
 
-    /// Sends JSON, and takes what comes back.
+    /// Sends JSON, and returns the answer.
     ///
     /// # Errors
-    /// Nothing comes back, or too much.
+    /// There is no answer, or it is too large.
     pub(crate) async fn post(&self, key: Option<&Key>, json: &str) -> Result<Answer, ConnectionError> {
         let request = self.request(key, json)?;
         let late = |_| ConnectionError::Unreachable(io::ErrorKind::TimedOut.into());
@@ -151,23 +150,23 @@ impl Target {
 }
 
 impl Key {
-    /// A key, with the header that it travels in.
+    /// Prepares a key and its header.
     ///
     /// # Errors
-    /// It holds what no header can.
+    /// It contains characters that a header cannot hold.
     pub(crate) fn of(key: &str) -> Result<Self, TargetError> {
         let mut header = HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| TargetError::NoKey)?;
         header.set_sensitive(true);
         Ok(Self { key: key.to_owned(), header })
     }
 
-    /// A text without it.
+    /// Removes the key from a text.
     pub(crate) fn hidden_in(&self, text: &str) -> String {
         text.replace(&self.key, "[the key]")
     }
 }
 
-/// Trusts the certificate authorities that are compiled in.
+/// Returns a configuration that trusts the built-in certificate authorities.
 fn trust() -> Result<ClientConfig, rustls::Error> {
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -175,7 +174,7 @@ fn trust() -> Result<ClientConfig, rustls::Error> {
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// One request and its answer. The connection ends with it, also when nobody waits any more.
+/// Sends one request and reads its answer. The connection ends with the future, even if it is dropped early.
 async fn exchange<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Answer, ConnectionError>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -194,7 +193,7 @@ where
     tokio::select! {
         biased;
         answer = &mut talk => answer,
-        // The server has closed it; what it said before may not have been read yet.
+        // The server has closed the connection, but its answer may not have been read yet.
         _ = &mut connection => talk.await,
     }
 }

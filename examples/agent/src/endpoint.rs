@@ -1,4 +1,4 @@
-//! The model behind its endpoint: one request, one answer, each bounded, and one more try where the server asks for it.
+//! The model's endpoint. Sends one request with limits on time and size, and retries once if the server asks for it.
 
 use crate::connection::{Answer, ConnectionError, Key, Target, TargetError};
 use portcullis::text::OneLine;
@@ -6,49 +6,49 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// How long a server is waited for that is busy or has failed, where it does not say.
+/// Default time to wait before a retry.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The longest that it may ask to be waited for: after that, a person would rather know.
+/// Maximum time to wait before a retry. A longer wait is reported as a failure instead.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// How much of a failure a person is shown, in bytes.
+/// Maximum bytes of a server's error to show.
 const SAID_BYTES_MAX: usize = 500;
 
-/// A server that speaks Chat Completions.
+/// A server with the Chat Completions API.
 pub(crate) struct Endpoint {
     target: Target,
     key: Option<Key>,
     answer_time: Duration,
 }
 
-/// Why the model has not answered. Its words are encoded.
+/// Why the model has not answered. Text from the server is escaped.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EndpointError {
-    /// The server cannot be talked to.
+    /// The connection failed.
     #[error("the model's server: {0}")]
     Connection(#[from] ConnectionError),
-    /// It takes too long.
+    /// The answer takes too long.
     #[error("the model has not answered in {} s", .0.as_secs())]
     Late(Duration),
-    /// It answers with a failure.
+    /// The server returned an error.
     #[error("the model's server says {status}: {said}")]
     Status {
         /// The status.
         status: u16,
-        /// What it says about it.
+        /// The server's text.
         said: String,
     },
-    /// It answers with what is no text.
-    #[error("the model's server answers with what is no text")]
+    /// The answer is not text.
+    #[error("the answer of the model's server is not text")]
     NoText,
 }
 
 impl Endpoint {
-    /// The server at an address such as `http://127.0.0.1:11434/v1`.
+    /// Creates an endpoint for an address such as `http://127.0.0.1:11434/v1`.
     ///
     /// # Errors
-    /// It is no such address, or the key would travel to it in the clear.
+    /// The address is invalid, or the key would be sent unencrypted.
     pub(crate) fn new(base: &str, key: Option<&str>, answer_time: Duration) -> Result<Self, TargetError> {
         let target = Target::of(base, "chat/completions")?;
         if key.is_some() && !target.is_private() {
@@ -58,7 +58,7 @@ impl Endpoint {
         Ok(Self { target, key, answer_time })
     }
 
-    /// Asks the model, and once more where the server is busy or has failed.
+    /// Asks the model. Retries once if the server is busy or has failed.
     ///
     /// # Errors
     /// There is no answer.
@@ -83,7 +83,7 @@ impl Endpoint {
         Ok(answer.map_err(|_| EndpointError::Late(self.answer_time))??)
     }
 
-    /// What a failure says, without the key: some servers repeat it.
+    /// Returns the text of an error without the key, which some servers repeat.
     fn said(&self, body: &[u8]) -> String {
         let mut said = String::from_utf8_lossy(body).into_owned();
         if let Some(key) = &self.key {
@@ -93,8 +93,8 @@ impl Endpoint {
     }
 }
 
-/// How long to wait before one more try, where there is one: the server is busy or has failed, and does not ask for
-/// more patience than anybody has.
+/// Returns the time to wait before a retry. `None` if the error is permanent, or the server asks for a longer wait than
+/// [`PAUSE_MAX`].
 fn pause(answer: &Answer) -> Option<Duration> {
     let transient = answer.status == 429 || (500..600).contains(&answer.status);
     let pause = answer.retry_after.map_or(PAUSE, Duration::from_secs);

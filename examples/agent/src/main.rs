@@ -1,8 +1,8 @@
-//! A small, complete agent: a model behind any endpoint that speaks OpenAI's Chat Completions, and tools that a host
-//! holds.
+//! A small, complete agent: a model behind any endpoint with OpenAI's Chat Completions API, and tools in a Portcullis
+//! host.
 //!
-//! Read `turn.rs` first: there the model is asked, what it answers becomes calls, and what became of them goes back.
-//! Nothing here decides whether a call may run. The policy does, and a person where it says ask.
+//! Read `turn.rs` first. It asks the model, turns its answer into calls, and returns their results. Nothing here
+//! decides whether a call may run. The policy decides, and a person if the policy requires approval.
 
 mod connection;
 mod conversation;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use turn::{Agent, Ended};
 
-/// Why the process ended, as scripts see it.
+/// The exit code of the process.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum Exit {
@@ -36,13 +36,13 @@ enum Exit {
     Failed = 1,
     Usage = 2,
     Endless = 3,
-    /// As shells have it for what a person interrupts.
+    /// The code that shells use for an interrupted process.
     Interrupted = 130,
 }
 
 fn main() -> ExitCode {
     if settings::is_compile_worker() {
-        // Nothing else may touch the streams: the component comes in and the code goes out through them.
+        // Nothing else may use stdin and stdout: they carry the component and the compiled code.
         return ExitCode::from(u8::try_from(portcullis::compile_worker()).unwrap_or(1));
     }
     let settings = match Settings::try_parse() {
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-/// Works on the task, with what the settings say. An error comes with what the process ends with.
+/// Works on the task. An error comes with the exit code of the process.
 fn run(settings: &Settings) -> Result<Exit, (Exit, anyhow::Error)> {
     let wrong = |error| (Exit::Usage, error);
     let model = Model::of_environment().map_err(wrong)?;
@@ -72,19 +72,19 @@ fn run(settings: &Settings) -> Result<Exit, (Exit, anyhow::Error)> {
         let agent = open(settings, endpoint, model.name).await.map_err(wrong)?;
         tokio::select! {
             ended = work(&agent, &settings.task) => ended.map_err(|error| (Exit::Failed, error)),
-            // The calls are dropped, which ends each and records it.
+            // Dropping the calls ends and logs each of them.
             _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
         }
     })
 }
 
-/// Opens the host, and sits a person down before it where one is there.
+/// Opens the host, with the person at the terminal as approver if there is one.
 async fn open(settings: &Settings, endpoint: Endpoint, model: String) -> anyhow::Result<Agent> {
     let person = Person::look();
     let mut builder = Host::builder(&settings.plugins, settings.state()?, settings::compiler()?);
     builder = builder.policy_file(&settings.policy, true);
     if person.is_here() {
-        // Otherwise the policy says what becomes of a question.
+        // Without an approver, the policy decides about approval requests.
         builder = builder.approver(Arc::clone(&person) as _);
     }
     let host = builder.open().await.context("the host does not open")?;
@@ -96,7 +96,7 @@ async fn open(settings: &Settings, endpoint: Endpoint, model: String) -> anyhow:
     Ok(Agent { host, endpoint, model, person, base, tools: settings.tools })
 }
 
-/// One turn after another: what the person writes meanwhile begins the next.
+/// Runs one turn after another. A message that the person writes during a turn starts the next one.
 async fn work(agent: &Agent, task: &str) -> anyhow::Result<Exit> {
     let mut conversation = Conversation::about(task);
     let mut words = task.to_owned();
@@ -107,19 +107,19 @@ async fn work(agent: &Agent, task: &str) -> anyhow::Result<Exit> {
                 return Ok(Exit::Done);
             }
             Ended::Endless => {
-                screen::note("The model does not come to an end, and is not asked any more.");
+                screen::note("The model does not finish, so the agent stops.");
                 return Ok(Exit::Endless);
             }
             Ended::Written(written) => {
                 conversation.written(&written)?;
-                // What the task is about is still worth finding tools for.
+                // Keep the task in the search for tools.
                 words = format!("{task}\n{written}");
             }
         }
     }
 }
 
-/// A session of this run alone: what a person allows for a session is not allowed in the next one.
+/// Returns a session id that is unique to this run, so that an approval for the session does not cover the next run.
 fn session() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("agent-{}-{}", since.as_millis(), std::process::id())

@@ -1,5 +1,5 @@
-//! The person at the terminal. A line that they type answers the question that is open, and otherwise it says what they
-//! want instead: calls that have not started are not made, and the line is the next that the model reads.
+//! The person at the terminal. A line that they type answers the open approval request, if any. Otherwise it says what
+//! they want instead: calls that have not started are dropped, and the model reads the line next.
 
 use crate::question::{Ruling, Sheet, is_short_answer, ruling, shown};
 use crate::screen;
@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// The longest line that is taken, in bytes: what is longer comes as several.
+/// Maximum length of a line in bytes. A longer one is split.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 
-/// How much may wait to be told to the model, in bytes.
+/// Maximum bytes of text that waits for the model.
 const WRITTEN_BYTES_MAX: usize = 64 * 1024;
 
-/// A person, or an empty chair.
+/// The person at the terminal, if there is one.
 #[derive(Default)]
 pub(crate) struct Person {
     desk: Mutex<Desk>,
@@ -23,44 +23,44 @@ pub(crate) struct Person {
     turn: tokio::sync::Mutex<()>,
 }
 
-/// What lies before the person.
+/// The state of the person.
 #[derive(Default)]
 struct Desk {
     here: bool,
-    /// Who waits for an answer.
+    /// The prompt that waits for an answer.
     question: Option<Sender<Option<String>>>,
-    /// What goes out of date with the next line.
+    /// The steering that the next line triggers.
     steering: Steering,
-    /// What they wrote and the model has not read.
+    /// Text that the model has not read yet.
     written: String,
 }
 
 impl Person {
-    /// Looks whether somebody is at a terminal, to type and to read; if so, hears them from now on.
+    /// Checks for a person at a terminal. If there is one, starts to read their input.
     pub(crate) fn look() -> Arc<Self> {
         let person = Arc::new(Self::default());
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
             person.desk().here = true;
             let ears = Arc::clone(&person);
-            // A thread, which waits in the terminal as long as the program runs. It ends with it.
+            // Reading a terminal blocks, so it needs a thread. It runs until the program ends.
             std::thread::spawn(move || ears.listen());
         }
         person
     }
 
-    /// Whether somebody is there.
+    /// Returns whether there is a person at a terminal.
     pub(crate) fn is_here(&self) -> bool {
         self.desk().here
     }
 
-    /// What the model is asked from now on goes out of date when the person writes something.
+    /// Returns a new steering, which the person's next message triggers.
     pub(crate) fn steering(&self) -> Steering {
         let steering = Steering::new();
         self.desk().steering = steering.clone();
         steering
     }
 
-    /// What the person has written since this was asked.
+    /// Takes what the person has written since the last call.
     pub(crate) fn written(&self) -> Option<String> {
         let written = std::mem::take(&mut self.desk().written);
         (!written.is_empty()).then_some(written)
@@ -83,17 +83,17 @@ impl Person {
         }
     }
 
-    /// A line; none is the end of input.
+    /// Handles a line; `None` is the end of input.
     fn hear(&self, line: Option<String>) {
         let mut desk = self.desk();
         desk.here = line.is_some();
         let unheard = match desk.question.take() {
-            // Somebody waits for just one line, so there is room, unless they have gone.
+            // The channel has room for the one line that the prompt waits for. It is closed if the prompt is gone.
             Some(question) => question.try_send(line).err().and_then(TrySendError::into_inner),
             None => line,
         };
         match unheard {
-            Some(line) if is_short_answer(&line) => screen::note("Nothing is asked at the moment."),
+            Some(line) if is_short_answer(&line) => screen::note("There is nothing to approve at the moment."),
             Some(line) => desk.write(&line),
             None => {}
         }
@@ -111,7 +111,7 @@ impl Person {
                 Ruling::Again => {}
                 Ruling::Instead(words) => {
                     self.desk().write(&words);
-                    // The host hears of it first: the call is out of date, and was not refused.
+                    // Let the host process the steering first, so that it drops the call instead of refusing it.
                     tokio::task::yield_now().await;
                     return no("the person wants something else");
                 }
@@ -119,7 +119,7 @@ impl Person {
         }
     }
 
-    /// Shows the prompt, and has the next line be its answer. A line that came before was about something else.
+    /// Shows the prompt. The next line is its answer; earlier lines are not.
     fn open(&self, sheet: &Sheet) -> Option<Open<'_>> {
         let (sender, line) = channel(1);
         let mut desk = self.desk();
@@ -144,7 +144,7 @@ impl Desk {
             return;
         }
         if self.written.len() + line.len() > WRITTEN_BYTES_MAX {
-            screen::note("That is too much at once: it was not kept.");
+            screen::note("That is too long and was ignored.");
             return;
         }
         if !self.written.is_empty() {
@@ -152,7 +152,7 @@ impl Desk {
         }
         self.written.push_str(line);
         self.steering.steer(line);
-        screen::note("The model reads that next.");
+        screen::note("The model reads this next.");
     }
 }
 
@@ -162,7 +162,7 @@ impl Approver for Person {
     }
 }
 
-/// A prompt that waits for its line. When it is dropped before, it was answered elsewhere or is out of date.
+/// A prompt that waits for a line. Dropping it before that means that it was answered elsewhere, or is out of date.
 struct Open<'a> {
     person: &'a Person,
     line: Receiver<Option<String>>,
@@ -181,7 +181,7 @@ impl Drop for Open<'_> {
     fn drop(&mut self) {
         if !self.answered {
             self.person.desk().question = None;
-            screen::note("\nThat was answered elsewhere, or is not asked any more.");
+            screen::note("\nThis request was answered elsewhere, or is no longer open.");
         }
     }
 }

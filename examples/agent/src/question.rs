@@ -1,61 +1,61 @@
-//! A question as a person sees it, and what their line means as an answer.
+//! Shows an approval request, and interprets the person's line as an answer.
 
 use crate::screen::quoted;
 use portcullis::text::OneLine;
 use portcullis::{Answer, Question, Subject};
 use serde_json::Value;
 
-/// The most of a question that is shown, in bytes: more than that nobody reads at a prompt, and nobody approves here.
+/// Maximum bytes to show of a request. A longer one cannot be approved at the prompt.
 const SHOWN_BYTES_MAX: usize = 16 * 1024;
 
-/// What is put on the screen.
+/// A request as it is shown.
 pub(crate) struct Sheet {
     pub(crate) text: String,
-    /// The words before the answer.
+    /// The prompt.
     pub(crate) prompt: String,
-    /// Whether all of it is there.
+    /// Whether the text is complete.
     pub(crate) whole: bool,
 }
 
-/// What a line means.
+/// The meaning of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ruling {
     /// It is an answer.
     Answer(Answer),
     /// The person wants something else done.
     Instead(String),
-    /// It says nothing.
+    /// The line has no meaning; ask again.
     Again,
 }
 
-/// Shows everything that the answer is about. Only this program writes at the left edge.
+/// Formats a request. Only this program's own text starts at the left edge.
 pub(crate) fn shown(question: &Question) -> Sheet {
     let tool = &question.tool;
-    let mut text = format!("\n{tool} waits for your answer, because {}\n", OneLine(&question.reason));
+    let mut text = format!("\n{tool} needs your approval: {}\n", OneLine(&question.reason));
     let mut part = |label: &str, words: &str| text.extend([label, "\n", &quoted(words)]);
     match &question.subject {
         Subject::Call | Subject::Repeat => part("  the arguments:", &indented(&question.arguments)),
         Subject::Resource { permission, resource, reason } => {
             part("  it runs with the arguments:", &indented(&question.arguments));
-            part("  it asks for the right:", permission);
-            part("  to use, in its own words:", resource);
-            part("  because, in its own words:", reason);
+            part("  it asks for the permission:", permission);
+            part("  for the resource, in its own words:", resource);
+            part("  for the reason, in its own words:", reason);
         }
     }
-    part("  it would reach:", if question.handles.is_empty() { "nothing" } else { "" });
+    part("  it could access:", if question.handles.is_empty() { "nothing" } else { "" });
     question.handles.iter().for_each(|handle| text.push_str(&quoted(handle)));
     let mut part = |label: &str, words: &Option<String>| {
         if let Some(words) = words {
             text.extend([label, "\n", &quoted(words)]);
         }
     };
-    part("  unlike what was approved before:", &question.changed);
-    part("  what would change, by the plugin's own claim:", &question.difference);
+    part("  changed since the last approval:", &question.changed);
+    part("  changes, as computed by the plugin:", &question.difference);
     let whole = text.len() <= SHOWN_BYTES_MAX;
     if !whole {
         text.truncate(text.floor_char_boundary(SHOWN_BYTES_MAX));
         text.push_str(&format!(
-            "\nThe rest is not shown, so it cannot be approved here. See all of it with\n  portcullis approvals show {}\n",
+            "\nThe rest is not shown, so you cannot approve it here. To see it, run:\n  portcullis approvals show {}\n",
             question.id
         ));
     }
@@ -63,7 +63,7 @@ pub(crate) fn shown(question: &Question) -> Sheet {
     Sheet { text, prompt: format!("Allow {tool}? [{answers}, or what to do instead] "), whole }
 }
 
-/// What a line means as an answer to a question; none is the end of input, which denies the call.
+/// Interprets a line as an answer. `None` is the end of input, which denies the call.
 pub(crate) fn ruling(line: Option<&str>, whole: bool) -> Ruling {
     let Some(line) = line.map(str::trim) else { return no("no answer: the input ended") };
     let (word, note) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -77,7 +77,7 @@ pub(crate) fn ruling(line: Option<&str>, whole: bool) -> Ruling {
     }
 }
 
-/// Whether a line can only be an answer: it says nothing to a model.
+/// Returns whether a line can only be an answer, and makes no sense to a model.
 pub(crate) fn is_short_answer(line: &str) -> bool {
     matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes" | "n" | "no")
 }
@@ -86,7 +86,7 @@ fn no(note: &str) -> Ruling {
     Ruling::Answer(Answer::No { note: Some(note.to_owned()) })
 }
 
-/// JSON with a line for each member; as it is where it cannot be read.
+/// Formats JSON with one line per member. Returns invalid JSON unchanged.
 fn indented(json: &str) -> String {
     let read = serde_json::from_str::<Value>(json).and_then(|value| serde_json::to_string_pretty(&value));
     read.unwrap_or_else(|_| json.to_owned())
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_plain_yes_to_a_whole_question_is_one() {
+    fn only_a_plain_yes_to_a_complete_request_approves_it() {
         for line in ["y\n", "Yes\n", " y \n"] {
             assert_eq!(ruling(Some(line), true), Ruling::Answer(Answer::Yes), "{line:?}");
             assert_eq!(ruling(Some(line), false), Ruling::Again, "{line:?}");

@@ -1,42 +1,43 @@
-//! What people see. The one file that writes to the streams: the result to standard output, everything else beside it.
+//! The output for people. The only file that writes to the streams: the result to standard output, everything else to
+//! standard error.
 //!
-//! What a model, a tool or a server says is hostile text. It is escaped, and stands away from the left edge on rows
-//! that no terminal wraps, so that it cannot look like a line of this program.
+//! Text from a model, a tool or a server is untrusted. It is escaped, and indented on rows that no terminal wraps, so
+//! that it cannot look like a line of this program.
 
 use portcullis::text::{Lines, count_blanks, rows};
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// How far other people's text stands from the left edge.
+/// The indentation of untrusted text.
 const MARGIN: &str = "    ";
 
-/// How many columns of it stand on one row: with the margin, no more than the narrowest terminal that people use has.
+/// Columns of untrusted text per row. With the margin they fit the narrowest common terminal.
 const COLUMNS: usize = 72;
 
-/// Writes a line of this program's own.
+/// Writes one of this program's own lines.
 pub(crate) fn note(text: impl Display) {
     say(&format!("{text}\n"));
 }
 
-/// Writes words of this program's own. When even that fails, nobody can be told.
+/// Writes this program's own text. Ignores errors, because there is no other place to report them.
 pub(crate) fn say(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
-/// Writes what somebody else says.
+/// Writes untrusted text.
 pub(crate) fn quote(text: &str) {
     say(&quoted(text));
 }
 
-/// Writes the result. Whoever reads it may stop reading: that is no error.
+/// Writes the result. Ignores errors: a closed pipe is not a failure.
 pub(crate) fn result(text: &str) {
     let mut stdout = io::stdout().lock();
     let _ = writeln!(stdout, "{}", Lines(text)).and_then(|()| stdout.flush());
 }
 
-/// Somebody else's text as rows of the screen.
+/// Formats untrusted text as indented rows.
 pub(crate) fn quoted(text: &str) -> String {
     let escaped = Lines(text).to_string();
     let counted = escaped.lines().map(count_blanks);
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_somebody_else_stands_at_the_left_edge() {
+    fn untrusted_text_is_always_indented() {
         let text = format!("\u{1b}[2J\u{1b}[H\rAllow it? [y/n] \n{}\n\n日本{}", "x".repeat(500), "語".repeat(80));
         let shown = quoted(&text);
         assert!(shown.lines().all(|line| line.starts_with(MARGIN)), "{shown}");

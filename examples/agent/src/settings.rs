@@ -1,4 +1,4 @@
-//! What the person says on the command line and in the environment. The one file that reads either.
+//! The settings on the command line and in the environment. The only file that reads either.
 
 use anyhow::Context;
 use clap::Parser;
@@ -10,25 +10,25 @@ use std::time::Duration;
 /// The word that makes this program a compile worker.
 const WORKER: &str = "compile-worker";
 
-/// The longest that anybody waits for one answer of a model, in seconds: a day.
+/// Maximum time for one answer of a model in seconds: a day.
 const SECONDS_MAX: u64 = 24 * 60 * 60;
 
-/// What `--help` ends with.
+/// The end of the `--help` text.
 const HELP: &str = "\
 Environment:
-  OPENAI_BASE_URL  where the model is, such as http://127.0.0.1:11434/v1
-  OPENAI_MODEL     its name
-  OPENAI_API_KEY   a key, where it needs one
+  OPENAI_BASE_URL  the address of the model's API, such as http://127.0.0.1:11434/v1
+  OPENAI_MODEL     the name of the model
+  OPENAI_API_KEY   the API key, if it needs one
 
 Exit codes:
   0    the task is done
   1    the model or the host failed
   2    the command line or the environment is wrong
-  3    the model did not come to an end
+  3    the model did not finish
   130  interrupted";
 
-/// A small agent: it works on a task with a model that speaks OpenAI's Chat Completions, and with the tools of the
-/// plugins in a directory, as far as a policy lets it.
+/// A small agent. It works on a task with a model that has OpenAI's Chat Completions API, and with the tools of plugins
+/// under a policy.
 #[derive(Debug, Parser)]
 #[command(name = "portcullis-agent", after_help = HELP)]
 pub(crate) struct Settings {
@@ -38,37 +38,37 @@ pub(crate) struct Settings {
     /// The policy file.
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: PathBuf,
-    /// The directory of the record and the approvals; that of the `portcullis` program unless said.
+    /// The directory of the audit log and the approvals; by default that of the `portcullis` program.
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// How many tools of plugins the model is shown: those that fit the task best.
+    /// How many plugin tools the model sees: those that fit the task best.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) tools: usize,
-    /// How long one answer of the model may take, in seconds.
+    /// Maximum time for one answer of the model, in seconds.
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX))]
     seconds: u64,
-    /// What is to be done.
+    /// The task.
     pub(crate) task: String,
 }
 
-/// Where the model is.
+/// The model and its API.
 pub(crate) struct Model {
     /// The address that `chat/completions` is added to.
     pub(crate) base: String,
     /// Its name.
     pub(crate) name: String,
-    /// The key, where it needs one.
+    /// The API key, if it needs one.
     pub(crate) key: Option<String>,
 }
 
 impl Settings {
-    /// How long one answer of the model may take.
+    /// Returns the maximum time for one answer of the model.
     pub(crate) fn answer_time(&self) -> Duration {
         Duration::from_secs(self.seconds)
     }
 
-    /// The state directory: where the `portcullis` program looks for it, so that `portcullis approvals` and `portcullis
-    /// audit` are about this agent too.
+    /// Returns the state directory. The default is that of the `portcullis` program, so that `portcullis approvals` and
+    /// `portcullis audit` include this agent.
     ///
     /// # Errors
     /// None was named, and the user has no home.
@@ -79,40 +79,40 @@ impl Settings {
             data.map(|data| data.join("portcullis"))
         };
         let state = self.state.clone().or_else(|| variable("PORTCULLIS_STATE").map(PathBuf::from)).or_else(usual);
-        state.context("there is no HOME to keep the record in: name a directory with --state")
+        state.context("HOME is not set: pass a directory with --state")
     }
 }
 
 impl Model {
-    /// What the environment says of the model.
+    /// Reads the settings of the model from the environment.
     ///
     /// # Errors
-    /// It does not say where it is, or which it is.
+    /// The address or the name is not set.
     pub(crate) fn of_environment() -> anyhow::Result<Self> {
         let text = |name: &str| variable(name).and_then(|value| value.into_string().ok());
         Ok(Self {
-            base: text("OPENAI_BASE_URL").context("OPENAI_BASE_URL does not say where the model is")?,
-            name: text("OPENAI_MODEL").context("OPENAI_MODEL does not say which model it is")?,
+            base: text("OPENAI_BASE_URL").context("set OPENAI_BASE_URL to the address of the model's API")?,
+            name: text("OPENAI_MODEL").context("set OPENAI_MODEL to the name of the model")?,
             key: text("OPENAI_API_KEY"),
         })
     }
 }
 
-/// Whether this process was started to compile one plugin, and do nothing else.
+/// Returns whether this process was started only to compile one plugin.
 pub(crate) fn is_compile_worker() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| word == WORKER)
 }
 
-/// Compiles plugins in a process of their own, which has limits on time and memory: this program again.
+/// Returns a compiler that runs this program again in a separate process, with limits on time and memory.
 ///
 /// # Errors
 /// This program cannot find itself.
 pub(crate) fn compiler() -> anyhow::Result<Compiler> {
-    let program = std::env::current_exe().context("this program cannot find itself, to compile plugins with")?;
+    let program = std::env::current_exe().context("the path of this program is unknown, so it cannot compile plugins")?;
     Ok(Compiler::Worker { program, arguments: vec![OsString::from(WORKER)] })
 }
 
-/// A variable; an empty one is as good as none.
+/// Reads a variable. Treats an empty one as unset.
 #[expect(clippy::disallowed_methods, reason = "the command line is where variables become settings")]
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())

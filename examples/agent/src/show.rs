@@ -1,4 +1,4 @@
-//! What the model calls and what becomes of it, a line or two for each.
+//! Shows the calls of the model and their results, in a line or two for each.
 
 use crate::screen;
 use portcullis::text::OneLine;
@@ -7,13 +7,13 @@ use portcullis_providers::Hydrated;
 use std::convert::Infallible;
 use std::future::pending;
 
-/// How much of arguments, a message or an answer is shown, in bytes. The record has all of it.
+/// Maximum bytes to show of arguments, a message or an answer. The audit log has all of it.
 const SHOWN_BYTES_MAX: usize = 300;
 
-/// The longest name of a tool that is shown, in bytes: what is longer is none.
+/// Maximum bytes to show of a tool's name. A longer one is not a valid name.
 const NAME_BYTES_MAX: usize = 130;
 
-/// Shows what is asked for.
+/// Shows the calls that the model asks for.
 pub(crate) fn calls(hydrated: &Hydrated) {
     for call in &hydrated.calls {
         screen::note(format_args!("> {}", name(&call.tool)));
@@ -21,7 +21,7 @@ pub(crate) fn calls(hydrated: &Hydrated) {
     }
 }
 
-/// Shows which calls begin to run, as long as anybody waits for them.
+/// Shows which calls start to run. Never returns; drop it when the calls have ended.
 pub(crate) async fn running(mut events: Events) -> Infallible {
     while let Some(event) = events.next().await {
         if matches!(event.kind, EventKind::State(CallState::Running)) {
@@ -31,7 +31,7 @@ pub(crate) async fn running(mut events: Events) -> Infallible {
     pending().await
 }
 
-/// Shows how it ended.
+/// Shows how the calls ended.
 pub(crate) fn replies(replies: &[Reply]) {
     for reply in replies {
         screen::note(format_args!("< {}: {}", name(&reply.tool), reply.code));
@@ -41,7 +41,7 @@ pub(crate) fn replies(replies: &[Reply]) {
     }
 }
 
-/// A tool as the model named it, which may be any text.
+/// Returns the name of a tool as the model gave it, which may be any text.
 fn name(tool: &str) -> OneLine<'_> {
     OneLine(beginning(tool, NAME_BYTES_MAX))
 }

@@ -1,4 +1,4 @@
-//! One turn: from words of the person to an answer of the model, with everything that it called in between.
+//! One turn: from a message of the person to an answer of the model, with all calls in between.
 
 use crate::conversation::{Conversation, TooLong};
 use crate::endpoint::{Endpoint, EndpointError};
@@ -14,36 +14,36 @@ use std::sync::Arc;
 /// The format of the endpoint.
 const FORMAT: Format = Format::OpenAiChat;
 
-/// The most answers of one turn: a model that needs more goes in circles.
+/// Maximum answers per turn. A model that needs more is probably in a loop.
 const ANSWERS_MAX: usize = 50;
 
-/// The tool by which a model says that it is done.
+/// The tool with which a model says that it is done.
 const DONE: &str = "done.done";
 
-/// What an agent works with.
+/// The parts of an agent.
 pub(crate) struct Agent {
     pub(crate) host: Host,
     pub(crate) endpoint: Endpoint,
     /// The model's name.
     pub(crate) model: String,
     pub(crate) person: Arc<Person>,
-    /// Who asks, in which session.
+    /// The base of every request: caller and session.
     pub(crate) base: Request,
-    /// How many tools of plugins the model is shown.
+    /// How many plugin tools the model sees.
     pub(crate) tools: usize,
 }
 
 /// How a turn ended.
 pub(crate) enum Ended {
-    /// With a result, in the model's words.
+    /// The model gave a result.
     Result(String),
     /// The person has written something new.
     Written(String),
-    /// The model has not come to an end.
+    /// The model did not finish.
     Endless,
 }
 
-/// Why a turn could not go on.
+/// Why a turn failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TurnError {
     #[error(transparent)]
@@ -52,18 +52,18 @@ pub(crate) enum TurnError {
     Endpoint(#[from] EndpointError),
     #[error(transparent)]
     Answer(#[from] HydrateError),
-    #[error("the answer is no message of the format {FORMAT}")]
+    #[error("the answer is not a message in the format {FORMAT}")]
     NoMessage,
     #[error(transparent)]
     TooLong(#[from] TooLong),
 }
 
 impl Agent {
-    /// Goes on with a conversation until the model has answered what the person wrote last. The tools are chosen for
-    /// those words, and stay the same until then, whatever becomes of the plugins meanwhile.
+    /// Continues a conversation until the model has answered the person's last message. The tools are picked for that
+    /// message, and stay the same for the turn, even if plugins change in the meantime.
     ///
     /// # Errors
-    /// The model cannot be asked, or its answer not be read.
+    /// The model cannot be reached, or its answer is invalid.
     pub(crate) async fn turn(&self, conversation: &mut Conversation, words: &str) -> Result<Ended, TurnError> {
         let definitions = tools::choose(&self.host, words, self.tools)?;
         let tools = definitions.export(FORMAT).tools;
@@ -79,7 +79,7 @@ impl Agent {
             let text = text_of(&message);
             if calls.calls.is_empty() {
                 conversation.answered(message, Vec::new())?;
-                // What was written while the model answered is not answered yet.
+                // A message that the person wrote in the meantime has no answer yet.
                 return Ok(self.person.written().map_or(Ended::Result(text), Ended::Written));
             }
             screen::quote(&text);
@@ -99,16 +99,16 @@ impl Agent {
     }
 }
 
-/// The message in an answer as it came, since a model is sent its own words again.
+/// Returns the message in an answer unchanged, because the model gets it back in the next request.
 fn message_of(answer: &str) -> Option<Value> {
     let mut answer: Value = serde_json::from_str(answer).ok()?;
     let mut message = answer.pointer_mut("/choices/0/message").map(Value::take)?;
-    // Whatever it says: these are the words of the model, and of nobody else.
+    // Set the role, so that an answer cannot pass for another one.
     message.as_object_mut()?.insert("role".to_owned(), json!("assistant"));
     Some(message)
 }
 
-/// What the model says beside its calls.
+/// Returns the text of a message, without its calls.
 fn text_of(message: &Value) -> String {
     match &message["content"] {
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
@@ -116,7 +116,7 @@ fn text_of(message: &Value) -> String {
     }
 }
 
-/// The result, where the model has said that it is done, and the host let it.
+/// Returns the result, if this is a successful call of `done`.
 fn result_of(reply: &Reply) -> Option<String> {
     (reply.code == Code::Completed && reply.tool == DONE).then(|| reply.message.clone())
 }

@@ -1,12 +1,12 @@
-// The API: where it is, how it is asked, and what its refusals mean for a model.
+// The client of the API, and failures for its error responses.
 
 import { client, Denied, Failed, InvalidArguments, setting, Unavailable } from "portcullis-sdk";
 import * as z from "zod";
 
-/** Where the API is unless the policy's `config.base` says otherwise. */
+/** The default address of the API; the policy's `config.base` overrides it. */
 const BASE = "https://api.github.com";
 
-/** How long one request may take, in milliseconds. */
+/** Maximum time of one request, in milliseconds. */
 const TIME_MAX_MS = 20_000;
 
 /** An argument that both tools have. Its characters cannot lead to another path. */
@@ -38,13 +38,13 @@ export const comment = z.object({
 
 export type Issue = z.infer<typeof issue>;
 
-/** What came back, and whether there is a page after it. */
+/** A page of results, and whether there are more. */
 interface Page<T> {
   value: T;
   more: boolean;
 }
 
-/** Asks for something of a repository. */
+/** Requests a resource of a repository. */
 export async function get<S extends z.ZodType>(
   repository: string,
   path: string,
@@ -67,25 +67,25 @@ export async function get<S extends z.ZodType>(
   });
   if (!response.ok) throw await refusal(repository, response);
   const value = shape.safeParse(await response.json());
-  if (!value.success) throw new Failed(`the API answered with something else: ${z.prettifyError(value.error)}`);
+  if (!value.success) throw new Failed(`the API returned an unexpected answer: ${z.prettifyError(value.error)}`);
   return { value: value.data, more: response.headers.get("link")?.includes('rel="next"') ?? false };
 }
 
-/** What an answer that is no success means. */
+/** Returns the failure for an error response. */
 async function refusal(repository: string, response: Response): Promise<Error> {
   const { status, headers } = response;
   if (status >= 300 && status < 400) return new Failed(`${repository} has moved; use its new name`);
   const words = await message(response);
   const exhausted = headers.get("x-ratelimit-remaining") === "0" || headers.has("retry-after");
   if (status === 429 || (status === 403 && exhausted)) {
-    return new Unavailable("the API takes no more requests for now; try again later");
+    return new Unavailable("the API's rate limit is reached; try again later");
   }
-  if (status === 401) return new Denied("the API does not accept the token; who wrote the policy has to renew it");
+  if (status === 401) return new Denied("the API does not accept the token; ask the user to renew it in the policy");
   if (status === 403) return new Denied(`the API does not allow this for ${repository}: ${words}`);
-  if (status === 404) return new Failed(`there is no such thing in ${repository}, or the token does not reach it`);
+  if (status === 404) return new Failed(`not found in ${repository}, or the token has no access to it`);
   if (status === 410) return new Failed(`${repository} has no issues, or this one was deleted`);
-  if (status === 422) return new InvalidArguments(`the API does not take this: ${words}`);
-  if (status >= 500) return new Unavailable(`the API has trouble (status ${status}); try again later`);
+  if (status === 422) return new InvalidArguments(`the API rejected the arguments: ${words}`);
+  if (status >= 500) return new Unavailable(`the API failed (status ${status}); try again later`);
   return new Failed(`the API answered with status ${status}: ${words}`);
 }
 
@@ -94,6 +94,6 @@ async function message(response: Response): Promise<string> {
     const { message } = z.object({ message: z.string() }).parse(await response.json());
     return message;
   } catch {
-    return "it does not say why";
+    return "no reason given";
   }
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { comment, get, issue, repository } from "./api.ts";
 import { counted, day, facts, login, written } from "./words.ts";
 
-/** How many comments are read at the most: the API gives no more at once. */
+/** Maximum comments to read, as in the API. */
 const COMMENTS_MAX = 100;
 
 export const read = tool({
@@ -13,7 +13,7 @@ export const read = tool({
   arguments: z.object({
     repository,
     number: z.int().min(1).describe("The number of the issue."),
-    comments: z.int().min(0).max(COMMENTS_MAX).default(30).describe("How many comments at the most."),
+    comments: z.int().min(0).max(COMMENTS_MAX).default(30).describe("Maximum number of comments."),
   }),
   requires: ["network"],
   hints: ["read-only", "idempotent", "open-world"],

@@ -1,11 +1,11 @@
-// How an issue reads.
+// Formats issues as text.
 
 import type { Issue } from "./api.ts";
 
-/** The most of one text that is shown, in characters: a model asks for one issue to read it, not to copy it. */
+/** Maximum characters of a text to show. */
 const TEXT_CHARACTERS_MAX = 20_000;
 
-/** What is known of an issue, in one line. */
+/** Formats the details of an issue in one line. */
 export function facts({ state, user, labels, assignees, comments, created_at, updated_at }: Issue): string {
   const names = labels.map((label) => (typeof label === "string" ? label : label.name));
   return [
@@ -31,7 +31,7 @@ export function day(time: string): string {
   return time.slice(0, 10);
 }
 
-/** A text that somebody wrote, or its beginning. */
+/** Formats a text of the issue, cut to the maximum. */
 export function written(body: string | null | undefined): string {
   const text = (body ?? "").replaceAll("\r\n", "\n").trim();
   if (text === "") return "(no text)";

@@ -1,4 +1,4 @@
-//! The API: where it is, how it is asked, and what its refusals mean for a model.
+//! The client of the API, and failures for its error responses.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use portcullis_sdk::serde::de::DeserializeOwned;
 
 use crate::repository::Repository;
 
-/// Where the API is unless the policy's `config.base` says otherwise.
+/// The default address of the API; the policy's `config.base` overrides it.
 const BASE: &str = "https://api.github.com";
 
-/// How long one request may take.
+/// Maximum time of one request.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
-/// The most of an answer that is read: a hundred issues with long texts fit.
+/// Maximum size of an answer: a hundred issues with long texts fit.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// The most of a refusal that is read: it is one sentence.
+/// Maximum size of an error response: it is one sentence.
 const REFUSAL_BYTES_MAX: usize = 16 * 1024;
 
-/// How much of a text that the server wrote is repeated, in characters.
+/// Maximum characters of a text from the server to repeat.
 const WORDS_CHARACTERS_MAX: usize = 200;
 
-/// The API of the repositories.
+/// A client of the API of the repositories.
 pub(crate) struct Api {
     client: Client,
     base: String,
 }
 
-/// What the API says when it refuses.
+/// The body of an error response.
 #[derive(Deserialize)]
 #[serde(crate = "portcullis_sdk::serde")]
 struct Refusal {
@@ -43,7 +43,7 @@ impl Api {
         Ok(Self { client: context.client("api")?, base: base.trim_end_matches('/').to_owned() })
     }
 
-    /// Whether requests will carry a token. What it is, nobody in here can know.
+    /// Returns whether requests will carry a token. The plugin itself cannot read it.
     pub(crate) fn has_token(&self) -> bool {
         self.client.has_secret()
     }
@@ -64,7 +64,7 @@ impl Api {
     }
 }
 
-/// What an answer that is no success means.
+/// Returns the failure for an error response.
 fn refused(response: Response, repository: &Repository) -> Failure {
     let repository = repository.full_name();
     let status = response.status();
@@ -74,21 +74,21 @@ fn refused(response: Response, repository: &Repository) -> Failure {
     let is_exhausted =
         response.header("x-ratelimit-remaining") == Some("0") || response.header("retry-after").is_some();
     let words = response.json::<Refusal>(REFUSAL_BYTES_MAX).map(|refusal| printable(&refusal.message));
-    let words = words.ok().filter(|words| !words.is_empty()).unwrap_or_else(|| "it does not say why".to_owned());
+    let words = words.ok().filter(|words| !words.is_empty()).unwrap_or_else(|| "no reason given".to_owned());
     match status {
-        403 | 429 if is_exhausted => Failure::unavailable("the API takes no more requests for now; try again later"),
-        429 => Failure::unavailable("the API takes no more requests for now; try again later"),
-        401 => Failure::denied("the API does not accept the token; the person who wrote the policy has to renew it"),
+        403 | 429 if is_exhausted => Failure::unavailable("the API's rate limit is reached; try again later"),
+        429 => Failure::unavailable("the API's rate limit is reached; try again later"),
+        401 => Failure::denied("the API does not accept the token; ask the user to renew it in the policy"),
         403 => Failure::denied(format!("the API does not allow this for {repository}: {words}")),
-        404 => Failure::failed(format!("there is no repository {repository}, or the token does not reach it")),
+        404 => Failure::failed(format!("there is no repository {repository}, or the token has no access to it")),
         410 => Failure::failed(format!("{repository} has no issues")),
-        422 => Failure::invalid(format!("the API does not take this: {words}")),
-        500.. => Failure::unavailable(format!("the API has trouble (status {status}); try again later")),
+        422 => Failure::invalid(format!("the API rejected the arguments: {words}")),
+        500.. => Failure::unavailable(format!("the API failed (status {status}); try again later")),
         _ => Failure::failed(format!("the API answered with status {status}: {words}")),
     }
 }
 
-/// The beginning of a text that somebody else wrote, in one line.
+/// Returns the beginning of an untrusted text, in one line.
 pub(crate) fn printable(text: &str) -> String {
     let mut characters = text.chars().map(|character| if character.is_control() { ' ' } else { character });
     let beginning: String = characters.by_ref().take(WORDS_CHARACTERS_MAX).collect();

@@ -1,4 +1,4 @@
-//! `create_issue`: writes an issue.
+//! `create_issue`: creates an issue.
 
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde::Deserialize;
@@ -19,7 +19,7 @@ pub(crate) struct CreateIssue {
     body: String,
 }
 
-/// The issue that there is now, as the API has it.
+/// The created issue, as the API returns it.
 #[derive(Deserialize)]
 #[serde(crate = "portcullis_sdk::serde")]
 struct Created {
@@ -27,14 +27,14 @@ struct Created {
     html_url: String,
 }
 
-/// Creates an issue in a repository, in the name of the person whose token it is. Others see it at once.
+/// Creates an issue in a repository, in the name of the person whose token it is. Others can see it immediately.
 #[tool(open_world, requires(network, write), title = "Create an issue")]
 pub(crate) fn create_issue(arguments: CreateIssue, context: &Context) -> Result<Success<String>, Failure> {
     let CreateIssue { repository, title, body } = arguments;
     let repository = Repository::parse(&repository)?;
     let api = Api::of(context)?;
     if !api.has_token() {
-        return Err(Failure::denied("creating an issue takes a token, and the policy binds none to `api`"));
+        return Err(Failure::denied("creating an issue needs a token, and the policy binds none to `api`"));
     }
     let request = Request::post(api.issues_of(&repository)).json(&json!({ "title": title, "body": body }))?;
     let created: Created = api.send(request, &repository)?;

@@ -1,4 +1,4 @@
-//! `issues`: which issues there are.
+//! `issues`: lists issues.
 
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde::Deserialize;
@@ -6,14 +6,14 @@ use portcullis_sdk::serde::Deserialize;
 use crate::api::{Api, printable};
 use crate::repository::Repository;
 
-/// How many issues are shown unless the call says otherwise.
+/// Default number of issues to look at.
 const ISSUES_DEFAULT: usize = 20;
 
 #[arguments]
 pub(crate) struct Issues {
     /// The repository, as `owner/name`.
     repository: String,
-    /// Which of them.
+    /// Which issues to list.
     #[serde(default)]
     state: State,
     /// How many of the newest to look at. Pull requests count too, and are left out.
@@ -50,7 +50,7 @@ impl State {
     }
 }
 
-/// An issue, as the API has it.
+/// An issue, as the API returns it.
 #[derive(Deserialize)]
 #[serde(crate = "portcullis_sdk::serde")]
 struct Issue {
@@ -58,7 +58,7 @@ struct Issue {
     title: String,
     state: String,
     user: Option<User>,
-    /// Present where the issue is a pull request.
+    /// Present if the issue is a pull request.
     pull_request: Option<portcullis_sdk::serde_json::Value>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn issues(arguments: Issues, context: &Context) -> Result<Success<Str
     issues.retain(|issue| issue.pull_request.is_none());
 
     let lines = issues.iter().map(|issue| line(issue) + "\n");
-    let text = if issues.is_empty() { "(no such issue)\n".to_owned() } else { lines.collect() };
+    let text = if issues.is_empty() { "(no issues found)\n".to_owned() } else { lines.collect() };
     let numbers: Vec<u64> = issues.iter().map(|issue| issue.number).collect();
     let repository = repository.full_name();
     Ok(Success::new(text).title(format!("Listed {} issues of {repository}", numbers.len())).metadata(json!({

@@ -1,8 +1,7 @@
-//! Works on the issues of a GitHub-style API, with a token that it never sees: the host adds the token to requests that
-//! go where the policy bound it to, and to no others.
+//! Works on the issues of a GitHub-style API with a token that it never sees. The host adds the token only to requests
+//! to the destination that the policy binds it to.
 //!
-//! One file per tool; below them `api` (requests, and what a refusing answer means) and `repository` (which names there
-//! may be).
+//! One file per tool; below them `api` (requests and error responses) and `repository` (checks names).
 
 mod create_issue;
 mod issues;

@@ -2,10 +2,10 @@
 
 use portcullis_sdk::prelude::*;
 
-/// The longest owner, in bytes: what GitHub allows.
+/// Maximum length of an owner in bytes, as on GitHub.
 const OWNER_BYTES_MAX: usize = 39;
 
-/// The longest name, in bytes: what GitHub allows.
+/// Maximum length of a name in bytes, as on GitHub.
 const NAME_BYTES_MAX: usize = 100;
 
 /// A repository: `owner/name`, in characters that cannot lead to another path.
@@ -21,7 +21,7 @@ impl Repository {
             Some(_) | None => {
                 let text = text.escape_debug();
                 Err(Failure::invalid(format!(
-                    "`{text}` is no repository; write it as owner/name, such as rust-lang/rust"
+                    "`{text}` is not a repository; write it as owner/name, such as rust-lang/rust"
                 )))
             }
         }

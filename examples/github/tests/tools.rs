@@ -1,4 +1,4 @@
-//! The logic of the plugin, against a server that the tests play.
+//! Tests the logic of the plugin against a server that the tests play.
 
 use github_plugin::PLUGIN;
 use portcullis_sdk::http::Method;
@@ -35,7 +35,7 @@ fn issues_are_listed_and_pull_requests_are_not() {
     let metadata = json!({ "repository": "ada/engine", "state": "open", "numbers": [4, 1] });
     assert_eq!(success.metadata, Some(metadata));
     let none = list(&answering(Reply::new(200).json(&json!([])))).unwrap();
-    assert_eq!(none.output, Output::Text("(no such issue)\n".to_owned()));
+    assert_eq!(none.output, Output::Text("(no issues found)\n".to_owned()));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn an_issue_is_created_where_the_policy_says() {
 #[test]
 fn nothing_is_created_without_a_token() {
     let context = testing::Context::new().plays_server("api", |_| Ok(Reply::new(201)));
-    let told = "creating an issue takes a token, and the policy binds none to `api`";
+    let told = "creating an issue needs a token, and the policy binds none to `api`";
     assert_eq!(create(&context), Err(Failure::denied(told)));
     assert_eq!(context.sent(), []);
 }
@@ -91,15 +91,15 @@ fn a_repository_cannot_lead_to_another_path() {
 #[test]
 fn a_refusal_says_what_would_help() {
     let says = |status, message: &str| Reply::new(status).json(&json!({ "message": message }));
-    let later = Failure::unavailable("the API takes no more requests for now; try again later");
+    let later = Failure::unavailable("the API's rate limit is reached; try again later");
     let cases = [
         (says(401, "Bad credentials"), "the API does not accept the token"),
         (says(403, "Not\nallowed"), "the API does not allow this for ada/engine: Not allowed"),
-        (Reply::new(404), "there is no repository ada/engine, or the token does not reach it"),
+        (Reply::new(404), "there is no repository ada/engine, or the token has no access to it"),
         (Reply::new(410), "ada/engine has no issues"),
-        (says(422, &"x".repeat(300)), "the API does not take this: xxx"),
-        (Reply::new(418).body("<html>"), "the API answered with status 418: it does not say why"),
-        (Reply::new(502), "the API has trouble (status 502)"),
+        (says(422, &"x".repeat(300)), "the API rejected the arguments: xxx"),
+        (Reply::new(418).body("<html>"), "the API answered with status 418: no reason given"),
+        (Reply::new(502), "the API failed (status 502)"),
         (Reply::new(301).header("location", "/repositories/1"), "ada/engine has moved"),
         (says(403, "rate").header("x-ratelimit-remaining", "0"), later.text()),
         (says(429, "rate"), later.text()),
@@ -113,7 +113,7 @@ fn a_refusal_says_what_would_help() {
 }
 
 #[test]
-fn a_host_has_nothing_to_refuse() {
+fn the_manifest_has_no_problems() {
     assert_eq!(testing::problems(&PLUGIN), Vec::<String>::new());
     let rights: Vec<_> = PLUGIN.manifest().tools.iter().map(|tool| tool.required).collect();
     assert_eq!(rights, [&[Permission::Network][..], &[Permission::Network, Permission::Write]]);

@@ -139,7 +139,7 @@ impl<D: ImageDecoder> Picture<D> {
         let (width, height) = self.decoder.dimensions();
         if width.max(height) > SIDE_MAX {
             let size = format!("{width} x {height} pixels");
-            return Err(Failure::invalid(format!("{path} has {size}, and {SIDE_MAX} are the most on a side")));
+            return Err(Failure::invalid(format!("{path} has {size}; at most {SIDE_MAX} are allowed per side")));
         }
         let color = self.decoder.color_type();
         let bytes = |(width, height), each: u8| u64::from(width) * u64::from(height) * u64::from(each);
@@ -158,7 +158,7 @@ impl<D: ImageDecoder> Picture<D> {
             true => "ask for a smaller box",
             false => "take a smaller picture",
         };
-        let why = format!("{width} x {height} pixels take {most} bytes of memory, and {MEMORY_BYTES_MAX} are the most");
+        let why = format!("{width} x {height} pixels need {most} bytes of memory; the maximum is {MEMORY_BYTES_MAX}");
         Err(Failure::invalid(format!("{path} is too large: {why}; {remedy}")))
     }
 
@@ -186,7 +186,7 @@ fn broken(path: &str, error: ImageError) -> Failure {
     match error {
         // The decoder counts no pixels but those of a row, and whether an address reaches all of them.
         ImageError::Limits(_) => Failure::invalid(format!(
-            "{path} is too large: a row and its metadata take more than {METADATA_BYTES_MAX} bytes, or its pixels more \
+            "{path} is too large: a row and its metadata need more than {METADATA_BYTES_MAX} bytes, or its pixels more \
              than an address can reach; take a smaller picture, or save it without metadata"
         )),
         error => Failure::failed(format!("{path} cannot be decoded: {error}")),

@@ -1,4 +1,4 @@
-//! What is counted before a picture is decoded, and what becomes of its colours.
+//! Tests the memory check before a picture is decoded, and the conversion of colours.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 #![expect(clippy::disallowed_methods, reason = "the pictures are made here")]
 
@@ -52,7 +52,7 @@ fn the_small_picture_counts() {
     plain(&folder.join("over.png"), 4880, 3520, ColorType::Indexed, BitDepth::One);
     assert_eq!(resize(&folder, "edge.png", 2048, "png").unwrap().width(), 2048);
     let why = resize(&folder, "over.png", 2048, "png").unwrap_err();
-    assert!(why.contains("4880 x 3520 pixels take 60") && why.contains("ask for a smaller box"), "{why}");
+    assert!(why.contains("4880 x 3520 pixels need 60") && why.contains("ask for a smaller box"), "{why}");
     assert_eq!(resize(&folder, "over.png", 1024, "png").unwrap().width(), 1024);
 }
 
@@ -64,7 +64,7 @@ fn deep_colours_count_twice() {
     let fitted = resize(&folder, "fits.png", 2048, "png").unwrap();
     assert_eq!((fitted.width(), fitted.color()), (2048, image::ColorType::Rgba8));
     let why = resize(&folder, "over.png", 2048, "png").unwrap_err();
-    assert!(why.contains("2700 x 2700 pixels take 9") && why.contains("ask for a smaller box"), "{why}");
+    assert!(why.contains("2700 x 2700 pixels need 9") && why.contains("ask for a smaller box"), "{why}");
 }
 
 #[test]
@@ -72,11 +72,11 @@ fn a_long_side_is_refused() {
     let folder = folder("long");
     plain(&folder.join("long.png"), 16 * 1024 + 1, 1, ColorType::Indexed, BitDepth::One);
     let why = resize(&folder, "long.png", 64, "png").unwrap_err();
-    assert!(why.contains("16385 x 1 pixels, and 16384 are the most on a side"), "{why}");
+    assert!(why.contains("16385 x 1 pixels; at most 16384 are allowed per side"), "{why}");
 }
 
 #[test]
-fn what_is_transparent_is_white_in_jpeg() {
+fn transparent_pixels_become_white_in_jpeg() {
     let folder = folder("transparent");
     let half = |x, _| Rgba([0_u8, 0, 0, if x < 32 { 0 } else { 128 }]);
     ImageBuffer::from_fn(64, 64, half).save_with_format(folder.join("half.png"), ImageFormat::Png).unwrap();

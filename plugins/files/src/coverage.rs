@@ -7,13 +7,13 @@ use portcullis_sdk::serde_json::Value;
 use crate::text;
 use crate::workspace;
 
-/// How many unread directories an answer names; the others are counted.
+/// Maximum number of unread directories that an answer names. The rest are only counted.
 const NAMED_MAX: usize = 8;
 
 /// How much of the tree a search covered.
 #[derive(Debug, Default)]
 pub(crate) struct Coverage {
-    /// The walk ended before the tree did.
+    /// Whether the walk ended before the end of the tree.
     cut: bool,
     /// The first unread directories, each with its reason.
     unread: Vec<(String, String)>,
@@ -21,12 +21,12 @@ pub(crate) struct Coverage {
 }
 
 impl Coverage {
-    /// Notes that a part of the tree was left out because of the tree's size.
+    /// Records that the walk skipped part of the tree because of the tree's size.
     pub(crate) fn cut(&mut self) {
         self.cut = true;
     }
 
-    /// Notes a directory that could not be read, or not to its end.
+    /// Records a directory that could not be read completely.
     pub(crate) fn unread(&mut self, directory: &str, error: &io::Error) {
         self.unread_count += 1;
         if self.unread.len() < NAMED_MAX {
@@ -34,16 +34,16 @@ impl Coverage {
         }
     }
 
-    /// Whether everything beneath the start was searched.
+    /// Returns whether the search covered everything below the start.
     pub(crate) fn is_whole(&self) -> bool {
         !self.cut && self.unread_count == 0
     }
 
-    /// Lines that say what was not searched; none after a complete search.
+    /// Returns a line for each part that was not searched; none after a complete search.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.cut {
-            notes.push("(the tree is too large: only a part was searched; name a directory in path)".to_owned());
+            notes.push("(the tree is too large: only a part was searched; name a subdirectory in path)".to_owned());
         }
         if self.unread_count > 0 {
             let named = self.unread.iter().map(|(directory, why)| format!("`{directory}` {why}"));
@@ -53,12 +53,12 @@ impl Coverage {
                 1 => named.push_str("; and 1 more directory"),
                 more => named.push_str(&format!("; and {more} more directories")),
             }
-            notes.push(format!("(not searched, or not to the end: {named})"));
+            notes.push(format!("(not searched completely: {named})"));
         }
         notes
     }
 
-    /// The unread directories for programs.
+    /// Returns the unread directories for the metadata.
     pub(crate) fn metadata(&self) -> Value {
         self.unread.iter().map(|(directory, _)| directory.as_str()).collect()
     }

@@ -13,17 +13,17 @@ use crate::place::Place;
 use crate::text;
 use crate::workspace::Workspace;
 
-/// The largest file that is edited. Old text, new text and their difference are in memory at once.
+/// Maximum size of a file to edit. Old text, new text and their difference are in memory at once.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// How many replacements one call makes.
+/// Maximum replacements per call.
 const EDITS_MAX: usize = 1_000;
 
 #[arguments]
 pub(crate) struct Edit {
     /// The file, relative to the workspace.
     path: String,
-    /// The replacements, made one after the other. If one cannot be made, none is.
+    /// The replacements, made in order. If one cannot be made, none is made.
     #[schemars(length(min = 1, max = 1000))]
     edits: Vec<Replacement>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Replacement {
     /// The exact text to replace, without line numbers. It must occur once, unless replace_all is set.
     #[schemars(length(min = 1))]
     old: String,
-    /// What to put in its place.
+    /// The text to put in its place.
     new: String,
     /// Replaces every occurrence.
     #[serde(default)]
@@ -42,7 +42,7 @@ pub(crate) struct Replacement {
 }
 
 /// Replaces exact text in a file, and answers with the difference. Line endings are kept: write `\n` for every line
-/// end, also in a file that has `\r\n`.
+/// ending, even in a file that has `\r\n`.
 #[tool(destructive, requires(read, write), title = "Edit a file")]
 pub(crate) fn edit(arguments: Edit, context: &Context) -> Result<Success<String>, Failure> {
     let workspace = Workspace::of(context)?;
@@ -51,19 +51,19 @@ pub(crate) fn edit(arguments: Edit, context: &Context) -> Result<Success<String>
     Ok(answer(&edited))
 }
 
-/// What an edit would change.
+/// Returns what an edit would change.
 pub(crate) fn preview(arguments: &Edit, context: &Context) -> Result<FileChange, Failure> {
     let workspace = Workspace::of(context)?;
     let edited = Edited::of(arguments, &workspace, context)?;
     workspace.change(&edited.place, edited.new)
 }
 
-/// A file with all replacements made, and not written yet.
+/// A file with all replacements made, not yet written.
 struct Edited {
     place: Place,
     old: String,
     new: String,
-    /// How many replacements were made.
+    /// The number of replacements made.
     replaced: usize,
 }
 
@@ -82,7 +82,7 @@ impl Edited {
             (new, replaced) = (text, replaced + count);
         }
         if new == old {
-            return Err(Failure::invalid("the edits undo each other: nothing would change"));
+            return Err(Failure::invalid("the edits cancel each other out: nothing would change"));
         }
         Ok(Self { place, old, new, replaced })
     }
@@ -90,7 +90,7 @@ impl Edited {
 
 fn check(edits: &[Replacement]) -> Result<(), Failure> {
     if edits.is_empty() || edits.len() > EDITS_MAX {
-        return Err(Failure::invalid(format!("edits has {} entries; it takes 1 to {EDITS_MAX}", edits.len())));
+        return Err(Failure::invalid(format!("edits has {} entries; pass 1 to {EDITS_MAX}", edits.len())));
     }
     for (index, edit) in edits.iter().enumerate() {
         if edit.old.is_empty() {
@@ -107,11 +107,11 @@ fn check(edits: &[Replacement]) -> Result<(), Failure> {
 fn as_text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
     let shown = place.shown();
     if let Some(kind) = text::binary_kind(&bytes[..bytes.len().min(text::PROBE_BYTES)]) {
-        return Err(Failure::failed(format!("`{shown}` is no text, but looks like {kind}")));
+        return Err(Failure::failed(format!("`{shown}` is not a text file; it looks like {kind}")));
     }
     String::from_utf8(bytes).map_err(|error| {
         let byte = error.utf8_error().valid_up_to();
-        Failure::failed(format!("`{shown}` is no UTF-8 (byte {byte}); editing it could damage it"))
+        Failure::failed(format!("`{shown}` is not valid UTF-8 (at byte {byte}); editing could damage it"))
     })
 }
 
@@ -126,7 +126,7 @@ fn refuse(place: &Place, arguments: &Edit, index: usize, text: &str) -> Failure 
 fn answer(edited: &Edited) -> Success<String> {
     let Edited { place, old, new, replaced } = edited;
     let shown = place.shown();
-    // Line ends are shown as one thing, so that a difference is about the text.
+    // Normalize the line endings, so that the difference shows changes of the text only.
     let difference = Difference::of(shown, &endings::to_lf(old), &endings::to_lf(new));
     Success::new(difference.text).title(format!("Edited {shown}")).metadata(json!({
         "path": shown,

@@ -1,4 +1,4 @@
-//! `glob`: the files whose paths match a pattern.
+//! `glob`: finds the files whose paths match a pattern.
 
 use globset::{GlobBuilder, GlobMatcher};
 use portcullis_sdk::prelude::*;
@@ -10,7 +10,7 @@ use crate::text;
 use crate::walk::{self, Next};
 use crate::workspace::Workspace;
 
-/// How many paths are shown unless the call says otherwise.
+/// Default number of paths to show.
 const PATHS_DEFAULT: usize = 500;
 
 #[arguments]
@@ -31,8 +31,8 @@ fn paths_default() -> usize {
     PATHS_DEFAULT
 }
 
-/// Finds files by a pattern over their paths. Leaves out `.git`, what `.gitignore` names, and symbolic links; a
-/// directory that is ignored itself can be searched by naming it in `path`.
+/// Finds files by a pattern over their paths. Leaves out `.git`, what `.gitignore` names, and symbolic links. To search
+/// an ignored directory, name it in `path`.
 #[tool(read_only, idempotent, requires(read), title = "Find files")]
 pub(crate) fn glob(arguments: Glob, context: &Context) -> Result<Success<String>, Failure> {
     let workspace = Workspace::of(context)?;

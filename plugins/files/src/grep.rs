@@ -1,4 +1,4 @@
-//! `grep`: the lines that match a regular expression.
+//! `grep`: finds the lines that match a regular expression.
 
 mod report;
 mod search;
@@ -15,19 +15,19 @@ use crate::text;
 use crate::walk::{self, Next};
 use crate::workspace::Workspace;
 
-/// How many matching lines are shown unless the call says otherwise.
+/// Default number of matching lines to show.
 const MATCHES_DEFAULT: usize = 100;
 
-/// The most lines around a match. More of a file is better read with `read`.
+/// Maximum number of lines around a match. `read` is better for more than that.
 const CONTEXT_LINES_MAX: usize = 50;
 
-/// The largest file that is searched. Larger ones are data, and a file is held in memory whole.
+/// Maximum size of a file to search. Larger ones are data, and a file is held in memory as a whole.
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// The largest compiled expression: one that needs more is a mistake or an attack.
+/// Maximum size of a compiled expression. One that needs more is a mistake or an attack.
 const EXPRESSION_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// How many files are searched between two reports of progress.
+/// Number of files between two progress reports.
 const FILES_PER_REPORT: usize = 256;
 
 #[arguments]
@@ -38,7 +38,7 @@ pub(crate) struct Grep {
     /// The directory or file to search, relative to the workspace.
     #[serde(default = "workspace_itself")]
     path: String,
-    /// Searches only the files that match this pattern, such as `*.rs` or `src/**/*.ts`.
+    /// Searches only files that match this pattern, such as `*.rs` or `src/**/*.ts`.
     #[serde(default)]
     include: String,
     /// How many lines to show before and after each match.
@@ -49,7 +49,7 @@ pub(crate) struct Grep {
     #[serde(default = "matches_default")]
     #[schemars(range(min = 1))]
     limit: usize,
-    /// Whether upper and lower case are the same.
+    /// Whether to treat upper and lower case as the same.
     #[serde(default)]
     case_insensitive: bool,
 }
@@ -59,7 +59,7 @@ fn matches_default() -> usize {
 }
 
 /// Searches files for lines that match a regular expression. Leaves out binary files, `.git`, what `.gitignore` names,
-/// and symbolic links; a path that is ignored itself can be searched by naming it in `path`.
+/// and symbolic links. To search an ignored path, name it in `path`.
 #[tool(read_only, idempotent, requires(read), title = "Search in files")]
 pub(crate) fn grep(arguments: Grep, context: &Context) -> Result<Success<String>, Failure> {
     let workspace = Workspace::of(context)?;
@@ -112,14 +112,14 @@ fn search_file(workspace: &Workspace, place: &Place, regex: &Regex, report: &mut
     match workspace.read(place, FILE_BYTES_MAX) {
         Ok(bytes) if text::binary_kind(&bytes[..bytes.len().min(text::PROBE_BYTES)]).is_some() => report.skip_binary(),
         Ok(bytes) => report.search(place, regex, &bytes),
-        // One file that cannot be read says nothing about the others.
+        // Skip a file that cannot be read; the others can still be searched.
         Err(_) => report.skip_unreadable(),
     }
 }
 
 fn refuse_binary(place: &Place, bytes: &[u8]) -> Result<(), Failure> {
     match text::binary_kind(&bytes[..bytes.len().min(text::PROBE_BYTES)]) {
-        Some(kind) => Err(Failure::failed(format!("`{}` is no text, but looks like {kind}", place.shown()))),
+        Some(kind) => Err(Failure::failed(format!("`{}` is not a text file; it looks like {kind}", place.shown()))),
         None => Ok(()),
     }
 }

@@ -1,8 +1,8 @@
 //! The files plugin: read, write, edit, list, glob and grep within one directory.
 //!
-//! One file per tool; below them, in the order in which a path travels: `place` (what was written), `workspace` (what
-//! is there), `neighbours` (what may have been meant), `walk` (everything beneath), `coverage` (what of
-//! that was not searched), `text` (lines and bytes), `likeness`.
+//! One file per tool. Below them, in the order in which a path is processed: `place` (parses a path), `workspace` (file
+//! access), `neighbours` (suggestions for missing paths), `walk` (recursive walk), `coverage` (what was not searched),
+//! `text` (lines and bytes), `likeness` (similarity of texts).
 
 mod edit;
 mod glob;
@@ -29,7 +29,7 @@ plugin! {
     previewer: preview,
 }
 
-/// What a call would change, from the same functions that change it.
+/// Computes what a call would change, with the same functions that make the change.
 fn preview(call: &Preview) -> Result<Vec<FileChange>, Failure> {
     let change = match call.tool() {
         "write" => write::preview(&call.parse()?, call.context())?,

@@ -1,8 +1,8 @@
-//! How much two short texts have in common.
+//! Similarity of two short texts.
 
 use std::collections::BTreeSet;
 
-/// How many characters are compared.
+/// Maximum number of characters to compare.
 const CHARACTERS_MAX: usize = 200;
 
 /// A text, prepared for comparing.
@@ -11,13 +11,13 @@ pub(crate) struct Likeness {
 }
 
 impl Likeness {
-    /// Takes the pairs of neighbouring characters; white space around the text and the case of letters are no matter.
+    /// Collects the pairs of adjacent characters. Ignores surrounding white space and case.
     pub(crate) fn to(text: &str) -> Self {
         let characters = || text.trim().chars().take(CHARACTERS_MAX).map(|character| character.to_ascii_lowercase());
         Self { pairs: characters().zip(characters().skip(1)).collect() }
     }
 
-    /// From 0, nothing in common, to 100.
+    /// Returns the similarity, from 0 (nothing in common) to 100.
     pub(crate) fn of(&self, text: &str) -> usize {
         let other = Self::to(text);
         match self.pairs.len() + other.pairs.len() {

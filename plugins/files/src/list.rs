@@ -1,4 +1,4 @@
-//! `list`: what is in a directory.
+//! `list`: lists a directory.
 
 use portcullis_sdk::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::place::Place;
 use crate::text;
 use crate::workspace::{Entry, Workspace};
 
-/// How many entries are shown unless the call says otherwise.
+/// Default number of entries to show.
 const ENTRIES_DEFAULT: usize = 500;
 
 #[arguments]

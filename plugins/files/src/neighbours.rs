@@ -1,16 +1,16 @@
-//! What a model may have meant by a path that does not exist.
+//! Suggestions for a path that does not exist.
 
 use crate::likeness::Likeness;
 use crate::place::Place;
 use crate::workspace::{Entry, Workspace};
 
-/// How many entries a message names: enough to recognise a directory by.
+/// Maximum number of entries that a message names: enough to recognise a directory.
 const NAMES_MAX: usize = 8;
 
-/// From 0 to 100: below this, names have little in common.
+/// Minimum likeness, from 0 to 100. Below this, names have little in common.
 const LIKENESS_MIN: usize = 50;
 
-/// A message that names the nearest directory that exists, and what is in it.
+/// Returns a message with similar paths, or with the content of the nearest directory that exists.
 pub(crate) fn of_missing(workspace: &Workspace, place: &Place) -> String {
     let shown = place.shown();
     let Some((directory, missing, entries)) = nearest(workspace, place) else {
@@ -30,7 +30,7 @@ pub(crate) fn of_missing(workspace: &Workspace, place: &Place) -> String {
     format!("`{shown}` does not exist; did you mean {}?", close.join(", "))
 }
 
-/// The innermost directory that exists on the way, the segment that is missing there, and what is there instead.
+/// Returns the innermost existing directory of a path, the segment missing in it, and its entries.
 fn nearest(workspace: &Workspace, place: &Place) -> Option<(Place, String, Vec<Entry>)> {
     let mut missing = place.clone();
     while let Some(parent) = missing.parent() {
@@ -42,7 +42,7 @@ fn nearest(workspace: &Workspace, place: &Place) -> Option<(Place, String, Vec<E
     None
 }
 
-/// The names that are most like the missing one, the nearest first.
+/// Returns the names that are most similar to the missing one, best first.
 fn alike(missing: &str, names: &[String]) -> Vec<String> {
     let missing = Likeness::to(missing);
     let mut scored: Vec<(usize, &String)> = names.iter().map(|name| (missing.of(name), name)).collect();

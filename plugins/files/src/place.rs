@@ -1,32 +1,29 @@
-//! A path as a model writes it, made into the one spelling that everything below uses. Purely lexical: it touches no
-//! file.
+//! Normalizes a path from a model into the spelling that the other modules use. Purely lexical: accesses no file.
 
 use portcullis_sdk::prelude::*;
 
-/// A place in the workspace: its segments joined by `/`, and nothing for the workspace itself.
+/// A normalized path in the workspace: segments joined by `/`, empty for the workspace itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     path: String,
 }
 
 impl Place {
-    /// Reads a path.
+    /// Parses a path.
     pub(crate) fn parse(written: &str) -> Result<Self, Failure> {
         if let Some(character) = written.chars().find(|character| character.is_control()) {
-            return Err(Failure::invalid(format!(
-                "the path {written:?} has the control character {character:?} in it"
-            )));
+            return Err(Failure::invalid(format!("the path {written:?} contains the control character {character:?}")));
         }
         if written.contains('\\') {
             let remedy = written.replace('\\', "/");
             return Err(Failure::invalid(format!(
-                "`{written}` has a backslash in it; segments are divided by `/`: `{remedy}`"
+                "`{written}` contains a backslash; separate path segments with `/`: `{remedy}`"
             )));
         }
-        // A second spelling of the same place would be one that a rule of the policy does not know.
+        // An absolute path would be a second spelling of the same file, which no policy rule would match.
         if written.starts_with('/') {
             return Err(Failure::invalid(format!(
-                "`{written}` is absolute; every path is relative to the workspace, such as `src/main.rs`"
+                "`{written}` is absolute; use a path relative to the workspace, such as `src/main.rs`"
             )));
         }
         let mut segments: Vec<&str> = Vec::new();
@@ -35,7 +32,7 @@ impl Place {
                 "" | "." => {}
                 ".." if segments.pop().is_none() => {
                     return Err(Failure::invalid(format!(
-                        "`{written}` leads out of the workspace; every path is relative to it, such as `src/main.rs`"
+                        "`{written}` leads out of the workspace; use a path inside it, such as `src/main.rs`"
                     )));
                 }
                 ".." => {}
@@ -45,17 +42,17 @@ impl Place {
         Ok(Self { path: segments.join("/") })
     }
 
-    /// The path without a leading slash; empty for the workspace itself.
+    /// Returns the path without a leading slash; empty for the workspace itself.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    /// The path as a model may write it again.
+    /// Returns the path in a form that a model can use in its next call.
     pub(crate) fn shown(&self) -> &str {
         if self.path.is_empty() { "." } else { &self.path }
     }
 
-    /// The directory around it; `None` for the workspace itself.
+    /// Returns the parent directory; `None` for the workspace itself.
     pub(crate) fn parent(&self) -> Option<Self> {
         if self.path.is_empty() {
             return None;
@@ -64,12 +61,12 @@ impl Place {
         Some(Self { path: parent.to_owned() })
     }
 
-    /// The last segment.
+    /// Returns the last segment.
     pub(crate) fn name(&self) -> &str {
         self.path.rsplit_once('/').map_or(self.path.as_str(), |(_, name)| name)
     }
 
-    /// From the outermost directory to the place itself, without the workspace.
+    /// Iterates from the outermost directory to the place itself, without the workspace.
     pub(crate) fn way(&self) -> impl Iterator<Item = Self> + '_ {
         let ends = self.path.match_indices('/').map(|(index, _)| index).chain([self.path.len()]);
         ends.filter(|end| *end > 0).map(|end| Self { path: self.path[..end].to_owned() })

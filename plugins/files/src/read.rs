@@ -1,4 +1,4 @@
-//! `read`: a part of a text file, with line numbers. A file of any size costs the memory of what is shown.
+//! `read`: shows a part of a text file, with line numbers. Memory use depends on what is shown, not on the file's size.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
@@ -9,13 +9,13 @@ use crate::place::Place;
 use crate::text::{self, LINE_CHARACTERS_MAX, OUTPUT_BYTES_MAX, PROBE_BYTES};
 use crate::workspace::Workspace;
 
-/// How many lines are shown unless the call says otherwise: most source files, whole.
+/// Default number of lines to show: most source files fit completely.
 const LINES_DEFAULT: u64 = 2_000;
 
-/// How many lines are read between two looks at whether the call was cancelled.
+/// Number of lines to read between two checks for cancellation.
 const LINES_PER_LOOK: u64 = 4_096;
 
-/// The longest line in bytes of which anything is kept: a UTF-8 character has up to four.
+/// Maximum number of bytes to keep of a line. A UTF-8 character has up to four.
 const LINE_BYTES_KEPT: usize = LINE_CHARACTERS_MAX * 4 + 4;
 
 #[arguments]
@@ -41,7 +41,7 @@ fn lines_default() -> u64 {
 }
 
 /// Reads a text file. Every line comes with its number and a tab, which are not part of the file. Long lines are cut,
-/// and a longer file is shown in parts: the answer says with which offset to go on.
+/// and a longer file is shown in parts: the answer gives the offset of the next part.
 #[tool(read_only, idempotent, requires(read), title = "Read a file")]
 pub(crate) fn read(arguments: Read, context: &Context) -> Result<Success<String>, Failure> {
     let workspace = Workspace::of(context)?;
@@ -60,7 +60,7 @@ fn refuse_binary(place: &Place, start: &[u8], size: u64) -> Result<(), Failure> 
     match text::binary_kind(&start[..start.len().min(PROBE_BYTES)]) {
         Some(kind) => {
             let shown = place.shown();
-            Err(Failure::failed(format!("`{shown}` is no text: {size} bytes that look like {kind}")))
+            Err(Failure::failed(format!("`{shown}` is not a text file: {size} bytes that look like {kind}")))
         }
         None => Ok(()),
     }
@@ -73,7 +73,7 @@ struct Page {
     limit: u64,
     text: String,
     shown: u64,
-    /// How many lines were read, shown or not.
+    /// The number of lines read, shown or not.
     read: u64,
     cut: u64,
     more: bool,
@@ -126,7 +126,7 @@ impl Page {
             return Err(Failure::invalid(format!("`{}` has {lines}; there is no line {}", place.shown(), self.offset)));
         }
         if self.more {
-            self.text.push_str(&format!("\n(more lines follow; go on with offset {next})\n"));
+            self.text.push_str(&format!("\n(more lines follow; continue with offset {next})\n"));
         }
         if self.cut > 0 {
             self.text.push_str(&format!(
@@ -144,7 +144,7 @@ impl Page {
     }
 }
 
-/// Reads one line without its end, and keeps no more of it than can be shown. Says whether there was one.
+/// Reads one line without its ending, and keeps only as much as can be shown. Returns whether there was one.
 fn next_line(reader: &mut BufReader<File>, line: &mut Vec<u8>) -> std::io::Result<bool> {
     line.clear();
     if reader.by_ref().take(LINE_BYTES_KEPT as u64).read_until(b'\n', line)? == 0 {

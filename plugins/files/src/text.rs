@@ -1,16 +1,16 @@
-//! Bytes as text: what is binary, where a line ends, how much of a line is shown.
+//! Bytes as text: detects binary data, cuts lines, counts nouns.
 
-/// How many characters of a line are shown. Longer lines are data or generated code, and one of them can fill a
-/// context.
+/// Maximum number of characters to show of a line. Longer lines are data or generated code, and one of them can fill
+/// a context window.
 pub(crate) const LINE_CHARACTERS_MAX: usize = 2_000;
 
-/// How many bytes of text one answer holds: below the 256 KiB at which hosts cut an output by default.
+/// Maximum bytes of text per answer: below the 256 KiB at which hosts cut an output by default.
 pub(crate) const OUTPUT_BYTES_MAX: usize = 192 * 1024;
 
-/// How many bytes at the start of a file decide whether it is binary, as many as git looks at.
+/// Number of bytes at the start of a file to check for binary data. Git checks as many.
 pub(crate) const PROBE_BYTES: usize = 8_000;
 
-/// A file is binary if more than one in this many bytes of its start is a control character.
+/// A file is binary if more than one in this many of the checked bytes is a control character.
 const CONTROL_SHARE: usize = 10;
 
 /// The starts of common binary files.
@@ -31,7 +31,7 @@ const SIGNATURES: [(&[u8], &str); 14] = [
     (b"\xca\xfe\xba\xbe", "a Java class or a Mach-O program"),
 ];
 
-/// What a file looks like by its start, where that is no text.
+/// Returns the likely type of a file from its first bytes, if it is not text.
 pub(crate) fn binary_kind(start: &[u8]) -> Option<&'static str> {
     if let Some((_, kind)) = SIGNATURES.iter().find(|(signature, _)| start.starts_with(signature)) {
         return Some(kind);
@@ -41,7 +41,7 @@ pub(crate) fn binary_kind(start: &[u8]) -> Option<&'static str> {
     (start.contains(&0) || odd * CONTROL_SHARE > start.len()).then_some("binary data")
 }
 
-/// The beginning of a line, and whether there was more.
+/// Returns the beginning of a line, and whether it was cut.
 pub(crate) fn cut(line: &str, characters_max: usize) -> (&str, bool) {
     match line.char_indices().nth(characters_max) {
         Some((end, _)) => (&line[..end], true),
@@ -49,7 +49,7 @@ pub(crate) fn cut(line: &str, characters_max: usize) -> (&str, bool) {
     }
 }
 
-/// A number and a noun.
+/// Formats a number with a noun in the singular or plural.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     match (number, noun) {
         (1, _) => format!("1 {noun}"),
@@ -59,7 +59,7 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     }
 }
 
-/// A name without control characters, which could end a line or steer a terminal.
+/// Replaces the control characters of a name, which could end a line or control a terminal.
 pub(crate) fn printable(name: &str) -> String {
     name.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }

@@ -1,4 +1,4 @@
-//! The files beneath a directory: sorted, without `.git`, without what `.gitignore` names, never through a link.
+//! Walks the files below a directory: sorted, without `.git`, ignored files and symbolic links.
 
 use std::io;
 use std::path::Path;
@@ -11,16 +11,16 @@ use crate::coverage::Coverage;
 use crate::place::Place;
 use crate::workspace::Workspace;
 
-/// How many entries one call walks over: a large repository, and a bound for what is none.
+/// Maximum number of entries that one call visits: enough for a large repository.
 const ENTRIES_WALKED_MAX: usize = 500_000;
 
-/// How deep a tree is followed. Paths have a limit of about this many segments.
+/// Maximum depth of the walk. Paths are limited to about this many segments.
 const DEPTH_MAX: usize = 512;
 
-/// How many entries are walked between two looks at whether the call was cancelled.
+/// Number of entries to visit between two checks for cancellation.
 const ENTRIES_PER_LOOK: usize = 256;
 
-/// Calls `visit` with each file beneath a place until that says stop. Returns what the walk covered up to there.
+/// Calls `visit` with each file below a place until it returns [`Next::Stop`]. Returns what the walk covered.
 pub(crate) fn files(
     workspace: &Workspace,
     start: &Place,
@@ -29,7 +29,7 @@ pub(crate) fn files(
 ) -> Result<Coverage, Failure> {
     let root = workspace.full(&Place::parse("")?);
     let mut coverage = Coverage::default();
-    // Where the walk is: some errors of a listing do not name their directory.
+    // The current directory of the walk: some errors of a listing do not name theirs.
     let mut directory = workspace.full(start);
     for (number, entry) in walker(workspace, start).enumerate() {
         if number == ENTRIES_WALKED_MAX {
@@ -77,7 +77,7 @@ fn walker(workspace: &Workspace, start: &Place) -> Walk {
         .build()
 }
 
-/// Notes a directory that the walk could not read. One that was removed meanwhile has nothing to search.
+/// Records a directory that the walk could not read. Ignores one that was removed in the meantime.
 ///
 /// The walker sorts the errors of a listing before its entries, so an error without a path belongs to `current`, the
 /// directory that the walk just entered.
@@ -105,21 +105,21 @@ fn path_of(error: &Error) -> Option<&Path> {
     }
 }
 
-/// Whether to go on.
+/// Whether to continue the walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     GoOn,
     Stop,
 }
 
-/// The rules of the directories around the start, innermost first. The walker reads those from the start on.
+/// Reads the `.gitignore` rules of the parent directories, innermost first. The walker reads the others itself.
 fn outer_rules(workspace: &Workspace, start: &Place) -> Vec<Gitignore> {
     let mut rules = Vec::new();
     let mut place = start.clone();
     while let Some(parent) = place.parent() {
         let directory = workspace.full(&parent);
         let mut builder = GitignoreBuilder::new(&directory);
-        // No such file is the usual case, and a broken line must not hide the others.
+        // A missing file is the usual case. An invalid line must not discard the other rules.
         if builder.add(directory.join(".gitignore")).is_none()
             && let Ok(gitignore) = builder.build()
         {
@@ -140,7 +140,8 @@ fn is_wanted(entry: &DirEntry, outer: &[Gitignore]) -> bool {
     !decided.is_some_and(|matched| matched.is_ignore())
 }
 
-/// A name that is no UTF-8 or that no path of ours can spell is left out: no other tool could take it.
+/// Returns the place of a path. `None` for a name that is not UTF-8 or not valid in a [`Place`]: no other tool could
+/// open it.
 fn place_of(root: &Path, path: &Path) -> Option<Place> {
     Place::parse(path.strip_prefix(root).ok()?.to_str()?).ok()
 }

@@ -1,8 +1,7 @@
-//! The granted directory. The only module that touches files: each tool goes through it, so that what holds for one
-//! holds for all of them.
+//! The granted directory. The only module that accesses files, so that the same checks apply to every tool.
 //!
-//! A path never leads through a symbolic link. A policy matches the path in the arguments; a link would be a second
-//! name for a file, which no rule sees. The refusal names the target, and the next call can name it too.
+//! A path never leads through a symbolic link. A policy matches the path in the arguments, and a link would be a second
+//! name for a file that no rule matches. The error names the target, so that the next call can use it.
 #![expect(
     clippy::disallowed_methods,
     reason = "std::fs reaches the preopened directory of this call, and nothing else"
@@ -21,10 +20,10 @@ use crate::text;
 /// `EOVERFLOW` of wasi-libc: the directory has more entries than the host lists for one call.
 const TOO_MANY_ENTRIES: i32 = 61;
 
-/// `EILSEQ` of wasi-libc: the directory has an entry whose name WASI cannot spell.
+/// `EILSEQ` of wasi-libc: the directory has an entry whose name is not UTF-8, which WASI cannot represent.
 const NAME_IS_NOT_UTF8: i32 = 25;
 
-/// How many names a temporary file tries; more of them can only be leftovers of calls that were stopped.
+/// Maximum number of names to try for a temporary file. All of them exist only if stopped calls left files behind.
 const TEMPORARY_NAMES_MAX: u32 = 64;
 
 /// One entry of a directory.
@@ -34,7 +33,7 @@ pub(crate) struct Entry {
     pub(crate) kind: FileType,
 }
 
-/// What a write did.
+/// The effect of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
     Created,
@@ -51,47 +50,47 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// The workspace of a call.
+    /// Opens the workspace of a call.
     pub(crate) fn of(context: &Context) -> Result<Self, Failure> {
         Ok(Self { root: context.directory(KEY)?.path().to_owned() })
     }
 
-    /// Reads a path and refuses one that leads through a symbolic link. The place need not exist.
+    /// Parses a path and refuses one that leads through a symbolic link. The path need not exist.
     pub(crate) fn locate(&self, written: &str) -> Result<Place, Failure> {
         let place = Place::parse(written)?;
         for step in place.way() {
             match fs::symlink_metadata(self.full(&step)) {
                 Ok(metadata) if metadata.is_symlink() => return Err(self.refuse_link(&step)),
                 Ok(_) => {}
-                // What is wrong with a path is said by the access itself.
+                // The access itself reports what is wrong with the path.
                 Err(_) => break,
             }
         }
         Ok(place)
     }
 
-    /// The path for the walker.
+    /// Returns the full path of a place.
     pub(crate) fn full(&self, place: &Place) -> PathBuf {
         if place.path().is_empty() { self.root.clone() } else { self.root.join(place.path()) }
     }
 
-    /// Whether there is a directory.
+    /// Returns whether a place is a directory.
     pub(crate) fn is_directory(&self, place: &Place) -> Result<bool, Failure> {
         let metadata = fs::symlink_metadata(self.full(place)).map_err(|error| self.explain(place, &error))?;
         Ok(metadata.is_dir())
     }
 
-    /// The size of a file in bytes, where it can be told.
+    /// Returns the size of a file in bytes, if known.
     pub(crate) fn size(&self, place: &Place) -> Option<u64> {
         fs::symlink_metadata(self.full(place)).ok().map(|metadata| metadata.len())
     }
 
-    /// Where a symbolic link points.
+    /// Returns the target of a symbolic link.
     pub(crate) fn link_target(&self, place: &Place) -> Option<String> {
         fs::read_link(self.full(place)).ok().map(|target| text::printable(&target.to_string_lossy()))
     }
 
-    /// Opens a regular file, and says its size.
+    /// Opens a regular file. Returns the file and its size.
     pub(crate) fn open(&self, place: &Place) -> Result<(File, u64), Failure> {
         let explain = |error: io::Error| self.explain(place, &error);
         let metadata = fs::symlink_metadata(self.full(place)).map_err(explain)?;
@@ -99,12 +98,12 @@ impl Workspace {
             return Err(Failure::failed(format!("`{}` is a directory; use `list`", place.shown())));
         }
         if !metadata.is_file() {
-            return Err(Failure::failed(format!("`{}` is no regular file", place.shown())));
+            return Err(Failure::failed(format!("`{}` is not a regular file", place.shown())));
         }
         Ok((File::open(self.full(place)).map_err(explain)?, metadata.len()))
     }
 
-    /// Reads a whole file, or refuses it when it is larger than a limit.
+    /// Reads a whole file. Fails if it is larger than a limit.
     pub(crate) fn read(&self, place: &Place, bytes_max: u64) -> Result<Vec<u8>, Failure> {
         let (file, size) = self.open(place)?;
         let too_large = || {
@@ -118,7 +117,7 @@ impl Workspace {
         if bytes.len() as u64 > bytes_max { Err(too_large()) } else { Ok(bytes) }
     }
 
-    /// The entries of a directory, sorted by name.
+    /// Returns the entries of a directory, sorted by name.
     pub(crate) fn entries(&self, place: &Place) -> Result<Vec<Entry>, Failure> {
         let explain = |error: io::Error| match error.kind() {
             io::ErrorKind::NotADirectory => Failure::failed(format!("`{}` is a file; use `read`", place.shown())),
@@ -134,9 +133,9 @@ impl Workspace {
         Ok(entries)
     }
 
-    /// As `entries`, for a message: no error of its own.
+    /// Returns the entries of a directory for an error message, or `None` on an error.
     pub(crate) fn neighbours(&self, place: &Place) -> Option<Vec<Entry>> {
-        // Not asked of a file, whose error would ask for neighbours again.
+        // Check first: for a file, the error of `entries` would look for neighbours again.
         if self.is_existing_directory(place) { self.entries(place).ok() } else { None }
     }
 
@@ -144,20 +143,20 @@ impl Workspace {
         fs::symlink_metadata(self.full(place)).is_ok_and(|metadata| metadata.is_dir())
     }
 
-    /// What a write of this content would change, where it can write there at all.
+    /// Returns what a write of this content would change, or the error that the write would have.
     pub(crate) fn change(&self, place: &Place, content: impl Into<String>) -> Result<FileChange, Failure> {
         self.check_file(place)?;
         Ok(FileChange::new(KEY, place.path(), content))
     }
 
-    /// Whether there is a file at a place to write to. Fails where there is something else.
+    /// Returns whether a place to write to is an existing file. Fails if it is something other than a file.
     fn check_file(&self, place: &Place) -> Result<bool, Failure> {
         match fs::symlink_metadata(self.full(place)) {
             Ok(metadata) if metadata.is_dir() => {
                 Err(Failure::failed(format!("`{}` is a directory; name a file in it", place.shown())))
             }
             Ok(metadata) if !metadata.is_file() => {
-                Err(Failure::failed(format!("`{}` is no regular file", place.shown())))
+                Err(Failure::failed(format!("`{}` is not a regular file", place.shown())))
             }
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -165,12 +164,12 @@ impl Workspace {
         }
     }
 
-    /// Makes a file have this content, with the directories around it.
+    /// Writes a file, and creates missing parent directories.
     ///
-    /// A new file appears whole: it is written beside its place and renamed; or, where the call may touch nothing
-    /// beside it, written in its place and removed again should that fail. A file that exists is overwritten in place,
-    /// since WASI knows no modes and a rename would take the executable bit, the owner and the other names of the file
-    /// away. Where that fails half-way, the old content is put back.
+    /// A new file appears complete: it is written to a temporary file and renamed. If the call has no right to other
+    /// names in the directory, the file is written directly and removed again on failure. An existing file is
+    /// overwritten in place, because WASI has no modes and a rename would drop the executable bit, the owner and the
+    /// hard links of the file. If that fails half-way, the old content is restored.
     pub(crate) fn write(&self, place: &Place, content: &[u8], old: Option<&[u8]>) -> Result<Written, Failure> {
         let explain = |error: io::Error| self.explain(place, &error);
         match self.check_file(place)? {
@@ -180,7 +179,7 @@ impl Workspace {
     }
 
     fn overwrite(&self, place: &Place, content: &[u8], old: Option<&[u8]>) -> io::Result<()> {
-        // Not truncated by opening: a write that is refused at once then leaves the file as it was.
+        // Open without truncating: a write that is refused immediately then leaves the file unchanged.
         let put = |bytes: &[u8]| -> io::Result<()> {
             let mut file = OpenOptions::new().write(true).open(self.full(place))?;
             file.write_all(bytes)?;
@@ -189,7 +188,7 @@ impl Workspace {
         };
         put(content).inspect_err(|_| {
             if let Some(old) = old {
-                // The first error is the one to tell; a second one says nothing that would help.
+                // Report the first error; a second one would not help.
                 let _ = put(old);
             }
         })
@@ -200,7 +199,7 @@ impl Workspace {
         fs::create_dir_all(&parent)?;
         let full = self.full(place);
         let (path, mut file) = match self.temporary(&parent, place.name()) {
-            // A call that is held to this one path has no right to a name beside it.
+            // A handle narrowed to this path gives no right to a temporary name next to it.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 (full.clone(), OpenOptions::new().write(true).create_new(true).open(&full)?)
             }
@@ -210,7 +209,7 @@ impl Workspace {
         drop(file);
         let placed = if path == full { written } else { written.and_then(|()| fs::rename(&path, &full)) };
         placed.inspect_err(|_| {
-            // As above: the error of the write is the one to tell.
+            // As above: report the error of the write.
             let _ = fs::remove_file(&path);
         })
     }
@@ -224,7 +223,7 @@ impl Workspace {
                 Ok(file) => return Ok((path, file)),
             }
         }
-        Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("`.{name}.*.part`: leftovers are in the way")))
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("`.{name}.*.part` files exist already; remove them")))
     }
 
     fn refuse_link(&self, link: &Place) -> Failure {
@@ -244,20 +243,20 @@ impl Workspace {
         }
     }
 
-    /// What a model is told of an I/O error.
+    /// Turns an I/O error into a failure for the model.
     pub(crate) fn explain(&self, place: &Place, error: &io::Error) -> Failure {
         let shown = place.shown();
         match error.kind() {
             io::ErrorKind::NotFound => Failure::failed(neighbours::of_missing(self, place)),
             io::ErrorKind::IsADirectory => Failure::failed(format!("`{shown}` is a directory; use `list`")),
             io::ErrorKind::NotADirectory => {
-                Failure::failed(format!("`{shown}`: a directory on the way to it is a file"))
+                Failure::failed(format!("`{shown}`: one of its parent directories is a file"))
             }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                Failure::denied(format!("`{shown}`: this call has no right to that ({})", error.kind()))
+                Failure::denied(format!("`{shown}`: this call has no permission for that ({})", error.kind()))
             }
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                Failure::unavailable(format!("`{shown}`: no space is left ({})", error.kind()))
+                Failure::unavailable(format!("`{shown}`: no space left ({})", error.kind()))
             }
             _ => match listing_problem(error) {
                 Some(why) => Failure::failed(format!("`{shown}` {why}")),
@@ -267,7 +266,7 @@ impl Workspace {
     }
 }
 
-/// Why a directory could not be read to its end, as the rest of a sentence about it.
+/// Returns why a directory could not be read completely, as the rest of a sentence about it.
 pub(crate) fn unreadable(error: &io::Error) -> String {
     match listing_problem(error) {
         Some(why) => why.to_owned(),
@@ -275,7 +274,7 @@ pub(crate) fn unreadable(error: &io::Error) -> String {
     }
 }
 
-/// The reason why the host does not list a directory, for the model.
+/// Returns the reason why the host does not list a directory, for the model.
 fn listing_problem(error: &io::Error) -> Option<&'static str> {
     if !cfg!(target_os = "wasi") {
         return None;

@@ -1,4 +1,4 @@
-//! `delete`: takes a note away.
+//! `delete`: deletes a note.
 
 use portcullis_sdk::prelude::*;
 
@@ -11,7 +11,7 @@ pub(crate) struct Delete {
     key: String,
 }
 
-/// Takes the note under a key away, for good. A key that is not there is answered with the nearest ones.
+/// Deletes the note under a key, permanently. If the key does not exist, the error suggests similar keys.
 #[tool(destructive, idempotent, requires(write), title = "Delete a note")]
 pub(crate) fn delete(arguments: Delete, context: &Context) -> Result<Success<String>, Failure> {
     let key = arguments.key;

@@ -1,10 +1,10 @@
-//! `increment`: counts.
+//! `increment`: adds to a number.
 
 use portcullis_sdk::prelude::*;
 
 use crate::notebook::Notebook;
 
-/// The largest step. A model writes no larger number exactly.
+/// Maximum step. A model does not write larger numbers reliably.
 const STEP_MAX: u64 = 1_000_000_000;
 
 #[arguments]

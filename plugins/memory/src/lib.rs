@@ -1,6 +1,6 @@
 //! The memory plugin: a small notebook of keys and values, kept in a store from one call to the next.
 //!
-//! One file per tool; below them `notebook` (keys and the store) and `nearest` (what may have been meant).
+//! One file per tool; below them `notebook` (keys and the store) and `nearest` (suggestions for missing keys).
 
 mod delete;
 mod get;

@@ -1,18 +1,18 @@
-//! `list`: which notes there are.
+//! `list`: lists the notes.
 
 use portcullis_sdk::prelude::*;
 
 use crate::notebook::Notebook;
 
-/// How many notes are shown unless the call says otherwise.
+/// Default number of notes to show.
 const NOTES_DEFAULT: usize = 100;
 
-/// How much of a note is shown beside its key, in characters: enough to tell whether to get it.
+/// Number of characters of a note to show next to its key: enough to decide whether to get it.
 const BEGINNING_CHARACTERS: usize = 60;
 
 #[arguments]
 pub(crate) struct List {
-    /// Shows only the notes whose keys begin with this.
+    /// Shows only notes whose keys begin with this.
     #[serde(default)]
     prefix: String,
     /// How many notes to show.
@@ -41,7 +41,7 @@ pub(crate) fn list(arguments: List, context: &Context) -> Result<Success<String>
     }
     match notes - keys.len() {
         0 if notes == 0 && prefix.is_empty() => lines.push("(the notebook is empty)".to_owned()),
-        0 if notes == 0 => lines.push("(no key begins so)".to_owned()),
+        0 if notes == 0 => lines.push("(no key has this prefix)".to_owned()),
         0 => {}
         more => lines.push(format!("({more} more; raise limit, or give a prefix)")),
     }
@@ -50,7 +50,7 @@ pub(crate) fn list(arguments: List, context: &Context) -> Result<Success<String>
     Ok(Success::new(lines.join("\n") + "\n").title(title).metadata(metadata))
 }
 
-/// The beginning of a note in one line.
+/// Returns the beginning of a note in one line.
 fn beginning(note: &str) -> String {
     let mut line: String = note.chars().take(BEGINNING_CHARACTERS).collect();
     if line.len() < note.len() {

@@ -1,13 +1,13 @@
-//! The notes of this plugin: which keys there may be, and what to say of one that is not there.
+//! The notes of this plugin: checks keys, accesses the store, and describes missing keys.
 
 use portcullis_sdk::prelude::*;
 
 use crate::nearest;
 
-/// The longest key, in characters: a name and not a text. A host takes 512 bytes, which are 128 of the longest ones.
+/// Maximum length of a key in characters. The host accepts 512 bytes, which is 128 of the longest characters.
 pub(crate) const KEY_CHARACTERS_MAX: usize = 128;
 
-/// How many keys a message names: enough to recognise a notebook by.
+/// Maximum number of keys that a message names: enough to recognise a notebook.
 const KEYS_SHOWN_MAX: usize = 8;
 
 /// The notes that the policy grants.
@@ -25,24 +25,24 @@ impl Notebook {
         Ok(value.map(|value| String::from_utf8_lossy(&value).into_owned()))
     }
 
-    /// True: there was a note under the key before.
+    /// Sets a note. Returns whether the key had a note before.
     pub(crate) fn set(&self, key: &str, value: &str) -> Result<bool, Failure> {
         let existed = self.store.exists(check(key)?)?;
         self.store.set(key, value).map_err(|failure| match failure {
             Failure::Failed(full) => {
-                Failure::failed(format!("{full}; delete notes that are no longer needed, or keep a shorter one"))
+                Failure::failed(format!("{full}; delete notes you do not need, or keep a shorter one"))
             }
             other => other,
         })?;
         Ok(existed)
     }
 
-    /// Adds to a note that is a number, and returns the sum. No other call comes in between.
+    /// Adds to a note that is a number, and returns the sum. The operation is atomic.
     pub(crate) fn increment(&self, key: &str, by: u64) -> Result<u64, Failure> {
         self.store.increment(check(key)?, by)
     }
 
-    /// False: there was no such note.
+    /// Deletes a note. Returns whether it existed.
     pub(crate) fn delete(&self, key: &str) -> Result<bool, Failure> {
         let existed = self.store.exists(check(key)?)?;
         self.store.delete(key)?;
@@ -53,7 +53,7 @@ impl Notebook {
         self.store.keys()
     }
 
-    /// There is no note under a key; names what may have been meant.
+    /// Returns the error for a missing key, with suggestions.
     pub(crate) fn missing(&self, key: &str) -> Failure {
         let keys = match self.keys() {
             Ok(keys) => keys,
@@ -71,7 +71,7 @@ impl Notebook {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        Failure::failed(format!("there is no note `{key}`; there are {}{more}", quoted(&first)))
+        Failure::failed(format!("there is no note `{key}`; existing keys: {}{more}", quoted(&first)))
     }
 }
 
@@ -79,18 +79,18 @@ fn quoted(keys: &[&str]) -> String {
     keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A key is one line of text, so that a list of keys has one line for each.
+/// Checks a key. It must be one line, so that a list of keys has one line per key.
 fn check(key: &str) -> Result<&str, Failure> {
     let characters = key.chars().count();
     if key.trim() != key || key.is_empty() {
-        return Err(Failure::invalid("a key is not empty, and neither begins nor ends with a space"));
+        return Err(Failure::invalid("a key must not be empty, and must not begin or end with white space"));
     }
     if characters > KEY_CHARACTERS_MAX {
-        let text = format!("a key has {KEY_CHARACTERS_MAX} characters at the most, and this one has {characters}");
+        let text = format!("a key may have at most {KEY_CHARACTERS_MAX} characters; this one has {characters}");
         return Err(Failure::invalid(text));
     }
     if key.chars().any(char::is_control) {
-        return Err(Failure::invalid("a key is one line, without control characters"));
+        return Err(Failure::invalid("a key must be one line without control characters"));
     }
     Ok(key)
 }

@@ -9,12 +9,12 @@ pub(crate) struct Set {
     /// The name of the note: one line, such as `build command` or `user/language`.
     #[schemars(length(min = 1, max = 128))]
     key: String,
-    /// The note itself. It takes the place of the one before.
+    /// The note itself. It replaces an existing note.
     value: String,
 }
 
 /// Keeps a note under a key, so that later calls can get it. A note that is already there is replaced: to add to one,
-/// get it first. Keep what is worth knowing the next time, in a few lines.
+/// get it first. Keep what is worth knowing next time, in a few lines.
 #[tool(destructive, idempotent, requires(write), title = "Keep a note")]
 pub(crate) fn set(arguments: Set, context: &Context) -> Result<Success<String>, Failure> {
     let Set { key, value } = arguments;

@@ -1,6 +1,6 @@
-//! The todo plugin: one list of what is to be done, kept in a store from one call to the next.
+//! The todo plugin: one list of what is to be done, kept in a store between calls.
 //!
-//! One file per tool; below them `list`: what a list is, how it is kept and how it reads.
+//! One file per tool; below them `list`: validates, stores and formats a list.
 
 mod read;
 mod write;

@@ -1,16 +1,16 @@
-//! The list: what it may hold, how it is kept, and how it reads.
+//! The list: its rules, its storage and its text form.
 
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde::Serialize;
 use portcullis_sdk::serde_json::Value;
 
-/// How many items a list has at the most: more than that is no plan that anybody follows.
+/// Maximum number of items. An agent does not follow a longer plan.
 pub(crate) const ITEMS_MAX: usize = 100;
 
-/// The longest item, in characters: a line or two.
+/// Maximum length of an item in characters: a line or two.
 pub(crate) const CONTENT_CHARACTERS_MAX: usize = 500;
 
-/// The key under which the list is kept.
+/// The store key of the list.
 const KEY: &str = "list";
 
 /// How far an item has come.
@@ -20,7 +20,7 @@ const KEY: &str = "list";
 pub(crate) enum Status {
     /// Not begun.
     Pending,
-    /// Being worked on; one item at the most.
+    /// Being worked on; at most one item.
     InProgress,
     /// Done.
     Completed,
@@ -44,10 +44,10 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// A list of these items.
+    /// Checks the items, and makes a list of them.
     pub(crate) fn new(items: Vec<Item>) -> Result<Self, Failure> {
         if items.len() > ITEMS_MAX {
-            let text = format!("a list has {ITEMS_MAX} items at the most, and this one has {}", items.len());
+            let text = format!("a list may have at most {ITEMS_MAX} items; this one has {}", items.len());
             return Err(Failure::invalid(text));
         }
         for (number, item) in (1..).zip(&items) {
@@ -56,19 +56,18 @@ impl List {
         let numbered = (1..).zip(&items).filter(|(_, item)| item.status == Status::InProgress);
         let in_progress: Vec<usize> = numbered.map(|(number, _)| number).collect();
         if let [first, second, ..] = in_progress.as_slice() {
-            let text =
-                format!("items {first} and {second} are both in_progress; at most one is, the others are pending");
+            let text = format!("items {first} and {second} are both in_progress; set all but one to pending");
             return Err(Failure::invalid(text));
         }
         Ok(Self { items })
     }
 
-    /// The list that was kept last, or an empty one.
+    /// Reads the stored list; an empty one if there is none.
     pub(crate) fn kept(store: &Store) -> Result<Self, Failure> {
         Ok(Self { items: store.get_json(KEY)?.unwrap_or_default() })
     }
 
-    /// Keeps the list in place of the one before.
+    /// Stores the list, and replaces the previous one.
     pub(crate) fn keep(&self, store: &Store) -> Result<(), Failure> {
         if self.items.is_empty() {
             return store.delete(KEY);
@@ -79,7 +78,7 @@ impl List {
         })
     }
 
-    /// One line for each item, and how far the whole has come.
+    /// Returns one line for each item, and a summary.
     pub(crate) fn text(&self) -> String {
         if self.items.is_empty() {
             return "(the list is empty)\n".to_owned();
@@ -88,7 +87,7 @@ impl List {
         format!("{}\n{}\n", lines.collect::<String>(), self.summary())
     }
 
-    /// How far the whole has come, in a few words.
+    /// Returns how many items are completed, in a few words.
     pub(crate) fn summary(&self) -> String {
         match self.items.len() {
             0 => "nothing to do".to_owned(),
@@ -96,7 +95,7 @@ impl List {
         }
     }
 
-    /// The list for programs.
+    /// Returns the list for the metadata.
     pub(crate) fn metadata(&self) -> Value {
         json!({
             "items": self.items,
@@ -119,14 +118,14 @@ fn mark(status: Status) -> &'static str {
     }
 }
 
-/// An item is one line, so that no item can look like two.
+/// Checks an item. It must be one line, so that no item can look like two.
 fn check(number: usize, content: &str) -> Result<(), Failure> {
     let characters = content.chars().count();
     if content.trim().is_empty() {
-        return Err(Failure::invalid(format!("item {number} says nothing")));
+        return Err(Failure::invalid(format!("item {number} is empty")));
     }
     if characters > CONTENT_CHARACTERS_MAX {
-        let text = format!("item {number} has {characters} characters; {CONTENT_CHARACTERS_MAX} is the most");
+        let text = format!("item {number} has {characters} characters; the maximum is {CONTENT_CHARACTERS_MAX}");
         return Err(Failure::invalid(text));
     }
     if content.chars().any(char::is_control) {

@@ -1,5 +1,4 @@
-//! A body as text: what kind it is (`media`), how its bytes spell characters (`charset`), and which part of a long text
-//! is shown (`window`).
+//! A body as text: its kind (`media`), its encoding (`charset`), and the part of a long text to show (`window`).
 
 mod charset;
 mod media;
@@ -8,19 +7,19 @@ mod window;
 pub(crate) use self::media::Kind;
 pub(crate) use self::window::window;
 
-/// A body that was read.
+/// A body, decoded to text.
 pub(crate) struct Text {
     pub(crate) kind: Kind,
-    /// The name of the encoding, as the standard writes it.
+    /// The name of the encoding, as the WHATWG standard writes it.
     pub(crate) charset: &'static str,
     pub(crate) content: String,
 }
 
-/// The body is no text; what it is instead.
+/// The error for a body that is not text: its type or likely type.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Binary(pub(crate) String);
 
-/// Reads a body by what the server says of it, and by what it looks like where the server says nothing of use.
+/// Decodes a body. Uses the server's content type, or guesses from the bytes if that is missing or useless.
 pub(crate) fn read(content_type: Option<&str>, bytes: &[u8]) -> Result<Text, Binary> {
     let media = media::parse(content_type);
     let kind = media::kind(&media, bytes)?;

@@ -1,23 +1,23 @@
-//! Characters that no reader sees: they hide words from people, or turn the order of what is read around.
+//! Invisible characters. They hide text from people, or change the order in which text is displayed.
 
-/// Whether a character shows nothing of its own, or changes how others are shown.
+/// Returns whether a character is invisible, or changes how others are shown.
 pub(crate) fn is_invisible(character: char) -> bool {
     matches!(character,
         '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
         // Soft hyphen, joiners, fillers and marks without a shape.
         | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
-        // What turns directions around, and what joins without a sign.
+        // Bidirectional controls, and invisible joiners.
         | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-        // Variation selectors and tags, in which whole texts travel; glyphs that only a font of the page knows.
+        // Variation selectors and tags, which can encode hidden text; private use, which needs a font of the page.
         | '\u{fe00}'..='\u{fe0f}' | '\u{e000}'..='\u{f8ff}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{10ffff}'
     )
 }
 
-/// A text without invisible characters; line ends become line feeds.
+/// Removes invisible characters, and turns line endings into line feeds.
 ///
-/// A joiner stays between two letters of a script that needs it.
+/// Keeps a joiner between two letters of a script that needs it.
 pub(crate) fn visible(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
@@ -44,7 +44,7 @@ pub(crate) fn visible(text: &str) -> String {
     kept
 }
 
-/// A JSON document in which invisible characters are escapes: the same document, with nothing hidden in it.
+/// Escapes the invisible characters of a JSON document. The document stays equivalent, with nothing hidden in it.
 pub(crate) fn escaped(json: &str) -> String {
     use std::fmt::Write as _;
     let mut shown = String::with_capacity(json.len());

@@ -1,7 +1,7 @@
 //! The web plugin: fetches a page and answers with text to read.
 //!
-//! In the order in which a call travels: `review` (may it run?), `fetch` (the tool), `exchange` (requests and
-//! redirects), `body` (bytes to text), `page` (HTML to Markdown), `characters` (what no reader sees), `answer`.
+//! In the order of a call: `review` (may it run?), `fetch` (the tool), `exchange` (requests and redirects), `body`
+//! (bytes to text), `page` (HTML to Markdown), `characters` (invisible characters), `answer`.
 
 mod fetch;
 mod review;

@@ -1,5 +1,5 @@
-//! A page of HTML as text to read. One file for each step: `tree` parses, `hidden` and `style` tell what is out of
-//! sight, `furniture` what is no content, `shape` rebuilds the rest with `link`, and `markdown` writes it.
+//! Converts a page of HTML to text. One file for each step: `tree` parses, `hidden` and `style` find hidden elements,
+//! `furniture` finds what is not content, `shape` rebuilds the rest with `link`, and `markdown` writes it.
 
 mod element;
 mod furniture;
@@ -23,23 +23,23 @@ use crate::characters::visible;
 
 pub(crate) use self::tree::{DEPTH_MAX, TooDeep};
 
-/// A longer title is cut: it goes to people as well, in one line.
+/// Maximum length of a title. People see it too, in one line.
 const TITLE_CHARACTERS_MAX: usize = 200;
 
 /// A page as text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// In one line; empty where the page has none.
+    /// The title in one line; empty if the page has none.
     pub(crate) title: String,
     pub(crate) markdown: String,
-    /// False: the page is larger than what was read of it.
+    /// Whether all of the page was read.
     pub(crate) whole: bool,
 }
 
-/// Reads a page that was fetched from an address.
+/// Converts a page that was fetched from an address.
 pub(crate) fn read(html: &str, address: &Url) -> Result<Page, TooDeep> {
     let page = convert(html, address, Scope::Page)?;
-    // A page of nothing but navigation is about that.
+    // If a page has only navigation, then the navigation is its content.
     match page.markdown.is_empty() {
         true => convert(html, address, Scope::Everything),
         false => Ok(page),
@@ -55,13 +55,13 @@ fn convert(html: &str, address: &Url, scope: Scope) -> Result<Page, TooDeep> {
         Scope::Page => furniture::content(&tree.document, &hidden),
         Scope::Content | Scope::Everything => None,
     };
-    // The document is kept to the end: a node that is dropped takes all beneath it along, whoever else holds it.
+    // Keep the document alive to the end: dropping a node empties all nodes below it, even those held elsewhere.
     let (root, scope) = content.map_or_else(|| (tree.document.clone(), scope), |content| (content, Scope::Content));
     let shaped = Shaper { hidden: &hidden, base: &base, page: address }.children(&root, Place::within(scope));
     Ok(Page { title, markdown: markdown::write(shaped), whole: tree.whole })
 }
 
-/// The first element of a name, in the order of the page.
+/// Returns the first element with a name, in document order.
 fn first(document: &Rc<Node>, name: &str) -> Option<Rc<Node>> {
     let mut open = vec![document.clone()];
     while let Some(node) = open.pop() {
@@ -80,7 +80,7 @@ fn title(document: &Rc<Node>) -> String {
     title.chars().take(TITLE_CHARACTERS_MAX).collect()
 }
 
-/// What addresses in the page are relative to.
+/// Returns the base URL of the page.
 fn base(document: &Rc<Node>, address: &Url) -> Url {
     let written = first(document, "base").and_then(|base| attribute(&base, "href"));
     written.and_then(|base| Url::parse(&address.join(&base)).ok()).unwrap_or_else(|| address.clone())

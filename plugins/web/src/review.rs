@@ -1,4 +1,4 @@
-//! What the plugin thinks of a call before it runs: a person should look at a host that the policy does not name.
+//! Reviews a call before it runs: a host that the policy does not name needs approval.
 
 use portcullis_sdk::http::Url;
 use portcullis_sdk::prelude::*;

@@ -22,9 +22,9 @@ typedef struct {
 typedef struct portcullis_tool_context_call_t {
   plugin_string_t   id;
   plugin_string_t   session;
-  // The message of the conversation that asked for the call, where the caller named it.
+  // The message of the conversation that asked for the call, if the caller named it.
   plugin_option_string_t   message;
-  // The agent that asked, where the caller named it.
+  // The agent that asked, if the caller named it.
   plugin_option_string_t   agent;
 } portcullis_tool_context_call_t;
 
@@ -33,7 +33,7 @@ typedef struct {
   float val;
 } plugin_option_f32_t;
 
-// How far a call has come. Every field is optional, and what is absent stays as it was.
+// The progress of a call. Every field is optional; an absent field keeps its last value.
 typedef struct portcullis_tool_context_progress_t {
   plugin_option_string_t   title;
   // One JSON object for programs.
@@ -993,11 +993,11 @@ typedef uint8_t portcullis_tool_dependencies_unavailable_t;
 
 // The manifest does not ask for this key.
 #define PORTCULLIS_TOOL_DEPENDENCIES_UNAVAILABLE_UNKNOWN_KEY 0
-// The policy binds nothing to it, or this tool's permissions do not reach it.
+// The policy has no binding for it, or this tool's permissions do not cover it.
 #define PORTCULLIS_TOOL_DEPENDENCIES_UNAVAILABLE_NOT_GRANTED 1
-// The key names a handle of another kind.
+// The key belongs to a handle of another kind.
 #define PORTCULLIS_TOOL_DEPENDENCIES_UNAVAILABLE_WRONG_KIND 2
-// The handle could not be made.
+// The handle could not be opened.
 #define PORTCULLIS_TOOL_DEPENDENCIES_UNAVAILABLE_FAILED 3
 
 typedef struct portcullis_tool_dependencies_own_client_t {
@@ -1253,7 +1253,7 @@ typedef uint8_t wasi_logging_logging_level_t;
 // Describes messages indicating fatal errors.
 #define WASI_LOGGING_LOGGING_LEVEL_CRITICAL 5
 
-// The kinds of right a tool may use. They bound the handles of a call: without `write` every directory is
+// The permissions that a tool may use. They limit the handles of a call: without `write` every directory is
 // read-only, without `read` and `write` there is no directory at all.
 typedef uint8_t portcullis_tool_types_permissions_t;
 
@@ -1262,8 +1262,8 @@ typedef uint8_t portcullis_tool_types_permissions_t;
 #define PORTCULLIS_TOOL_TYPES_PERMISSIONS_EXECUTE (1 << 2)
 #define PORTCULLIS_TOOL_TYPES_PERMISSIONS_NETWORK (1 << 3)
 
-// What a tool's author claims of its behaviour. Shown to people and models as a claim; the host never decides by
-// a hint in the tool's favour.
+// What a tool's author claims about its behaviour. Shown to people and models as a claim. A hint never makes the
+// host decide in the tool's favour.
 typedef uint8_t portcullis_tool_types_hints_t;
 
 // Changes nothing outside the sandbox.
@@ -1274,7 +1274,7 @@ typedef uint8_t portcullis_tool_types_hints_t;
 #define PORTCULLIS_TOOL_TYPES_HINTS_IDEMPOTENT (1 << 2)
 // Reaches things outside the host's control, such as the network.
 #define PORTCULLIS_TOOL_TYPES_HINTS_OPEN_WORLD (1 << 3)
-// Must not run beside another call of the same session.
+// Must not run at the same time as another call of the same session.
 #define PORTCULLIS_TOOL_TYPES_HINTS_SEQUENTIAL (1 << 4)
 
 // One tool.
@@ -1283,15 +1283,15 @@ typedef struct portcullis_tool_types_definition_t {
   plugin_string_t   name;
   // A few words for people.
   plugin_option_string_t   title;
-  // What the tool does, for a model. No invisible or control characters; line feeds are allowed.
+  // What the tool does, for a model. Must not contain invisible or control characters other than line feeds.
   plugin_string_t   description;
-  // JSON Schema 2020-12 of the arguments; its root says `"type": "object"`.
+  // JSON Schema 2020-12 of the arguments. Its root must have `"type": "object"`.
   plugin_string_t   schema;
-  // JSON Schema 2020-12 of a `json` output. Given one, the host refuses any output that does not match.
+  // JSON Schema 2020-12 of a `json` output. The host refuses any output that does not match it.
   plugin_option_string_t   output_schema;
-  // Rights without which the tool cannot work.
+  // Permissions that the tool needs.
   portcullis_tool_types_permissions_t   required;
-  // Rights the tool can use when it has them.
+  // Permissions that the tool can use but does not need.
   portcullis_tool_types_permissions_t   optional;
   portcullis_tool_types_hints_t   hints;
 } portcullis_tool_types_definition_t;
@@ -1304,12 +1304,12 @@ typedef uint8_t portcullis_tool_types_dependency_kind_t;
 #define PORTCULLIS_TOOL_TYPES_DEPENDENCY_KIND_STORE 2
 #define PORTCULLIS_TOOL_TYPES_DEPENDENCY_KIND_SERVICE 3
 
-// A handle the plugin asks for. Asking grants nothing: the policy binds a key to a handle, or the call goes without.
+// A handle that the plugin asks for. Asking grants nothing: a call gets the handle only if the policy binds the key.
 typedef struct portcullis_tool_types_dependency_t {
   // `[a-z][a-z0-9_-]{0,63}`, unique within the plugin.
   plugin_string_t   key;
   portcullis_tool_types_dependency_kind_t   kind;
-  // False: a call to this plugin is denied while the policy binds nothing to the key.
+  // If false, calls of this plugin are denied while the policy has no binding for the key.
   bool   optional;
   // Why, for the person who writes the policy.
   plugin_string_t   reason;
@@ -1327,9 +1327,9 @@ typedef struct {
 
 // A plugin's description of itself.
 typedef struct portcullis_tool_types_manifest_t {
-  // `[a-z][a-z0-9_-]{0,63}`, and the name of the file without `.wasm`.
+  // `[a-z][a-z0-9_-]{0,63}`. Must be the name of the file without `.wasm`.
   plugin_string_t   name;
-  // The author's version. The host identifies a plugin by the SHA-256 of its bytes, never by this.
+  // The author's version. The host identifies a plugin by the SHA-256 of its bytes, never by its version.
   plugin_string_t   version;
   plugin_string_t   description;
   portcullis_tool_types_list_definition_t   tools;
@@ -1361,7 +1361,7 @@ typedef struct {
   size_t len;
 } portcullis_tool_types_list_part_t;
 
-// What a tool answers with.
+// The output of a tool.
 typedef struct portcullis_tool_types_output_t {
   uint8_t tag;
   union {
@@ -1384,7 +1384,7 @@ typedef struct portcullis_tool_types_success_t {
   plugin_option_string_t   metadata;
 } portcullis_tool_types_success_t;
 
-// Why a tool could not answer. The text is for the model, and says what would help.
+// Why a tool failed. The text is for the model, and should say what would help.
 typedef struct portcullis_tool_types_failure_t {
   uint8_t tag;
   union {
@@ -1395,11 +1395,11 @@ typedef struct portcullis_tool_types_failure_t {
   } val;
 } portcullis_tool_types_failure_t;
 
-// The arguments match the schema and are wrong all the same.
+// The arguments match the schema, but are still wrong.
 #define PORTCULLIS_TOOL_TYPES_FAILURE_INVALID_ARGUMENTS 0
-// A right was missing.
+// A permission was missing.
 #define PORTCULLIS_TOOL_TYPES_FAILURE_DENIED 1
-// Something outside the tool did not work; trying again later may help.
+// Something outside the tool did not work. Trying again later may help.
 #define PORTCULLIS_TOOL_TYPES_FAILURE_UNAVAILABLE 2
 // The tool stopped because the call was cancelled.
 #define PORTCULLIS_TOOL_TYPES_FAILURE_CANCELLED 3
@@ -1415,7 +1415,7 @@ typedef struct portcullis_tool_types_verdict_t {
 } portcullis_tool_types_verdict_t;
 
 #define PORTCULLIS_TOOL_TYPES_VERDICT_CLEAR 0
-// A person should look; the text says at what.
+// The call needs approval. The text tells the approver why.
 #define PORTCULLIS_TOOL_TYPES_VERDICT_ASK 1
 #define PORTCULLIS_TOOL_TYPES_VERDICT_REFUSE 2
 
@@ -1435,13 +1435,13 @@ typedef struct {
 
 // Imported Functions from `portcullis:tool/context@0.1.0`
 extern void portcullis_tool_context_current(portcullis_tool_context_call_t *ret);
-// Reports progress. Reports over the call's quota are dropped.
+// Reports progress. The host drops reports over the call's quota.
 extern void portcullis_tool_context_report(portcullis_tool_context_progress_t *update);
-// Whether the caller no longer wants the answer. The call is stopped a short while after this turns true.
+// Whether the caller has cancelled the call. The host stops the call shortly after this becomes true.
 extern bool portcullis_tool_context_is_cancelled(void);
-// Asks in the middle of a call whether something may be done. The answer comes from the policy or from a person,
-// and gives no handle that the call does not have.
-// `permission` is the name of one of the tool's permissions; the error says why not.
+// Asks during a call whether an action is allowed. The policy or an approver answers. Approval gives the call no
+// handle that it does not have.
+// `permission` is the name of one of the tool's permissions. The error says why the action is not allowed.
 extern bool portcullis_tool_context_ask(plugin_string_t *permission, plugin_string_t *resource, plugin_string_t *reason, plugin_string_t *err);
 
 // Imported Functions from `wasi:io/error@0.2.12`
@@ -2200,34 +2200,33 @@ extern bool wasi_http_types_method_future_incoming_response_get(wasi_http_types_
 extern bool wasi_http_types_http_error_code(wasi_http_types_borrow_io_error_t err_, wasi_http_types_error_code_t *ret);
 
 // Imported Functions from `portcullis:tool/dependencies@0.1.0`
-// As `wasi:http/outgoing-handler.handle`. A request that the policy does not cover fails with
-// `HTTP-request-denied`, and not a byte of it leaves the host.
+// Works as `wasi:http/outgoing-handler.handle`. A request that the policy does not cover fails with
+// `HTTP-request-denied`, and nothing of it leaves the host.
 extern bool portcullis_tool_dependencies_method_client_send(portcullis_tool_dependencies_borrow_client_t self, portcullis_tool_dependencies_own_outgoing_request_t request, portcullis_tool_dependencies_own_request_options_t *maybe_options, portcullis_tool_dependencies_own_future_incoming_response_t *ret, portcullis_tool_dependencies_error_code_t *err);
-// Why the host refused the last request of this call, or broke it off because it grew too large; for the model.
+// Why the host refused the last request of this call, or aborted it because it became too large. For the model.
 extern bool portcullis_tool_dependencies_method_client_refusal(portcullis_tool_dependencies_borrow_client_t self, plugin_string_t *ret);
-// Whether the host has a secret to add to requests to the destination the policy bound it to. A guest never sees
-// a secret, and cannot set the header or the parameter it goes into.
+// Whether the host has a secret to add to requests to the destination that the policy binds it to. A guest never
+// sees a secret, and cannot set the header or the parameter that carries it.
 extern bool portcullis_tool_dependencies_method_client_has_secret(portcullis_tool_dependencies_borrow_client_t self);
-// Calls a method with one JSON document, and gets one. The error is for the model.
+// Calls a method. Input and output are JSON documents. The error is for the model.
 extern bool portcullis_tool_dependencies_method_service_call(portcullis_tool_dependencies_borrow_service_t self, plugin_string_t *method, plugin_string_t *input, plugin_string_t *ret, plugin_string_t *err);
-// The directory is also preopened as `/<key>`, so that a language's own file functions find it.
+// Opens a directory. It is also preopened as `/<key>`, so that a language's own file functions find it.
 extern bool portcullis_tool_dependencies_open_directory(plugin_string_t *key, portcullis_tool_dependencies_own_descriptor_t *ret, portcullis_tool_dependencies_unavailable_t *err);
-// The first client that the manifest names and the policy grants also answers `wasi:http/outgoing-handler`, so that
-// a language's own HTTP library works.
+// Opens an HTTP client. The first client that the manifest names and the policy grants also serves
+// `wasi:http/outgoing-handler`, so that a language's own HTTP library works.
 extern bool portcullis_tool_dependencies_open_client(plugin_string_t *key, portcullis_tool_dependencies_own_client_t *ret, portcullis_tool_dependencies_unavailable_t *err);
 extern bool portcullis_tool_dependencies_open_service(plugin_string_t *key, portcullis_tool_dependencies_own_service_t *ret, portcullis_tool_dependencies_unavailable_t *err);
-// Whether the policy names the host of a URL in what it binds to an HTTP key. Gives nothing, and answers in a
-// review as well.
+// Whether the policy's binding of an HTTP key names the host of a URL. Grants nothing, and also works in a review.
 extern bool portcullis_tool_dependencies_names_host(plugin_string_t *key, plugin_string_t *url, bool *ret, portcullis_tool_dependencies_unavailable_t *err);
 
 // Imported Functions from `portcullis:tool/output@0.1.0`
-// Opens the beginning of the call's text answer for writing; none where there is no answer to write, which is while
-// the plugin describes itself or reviews a call.
+// Opens the beginning of the call's text answer for writing. Returns none if there is no answer to write,
+// because the plugin describes itself or reviews a call.
 // 
-// What is written is UTF-8; what is not is replaced by U+FFFD. A tool that has written returns `text` with what
-// follows, which may be empty: JSON or parts after a beginning of text are refused. Opened again, it goes on where
-// the text ends. A write over the call's limit ends the call, and so does one that the host has no room for; a call
-// that ends without an answer has what it had written until then kept for whoever looks into it.
+// Invalid UTF-8 is replaced by U+FFFD. A tool that has written must return `text` with the rest of the answer, which
+// may be empty; the host refuses JSON or parts. If opened again, the stream appends to the text. A write over the
+// call's limit ends the call, and so does one that the host has no space for. If a call ends without an answer, the
+// host keeps the text written so far for inspection.
 extern bool portcullis_tool_output_open_text(portcullis_tool_output_own_output_stream_t *ret);
 
 // Imported Functions from `wasi:http/outgoing-handler@0.2.12`

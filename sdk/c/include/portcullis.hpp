@@ -1,4 +1,5 @@
-// The SDK for plugins in C++23, over the one for C. Exceptions are off: what can fail returns std::expected.
+// The SDK for plugins in C++23, based on the one for C. Exceptions are off: functions that can fail return
+// std::expected.
 //
 // A plugin defines `portcullis_this_plugin`; each of its tools is a function from a Value to a Result:
 //
@@ -33,7 +34,7 @@ using Tool = portcullis_tool;
 using Plugin = portcullis_plugin;
 using Dependency = portcullis_dependency;
 
-// ---- What a tool returns ----
+// ---- Answers ----
 
 // A piece of an answer.
 struct Part {
@@ -50,7 +51,7 @@ struct Part {
     }
 };
 
-// An answer: text, JSON or parts, with words for people beside it. With JSON that cannot be written the call fails.
+// An answer: text, JSON or parts, with a title for people. If the JSON cannot be written, the call fails.
 class Success {
   public:
     Success(std::string text) {
@@ -71,7 +72,7 @@ class Success {
         const auto &kept = *new std::vector<Part>(std::move(parts));
         auto &list = *new std::vector<portcullis_part>;
         for (const Part &part : kept) {
-            // Where a media type is cut, it is not the one that was meant.
+            // A media type that is cut at a NUL would be a different one.
             if (auto type = whole("a media type", part.media_type); !type) {
                 fail(type.error());
                 return;
@@ -109,14 +110,14 @@ class Success {
     portcullis_answer answer_;
 };
 
-// What a tool returns: an answer, or std::unexpected of a Failure. Whatever a Success is made of converts.
+// What a tool returns: an answer, or std::unexpected of a Failure. Everything that converts to a Success works.
 class Result : public std::expected<Success, Failure> {
   public:
     using std::expected<Success, Failure>::expected;
     Result(Failure failure) : std::expected<Success, Failure>(std::unexpect, std::move(failure)) {}
 };
 
-// Makes a function a tool's: `.run = portcullis::run<greet>`. The function takes a Value, or nothing.
+// Adapts a function for a tool: `.run = portcullis::run<greet>`. The function takes a Value, or nothing.
 template <auto function>
 portcullis_answer run(yyjson_val *arguments) {
     Result result = [&]() -> Result {
@@ -131,7 +132,7 @@ portcullis_answer run(yyjson_val *arguments) {
 
 struct Call {
     std::string id, session;
-    std::optional<std::string> message, agent;  // where the caller named them
+    std::optional<std::string> message, agent;  // if the caller named them
 };
 
 inline std::optional<std::string> taken(portcullis_bytes bytes) {
@@ -146,14 +147,14 @@ inline Call current_call() {
     return {taken(call.id).value_or(""), taken(call.session).value_or(""), taken(call.message), taken(call.agent)};
 }
 
-// How far the call has come. What is absent stays as it was.
+// Progress of the call. An absent member keeps its last value.
 struct Progress {
     std::optional<std::string> title = {};
     std::optional<float> fraction = {};
     std::optional<Json> metadata = {};
 };
 
-// A failure where the metadata cannot be written.
+// Fails if the metadata cannot be written.
 inline Expected<void> report(const Progress &progress) {
     std::string metadata;
     if (progress.metadata) {
@@ -167,29 +168,29 @@ inline Expected<void> report(const Progress &progress) {
     return {};
 }
 
-// Whether nobody wants the answer any more. The call is stopped a short while after this turns true.
+// Returns whether the caller has cancelled the call. The host stops the call shortly after this becomes true.
 inline bool is_cancelled() {
     return portcullis_is_cancelled();
 }
 
-// Asks the policy or a person whether something may be done. `permission` is one of the tool's own.
+// Asks the policy or an approver whether an action is allowed. `permission` is one of the tool's own.
 inline Expected<void> ask(std::string_view permission, std::string_view resource, std::string_view reason) {
     portcullis_failure failure;
     if (!portcullis_ask_of(view(permission), view(resource), view(reason), &failure)) return refused(failure);
     return {};
 }
 
-// Writes a line into the record of the call.
+// Writes a line to the audit log of the call.
 inline void log(portcullis_level level, std::string_view message) {
     portcullis_log_of(level, view(message));
 }
 
-// What the policy sets under `config`.
+// Returns a setting of the policy's `config`.
 inline std::optional<std::string> setting(std::string_view key) {
     return taken(portcullis_setting_of(view(key)));
 }
 
-// Writes the next piece of the text answer while the tool is at work. It then returns the text that follows.
+// Writes the next piece of the text answer while the tool runs. The tool then returns the rest of the text.
 inline Expected<void> write(std::string_view text) {
     portcullis_failure failure;
     if (!portcullis_write(text.data(), text.size(), &failure)) return refused(failure);
@@ -277,7 +278,7 @@ struct Request {
     std::string method = "GET";
     std::vector<Header> headers = {};
     std::string body = {};
-    std::uint32_t timeout_ms = 0;  // for the whole exchange; 0: what the policy says
+    std::uint32_t timeout_ms = 0;  // for the whole exchange; 0: the policy's limit
     std::size_t body_bytes_max = PORTCULLIS_BODY_BYTES_MAX;
 };
 
@@ -286,7 +287,7 @@ struct Response {
     std::vector<Header> headers;
     std::string body;
 
-    // The first header of a name, whose case is no matter.
+    // Returns the first header with a name, ignoring case.
     std::optional<std::string> header(std::string_view name) const {
         for (const Header &header : headers) {
             if (header.name.size() == name.size() && strncasecmp(header.name.data(), name.data(), name.size()) == 0) {

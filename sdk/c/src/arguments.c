@@ -9,7 +9,7 @@
 portcullis_answer portcullis_run(const portcullis_tool *tool, portcullis_bytes arguments) {
     yyjson_doc *document = yyjson_read(arguments.data, arguments.length, YYJSON_READ_NOFLAG);
     yyjson_val *root = yyjson_doc_get_root(document);
-    if (!yyjson_is_obj(root)) return portcullis_fail(PORTCULLIS_INVALID_ARGUMENTS, "the arguments are no JSON object");
+    if (!yyjson_is_obj(root)) return portcullis_fail(PORTCULLIS_INVALID_ARGUMENTS, "the arguments are not a JSON object");
     return tool->run(root);
 }
 
@@ -31,7 +31,7 @@ const char *portcullis_string(yyjson_val *value) {
 }
 
 bool portcullis_integer(yyjson_val *value, int64_t *number) {
-    // The first number beyond 64 bits, which a double has exactly.
+    // The first number beyond 64 bits; a double represents it exactly.
     static const double END = 0x1p63;
     if (yyjson_is_real(value)) {
         double real = yyjson_get_real(value);

@@ -1,4 +1,4 @@
-// The call that runs: who asked, how far it is, what may be done, and its log and answer.
+// The running call: its caller, progress, questions, log and answer.
 #include "text.h"
 
 static portcullis_bytes take_optional(plugin_option_string_t option) {
@@ -52,7 +52,7 @@ portcullis_bytes portcullis_setting(const char *key) {
 }
 
 portcullis_bytes portcullis_setting_of(portcullis_view key) {
-    // What is replaced makes no key of it that a policy sets.
+    // A key with replaced bytes matches no key of a policy.
     plugin_string_t name = portcullis_say(key);
     plugin_option_string_t value;
     wasi_config_store_error_t error;
@@ -60,13 +60,13 @@ portcullis_bytes portcullis_setting_of(portcullis_view key) {
     return take_optional(value);
 }
 
-// The stream of the call's answer, once it is open.
+// The stream of the call's answer, once it has been opened.
 static struct {
     bool is_open;
     wasi_io_streams_own_output_stream_t stream;
 } answer;
 
-// Waits until the stream takes something. False: it takes nothing any more.
+// Waits until the stream accepts bytes. Returns false if it is closed.
 static bool wait_for_room(wasi_io_streams_borrow_output_stream_t stream, uint64_t *room) {
     wasi_io_streams_stream_error_t error;
     while (wasi_io_streams_method_output_stream_check_write(stream, room, &error)) {
@@ -92,7 +92,7 @@ bool portcullis_write(const void *data, size_t length, portcullis_failure *failu
         size_t size = written && room < length ? (size_t)room : length;
         plugin_list_u8_t piece = portcullis_lend_bytes(rest, size);
         if (!written || !wasi_io_streams_method_output_stream_write(stream, &piece, &error)) {
-            return portcullis_refuse(failure, PORTCULLIS_FAILED, "the host takes no more of the answer");
+            return portcullis_refuse(failure, PORTCULLIS_FAILED, "the host accepts no more of the answer");
         }
         rest += size;
         length -= size;

@@ -1,4 +1,4 @@
-// The exports of every plugin, over what it says of itself.
+// The exports of every plugin, based on its tables.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,14 +6,14 @@
 #include "run.h"
 #include "text.h"
 
-// The schema of a tool that takes nothing.
+// The schema of a tool without arguments.
 static const char NO_ARGUMENTS[] = "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}";
 
-// The bindings refer to this to have the contract linked in as an object file. The build of Portcullis adds the
-// contract to the finished module instead.
+// The bindings refer to this symbol to link the contract as an object file. The build of Portcullis adds the contract
+// to the finished module instead.
 void __component_type_object_force_link_plugin(void) {}
 
-// Gives text that is only said: what is no UTF-8 is replaced.
+// Gives informational text to the host. Invalid UTF-8 is replaced.
 static plugin_string_t give_said(portcullis_view text) {
     plugin_string_t said = portcullis_say(text);
     return portcullis_give((portcullis_view){(const char *)said.ptr, said.len});
@@ -71,7 +71,7 @@ static const portcullis_tool *tool_named(plugin_string_t name) {
     return NULL;
 }
 
-// Whether an answer can be given as it is.
+// Returns whether an answer is valid UTF-8.
 static bool is_utf8(const portcullis_answer *answer) {
     bool is = portcullis_is_utf8(portcullis_view_to(answer->metadata, answer->metadata_length));
     if (answer->kind != PORTCULLIS_ANSWER_PARTS) {
@@ -95,7 +95,7 @@ static portcullis_tool_types_list_part_t give_parts(const portcullis_part *parts
         if (part->kind == PORTCULLIS_PART_TEXT) {
             given[i].val.text = data;
         } else {
-            // Images and files have the same form.
+            // Images and files have the same layout.
             given[i].val.file = (portcullis_tool_types_blob_t){give(part->media_type), {data.ptr, data.len}};
         }
     }
@@ -111,14 +111,14 @@ static void give_success(const portcullis_answer *answer, portcullis_tool_types_
     if (answer->kind == PORTCULLIS_ANSWER_PARTS) {
         success->output.val.parts = give_parts(answer->parts, answer->part_count);
     } else {
-        // Text and JSON have the same form.
+        // Text and JSON have the same layout.
         success->output.val.text = portcullis_give((portcullis_view){answer->text, answer->text_length});
     }
 }
 
 static void give_failure(portcullis_failure from, portcullis_tool_types_failure_t *failure) {
     *failure = (portcullis_tool_types_failure_t){.tag = (uint8_t)from.kind};
-    // All kinds that have a message have it in the same place.
+    // All kinds with a message have it in the same place.
     if (from.kind == PORTCULLIS_CANCELLED) return;
     failure->val.failed = give_said(portcullis_view_to(from.message, from.message_length));
 }
@@ -129,7 +129,7 @@ bool exports_portcullis_tool_handler_execute_raw(plugin_string_t *name, plugin_s
     const portcullis_tool *tool = tool_named(*name);
     portcullis_answer answer = tool ? portcullis_run(tool, portcullis_take(arguments->ptr, arguments->len))
                                     : portcullis_fail(PORTCULLIS_FAILED, "there is no such tool");
-    // What is printed without a line's end would be lost with the instance.
+    // Flush, because buffered output would be lost with the instance.
     fflush(NULL);
     if (answer.kind != PORTCULLIS_ANSWER_FAILURE && !is_utf8(&answer)) answer = portcullis_not_utf8();
     if (answer.kind == PORTCULLIS_ANSWER_FAILURE) {

@@ -7,22 +7,22 @@
 #include "text.h"
 #include "url.h"
 
-// How much of a request's body is handed over at once: what wasi:io promises to take.
+// Number of bytes of a request's body to write at once: the minimum that wasi:io guarantees to accept.
 enum { WRITE_BYTES = 4096 };
-// How much of a response's body is asked for at once.
+// Number of bytes of a response's body to read at once.
 enum { READ_BYTES = 64 * 1024 };
 
 enum { NANOSECONDS_PER_MILLISECOND = 1000000 };
 
-// What one exchange needs from its beginning to its end.
+// The state of one exchange.
 typedef struct exchange {
     portcullis_tool_dependencies_own_client_t client;
     const char *server;
-    uint64_t deadline_ns;  // 0: there is none
+    uint64_t deadline_ns;  // 0: none
     portcullis_failure *failure;
 } exchange;
 
-// What the host says of the last request that it refused, or NULL.
+// Returns the host's reason for its last refusal, or NULL.
 static const char *refusal(const exchange *at) {
     plugin_string_t words;
     if (!portcullis_tool_dependencies_method_client_refusal(portcullis_tool_dependencies_borrow_client(at->client),
@@ -36,7 +36,7 @@ static bool fail(const exchange *at, const wasi_http_types_error_code_t *code) {
     return portcullis_exchange_failed(at->failure, at->server, code, refusal(at));
 }
 
-// Waits until something is ready, and gives the handle back. False: the deadline came first.
+// Waits until something is ready, and drops the handle. Returns false if the deadline came first.
 static bool wait_for(const exchange *at, wasi_io_poll_own_pollable_t pollable) {
     bool ready = true;
     if (at->deadline_ns == 0) {
@@ -70,7 +70,7 @@ static wasi_http_types_method_t method_named(const char *name) {
     return (wasi_http_types_method_t){WASI_HTTP_TYPES_METHOD_OTHER, {portcullis_say(portcullis_view_of(name))}};
 }
 
-// Whether servers expect a body of this method, so that the length of an empty one is told too.
+// Returns whether servers expect a body with this method, so that an empty one needs a length too.
 static bool expects_body(const portcullis_request *request) {
     static const char *const METHODS[] = {"POST", "PUT", "PATCH"};
     bool is = false;
@@ -101,7 +101,7 @@ static bool add_headers(const exchange *at, wasi_http_types_own_fields_t fields,
     return add_header(at, fields, "content-length", portcullis_format("%zu", request->body_length));
 }
 
-// The head of a request, as the host takes it.
+// Converts the head of a request for the host.
 static bool make_request(const exchange *at, const portcullis_request *request, const portcullis_url *url,
                          wasi_http_types_own_outgoing_request_t *outgoing) {
     wasi_http_types_own_fields_t fields = wasi_http_types_constructor_fields();
@@ -126,8 +126,8 @@ static bool make_request(const exchange *at, const portcullis_request *request, 
     return portcullis_refuse(at->failure, PORTCULLIS_INVALID_ARGUMENTS, "`%s` cannot be sent", request->url);
 }
 
-// Hands the body over. A server may answer before it has read all of it: what came of it is told in place of the
-// response, so an error here says nothing more. False: the body is still there.
+// Sends the body. Ignores errors: a server may answer before it has read all of it, and the response reports the
+// result. Returns false if the body was not finished.
 static bool send_body(wasi_http_types_own_outgoing_body_t body, const uint8_t *data, size_t length) {
     wasi_io_streams_own_output_stream_t stream;
     bool written = wasi_http_types_method_outgoing_body_write(wasi_http_types_borrow_outgoing_body(body), &stream);
@@ -161,7 +161,7 @@ static bool send(const exchange *at, const portcullis_request *request, const po
                  wasi_http_types_own_incoming_response_t *response) {
     wasi_http_types_own_outgoing_request_t outgoing;
     if (!make_request(at, request, url, &outgoing)) return false;
-    // A request whose body was never taken has none. One that was taken is sent in chunks even where it is empty.
+    // Taking the body of a request makes it chunked, even if it is empty. So leave it if there is nothing to send.
     wasi_http_types_own_outgoing_body_t body;
     bool has_body = request->body_length > 0;
     if (has_body &&
@@ -199,7 +199,7 @@ static void read_head(wasi_http_types_borrow_incoming_response_t incoming, portc
     }
 }
 
-// Why a body ended early. Hosts have no code for it where they broke it off themselves, but words.
+// Fills in why a body ended early. If the host aborted it, there is no code, only a refusal text.
 static bool broken_off(const exchange *at, wasi_io_streams_own_error_t error) {
     wasi_http_types_error_code_t code = {.tag = WASI_HTTP_TYPES_ERROR_CODE_HTTP_RESPONSE_INCOMPLETE};
     if (wasi_http_types_http_error_code(wasi_io_error_borrow_error(error), &code)) return fail(at, &code);
@@ -248,7 +248,7 @@ static bool read_body(const exchange *at, wasi_http_types_own_incoming_response_
         return portcullis_refuse(at->failure, PORTCULLIS_FAILED, "a response has one body");
     }
     bool whole = read_stream(at, wasi_io_streams_borrow_input_stream(stream), bytes_max, content);
-    // The host wants them back in this order.
+    // The host requires children to be dropped before their parents.
     wasi_io_streams_input_stream_drop_own(stream);
     wasi_http_types_incoming_body_drop_own(body);
     wasi_http_types_incoming_response_drop_own(incoming);

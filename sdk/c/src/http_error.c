@@ -4,7 +4,7 @@
 
 #define CODE(name) WASI_HTTP_TYPES_ERROR_CODE_##name
 
-// What an error means, by its code. A code that is not here is a failure whose words say nothing in particular.
+// The kind and the text of an error, by its code. A code that is not listed gives a general failure.
 typedef struct meaning {
     portcullis_failure_kind kind;
     const char *words;
@@ -21,15 +21,15 @@ static const meaning MEANINGS[] = {
     [CODE(CONNECTION_TERMINATED)] = {PORTCULLIS_UNAVAILABLE, "the connection broke"},
     [CODE(CONNECTION_TIMEOUT)] = {PORTCULLIS_UNAVAILABLE, "connecting took too long"},
     [CODE(CONNECTION_READ_TIMEOUT)] = {PORTCULLIS_UNAVAILABLE, "it took too long to answer"},
-    [CODE(CONNECTION_WRITE_TIMEOUT)] = {PORTCULLIS_UNAVAILABLE, "it took too long to take the request"},
+    [CODE(CONNECTION_WRITE_TIMEOUT)] = {PORTCULLIS_UNAVAILABLE, "it took too long to accept the request"},
     [CODE(CONNECTION_LIMIT_REACHED)] = {PORTCULLIS_UNAVAILABLE, "there are too many connections already"},
-    [CODE(TLS_PROTOCOL_ERROR)] = {PORTCULLIS_UNAVAILABLE, "no secure connection came about"},
-    [CODE(TLS_CERTIFICATE_ERROR)] = {PORTCULLIS_FAILED, "its certificate is not one to trust"},
-    [CODE(TLS_ALERT_RECEIVED)] = {PORTCULLIS_UNAVAILABLE, "no secure connection came about"},
+    [CODE(TLS_PROTOCOL_ERROR)] = {PORTCULLIS_UNAVAILABLE, "the TLS connection failed"},
+    [CODE(TLS_CERTIFICATE_ERROR)] = {PORTCULLIS_FAILED, "its certificate is not trusted"},
+    [CODE(TLS_ALERT_RECEIVED)] = {PORTCULLIS_UNAVAILABLE, "the TLS connection failed"},
     [CODE(HTTP_REQUEST_DENIED)] = {PORTCULLIS_DENIED, "the policy does not cover it"},
     [CODE(HTTP_REQUEST_BODY_SIZE)] = {PORTCULLIS_DENIED, "its body is larger than the policy allows"},
-    [CODE(HTTP_REQUEST_METHOD_INVALID)] = {PORTCULLIS_DENIED, "its method is not one that may be sent"},
-    [CODE(HTTP_REQUEST_URI_INVALID)] = {PORTCULLIS_DENIED, "its URL is not one that may be sent"},
+    [CODE(HTTP_REQUEST_METHOD_INVALID)] = {PORTCULLIS_DENIED, "its method is not allowed"},
+    [CODE(HTTP_REQUEST_URI_INVALID)] = {PORTCULLIS_DENIED, "its URL is not allowed"},
     [CODE(HTTP_REQUEST_URI_TOO_LONG)] = {PORTCULLIS_FAILED, "the URL of the request is too long"},
     [CODE(HTTP_REQUEST_HEADER_SECTION_SIZE)] = {PORTCULLIS_FAILED, "the headers of the request are too large"},
     [CODE(HTTP_REQUEST_HEADER_SIZE)] = {PORTCULLIS_FAILED, "a header of the request is too large"},
@@ -38,9 +38,9 @@ static const meaning MEANINGS[] = {
     [CODE(HTTP_RESPONSE_HEADER_SIZE)] = {PORTCULLIS_FAILED, "the head of its response is too large"},
     [CODE(HTTP_RESPONSE_BODY_SIZE)] = {PORTCULLIS_FAILED, "its response is larger than the policy allows"},
     [CODE(HTTP_RESPONSE_TIMEOUT)] = {PORTCULLIS_UNAVAILABLE, "it took too long to answer"},
-    [CODE(HTTP_PROTOCOL_ERROR)] = {PORTCULLIS_FAILED, "it does not speak HTTP as it should"},
-    [CODE(LOOP_DETECTED)] = {PORTCULLIS_FAILED, "the request runs in a circle"},
-    [CODE(CONFIGURATION_ERROR)] = {PORTCULLIS_FAILED, "the client is set up wrongly"},
+    [CODE(HTTP_PROTOCOL_ERROR)] = {PORTCULLIS_FAILED, "it violated the HTTP protocol"},
+    [CODE(LOOP_DETECTED)] = {PORTCULLIS_FAILED, "the request was forwarded in a loop"},
+    [CODE(CONFIGURATION_ERROR)] = {PORTCULLIS_FAILED, "the client is misconfigured"},
 };
 
 bool portcullis_exchange_failed(portcullis_failure *failure, const char *server,
@@ -62,10 +62,11 @@ bool portcullis_header_refused(portcullis_failure *failure, const char *name, wa
     switch (error.tag) {
         case WASI_HTTP_TYPES_HEADER_ERROR_INVALID_SYNTAX:
             return portcullis_refuse(failure, PORTCULLIS_INVALID_ARGUMENTS,
-                                     "the header `%s` has characters that no header has", name);
+                                     "the header `%s` has characters that are not allowed in headers", name);
         case WASI_HTTP_TYPES_HEADER_ERROR_FORBIDDEN:
-            return portcullis_refuse(failure, PORTCULLIS_DENIED, "the header `%s` is the host's; leave it out", name);
+            return portcullis_refuse(failure, PORTCULLIS_DENIED,
+                                     "the header `%s` is set by the host; leave it out", name);
         default:
-            return portcullis_refuse(failure, PORTCULLIS_FAILED, "the header `%s` cannot be set any more", name);
+            return portcullis_refuse(failure, PORTCULLIS_FAILED, "the header `%s` can no longer be set", name);
     }
 }

@@ -1,4 +1,4 @@
-// The export that only some plugins have. It is not in the bindings, so its result is laid out here.
+// The optional export `reviewer`. It is not in the bindings, so its result is laid out here.
 #include "text.h"
 
 // `variant verdict` in memory.

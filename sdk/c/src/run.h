@@ -1,4 +1,4 @@
-// How a tool is run with its arguments as text. In C and C++ by yyjson, see arguments.c; in Zig by std.json.
+// Runs a tool with its arguments as text. C and C++ parse them with yyjson, see arguments.c; Zig with std.json.
 #ifndef PORTCULLIS_RUN_H
 #define PORTCULLIS_RUN_H
 

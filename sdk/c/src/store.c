@@ -4,9 +4,9 @@
 
 #include "text.h"
 
-// How a host begins what it says of a store that would hold too much. The interface has no code for it.
+// Prefix of the host's error for a store over its quota. The interface has no code for it.
 static const char FULL[] = "the store is full";
-// How it begins where a tool that declares read and not write changes one.
+// Prefix of the host's error if a tool that declares read but not write changes a store.
 static const char READ_ONLY[] = "the store is read-only";
 
 static bool refuse(portcullis_failure *failure, const char *key, wasi_keyvalue_store_error_t error) {
@@ -41,7 +41,7 @@ void portcullis_close_store(portcullis_store store) {
     wasi_keyvalue_store_bucket_drop_own((wasi_keyvalue_store_own_bucket_t){store.handle});
 }
 
-// What is wrong with a key is said of it by this name.
+// The name of a key in error messages.
 static const char KEY[] = "the key";
 
 bool portcullis_store_get(portcullis_store store, const char *key, portcullis_bytes *value,

@@ -20,7 +20,7 @@ portcullis_view portcullis_view_to(const char *text, size_t length) {
 }
 
 plugin_list_u8_t portcullis_lend_bytes(const void *data, size_t length) {
-    // Where nothing is lent, the host gets no pointer that it might follow.
+    // For an empty text, give the host no pointer that it might dereference.
     return (plugin_list_u8_t){length > 0 ? (uint8_t *)data : NULL, length};
 }
 
@@ -40,7 +40,7 @@ bool portcullis_mean(portcullis_view text, const char *what, plugin_string_t *le
 }
 
 portcullis_bytes portcullis_take(uint8_t *data, size_t length) {
-    // No memory is behind an empty list.
+    // An empty list has no memory to free.
     char *text = realloc(length > 0 ? data : NULL, length + 1);
     if (!text) abort();
     text[length] = '\0';
@@ -99,7 +99,7 @@ portcullis_answer portcullis_fail(portcullis_failure_kind kind, const char *form
 }
 
 portcullis_answer portcullis_fail_of(portcullis_failure_kind kind, portcullis_view message) {
-    // Without a length the message ends with NUL, which an empty view need not have.
+    // A length of 0 means NUL-terminated, but an empty view may have no NUL.
     return portcullis_fail_with((portcullis_failure){kind, message.length > 0 ? message.data : "", message.length});
 }
 

@@ -7,7 +7,7 @@
 
 #include "text.h"
 
-// What is encoded beside what is not visible ASCII: the percent-encode sets of the WHATWG URL standard.
+// The visible ASCII characters to encode: the percent-encode sets of the WHATWG URL standard.
 static const char ENCODED_IN_PATHS[] = "\"<>`{}";
 static const char ENCODED_IN_QUERIES[] = "\"<>'";
 
@@ -44,7 +44,7 @@ char *portcullis_encode_of(portcullis_view text) {
     char *encoded = portcullis_allocate(3 * text.length + 1), *out = encoded;
     for (size_t i = 0; i < text.length; i++) {
         unsigned char byte = (unsigned char)text.data[i];
-        // The end of what is plain is a NUL, and no character of it.
+        // strchr also finds the final NUL, which is not one of the characters.
         if (byte < 0x80 && (isalnum(byte) || memchr(PLAIN, byte, sizeof PLAIN - 1))) {
             *out++ = (char)byte;
         } else {
@@ -55,7 +55,7 @@ char *portcullis_encode_of(portcullis_view text) {
     return encoded;
 }
 
-// How many dots a segment is, where it is one or two of them, encoded or not; otherwise 0.
+// Returns the number of dots of a segment `.` or `..`, encoded or not; 0 for any other segment.
 static int dots(const char *segment, size_t length) {
     int count = 0;
     while (length > 0 && count < 3) {
@@ -68,7 +68,7 @@ static int dots(const char *segment, size_t length) {
     return count < 3 ? count : 0;
 }
 
-// Takes `.` and `..` out of a path, in place. There is room for one byte more than the path has.
+// Removes `.` and `..` from a path, in place. The buffer has room for one byte more than the path.
 static char *remove_dots(char *path) {
     char *copy = portcullis_format("%s", path), *segment = copy, *out = path;
     if (*segment == '/') segment++;
@@ -88,14 +88,14 @@ static char *remove_dots(char *path) {
     return out;
 }
 
-// What is wrong with an authority, or NULL. On success `url->authority` is set.
+// Returns what is wrong with an authority, or NULL. On success sets `url->authority`.
 static const char *read_authority(const char *text, size_t length, portcullis_url *url) {
-    if (memchr(text, '@', length)) return "carries a user or password; leave it out";
+    if (memchr(text, '@', length)) return "contains a user or password; leave it out";
     char *host = portcullis_allocate(length + 1);
     for (size_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)text[i];
         if (byte >= 0x80) return "has a host that is not ASCII; write the form that begins with xn--";
-        if (!isalnum(byte) && !strchr("-._[]:", byte)) return "has a host with characters that no host has";
+        if (!isalnum(byte) && !strchr("-._[]:", byte)) return "has a host with invalid characters";
         host[i] = (char)tolower(byte);
     }
     host[length] = '\0';
@@ -104,11 +104,11 @@ static const char *read_authority(const char *text, size_t length, portcullis_ur
     if (port) *port++ = '\0';
     size_t end = strlen(host);
     if (end > 0 && host[end - 1] == '.') host[--end] = '\0';
-    if (end == 0) return "names no host";
+    if (end == 0) return "has no host";
     url->authority = host;
     if (!port || !*port) return NULL;
     size_t digits = strspn(port, "0123456789");
-    if (port[digits] != '\0') return "has a port that is no number";
+    if (port[digits] != '\0') return "has a port that is not a number";
     long number = digits <= PORT_DIGITS_MAX ? atol(port) : PORT_MAX + 1;
     if (number > PORT_MAX) return "has a port over 65535";
     if (number != (url->is_https ? 443 : 80)) url->authority = portcullis_format("%s:%ld", host, number);
@@ -117,10 +117,10 @@ static const char *read_authority(const char *text, size_t length, portcullis_ur
 
 static const char *read_url(const char *text, size_t length, portcullis_url *url) {
     for (size_t i = 0; i < length; i++) {
-        if (iscntrl((unsigned char)text[i]) || text[i] == '\\') return "has a control character or a backslash in it";
+        if (iscntrl((unsigned char)text[i]) || text[i] == '\\') return "contains a control character or a backslash";
     }
     const char *rest = strstr(text, "://");
-    if (!rest) return "is no URL; begin it with https://";
+    if (!rest) return "is not a URL; begin it with https://";
     url->is_https = rest - text == 5 && strncasecmp(text, "https", 5) == 0;
     if (!url->is_https && !(rest - text == 4 && strncasecmp(text, "http", 4) == 0)) {
         return "is neither http nor https";

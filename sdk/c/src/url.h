@@ -1,4 +1,4 @@
-// A URL, brought to the one form that a host accepts. Decides nothing: the host reads it again.
+// Normalizes URLs. Makes no decisions: the host parses each URL again.
 #ifndef PORTCULLIS_URL_H
 #define PORTCULLIS_URL_H
 
@@ -6,7 +6,7 @@
 
 typedef struct portcullis_url {
     bool is_https;
-    char *authority;  // the host in lower case, and the port where it is not the one of the scheme
+    char *authority;  // the host in lower case, and the port if it is not the default of the scheme
     char *path;       // with the query; begins with `/` and has no dot segments
 } portcullis_url;
 

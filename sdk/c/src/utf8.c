@@ -1,19 +1,19 @@
-// Whether text is UTF-8, as the Unicode standard defines it, and what is said in place of what is not.
+// Checks text for UTF-8, as the Unicode standard defines it, and replaces invalid bytes.
 #include <string.h>
 
 #include "text.h"
 
-// What stands in place of bytes that are no character: U+FFFD.
+// The replacement for invalid bytes: U+FFFD.
 static const char REPLACEMENT[] = "\xEF\xBF\xBD";
 enum { REPLACEMENT_BYTES = sizeof REPLACEMENT - 1 };
 
-// The length of the character that a text begins with. Where it begins with none, `valid` is false, and the length is
-// that of the bytes that could have begun one, or else of the first byte.
+// Returns the length of the first character of a text. If it is invalid, sets `valid` to false and returns the length
+// of the bytes that could begin a character, or else 1.
 static size_t step(const uint8_t *text, size_t length, bool *valid) {
     uint8_t first = text[0];
     size_t size = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
     *valid = size > 0;
-    // What may follow the first byte leaves out forms that are too long, surrogates, and what is beyond U+10FFFF.
+    // The range of the second byte excludes overlong forms, surrogates, and values above U+10FFFF.
     uint8_t least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
     uint8_t most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
     for (size_t i = 1; i < size; i++) {

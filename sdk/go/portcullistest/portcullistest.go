@@ -1,6 +1,6 @@
 //go:build !wasip1
 
-// Package portcullistest plays the host, so that go test needs neither a host nor WebAssembly.
+// Package portcullistest has a scripted host, so that go test needs neither a host nor WebAssembly.
 //
 //	func TestGreet(t *testing.T) {
 //		answer, err := portcullistest.Call(t, nil, "greet", `{"name":"Ada"}`)
@@ -18,11 +18,11 @@ import (
 	"portcullis.dev/portcullis/internal/host"
 )
 
-// A Host says what the host grants and answers in a test, and keeps what it was told. Nil grants nothing.
+// A Host sets what the host grants and answers in a test, and records what the tool did. Nil grants nothing.
 type Host struct {
 	Caller    portcullis.Call
 	Cancelled bool
-	// Ask answers what a tool asks: nil is yes.
+	// Ask answers the questions of a tool. A nil error allows them.
 	Ask      func(permission portcullis.Permission, resource, reason string) error
 	Settings map[string]string
 	// Directories are paths of this machine.
@@ -30,15 +30,14 @@ type Host struct {
 	Stores      map[string]map[string][]byte
 	Services    map[string]func(method, input string) (answer string, err error)
 
-	// Reported and Logged are what the tool told the host, Written is what it wrote of its answer.
+	// Reported and Logged are the reports and log lines of the tool, Written is what it wrote of its answer.
 	Reported []portcullis.Progress
 	Logged   []string
 	Written  string
 }
 
-// Call runs a tool of the registered plugin, from JSON to the answer. The tool gets no more than it declares, as from a
-// host. Requests go where net/http sends them: to a
-// server of net/http/httptest.
+// Call runs a tool of the registered plugin, from JSON to the answer. The tool gets only handles that its permissions
+// allow. Requests use net/http, so point them to a server of net/http/httptest.
 func Call(t testing.TB, played *Host, tool, arguments string) (*portcullis.Answer, error) {
 	t.Helper()
 	if played == nil {

@@ -1,5 +1,5 @@
-// Package review gives a plugin a say in whether its calls run. Importing it makes the component export the contract's
-// reviewer, so a plugin that imports it also calls [Register].
+// Package review lets a plugin review its calls before they run. Importing it makes the component export the contract's
+// reviewer, so a plugin that imports it must also call [Register].
 package review
 
 import (
@@ -9,19 +9,19 @@ import (
 	"portcullis.dev/portcullis/internal/host"
 )
 
-// A Call is one that may run.
+// A Call is a call to review.
 type Call struct {
 	Tool string
-	// Arguments are one JSON object that matches the tool's schema.
+	// Arguments are one JSON object that is valid for the tool's schema.
 	Arguments json.RawMessage
 }
 
-// NamesHost says whether the policy names the host of a URL in what it binds to an HTTP key.
+// NamesHost returns whether the policy's binding of an HTTP key names the host of a URL.
 func (c *Call) NamesHost(key, url string) (bool, error) {
 	return host.NamesHost(host.Said(key), host.Said(url))
 }
 
-// A Verdict is a plugin's own opinion of a call. It can only tighten what the policy decided.
+// A Verdict is the result of a review. It can only tighten what the policy decided.
 type Verdict struct {
 	kind verdictKind
 	text string
@@ -35,20 +35,20 @@ const (
 	refuse
 )
 
-// Clear has nothing against the call.
+// Clear returns a verdict without objection.
 func Clear() Verdict { return Verdict{} }
 
-// Ask is for a person, who should look at what the text says.
+// Ask requests approval; the text tells the approver why.
 func Ask(text string) Verdict { return Verdict{ask, host.Said(text)} }
 
-// Refuse is for a call that must not run; the text says why.
+// Refuse refuses the call; the text says why.
 func Refuse(text string) Verdict { return Verdict{refuse, host.Said(text)} }
 
 // The reviewer of this component.
 var registered func(*Call) Verdict
 
-// Register makes a function the reviewer. It has no handle, little time and little memory, and a panic in it refuses
-// the call. Register is called once, from an init function.
+// Register sets the reviewer. It has no handles, and low limits for time and memory. A panic in it refuses the call.
+// Call Register once, from an init function.
 func Register(reviewer func(*Call) Verdict) {
 	if registered != nil {
 		panic("portcullis: a component has one reviewer, and Register was called twice")
@@ -56,7 +56,7 @@ func Register(reviewer func(*Call) Verdict) {
 	registered = reviewer
 }
 
-// decide asks the reviewer. A panic refuses the call, in words.
+// decide runs the reviewer. A panic refuses the call, with its message.
 func decide(call *Call) (verdict Verdict) {
 	defer func() {
 		if cause := recover(); cause != nil {

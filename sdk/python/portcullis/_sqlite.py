@@ -1,8 +1,8 @@
-"""SQLite in granted directories, where no lock of an operating system is to be had.
+"""SQLite in granted directories, without the locks of an operating system.
 
-A component cannot lock a file, and cannot see the locks of other programs. So a connection that may write holds a file
-`NAME.lock` beside its database until it is closed, which SQLite's own `unix-dotfile` knows as well, and goes without
-SQLite's locks. A connection that may not write needs none. What cannot be done safely is refused.
+A component cannot lock a file, and cannot see the locks of other programs. So a writing connection holds a lock file
+`NAME.lock` next to its database until it is closed, which SQLite's own `unix-dotfile` uses as well, and disables
+SQLite's locks. A read-only connection needs no lock. Operations that are not safe are refused.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 if TYPE_CHECKING:
     from .host import Host
 
-# How long a call can take by a host's ceiling, and some more, in seconds: a lock that is older was left behind.
+# Maximum age of a lock in seconds: the longest call that a host allows, with a margin. An older lock was left behind.
 _CALL_SECONDS_MAX = 3600 + 600
-# How often a lock that somebody has is looked at again, in seconds.
+# Interval in seconds at which to check a lock that another call holds.
 _LOOK_SECONDS = 0.05
-# What is read of a lock, in bytes: it holds two names and a word.
+# Maximum number of bytes to read of a lock. It holds two names and a word.
 _LOCK_BYTES_MAX = 4096
-# How long SQLite itself waits for a lock where nothing else is said, in seconds.
+# Default time in seconds to wait for a lock, as in SQLite.
 _TIMEOUT_SECONDS = 5.0
-# The head of a journal, in bytes: it is all zeros where the journal is of no transaction any more.
+# Size of the head of a journal in bytes. It is all zeros if the transaction has ended.
 _JOURNAL_HEAD_BYTES = 28
 _ATTACH = re.compile(r"(?:^|;)\s*attach\b", re.IGNORECASE)
 _COMMIT = re.compile(r"\s*(?:commit|end)\b", re.IGNORECASE)
-# What an author who writes one of these into a URI knows more of than this module.
+# URI parameters that turn this module off: an author who sets one handles locking.
 _OWN_WAY = {"vfs", "nolock", "immutable"}
 
 
 @dataclass
 class _Lock:
-    """A lock that this call has."""
+    """A lock that this call holds."""
 
     file: str
     words: bytes
@@ -52,7 +52,7 @@ _locks: dict[str, _Lock] = {}
 
 @contextlib.contextmanager
 def during(host: Host) -> Iterator[None]:
-    """Guards the databases of one call, and closes at its end what the tool left open."""
+    """Guards the databases of one call. At its end, closes the connections that the tool left open."""
     global _host
     before, _host = _host, host
     try:
@@ -66,7 +66,8 @@ def during(host: Host) -> Iterator[None]:
 
 @contextlib.contextmanager
 def asking() -> Iterator[None]:
-    """While a person is asked, other calls of the session run: none of them may take a lock for one left behind."""
+    """Marks the locks of a call that waits for an approver. Other calls of the session run in the meantime, and must
+    not treat these locks as left behind."""
     _mark(b"asking\n")
     try:
         yield
@@ -82,8 +83,7 @@ def _mark(word: bytes) -> None:
 
 
 def adapt(sqlite3: Any) -> None:
-    """Puts `connect` of the module in front of SQLite's own. Outside of a call, and for files that are in no granted
-    directory, nothing changes."""
+    """Wraps SQLite's `connect`. Outside of a call, and for files outside of granted directories, nothing changes."""
     if hasattr(sqlite3.connect, "guarded"):
         return
     plain = sqlite3.connect
@@ -119,7 +119,7 @@ _POSITIONS = (
 
 
 def _file(database: Any, uri: bool) -> tuple[str | None, dict[str, list[str]]]:
-    """The path of a database and the query of its URI; no path for one in memory."""
+    """Returns the path of a database and the query of its URI. An in-memory database has no path."""
     name = os.fsdecode(database)
     query: dict[str, list[str]] = {}
     if uri and name.startswith("file:"):
@@ -131,8 +131,8 @@ def _file(database: Any, uri: bool) -> tuple[str | None, dict[str, list[str]]]:
 
 
 def _take(sqlite3: Any, path: str, timeout: float, may_write: bool) -> tuple[_Lock | None, bool]:
-    """Takes the lock of a database: nothing where it can only be read. The other value says whether a call that did
-    not end well had it."""
+    """Takes the lock of a database. Returns no lock if the database can only be read, and whether a stopped call had
+    left its lock behind."""
     if path in _locks:
         return (_locks[path] if may_write else None), False
     lock, deadline, was_left = f"{path}.lock", time.monotonic() + timeout, False
@@ -156,7 +156,7 @@ def _take(sqlite3: Any, path: str, timeout: float, may_write: bool) -> tuple[_Lo
 
 
 def _create(file: str) -> _Lock | None:
-    """A new lock; one without words where nothing can be created, and nothing where somebody was quicker."""
+    """Creates a lock file. Returns a lock without words if that fails, and None if another call was faster."""
     call = _host.call() if _host is not None else None
     words = f"{call.session!r}\n{call.id!r}\n".encode() if call is not None else b"?\n?\n"
     try:
@@ -173,7 +173,7 @@ def _create(file: str) -> _Lock | None:
 
 
 def _is_left(lock: str) -> bool:
-    """Whether the call that took a lock is over. Those of one session that may write run one after the other."""
+    """Returns whether the call that took a lock has ended. Writing calls of one session run one at a time."""
     try:
         age = time.time() - os.lstat(lock).st_mtime
     except FileNotFoundError:
@@ -184,7 +184,7 @@ def _is_left(lock: str) -> bool:
 
 
 def _remove(lock: str) -> bool:
-    """Removes a lock that was left behind, unless somebody else has meanwhile."""
+    """Removes a lock that was left behind, unless another call has done so."""
     aside = f"{lock}.{time.time_ns()}"
     try:
         os.rename(lock, aside)
@@ -202,8 +202,8 @@ def _remove(lock: str) -> bool:
 
 
 def _check(sqlite3: Any, path: str, rolls_back: bool) -> None:
-    """Refuses a database that could only be read wrongly, or spoiled. What a call left unfinished is rolled back by the
-    one that takes its lock."""
+    """Refuses a database that cannot be read or written safely. The call that takes the lock of a stopped call rolls
+    its transaction back."""
     if 2 in _read(path, 20)[18:20]:
         raise sqlite3.OperationalError(
             f"{path} is in WAL mode, which needs memory that programs share, and a component shares none: "
@@ -236,7 +236,7 @@ def _give_back(path: str, lock: _Lock | None) -> None:
 
 
 def _read(path: str, size: int) -> bytes:
-    """The beginning of a file; nothing where there is none."""
+    """Returns the beginning of a file; empty if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read(size)
@@ -245,12 +245,12 @@ def _read(path: str, size: int) -> bytes:
 
 
 def _counter(path: str) -> bytes:
-    """What SQLite changes in a database with each transaction."""
+    """Returns the change counter of a database, which SQLite increments with each transaction."""
     return _read(path, 28)[24:]
 
 
 def _classes(sqlite3: Any) -> tuple[type, type]:
-    """Classes to put in front of a connection's and a cursor's."""
+    """Returns mixins for connections and cursors."""
 
     class Connection:
         _path, _lock, _before = "", None, b""
@@ -259,12 +259,13 @@ def _classes(sqlite3: Any) -> tuple[type, type]:
             self._path, self._lock, self._before = path, lock, _counter(path)
             if lock is not None:
                 lock.connections.append(weakref.ref(self))
-                # What is rolled back was never written: another program may have written meanwhile.
+                # Without spills, an unfinished transaction has written nothing, so that a rollback cannot undo changes
+                # that another program made in the meantime.
                 sqlite3.Connection.execute(self, "PRAGMA cache_spill = OFF").close()
             return self
 
         def begin(self: Any, sql: str) -> None:
-            """Checks what has to hold before a statement."""
+            """Runs the checks before a statement."""
             if _ATTACH.search(sql):
                 raise sqlite3.OperationalError("ATTACH is not safe in a component: open each database by connect")
             if self._lock is None or not self._path:

@@ -1,4 +1,4 @@
-"""Runs a tool, and makes of whatever comes of it an answer or a failure that a host knows."""
+"""Runs a tool, and converts its result or exception into an answer or a failure for the host."""
 
 import contextlib
 import sys
@@ -17,7 +17,7 @@ from .outputs import File, Image, Part, Success
 from .plugin import Plugin
 from .review import Ask, Clear, Names, Refuse, Review, Verdict
 
-# What is logged of an exception: its last frames are what helps, and a record has room for little more.
+# Maximum characters to log of a traceback. The last frames help most, and the log's quota is small.
 TRACEBACK_CHARS_MAX = 16_000
 
 
@@ -30,7 +30,7 @@ class Json:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a host is told."""
+    """The answer for the host."""
 
     output: str | Json | list[Part]
     title: str | None = None
@@ -41,7 +41,7 @@ def run(plugin: Plugin, tool: str, arguments: str, host: Host) -> Answer:
     """Runs a tool with its arguments as JSON.
 
     Raises:
-        Failure: The tool says so, or it raised anything else, which is then a `Failed` with its traceback in the log.
+        Failure: The tool raised it. Any other exception becomes a `Failed`, with its traceback in the log.
     """
     try:
         if tool not in plugin.tools:
@@ -58,7 +58,7 @@ def run(plugin: Plugin, tool: str, arguments: str, host: Host) -> Answer:
 
 
 def flush() -> None:
-    """Hands over what was printed. A tool may have closed the streams, or put anything in their place."""
+    """Flushes the standard streams. A tool may have closed or replaced them, so errors are ignored."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(BaseException):
             stream.flush()
@@ -77,9 +77,9 @@ def review(plugin: Plugin, tool: str, arguments: str, host: Names) -> Verdict:
             case Refuse(text):
                 return Refuse(values.sendable(text))
             case other:
-                raise TypeError(f"a review ends with Clear, Ask or Refuse, and not with {type(other).__name__}")
+                raise TypeError(f"a review must return Clear, Ask or Refuse, not {type(other).__name__}")
     except BaseException as error:
-        # The frames may hold all of the memory there is. Anything that leaves here ends the instance.
+        # Free the frames, which may hold all memory. An exception that leaves this function ends the instance.
         traceback.clear_frames(error.__traceback__)
         return Refuse(f"the review failed: {_words(error)}")
 
@@ -93,7 +93,7 @@ def _answer(value: Any, context: Context, has_schema: bool) -> Answer:
 
 def _output(value: Any, context: Context, has_schema: bool) -> str | Json | list[Part]:
     if value is None or isinstance(value, str):
-        # A host holds JSON alone to a schema, and refuses text where there is one.
+        # A host validates only JSON against a schema, and refuses text if there is one.
         return Json(values.dumps(value)) if has_schema else values.sendable(value or "")
     if isinstance(value, (Image, File)):
         return [_part(value)]
@@ -116,7 +116,7 @@ def _part(value: Any) -> Part:
 
 
 def _uncaught(error: BaseException, host: Host) -> Failed:
-    # The frames may hold all of the memory there is.
+    # Free the frames, which may hold all memory.
     traceback.clear_frames(error.__traceback__)
     failed = Failed(_words(error))
     with contextlib.suppress(Exception):
@@ -131,7 +131,7 @@ def _words(error: BaseException) -> str:
 
 
 def _authors_part(frames: TracebackType | None) -> TracebackType | None:
-    """The traceback from where the author's code begins."""
+    """Returns the traceback from the first frame of the author's code."""
     part = frames
     while part is not None and part.tb_frame.f_globals.get("__package__") == __package__:
         part = part.tb_next

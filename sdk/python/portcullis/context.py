@@ -1,4 +1,4 @@
-"""The call that is running, as its tool sees it."""
+"""The running call."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from .plugin import Permission
 
 Directory: TypeAlias = Path
-"""Where Python's own file functions find a directory that was granted."""
+"""The path of a granted directory for Python's own file functions."""
 
 
 class Level(enum.IntEnum):
-    """How much a line of the log matters. The numbers are those of the module `logging`."""
+    """The level of a log line. The numbers are those of the module `logging`."""
 
     TRACE = 5
     DEBUG = 10
@@ -36,10 +36,10 @@ class Call:
     """Who asked for the call.
 
     Attributes:
-        id: Of this call alone.
+        id: Unique to this call.
         session: Shared by the calls of one conversation.
-        message: The message that asked for the call, where the caller named it.
-        agent: The agent that asked, where the caller named it.
+        message: The message that asked for the call, if the caller named it.
+        agent: The agent that asked, if the caller named it.
     """
 
     id: str
@@ -49,14 +49,14 @@ class Call:
 
 
 class Context:
-    """The running call. A tool that has a parameter of this type is given one."""
+    """The running call. A tool gets it through a parameter of this type."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
 
     @property
     def call(self) -> Call:
-        """Who asked."""
+        """Who asked for the call."""
         return self._host.call()
 
     def progress(
@@ -66,22 +66,22 @@ class Context:
         fraction: float | None = None,
         metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Reports progress. What is absent stays as it was; the host drops what exceeds the call's quota.
+        """Reports progress. An absent value keeps its last state. The host drops reports over the call's quota.
 
         Args:
             title: A few words for people.
-            fraction: How much is done, from 0 to 1.
+            fraction: The completed fraction, from 0 to 1.
             metadata: One JSON object for programs.
         """
         self._host.report(title, metadata, fraction)
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the caller no longer wants the answer. The call is stopped a short while after this turns true."""
+        """Whether the caller has cancelled the call. The host stops the call shortly after this becomes true."""
         return self._host.is_cancelled()
 
     def check_cancelled(self) -> None:
-        """Leaves the tool once the caller no longer wants the answer.
+        """Raises once the caller has cancelled the call.
 
         Raises:
             Cancelled: The call was cancelled.
@@ -90,36 +90,36 @@ class Context:
             raise Cancelled
 
     def ask(self, permission: Permission, resource: str, reason: str) -> None:
-        """Asks in the middle of a call whether something may be done. A yes gives no handle that the call lacks.
+        """Asks during a call whether an action is allowed. Approval gives the call no handle that it does not have.
 
         Raises:
-            Denied: The policy or a person said no; the text says why.
+            Denied: The policy or an approver denied it; the text says why.
         """
         with _sqlite.asking():
             self._host.ask(permission, resource, reason)
 
     def directory(self, key: str) -> Directory:
-        """The directory that the policy bound to a key of the plugin.
+        """Returns the directory that the policy binds to a key of the plugin.
 
         Raises:
-            Failure: The plugin does not ask for the key, or the policy binds nothing to it for this tool.
+            Failure: The plugin does not ask for the key, or the policy does not bind it for this tool.
         """
         return Path(self._host.directory(key))
 
     def client(self, key: str) -> Client:
-        """The HTTP client that the policy bound to a key. Raises as `directory`."""
+        """Returns the HTTP client that the policy binds to a key. Raises like `directory`."""
         return Client(self._host.client(key))
 
     def store(self, key: str) -> Store:
-        """The store that the policy bound to a key. Raises as `directory`."""
+        """Returns the store that the policy binds to a key. Raises like `directory`."""
         return Store(self._host.store(key))
 
     def service(self, key: str) -> Service:
-        """The service of the embedding application that the policy bound to a key. Raises as `directory`."""
+        """Returns the service of the embedding application that the policy binds to a key. Raises like `directory`."""
         return Service(self._host.service(key))
 
     def writer(self) -> Writer:
-        """A file for the beginning of the text answer, which the host takes while the tool is still at work.
+        """Returns a file for the beginning of the text answer, which the host stores while the tool runs.
 
         Raises:
             Failed: There is no answer to write.
@@ -127,9 +127,9 @@ class Context:
         return Writer(self._host.text())
 
     def setting(self, key: str) -> str | None:
-        """What the policy sets under `config` for this plugin."""
+        """Returns a setting of the policy's `config` for this plugin."""
         return self._host.setting(key)
 
     def log(self, level: Level, message: str) -> None:
-        """Writes a line into the record of the call. The module `logging` does the same."""
+        """Writes a line to the audit log of the call. The module `logging` does the same."""
         self._host.log(level, message)

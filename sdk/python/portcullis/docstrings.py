@@ -1,4 +1,4 @@
-"""Reads a docstring: what it says first, and what it says of each argument, in the style of Google, NumPy or Sphinx."""
+"""Parses docstrings in the style of Google, NumPy or Sphinx: the description and the text of each argument."""
 
 import inspect
 import re
@@ -9,12 +9,12 @@ _SECTIONS = _ARGUMENTS | {
     "raises", "returns", "yields", "example", "examples", "note", "notes", "references", "see also", "warning",
     "warnings", "warns",
 }  # fmt: skip
-# `name: words`, `name (type): words` or `*name: words`, as Google's style has it.
+# `name: words`, `name (type): words` or `*name: words`, in Google's style.
 _GOOGLE = re.compile(r"\*{0,2}(?P<names>[A-Za-z_]\w*)(?:\s*\([^)]*\))?:\s*(?P<words>.*)")
-# `name`, `name : type` or `one, other : type`, as NumPy's style has it; the words are on the lines below.
+# `name`, `name : type` or `one, other : type`, in NumPy's style; the words are on the lines below.
 _NUMPY = re.compile(r"(?P<names>\*{0,2}[A-Za-z_]\w*(?:, ?\*{0,2}[A-Za-z_]\w*)*)(?:\s*:.*)?(?P<words>)")
 _UNDERLINE = re.compile(r"-{3,}\s*")
-# `:param name: words` or `:param type name: words`, as Sphinx's style has it, and what else it says so.
+# `:param name: words` or `:param type name: words`, in Sphinx's style, and its other fields.
 _SPHINX = re.compile(
     r":(?:(?:param|parameter|arg|argument|key|keyword)\s+(?:[^:]*\s)?\*{0,2}(?P<names>[A-Za-z_]\w*)"
     r"|(?:type|raises?|except|exception)\s[^:]*|returns?|rtype|yields?|ytype):\s*(?P<words>.*)"
@@ -26,7 +26,7 @@ def parse(docstring: str | None) -> tuple[str, dict[str, str]]:
     lines = inspect.cleandoc(docstring or "").splitlines()
     description: list[str] = []
     arguments: dict[str, str] = {}
-    # How an argument begins in this section, and which the words are about.
+    # The pattern of an argument in this section, and the arguments that the current words describe.
     entry: re.Pattern[str] | None = None
     names: list[str] = []
     is_description = True
@@ -55,7 +55,7 @@ def parse(docstring: str | None) -> tuple[str, dict[str, str]]:
 
 
 def _heading(line: str, below: str) -> tuple[str, re.Pattern[str] | None]:
-    """The section that begins here, if one does, and how its entries are written."""
+    """Returns the name of the section that begins at this line, or an empty text, and the pattern of its entries."""
     name = line.strip().lower()
     if line.startswith(" "):
         return "", None
@@ -65,7 +65,7 @@ def _heading(line: str, below: str) -> tuple[str, re.Pattern[str] | None]:
 
 
 def _unwrap(text: str) -> str:
-    """Joins the lines of each paragraph, but keeps lists and what is indented."""
+    """Joins the lines of each paragraph, but keeps lists and indented text."""
     paragraphs = re.split(r"\n\s*\n", text)
     return "\n\n".join(
         paragraph if re.search(r"^(\s|[-*] )", paragraph, re.MULTILINE) else " ".join(paragraph.split())

@@ -1,8 +1,8 @@
-"""Why a tool could not answer. The text is for the model, and says what would help."""
+"""Failures of tools. The text is for the model, and should say what would help."""
 
 
 class DefinitionError(TypeError):
-    """A plugin or a tool is declared in a way that no host would load. Raised when the module is imported."""
+    """A declaration of a plugin or a tool is invalid, so that no host would load it. Raised on import of the module."""
 
 
 class Failure(Exception):
@@ -14,15 +14,15 @@ class Failure(Exception):
 
 
 class InvalidArguments(Failure):
-    """The arguments match the schema and are wrong all the same."""
+    """The arguments match the schema, but are still wrong."""
 
 
 class Denied(Failure):
-    """A right was missing."""
+    """A permission was missing."""
 
 
 class Unavailable(Failure):
-    """Something outside the tool did not work; trying again later may help."""
+    """Something outside the tool did not work. Trying again later may help."""
 
 
 class Cancelled(Failure):
@@ -33,4 +33,4 @@ class Cancelled(Failure):
 
 
 class Failed(Failure):
-    """Anything else. An exception that a tool does not catch becomes one of these."""
+    """Any other failure. An uncaught exception of a tool becomes one."""

@@ -1,4 +1,4 @@
-"""Requests as a client of HTTP writes them to a wire, piece by piece."""
+"""Parses HTTP requests that a client writes to a wire piece by piece."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ _HEAD_END = b"\r\n\r\n"
 
 @dataclass(frozen=True)
 class Request:
-    """A whole request. Its body is no longer in chunks."""
+    """A complete request. Its body is not chunked any more."""
 
     method: str
     path: str
@@ -17,18 +17,18 @@ class Request:
 
 
 class Reader:
-    """Puts one request together. Each piece is looked at once, so that a long body of many pieces takes no longer."""
+    """Assembles one request. Reads each piece once, so that a body of many pieces takes linear time."""
 
     def __init__(self) -> None:
-        # What came and is not understood yet.
+        # Bytes that have not been parsed yet.
         self._rest = bytearray()
         self._head: Request | None = None
-        # Where the body ends, if its length was said; in chunks, it grows chunk by chunk.
+        # The length of the body, if known. None for a chunked body.
         self._length: int | None = None
         self._body = bytearray()
 
     def feed(self, piece: bytes) -> Request | None:
-        """Takes the next piece. Returns the request when that was the last one."""
+        """Takes the next piece. Returns the request when it is complete."""
         self._rest += piece
         if self._head is None:
             self._head = self._read_head()
@@ -53,7 +53,7 @@ class Reader:
         return Request(method, path, headers, b"")
 
     def _read_body(self) -> bool:
-        """Reads on; true when the body is whole."""
+        """Reads more of the body. Returns whether it is complete."""
         if self._length is not None:
             if len(self._rest) < self._length:
                 return False

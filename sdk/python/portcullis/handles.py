@@ -1,4 +1,4 @@
-"""Handles by key, as the policy granted them to a call."""
+"""The handles that the policy grants a call, by key."""
 
 from __future__ import annotations
 
@@ -14,43 +14,42 @@ from .failures import Failed
 if TYPE_CHECKING:
     from .host import Bucket, Gate, Line, Text
 
-# The most that is read of a response that the caller sets no bound for: a text that a model could still be shown a
-# good part of, and little beside the memory of a call.
+# Default maximum of a response: large enough for texts for a model, small compared with the memory of a call.
 RESPONSE_BYTES_MAX = 4 * 1024 * 1024
 
 
 class Store:
-    """Values under keys. The policy says how much it holds, and whether each session has its own."""
+    """Values under keys. The policy sets its quota, and whether each session has its own."""
 
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
 
     def get(self, key: str) -> bytes | None:
-        """The value under a key, if there is one."""
+        """Returns the value of a key, or None."""
         return self._bucket.get(key)
 
     def set(self, key: str, value: bytes) -> None:
-        """Keeps a value. A store that is full raises `Failed` and keeps what it has."""
+        """Sets a value. A full store raises `Failed` and stays unchanged."""
         self._bucket.set(key, value)
 
     def get_json(self, key: str, default: Any = None) -> Any:
-        """The value under a key, from JSON."""
+        """Returns the value of a key, parsed as JSON."""
         value = self.get(key)
         return default if value is None else values.loads(value.decode())
 
     def set_json(self, key: str, value: Any) -> None:
-        """Keeps a value as JSON."""
+        """Sets a value as JSON."""
         self.set(key, values.dumps(value).encode())
 
     def delete(self, key: str) -> None:
-        """Forgets the value under a key."""
+        """Deletes a key."""
         self._bucket.delete(key)
 
     def __contains__(self, key: str) -> bool:
         return self._bucket.exists(key)
 
     def __iter__(self) -> Iterator[str]:
-        """The keys, in no order."""
+        """Iterates over the keys, in no particular order."""
         cursor = None
         while True:
             keys, cursor = self._bucket.keys(cursor)
@@ -61,7 +60,7 @@ class Store:
 
 @dataclass(frozen=True)
 class Response:
-    """The answer of an HTTP server, of whatever status."""
+    """The answer of an HTTP server, whatever its status."""
 
     url: str
     status: int
@@ -69,19 +68,19 @@ class Response:
     body: bytes
 
     def header(self, name: str) -> str | None:
-        """The first header of a name, in any case."""
+        """Returns the first header with a name, ignoring case."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
     @property
     def text(self) -> str:
-        """The body as UTF-8; what is not is replaced."""
+        """The body as UTF-8. Invalid bytes are replaced."""
         return self.body.decode(errors="replace")
 
     def json(self) -> Any:
-        """The body, from JSON.
+        """Parses the body as JSON.
 
         Raises:
-            Failed: It is none.
+            Failed: It is not JSON.
         """
         try:
             return values.loads(self.text)
@@ -90,7 +89,7 @@ class Response:
 
 
 class Client:
-    """Sends HTTP requests to what the policy names. `urllib.request` goes the same way; this says more of refusals."""
+    """Sends HTTP requests to what the policy names. `urllib.request` works too, but has less detailed errors."""
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
@@ -106,20 +105,20 @@ class Client:
         timeout: float | None = None,
         max_bytes: int = RESPONSE_BYTES_MAX,
     ) -> Response:
-        """Sends one request. It follows no redirect: a request to there is decided anew.
+        """Sends one request. Does not follow redirects: a request to the target gets its own policy decision.
 
         Args:
             method: `GET`, `POST` and so on.
-            url: The whole address, with its scheme.
-            headers: By their names.
-            body: The body; a text goes as UTF-8.
-            json: A value to send as JSON, in place of `body`.
-            timeout: How long the exchange may take, in seconds.
-            max_bytes: A larger response is an error.
+            url: The absolute URL.
+            headers: The headers by name.
+            body: The body. A str is sent as UTF-8.
+            json: A value to send as JSON instead of `body`.
+            timeout: Maximum time of the exchange in seconds.
+            max_bytes: Maximum size of the response. A larger one is an error.
 
         Raises:
-            Denied: The policy does not cover the request; the text says what of it, and nothing was sent.
-            Unavailable: The server could not be reached, or broke off.
+            Denied: The policy does not cover the request; the text says which part, and nothing was sent.
+            Unavailable: The server could not be reached, or the connection broke.
             Failed: The response is too large or cannot be read.
         """
         fields = list((headers or {}).items())
@@ -141,12 +140,12 @@ class Client:
 
     @property
     def has_secret(self) -> bool:
-        """Whether the host adds a secret to requests that go where it is bound to. No tool ever sees one."""
+        """Whether the host adds a secret to requests to its bound destination. A tool never sees a secret."""
         return self._gate.has_secret()
 
 
 class Service:
-    """Something of the application that embeds the host."""
+    """A service of the application that embeds the host."""
 
     def __init__(self, line: Line) -> None:
         self._line = line
@@ -155,7 +154,7 @@ class Service:
         """Calls a method: JSON in and out.
 
         Raises:
-            Failed: The application says so, in its words.
+            Failed: The application refused, with its text.
         """
         return json.loads(self._line.call(method, values.dumps(argument)))
 
@@ -163,8 +162,8 @@ class Service:
 class Writer(io.TextIOBase):
     """The beginning of the call's text answer, as a text file: `print(row, file=writer)`.
 
-    The host takes it piece by piece, so that it can be larger than what a tool may return. What the tool returns goes
-    after it, and is a text or nothing.
+    The host stores it piece by piece, so that it can be larger than what a tool may return. The tool then returns text
+    to append, or None.
     """
 
     def __init__(self, text: Text) -> None:

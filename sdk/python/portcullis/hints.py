@@ -1,4 +1,4 @@
-"""What a type hint says of a value, beside its shape."""
+"""Metadata of type hints."""
 
 import dataclasses
 import types
@@ -14,7 +14,7 @@ Hint: TypeAlias = Any
 class Field:
     """Describes and bounds a value: `Annotated[int, Field(description="How many.", minimum=1)]`.
 
-    A plain text does for a description: `Annotated[int, "How many."]`.
+    A plain str is enough for a description: `Annotated[int, "How many."]`.
     """
 
     description: str | None = None
@@ -33,13 +33,13 @@ class Field:
     examples: Sequence[Any] | None = None
 
     def keywords(self) -> dict[str, Any]:
-        """The keywords of JSON Schema that this stands for."""
+        """Returns the equivalent keywords of JSON Schema."""
         given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {_camel(name): value for name, value in given.items() if value is not None}
 
 
 def is_required(hint: Hint, otherwise: bool) -> bool:
-    """Whether a key must be given. The class itself does not know it of hints that are texts."""
+    """Returns whether a key is required. The class itself cannot tell for hints that are strings."""
     origin: Any = typing.get_origin(hint)
     if origin is Annotated:
         return is_required(typing.get_args(hint)[0], otherwise)
@@ -47,7 +47,7 @@ def is_required(hint: Hint, otherwise: bool) -> bool:
 
 
 def is_hashable(hint: Hint) -> bool:
-    """Whether the values that are made for a hint can be in a set, as far as the hint says it."""
+    """Returns whether values of a hint can be in a set, as far as the hint tells."""
     origin: Any = typing.get_origin(hint)
     arguments = typing.get_args(hint)
     if origin is Annotated:
@@ -57,7 +57,7 @@ def is_hashable(hint: Hint) -> bool:
     made: Any = origin or hint
     if made is object or not isinstance(made, type):
         return True
-    # Where a list fits, one is made.
+    # A hint that accepts a list gets a list.
     return made.__hash__ is not None and not issubclass(list, made)
 
 

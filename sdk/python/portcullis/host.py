@@ -1,4 +1,4 @@
-"""What a host gives to a running call. A component and a test each have their own."""
+"""The interface of a host for a running call. A component and a test each implement it."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -17,7 +17,7 @@ class Bucket(Protocol):
 
 
 class Reply(Protocol):
-    """The answer of an HTTP server, while its body still arrives."""
+    """The answer of an HTTP server, while its body is arriving."""
 
     status: int
     headers: list[tuple[str, str]]

@@ -1,4 +1,4 @@
-"""What a tool answers with, beyond a plain text or a plain value."""
+"""Outputs of tools, other than plain text and plain values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Image:
-    """A picture for the model to see."""
+    """An image for the model."""
 
     data: bytes
     media_type: str = "image/png"
@@ -22,12 +22,12 @@ class File:
 
 
 Part = str | Image | File
-"""A piece of an answer. A tool that returns a list of these, with a picture or a file in it, answers in parts."""
+"""A piece of an answer. A list of these with an image or a file in it is an answer in parts."""
 
 
 @dataclass(frozen=True)
 class Success:
-    """An answer with words for people and an object for programs, which a model does not see."""
+    """An answer with a title for people and metadata for programs. A model does not see the metadata."""
 
     output: Any
     title: str | None = None

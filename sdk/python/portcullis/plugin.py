@@ -15,7 +15,7 @@ from .outputs import File, Image, Success
 from .review import Review, Verdict
 
 Permission: TypeAlias = Literal["read", "write", "execute", "network"]
-"""A right that a tool may use."""
+"""A permission that a tool may use."""
 Kind: TypeAlias = Literal["directory", "http", "store", "service"]
 """The kind of handle behind a key."""
 Reviewer: TypeAlias = Callable[[Review], Verdict]
@@ -26,16 +26,16 @@ R = TypeVar("R")
 # As in the contract.
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _PERMISSIONS: frozenset[str] = frozenset(typing.get_args(Permission))
-# Answers whose shape is not the tool's.
+# Return types that give no output schema.
 _WITHOUT_SCHEMA = (Any, object, str, None, type(None), Success, Image, File)
 
-# Schemas that say no more than that the answer is JSON.
+# Schemas that only say that the answer is JSON.
 _OPEN: tuple[schemas.Schema, ...] = ({}, {"type": "object", "additionalProperties": True}, {"type": "array"})
 
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool: what a host is told of it, and the function that answers."""
+    """One tool: its definition for the host, and its function."""
 
     name: str
     description: str
@@ -50,10 +50,10 @@ class Tool:
     _context: str | None = field(repr=False)
 
     def run(self, arguments: Any, context: Context) -> Any:
-        """Calls the function with arguments that came as JSON.
+        """Calls the function with arguments from JSON.
 
         Raises:
-            InvalidArguments: They are not what the function takes.
+            InvalidArguments: They do not match the function's parameters.
             BaseException: Whatever the function raises.
         """
         try:
@@ -106,18 +106,18 @@ class Plugin:
         open_world: bool = False,
         sequential: bool = False,
     ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-        """Makes a tool of a function. The function itself stays as it is.
+        """Turns a function into a tool. The function itself stays unchanged.
 
         Args:
-            name: The tool's name; the function's own where none is given.
+            name: The tool's name; by default the function's.
             title: A few words for people.
-            requires: The rights without which it cannot work.
-            optional: The rights that it can use when it has them.
+            requires: The permissions that it needs.
+            optional: The permissions that it can use but does not need.
             read_only: It changes nothing outside the sandbox.
             destructive: It may destroy or overwrite something.
             idempotent: The same call twice has the effect of one.
             open_world: It reaches things outside the host's control, such as the network.
-            sequential: It must not run beside another call of the same session.
+            sequential: It must not run at the same time as another call of the same session.
         """
         hints = {
             "read_only": read_only,
@@ -157,23 +157,23 @@ class Plugin:
         return declare
 
     def directory(self, key: str, reason: str, *, optional: bool = False) -> None:
-        """Asks for a directory, which is then at `/<key>` and at `context.directory(key)`."""
+        """Asks for a directory. A call finds it at `/<key>` and with `context.directory(key)`."""
         self._depend("directory", key, reason, optional)
 
     def http(self, key: str, reason: str, *, optional: bool = False) -> None:
-        """Asks for a way to HTTP servers, by `urllib.request` and `context.client(key)`."""
+        """Asks for an HTTP client, for `urllib.request` and `context.client(key)`."""
         self._depend("http", key, reason, optional)
 
     def store(self, key: str, reason: str, *, optional: bool = False) -> None:
-        """Asks for a store of values under keys, at `context.store(key)`."""
+        """Asks for a key-value store, for `context.store(key)`."""
         self._depend("store", key, reason, optional)
 
     def service(self, key: str, reason: str, *, optional: bool = False) -> None:
-        """Asks for something of the application that embeds the host, at `context.service(key)`."""
+        """Asks for a service of the application that embeds the host, for `context.service(key)`."""
         self._depend("service", key, reason, optional)
 
     def reviewer(self, function: Reviewer) -> Reviewer:
-        """Gives the plugin a say in whether a call runs. It can only tighten what the policy decided."""
+        """Sets the function that reviews each call before it runs. It can only tighten what the policy decided."""
         if self.review is not None:
             raise DefinitionError("a plugin has one reviewer")
         self.review = function
@@ -188,7 +188,7 @@ class Plugin:
 def _parameters(
     tool: str, function: Callable[..., Any], words: dict[str, str]
 ) -> tuple[schemas.Schema, schemas.Parse, str | None]:
-    """The schema of a function's parameters, how arguments are read, and which parameter takes the context."""
+    """Returns the schema of a function's parameters, their parser, and the name of the parameter for the context."""
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise DefinitionError(f"the tool `{tool}` is async: a call has nothing to run beside it; leave out `async`")
     hints = typing.get_type_hints(function, include_extras=True)
@@ -220,7 +220,7 @@ def _parameters(
 
 
 def _lift_definitions(schema: schemas.Schema) -> schemas.Schema:
-    """Moves what the arguments define to the root, where references look for it."""
+    """Moves the definitions of the arguments to the root, where references expect them."""
     definitions: schemas.Schema = {}
     for member in schema["properties"].values():
         definitions |= member.pop("$defs", {})
@@ -228,7 +228,7 @@ def _lift_definitions(schema: schemas.Schema) -> schemas.Schema:
 
 
 def _output_schema(tool: str, function: Callable[..., Any]) -> schemas.Schema | None:
-    """The schema of a JSON answer, where the function says what it returns."""
+    """Returns the schema of a JSON answer, if the function has a return type that gives one."""
     hint = typing.get_type_hints(function, include_extras=True).get("return")
     if _is_shapeless(hint):
         return None
@@ -240,7 +240,7 @@ def _output_schema(tool: str, function: Callable[..., Any]) -> schemas.Schema | 
 
 
 def _check_is_json(tool: str, schemas_of_tool: list[schemas.Schema | None]) -> None:
-    """Bounds and examples are the author's own, and may be what JSON cannot say."""
+    """Checks bounds and examples. They come from the author, and JSON may not be able to represent them."""
     try:
         values.dumps(schemas_of_tool)
     except (TypeError, ValueError) as error:
@@ -248,7 +248,7 @@ def _check_is_json(tool: str, schemas_of_tool: list[schemas.Schema | None]) -> N
 
 
 def _is_shapeless(hint: Any) -> bool:
-    """Whether an answer of this type is a text, parts, or JSON of any shape."""
+    """Returns whether an answer of this type is text, parts, or JSON of any shape."""
     if hint in _WITHOUT_SCHEMA:
         return True
     origin, members = typing.get_origin(hint), typing.get_args(hint)

@@ -1,4 +1,4 @@
-"""A plugin's own opinion of a call. It can only tighten what the policy decided."""
+"""A plugin's review of its calls. It can only tighten what the policy decided."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -6,19 +6,19 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Clear:
-    """The plugin has nothing to say against the call."""
+    """The plugin has no objection to the call."""
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A person should look; the text says at what."""
+    """The call needs approval; the text tells the approver why."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Refuse:
-    """The call is not to run; the text says why."""
+    """The call must not run; the text says why."""
 
     text: str
 
@@ -34,16 +34,16 @@ class Names(Protocol):
 
 @dataclass(frozen=True)
 class Review:
-    """A call that is to be reviewed. There are no handles, little time and little memory."""
+    """A call to review. A review has no handles, and low limits for time and memory."""
 
     tool: str
     arguments: dict[str, Any]
     host: Names
 
     def names_host(self, key: str, url: str) -> bool:
-        """Whether the policy names the host of a URL in what it binds to an HTTP key.
+        """Returns whether the policy's binding of an HTTP key names the host of a URL.
 
         Raises:
-            Failure: The manifest does not ask for the key, or the policy binds nothing to it.
+            Failure: The manifest does not ask for the key, or the policy does not bind it.
         """
         return self.host.names_host(key, url)

@@ -1,6 +1,6 @@
-"""Type hints as JSON Schema 2020-12, and JSON values as the types of the hints.
+"""Converts type hints to JSON Schema 2020-12, and JSON values to the types of the hints.
 
-Each type becomes a `Shape`: its schema for the model, and the function that makes a value of it. Objects are closed.
+Each type becomes a `Shape`: its schema for the model, and the function that parses a value. Objects are closed.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ Parse: TypeAlias = Callable[[Any, str], Any]
 
 
 class Mismatch(Exception):
-    """A value is not of the shape that is asked for. The text says where, and what was expected."""
+    """A value does not match its type. The text says where, and what was expected."""
 
     def __init__(self, where: str, expected: str) -> None:
         super().__init__(f"{where or 'the value'} must be {expected}")
@@ -33,15 +33,15 @@ class Mismatch(Exception):
 
 @dataclass(frozen=True)
 class Shape:
-    """A type, as a model and as Python see it."""
+    """A type: its schema for the model and its parser for Python."""
 
     schema: Schema
     parse: Parse
 
 
-# What is one JSON string, number or boolean, and how it is written and read.
+# Types that are one JSON string or number, with their schema, JSON type, parser and name.
 _PLAIN: dict[type, tuple[Schema, type | tuple[type, ...], Callable[[Any], Any], str]] = {
-    str: ({"type": "string"}, str, str, "a text"),
+    str: ({"type": "string"}, str, str, "a string"),
     float: ({"type": "number"}, (int, float), float, "a number"),
     datetime.datetime: (
         {"type": "string", "format": "date-time"}, str, datetime.datetime.fromisoformat, "a date and time, ISO 8601",
@@ -55,10 +55,10 @@ _PLAIN: dict[type, tuple[Schema, type | tuple[type, ...], Callable[[Any], Any], 
 
 
 def shape_of(hint: Hint) -> Shape:
-    """The shape of a type. What recurs within itself is under `$defs` of the schema.
+    """Returns the shape of a type. A recursive type is under `$defs` of the schema.
 
     Raises:
-        DefinitionError: JSON has nothing for the type, or the type says too little.
+        DefinitionError: JSON cannot represent the type, or the type is not specific enough.
     """
     builder = _Builder()
     shape = builder.shape(hint)
@@ -68,14 +68,14 @@ def shape_of(hint: Hint) -> Shape:
 
 
 def describe(shape: Shape, description: str | None) -> Shape:
-    """The same shape with a description, where it has none of its own."""
+    """Returns the shape with a description, unless it has its own."""
     if not description or "description" in shape.schema:
         return shape
     return Shape({"description": description} | shape.schema, shape.parse)
 
 
 def record(name: str, members: Mapping[str, tuple[Shape, bool]]) -> tuple[Schema, Parse]:
-    """A closed object of named members, each with whether it is required; parsed into a dict of what is given."""
+    """Returns the schema and the parser of a closed object. Each member has a shape and whether it is required."""
     required = [member for member, (_, is_given) in members.items() if is_given]
     schema: Schema = {
         "type": "object",
@@ -90,7 +90,7 @@ def record(name: str, members: Mapping[str, tuple[Shape, bool]]) -> tuple[Schema
             raise Mismatch(where, f"an object of {name}")
         for member in value:
             if member not in members:
-                raise Mismatch(_at(where, member), "left out: there is nothing of that name")
+                raise Mismatch(_at(where, member), "left out: the name is unknown")
         for member in required:
             if member not in value:
                 raise Mismatch(_at(where, member), "given")
@@ -100,7 +100,7 @@ def record(name: str, members: Mapping[str, tuple[Shape, bool]]) -> tuple[Schema
 
 
 class _Builder:
-    """Makes the shapes of one schema, so that a class that contains itself is defined once."""
+    """Builds the shapes of one schema, so that a recursive class is defined only once."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, Schema] = {}
@@ -108,7 +108,7 @@ class _Builder:
         self._recursive: set[type] = set()
 
     def shape(self, hint: Hint) -> Shape:
-        """The shape of any hint."""
+        """Returns the shape of any hint."""
         if hint is Any or hint is object:
             return Shape({}, lambda value, where: value)
         if hint is None or hint is types.NoneType:
@@ -140,7 +140,7 @@ class _Builder:
             raise DefinitionError(
                 f"{hint.__name__} is a model of pydantic, which has no build for WebAssembly: use a dataclass"
             )
-        raise DefinitionError(f"JSON has nothing for {hint.__qualname__}: use a dataclass or one of Python's own types")
+        raise DefinitionError(f"JSON cannot represent {hint.__qualname__}: use a dataclass or a built-in type")
 
     def _generic(self, hint: Hint) -> Shape:
         origin: Any = typing.get_origin(hint)
@@ -166,7 +166,7 @@ class _Builder:
             return Shape(array.schema | {"uniqueItems": True}, array.parse)
         if isinstance(origin, type) and issubclass(list, origin):
             return self._array(list, arguments)
-        raise DefinitionError(f"JSON has nothing for {hint!r}")
+        raise DefinitionError(f"JSON cannot represent {hint!r}")
 
     def _annotated(self, hint: Hint, notes: Sequence[Any]) -> Shape:
         shape = self.shape(hint)
@@ -188,9 +188,9 @@ class _Builder:
                     return shape.parse(value, where)
                 except Mismatch as mismatch:
                     mismatches.append(mismatch)
-            # Of what may be left out, the other type is what was meant.
+            # For `X | None`, report the mismatch with X.
             meant = [mismatch for mismatch, hint in zip(mismatches, hints, strict=True) if hint is not types.NoneType]
-            raise meant[0] if len(meant) == 1 else Mismatch(where, "of one of the types that it can have")
+            raise meant[0] if len(meant) == 1 else Mismatch(where, "of one of its allowed types")
 
         kinds = [shape.schema.get("type") for shape in shapes]
         if int in hints and float in hints:
@@ -212,8 +212,8 @@ class _Builder:
             try:
                 return make(items)
             except TypeError as error:
-                # A set of anything.
-                raise Mismatch(where, "an array of texts, numbers, booleans and nulls") from error
+                # A set with an item type that Python cannot hash.
+                raise Mismatch(where, "an array of strings, numbers, booleans and nulls") from error
 
         return Shape({"type": "array", "items": item.schema} if item.schema else {"type": "array"}, parse)
 
@@ -240,7 +240,7 @@ class _Builder:
     def _mapping(self, arguments: Sequence[Hint]) -> Shape:
         key, value_hint = arguments or (str, Any)
         if key is not str:
-            raise DefinitionError("the keys of a JSON object are texts: use dict[str, ...]")
+            raise DefinitionError("the keys of a JSON object must be str: use dict[str, ...]")
         item = self.shape(value_hint)
 
         def parse(value: Any, where: str) -> Any:
@@ -296,7 +296,7 @@ class _Builder:
 
 
 def with_default(shape: Shape, default: Any) -> Shape:
-    """The same shape with its default told, where JSON can say it."""
+    """Returns the shape with its default, if JSON can represent it."""
     if default is dataclasses.MISSING or default is None:
         return shape
     value = default.value if isinstance(default, enum.Enum) else default
@@ -306,7 +306,7 @@ def with_default(shape: Shape, default: Any) -> Shape:
 
 
 def _words(hint: type) -> tuple[str, dict[str, str]]:
-    """What a class's docstring says; nothing where Python made it up."""
+    """Returns the parsed docstring of a class; empty if Python generated it."""
     text = hint.__doc__ or ""
     return docstrings.parse("" if text.startswith(f"{hint.__name__}(") else text)
 
@@ -315,7 +315,7 @@ def _make(hint: type, members: dict[str, Any], where: str) -> Any:
     try:
         return hint(**members)
     except ValueError as error:
-        # What `__post_init__` says of the values.
+        # `__post_init__` refused the values.
         raise Mismatch(where, f"a {hint.__name__}: {error}") from error
 
 
@@ -356,10 +356,10 @@ def _enumeration(hint: type[enum.Enum]) -> Shape:
 
 
 def _choice(values: list[Any], members: dict[tuple[type, Any], Any]) -> Shape:
-    """One of a few values. They are told apart by type too: `True` is not 1."""
+    """Returns the shape of an enumeration. Values are compared with their type: `True` is not 1."""
     kinds = {str: "string", bool: "boolean", int: "integer", float: "number", types.NoneType: "null"}
     if any(type(value) not in kinds for value in values):
-        raise DefinitionError("a choice is between texts, numbers, booleans and None")
+        raise DefinitionError("the values of a choice must be str, int, float, bool or None")
 
     def parse(value: Any, where: str) -> Any:
         try:

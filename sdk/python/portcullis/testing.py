@@ -1,4 +1,4 @@
-"""A host that is a script, for the tests of a plugin: no component, no policy, no network.
+"""A scripted host for the tests of a plugin: no component, no policy, no network.
 
 from portcullis.testing import Host, call
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 try:
     import sqlite3
 except ImportError:
-    # A Python without SQLite has nothing to hold to what a component can do.
+    # Without SQLite there is nothing to adapt to the behaviour of a component.
     pass
 else:
     _sqlite.adapt(sqlite3)
@@ -45,7 +45,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Played:
-    """What a played server answers."""
+    """The reply of a played server."""
 
     status: int = 200
     body: bytes | str = b""
@@ -54,23 +54,23 @@ class Played:
 
 @dataclass
 class Host:
-    """What the policy would grant, and afterwards what the tool did. By itself it grants nothing.
+    """What the policy grants, and afterwards what the tool did. Grants nothing by default.
 
     Attributes:
-        directories: Where the directory of each key is. A tool must take it from `context.directory`.
-        servers: What answers the requests of each HTTP key.
-        stores: What the store of each key holds; it is changed by the tool.
-        services: What answers the calls of each service.
-        settings: What the policy sets under `config`.
+        directories: The path of the directory of each key. A tool must get it from `context.directory`.
+        servers: The function that answers the requests of each HTTP key.
+        stores: The content of the store of each key. The tool changes it.
+        services: The function that answers the calls of each service.
+        settings: The settings of the policy's `config`.
         named_hosts: For each HTTP key, the hosts that the policy names.
-        answer: Why a question in the middle of a call is refused; nothing: it is allowed.
+        answer: The reason to deny questions during a call. None allows them.
         who: Who asked for the call.
-        is_cancelled_after: How often the tool may look before the call is cancelled; nothing: it never is.
-        reported: The reports of progress: title, metadata and fraction.
+        is_cancelled_after: Number of checks after which the call is cancelled. None: never.
+        reported: The progress reports: title, metadata and fraction.
         asked: The questions: permission, resource and reason.
         logged: The lines of the log.
         sent: The requests.
-        written: What was written through `context.writer()`.
+        written: The bytes written with `context.writer()`.
     """
 
     directories: Mapping[str, str | PathLike[str]] = field(default_factory=dict)
@@ -140,7 +140,7 @@ class Host:
         return self._declared is None or "write" in self._declared
 
     def _check_declared(self, any_of: tuple[Permission, ...], kind: str, key: str) -> None:
-        """Refuses a handle unless the running tool declares one of the permissions that reach it, as a host does."""
+        """Refuses a handle unless the running tool declares one of the permissions for it, as a host does."""
         if self._declared is None or not self._declared.isdisjoint(any_of):
             return
         names = " or ".join(f"`{name}`" for name in any_of)
@@ -149,7 +149,7 @@ class Host:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a host is told of a call that worked."""
+    """The answer of a successful call."""
 
     output: str | answers.Json | list[Part]
     title: str | None
@@ -157,31 +157,31 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The text that was answered."""
+        """The answer as text."""
         if not isinstance(self.output, str):
-            raise AssertionError(f"the answer is no text: {self.output!r}")
+            raise AssertionError(f"the answer is not text: {self.output!r}")
         return self.output
 
     @property
     def json(self) -> Any:
-        """The JSON that was answered."""
+        """The answer as JSON."""
         if not isinstance(self.output, answers.Json):
-            raise AssertionError(f"the answer is no JSON: {self.output!r}")
+            raise AssertionError(f"the answer is not JSON: {self.output!r}")
         return values.loads(self.output.text)
 
     @property
     def parts(self) -> list[Part]:
-        """The parts that were answered."""
+        """The parts of the answer."""
         if not isinstance(self.output, list):
             raise AssertionError(f"the answer has no parts: {self.output!r}")
         return self.output
 
 
 def call(plugin: Plugin, tool: str, arguments: Mapping[str, Any], host: Host | None = None) -> Answer:
-    """Calls a tool the way of a real call, from JSON to the answer. The tool gets no more than it declares.
+    """Calls a tool like a real call, from JSON to the answer. The tool gets only handles that its permissions allow.
 
     Raises:
-        Failure: As the host is told: what is not a `Failure` itself has become a `Failed`.
+        Failure: As for a host: any other exception becomes a `Failed`.
     """
     playing, called = host or Host(), plugin.tools.get(tool)
     playing._declared = None if called is None else called.required | called.optional
@@ -199,11 +199,11 @@ def review(plugin: Plugin, tool: str, arguments: Mapping[str, Any], host: Host |
 
 
 def problems(plugin: Plugin) -> list[str]:
-    """What a host would refuse the plugin for, beyond what its declaration has checked."""
+    """Returns the reasons for which a host would refuse the plugin, beyond what its declaration has checked."""
     texts = {plugin.name: plugin.description} | {tool.name: tool.description for tool in plugin.tools.values()}
     found = [f"`{name}` has no description" for name, text in texts.items() if not text.strip()]
     found += [
-        f"the description of `{name}` has characters that nobody sees"
+        f"the description of `{name}` has invisible characters"
         for name, text in texts.items()
         if not all(character.isprintable() or character == "\n" for character in text)
     ]

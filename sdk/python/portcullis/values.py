@@ -1,4 +1,4 @@
-"""Answers as JSON: what a tool returns, in terms that JSON knows."""
+"""Converts the answers of tools to JSON."""
 
 import dataclasses
 import datetime
@@ -12,27 +12,27 @@ from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
-# Powers of ten of a decimal number that is written as one; what is beyond them is no amount of anything.
+# Maximum exponent of a decimal number that is written as a JSON number.
 _DECIMAL_EXPONENT_MAX = 300
 
 
 def dumps(value: Any) -> str:
-    """A value as one JSON document, which is whole UTF-8.
+    """Converts a value to one JSON document in valid UTF-8.
 
     Raises:
-        TypeError: JSON has nothing for a value.
-        ValueError: It has a number that JSON cannot say, or it contains itself.
+        TypeError: JSON cannot represent a value.
+        ValueError: JSON cannot represent a number, or the value contains itself.
     """
     return sendable(json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
 def loads(text: str) -> Any:
-    """A JSON document as a value. Unlike `json.loads`, it takes no `NaN`."""
+    """Parses a JSON document. Unlike `json.loads`, refuses `NaN`."""
     return json.loads(text, parse_constant=_refuse)
 
 
 def sendable(text: object) -> str:
-    """The text without lone surrogates, which no UTF-8 has and which would end the instance."""
+    """Replaces lone surrogates, which UTF-8 cannot encode and which would end the instance."""
     return str(text).encode(errors="replace").decode()
 
 
@@ -41,7 +41,7 @@ def _refuse(word: str) -> float:
 
 
 def _plain(value: Any) -> Any:
-    """What `json` asks for where it does not know a type."""
+    """Converts a type that `json` does not know."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, enum.Enum):
@@ -62,15 +62,15 @@ def _plain(value: Any) -> Any:
         number = float(value)
         if math.isfinite(number):
             return number
-    raise TypeError(f"JSON has nothing for {type(value).__name__}: return a dict, a list, a dataclass or a text")
+    raise TypeError(f"JSON cannot represent {type(value).__name__}: return a dict, a list, a dataclass or a str")
 
 
 def _number(value: Decimal) -> int | float:
-    """The number as JSON writes it, with every digit."""
+    """Converts a decimal number to a JSON number without losing digits."""
     if value.is_finite() and abs(value.adjusted()) <= _DECIMAL_EXPONENT_MAX:
         if value == value.to_integral_value():
             return int(value)
         number = float(value)
         if Decimal(repr(number)) == value:
             return number
-    raise ValueError(f"{value} has more digits than a number of JSON keeps: return str(...) or round(...) of it")
+    raise ValueError(f"{value} has more digits than a JSON number keeps: return str(...) or round(...) of it")

@@ -206,11 +206,11 @@ class Tools(unittest.TestCase):
                 flush()
 
     def test_what_json_cannot_say_is_a_failure(self) -> None:
-        with self.assertRaisesRegex(Failed, "JSON has nothing for object"):
+        with self.assertRaisesRegex(Failed, "JSON cannot represent object"):
             call(self.plugin, "odd", {})
 
     def test_arguments_are_checked(self) -> None:
-        with self.assertRaisesRegex(InvalidArguments, "name must be a text"):
+        with self.assertRaisesRegex(InvalidArguments, "name must be a string"):
             call(self.plugin, "greet", {"name": 1})
 
     def test_nothing_is_granted_by_itself(self) -> None:

@@ -1,11 +1,11 @@
-//! From the bytes of a call to the struct of a tool. Owns the texts that tell a model what was wrong where.
+//! Parses the arguments of a call, with error texts that tell a model what is wrong and where.
 
 use serde::de::DeserializeOwned;
 
 use crate::Failure;
 
-/// Parses the arguments of a call. The host has checked them against the schema; what fails here is what a schema
-/// cannot say, such as a `deserialize_with` that refuses a value.
+/// Parses the arguments of a call. The host has already validated them against the schema. Only checks that a schema
+/// cannot express fail here, such as a `deserialize_with` that refuses a value.
 pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let arguments = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
@@ -19,7 +19,7 @@ pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, Failure> {
     Ok(arguments)
 }
 
-/// What is wrong, without the line and column: the host has written the JSON anew, and the model never saw it.
+/// Returns the error text without line and column. They refer to JSON that the host wrote and the model never saw.
 fn text(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {

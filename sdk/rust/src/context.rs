@@ -1,4 +1,4 @@
-//! The call that is running, as its tool sees it.
+//! The running call.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,17 +11,17 @@ use crate::{Directory, Failure, Permission, Service, Store, Writer};
 /// Who asked for the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Of this call alone.
+    /// Unique to this call.
     pub id: String,
     /// Shared by the calls of one conversation.
     pub session: String,
-    /// The message that asked for the call, where the caller named it.
+    /// The message that asked for the call, if the caller named it.
     pub message: Option<String>,
-    /// The agent that asked, where the caller named it.
+    /// The agent that asked, if the caller named it.
     pub agent: Option<String>,
 }
 
-/// How far a call has come. What is absent stays as it was.
+/// The progress of a call. An absent field keeps its last value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Progress {
     /// A few words for people.
@@ -33,19 +33,19 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A title: a few words for people.
+    /// Creates progress with a title: a few words for people.
     pub fn title(title: impl Into<String>) -> Self {
         Self { title: Some(title.into()), ..Self::default() }
     }
 
-    /// How much is done, from 0 to 1.
+    /// Sets the completed fraction, from 0 to 1.
     #[must_use]
     pub fn fraction(mut self, fraction: f32) -> Self {
         self.fraction = Some(fraction);
         self
     }
 
-    /// Metadata: a struct or `json!({...})`. Anything but an object is left out.
+    /// Sets the metadata: a struct or `json!({...})`. Drops anything other than an object.
     #[must_use]
     pub fn metadata(mut self, metadata: impl Serialize) -> Self {
         self.metadata = serde_json::to_value(&metadata).ok().filter(Value::is_object);
@@ -53,7 +53,7 @@ impl Progress {
     }
 }
 
-/// The call that is running. A tool reaches its host through this, and only through this.
+/// The running call. This is a tool's only way to reach its host.
 #[derive(Debug)]
 pub struct Context {
     host: host::Host,
@@ -69,24 +69,24 @@ impl Context {
         &self.host
     }
 
-    /// Who asked.
+    /// Returns who asked for the call.
     #[must_use]
     pub fn call(&self) -> Call {
         self.host.call()
     }
 
-    /// Reports progress. The host drops what exceeds the call's quota.
+    /// Reports progress. The host drops reports over the call's quota.
     pub fn progress(&self, progress: Progress) {
         self.host.report(progress);
     }
 
-    /// Whether the caller no longer wants the answer. The call is stopped a short while after this turns true.
+    /// Returns whether the caller has cancelled the call. The host stops the call shortly after this becomes true.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.host.is_cancelled()
     }
 
-    /// Leaves the tool with `?` once the caller no longer wants the answer.
+    /// Returns an error once the caller has cancelled the call, so that `?` leaves the tool.
     ///
     /// # Errors
     /// The call was cancelled.
@@ -94,16 +94,16 @@ impl Context {
         if self.is_cancelled() { Err(Failure::Cancelled) } else { Ok(()) }
     }
 
-    /// Asks in the middle of a call whether something may be done. A yes gives no handle that the call does not have.
+    /// Asks during a call whether an action is allowed. Approval gives the call no handle that it does not have.
     ///
     /// # Errors
-    /// The policy or a person said no; the text says why.
+    /// The policy or an approver denied it; the text says why.
     pub fn ask(&self, permission: Permission, resource: &str, reason: &str) -> Result<(), Failure> {
         self.host.ask(permission, resource, reason).map_err(Failure::Denied)
     }
 
-    /// Asks as [`Context::ask`] does, and proposes what a remembered approval may cover: at most 4 directories that the
-    /// resource is in, the narrowest first. The person sees them as the plugin's proposal.
+    /// Asks like [`Context::ask`], and proposes what a remembered approval may cover: at most 4 directories that
+    /// contain the resource, the narrowest first. The approver sees them as the plugin's proposal.
     ///
     /// ```no_run
     /// # use portcullis_sdk::prelude::*;
@@ -125,15 +125,15 @@ impl Context {
         self.host.ask_with_patterns(permission, resource, reason, patterns).map_err(Failure::Denied)
     }
 
-    /// The directory that the policy bound to a key of the manifest.
+    /// Returns the directory that the policy binds to a key of the manifest.
     ///
     /// # Errors
-    /// The manifest does not ask for the key, or the policy binds nothing to it for this tool.
+    /// The manifest does not ask for the key, or the policy does not bind it for this tool.
     pub fn directory(&self, key: &str) -> Result<Directory, Failure> {
         self.host.directory(key)
     }
 
-    /// The HTTP client that the policy bound to a key of the manifest.
+    /// Returns the HTTP client that the policy binds to a key of the manifest.
     ///
     /// # Errors
     /// As [`Context::directory`].
@@ -141,7 +141,7 @@ impl Context {
         self.host.client(key).map(Client::new)
     }
 
-    /// The store that the policy bound to a key of the manifest.
+    /// Returns the store that the policy binds to a key of the manifest.
     ///
     /// # Errors
     /// As [`Context::directory`].
@@ -149,16 +149,15 @@ impl Context {
         self.host.store(key).map(Store::new)
     }
 
-    /// The service of the embedding application that the policy bound to a key of the manifest.
+    /// Returns the service of the embedding application that the policy binds to a key of the manifest.
     ///
     /// # Errors
-    /// As [`Context::directory`], and the application could not make it.
+    /// As [`Context::directory`], or the application could not create it.
     pub fn service(&self, key: &str) -> Result<Service, Failure> {
         self.host.service(key).map(Service::new)
     }
 
-    /// Writes the beginning of the call's text answer while the tool is still at work. Opened again, it goes on where
-    /// the text ends.
+    /// Opens the call's text answer for writing while the tool runs. If opened again, the writer appends to the text.
     ///
     /// # Errors
     /// There is no answer to write.
@@ -166,13 +165,13 @@ impl Context {
         self.host.text().map(Writer::new)
     }
 
-    /// What the policy sets under `config` for this plugin.
+    /// Returns a setting of the policy's `config` for this plugin.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<String> {
         self.host.setting(key)
     }
 
-    /// Writes a line into the record of the call. The host drops what exceeds the call's quota.
+    /// Writes a line into the audit log of the call. The host drops lines over the call's quota.
     pub fn log(&self, level: Level, message: impl AsRef<str>) {
         self.host.log(level, message.as_ref());
     }

@@ -1,6 +1,6 @@
 //! The macro that turns a list of tools into a plugin.
 
-/// Declares the plugin of this crate: a `static PLUGIN`, and in a guest the exports of the component.
+/// Declares the plugin of this crate: a `static PLUGIN`, and the exports of the component in a guest.
 ///
 /// ```
 /// # use portcullis_sdk::prelude::*;
@@ -19,8 +19,8 @@
 /// # fn main() {}
 /// ```
 ///
-/// A plugin with `reviewer: function` after its dependencies has a say in each call before it runs: the function takes
-/// a [`Review`](crate::Review) and gives a [`Verdict`](crate::Verdict).
+/// A plugin with `reviewer: function` after its dependencies reviews each call before it runs. The function takes a
+/// [`Review`](crate::Review) and returns a [`Verdict`](crate::Verdict).
 ///
 /// ```
 /// # use portcullis_sdk::prelude::*;
@@ -45,9 +45,8 @@
 /// # fn main() {}
 /// ```
 ///
-/// A plugin with `previewer: function` after its reviewer computes what a call would change in files, for the person
-/// who is asked about it: the function takes a [`Preview`](crate::Preview) and gives each file as the call would leave
-/// it.
+/// A plugin with `previewer: function` after its reviewer computes what a call would change in files, for the approver.
+/// The function takes a [`Preview`](crate::Preview) and returns each file as the call would leave it.
 ///
 /// ```
 /// # use portcullis_sdk::prelude::*;
@@ -83,7 +82,7 @@
 /// # fn main() {}
 /// ```
 ///
-/// The version is the crate's. Two tools of one name do not compile:
+/// The version is the crate's. Two tools with the same name do not compile:
 ///
 /// ```compile_fail
 /// # use portcullis_sdk::prelude::*;
@@ -119,7 +118,7 @@ macro_rules! plugin {
         $(, previewer: $previewer:path)?
         $(,)?
     ) => {
-        /// The plugin that this crate is.
+        /// The plugin of this crate.
         pub static PLUGIN: $crate::Plugin = $crate::Plugin::new(
             $name,
             env!("CARGO_PKG_VERSION"),
@@ -156,7 +155,7 @@ macro_rules! plugin {
     };
 }
 
-/// The export of a plugin that reviews its calls.
+/// Exports the reviewer of a plugin.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_reviewer {
@@ -173,7 +172,7 @@ macro_rules! export_reviewer {
     };
 }
 
-/// The export of a plugin that computes what its calls would change.
+/// Exports the previewer of a plugin.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_previewer {
@@ -196,7 +195,7 @@ macro_rules! export_previewer {
     };
 }
 
-/// One line of `dependencies`.
+/// Expands one line of `dependencies`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! dependency {

@@ -1,8 +1,8 @@
-//! What a plugin says of itself, as plain data. Owns no behaviour and knows no version of the contract.
+//! A plugin's manifest as plain data, without behaviour and independent of the version of the contract.
 
 use serde_json::Value;
 
-/// A kind of right that a tool may use.
+/// A permission that a tool may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Permission {
     /// Reading what is granted.
@@ -16,7 +16,7 @@ pub enum Permission {
 }
 
 impl Permission {
-    /// The name that policies and people use.
+    /// Returns the name in policies.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -28,7 +28,7 @@ impl Permission {
     }
 }
 
-/// What the author claims of a tool's behaviour. A claim is shown, and never believed in the tool's favour.
+/// What the author claims about a tool's behaviour. The host shows a claim, but never trusts it in the tool's favour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hint {
     /// Changes nothing outside the sandbox.
@@ -39,7 +39,7 @@ pub enum Hint {
     Idempotent,
     /// Reaches things outside the host's control.
     OpenWorld,
-    /// Must not run beside another call of the same session.
+    /// Must not run at the same time as another call of the same session.
     Sequential,
 }
 
@@ -56,9 +56,9 @@ pub struct Definition {
     pub schema: Value,
     /// JSON Schema 2020-12 of a JSON output.
     pub output_schema: Option<Value>,
-    /// Rights without which the tool cannot work.
+    /// Permissions that the tool needs.
     pub required: &'static [Permission],
-    /// Rights that the tool can use when it has them.
+    /// Permissions that the tool can use but does not need.
     pub optional: &'static [Permission],
     /// What the author claims.
     pub hints: &'static [Hint],
@@ -73,7 +73,7 @@ pub enum DependencyKind {
     Http,
     /// A key-value store.
     Store,
-    /// Something that the embedder of the host provides.
+    /// A service of the application that embeds the host.
     Service,
 }
 
@@ -82,7 +82,7 @@ pub enum DependencyKind {
 pub struct Dependency {
     /// Unique within the plugin.
     pub key: &'static str,
-    /// What kind of handle.
+    /// The kind of handle.
     pub kind: DependencyKind,
     /// Whether the plugin works without it.
     pub optional: bool,

@@ -17,13 +17,13 @@ impl Directory {
         Self { path: path.into(), handle }
     }
 
-    /// Where `std::fs` finds the directory: its preopen `/<key>`.
+    /// Returns the path for `std::fs`: the preopen `/<key>`.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The handle itself, for what `std::fs` cannot do.
+    /// Returns the handle itself, for operations that `std::fs` lacks.
     #[cfg(target_arch = "wasm32")]
     #[must_use]
     pub fn descriptor(&self) -> &host::Handle {

@@ -1,21 +1,21 @@
-//! Why a tool could not answer. Owns the mapping from Rust's errors to the few kinds that a host knows.
+//! Failures of tools, and the mapping from Rust's errors to the kinds that a host knows.
 
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// Why a tool could not answer. The text is for the model, and says what would help.
+/// Why a tool failed. The text is for the model, and should say what would help.
 ///
-/// The type is no [`Error`] itself, so that `?` accepts any error: an I/O error becomes the kind that fits it,
+/// The type is not an [`Error`] itself, so that `?` accepts any error: an I/O error becomes the kind that fits it,
 /// everything else becomes [`Failure::Failed`] with the text of the error and its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// The arguments match the schema and are wrong all the same.
+    /// The arguments match the schema, but are still wrong.
     InvalidArguments(String),
-    /// A right was missing.
+    /// A permission was missing.
     Denied(String),
-    /// Something outside the tool did not work; trying again later may help.
+    /// Something outside the tool did not work. Trying again later may help.
     Unavailable(String),
     /// The tool stopped because the call was cancelled.
     Cancelled,
@@ -24,27 +24,27 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The arguments are wrong; the text says which, and how to correct them.
+    /// Creates a failure for wrong arguments. The text should say which, and how to correct them.
     pub fn invalid(text: impl Into<String>) -> Self {
         Self::InvalidArguments(text.into())
     }
 
-    /// A right was missing.
+    /// Creates a failure for a missing permission.
     pub fn denied(text: impl Into<String>) -> Self {
         Self::Denied(text.into())
     }
 
-    /// Something outside the tool did not work, and may later.
+    /// Creates a failure of something outside the tool that may work later.
     pub fn unavailable(text: impl Into<String>) -> Self {
         Self::Unavailable(text.into())
     }
 
-    /// The tool failed.
+    /// Creates a failure of any other kind.
     pub fn failed(text: impl Into<String>) -> Self {
         Self::Failed(text.into())
     }
 
-    /// What the model is told.
+    /// Returns the text for the model.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -90,7 +90,7 @@ fn from_io(kind: io::ErrorKind, text: String) -> Failure {
     }
 }
 
-/// An error says what went wrong at its own level; its sources say why.
+/// Joins the text of an error with those of its sources, which say why it happened.
 fn with_sources(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

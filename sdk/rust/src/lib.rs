@@ -24,8 +24,8 @@
 //! # fn main() {}
 //! ```
 //!
-//! A tool reaches its host through [`Context`], and only there. In a guest that is the contract in `wit/`; in a native
-//! build it is a script (`portcullis_sdk::testing`), so that tools are tested without a host.
+//! A tool reaches its host only through [`Context`]. In a guest it implements the contract in `wit/`. In a native build
+//! it is a script (`portcullis_sdk::testing`), so that tools can be tested without a host.
 
 mod definition;
 mod schema;
@@ -72,10 +72,10 @@ pub use store::Store;
 pub use success::{Blob, IntoOutput, Json, Output, Part, Parts, Success};
 pub use writer::Writer;
 
-/// The crates that derived code names. Depend on them yourself for anything more than the derives.
+/// The crates that derived code refers to. Depend on them directly for anything beyond the derives.
 pub use {schemars, serde, serde_json};
 
-/// What the file of a tool needs, and nothing more.
+/// The names that the source file of a tool needs.
 pub mod prelude {
     pub use crate::http::{Client, Request, Response};
     pub use crate::{Blob, Context, Failure, IntoOutput, Json, Level, Part, Parts, Permission, Progress, Success};
@@ -88,7 +88,7 @@ pub mod prelude {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
 pub struct NoArguments {}
 
-/// What the code that `#[tool]` writes calls. Not for people: it may change with any version.
+/// Functions that the code of `#[tool]` calls. Not part of the public API: they may change in any version.
 #[doc(hidden)]
 pub mod derived {
     use serde_json::Value;

@@ -1,18 +1,18 @@
-//! How much a line of the log matters.
+//! Log levels.
 
-/// How much a line of the log matters.
+/// The level of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// The flow of control, for whoever looks for a fault.
+    /// Control flow, for debugging.
     Trace,
-    /// For whoever looks for a fault.
+    /// Details for debugging.
     Debug,
     /// Worth knowing.
     Info,
-    /// Something is not as it should be.
+    /// Something is unexpected.
     Warn,
     /// Something failed.
     Error,
-    /// Nothing works any more.
+    /// The plugin can no longer work.
     Critical,
 }

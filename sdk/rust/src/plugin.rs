@@ -1,6 +1,6 @@
-//! A plugin as a list of tools: its manifest, and the way of one call from a name and bytes to an answer.
+//! A plugin as a list of tools: its manifest, and the execution of its calls.
 //!
-//! Everything here is checked while the plugin compiles, so that a plugin that builds is one that a host loads.
+//! Names are checked while the plugin compiles, so that a plugin that builds also loads.
 
 use serde_json::Value;
 
@@ -9,10 +9,10 @@ use crate::{
     Context, Definition, Dependency, Failure, FileChange, Hint, Manifest, Permission, Preview, Review, Success, Verdict,
 };
 
-/// The longest name that the contract allows, in bytes.
+/// Maximum length of a name in bytes, as in the contract.
 const NAME_LENGTH_MAX: usize = 64;
 
-/// What an author says of a tool, beside its code.
+/// The author's declaration of a tool, without its code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Declaration {
     /// Unique within the plugin.
@@ -21,9 +21,9 @@ pub struct Declaration {
     pub title: Option<&'static str>,
     /// What the tool does, for a model.
     pub description: &'static str,
-    /// Rights without which the tool cannot work.
+    /// Permissions that the tool needs.
     pub required: &'static [Permission],
-    /// Rights that the tool can use when it has them.
+    /// Permissions that the tool can use but does not need.
     pub optional: &'static [Permission],
     /// What the author claims.
     pub hints: &'static [Hint],
@@ -31,14 +31,14 @@ pub struct Declaration {
 
 /// A tool. The attribute `#[tool]` implements it for a type with the name of the function.
 pub trait Tool {
-    /// What the author says of it.
+    /// The author's declaration.
     const DECLARATION: Declaration;
 
-    /// The schema of its arguments.
+    /// Returns the schema of its arguments.
     #[must_use]
     fn schema() -> Value;
 
-    /// The schema of its JSON output, where there is one.
+    /// Returns the schema of its JSON output, if there is one.
     #[must_use]
     fn output_schema() -> Option<Value>;
 
@@ -59,7 +59,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry of a tool.
+    /// Creates the entry of a tool.
     #[must_use]
     pub const fn of<T: Tool>() -> Self {
         Self { declaration: T::DECLARATION, schema: T::schema, output_schema: T::output_schema, execute: T::execute }
@@ -84,18 +84,18 @@ pub struct Plugin {
     previewer: Option<Previewer>,
 }
 
-/// What a plugin says of a call before it runs.
+/// Reviews a call before it runs.
 type Reviewer = fn(&Review<'_>) -> Verdict;
 
-/// What a plugin computes that a call would change.
+/// Computes what a call would change.
 type Previewer = fn(&Preview<'_>) -> Result<Vec<FileChange>, Failure>;
 
 impl Plugin {
-    /// Puts a plugin together.
+    /// Creates a plugin.
     ///
     /// # Panics
-    /// A name breaks the contract's rule, or two tools or two dependencies share one. In a `static` that is an error of
-    /// the compiler.
+    /// A name breaks the contract's rule, or two tools or two dependencies share one. In a `static` that is a
+    /// compile-time error.
     #[must_use]
     pub const fn new(
         name: &'static str,
@@ -104,7 +104,7 @@ impl Plugin {
         tools: &'static [Entry],
         dependencies: &'static [Dependency],
     ) -> Self {
-        assert!(is_name(name), "the name of a plugin is a-z, then a-z, 0-9, _ or -, 64 bytes at the most");
+        assert!(is_name(name), "the name of a plugin is a-z, then a-z, 0-9, _ or -, at most 64 bytes");
         let mut index = 0;
         while index < tools.len() {
             assert!(is_name(tools[index].declaration.name), "the name of a tool is a-z, then a-z, 0-9, _ or -");
@@ -120,19 +120,19 @@ impl Plugin {
         Self { name, version, description, tools, dependencies, reviewer: None, previewer: None }
     }
 
-    /// Lets a function review each call before it runs.
+    /// Sets the function that reviews each call before it runs.
     #[must_use]
     pub const fn reviewed_by(self, reviewer: Reviewer) -> Self {
         Self { reviewer: Some(reviewer), ..self }
     }
 
-    /// Lets a function compute what a call would change in files.
+    /// Sets the function that computes what a call would change in files.
     #[must_use]
     pub const fn previewed_by(self, previewer: Previewer) -> Self {
         Self { previewer: Some(previewer), ..self }
     }
 
-    /// What the plugin says of itself.
+    /// Returns the plugin's manifest.
     #[must_use]
     pub fn manifest(&self) -> Manifest {
         Manifest {
@@ -144,7 +144,7 @@ impl Plugin {
         }
     }
 
-    /// Runs one tool: the way of a call, the same in a guest and in a test.
+    /// Runs one tool, in the same way in a guest and in a test.
     ///
     /// # Errors
     /// There is no such tool, the arguments do not parse, or the tool failed.
@@ -154,16 +154,16 @@ impl Plugin {
         (entry.execute)(arguments, context)
     }
 
-    /// Reviews a call. A plugin without a reviewer has nothing to say.
+    /// Reviews a call. A plugin without a reviewer clears every call.
     pub(crate) fn review(&self, tool: &str, arguments: &str, host: &host::Host) -> Verdict {
         let Some(reviewer) = self.reviewer else { return Verdict::Clear };
         match serde_json::from_str(arguments) {
             Ok(arguments) => reviewer(&Review::new(tool, arguments, host)),
-            Err(error) => Verdict::refuse(format!("the arguments are no JSON: {error}")),
+            Err(error) => Verdict::refuse(format!("the arguments are not JSON: {error}")),
         }
     }
 
-    /// Computes what a call would change. A plugin without a previewer names nothing.
+    /// Computes what a call would change. A plugin without a previewer reports no changes.
     pub(crate) fn preview(&self, tool: &str, arguments: &str, context: &Context) -> Result<Vec<FileChange>, Failure> {
         self.previewer.map_or_else(|| Ok(Vec::new()), |preview| preview(&Preview::new(tool, arguments, context)))
     }

@@ -1,4 +1,4 @@
-//! What a call would change in files, computed for the person who is asked about it.
+//! Previews of the files that a call would change, for the approver.
 
 use serde::de::DeserializeOwned;
 
@@ -9,26 +9,25 @@ use crate::{Context, Failure};
 pub struct FileChange {
     /// The key of the directory that the file is in.
     pub directory: String,
-    /// The path from that directory on, with `/` between names.
+    /// The path relative to that directory, with `/` between names.
     pub path: String,
-    /// The whole text after the call; none where the call removes the file.
+    /// The whole text after the call; none if the call removes the file.
     pub content: Option<String>,
 }
 
 impl FileChange {
-    /// The call makes the file hold this text.
+    /// Creates the change of a file that the call creates or replaces.
     pub fn new(directory: impl Into<String>, path: impl Into<String>, content: impl Into<String>) -> Self {
         Self { directory: directory.into(), path: path.into(), content: Some(content.into()) }
     }
 
-    /// The call removes the file.
+    /// Creates the change of a file that the call removes.
     pub fn removed(directory: impl Into<String>, path: impl Into<String>) -> Self {
         Self { directory: directory.into(), path: path.into(), content: None }
     }
 }
 
-/// A call that a person is asked about. Its context has the directories of the call, none of which can be changed, and
-/// no other handle.
+/// A call that needs approval. Its context has only the directories of the call, read-only, and no other handle.
 #[derive(Debug)]
 pub struct Preview<'a> {
     tool: &'a str,
@@ -41,21 +40,21 @@ impl<'a> Preview<'a> {
         Self { tool, arguments, context }
     }
 
-    /// The tool, without the name of the plugin.
+    /// Returns the name of the tool, without the name of the plugin.
     #[must_use]
     pub fn tool(&self) -> &str {
         self.tool
     }
 
-    /// The arguments, as the tool takes them.
+    /// Parses the arguments into the type that the tool takes.
     ///
     /// # Errors
-    /// `InvalidArguments`: they are not of the type.
+    /// `InvalidArguments`: they do not match the type.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         crate::arguments::parse(self.arguments)
     }
 
-    /// The handles of the preview.
+    /// Returns the context of the preview, with its handles.
     #[must_use]
     pub fn context(&self) -> &Context {
         self.context

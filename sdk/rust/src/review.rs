@@ -1,4 +1,4 @@
-//! A plugin's opinion of a call, given before the call runs.
+//! A plugin's review of a call, before the call runs.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -6,30 +6,30 @@ use serde_json::Value;
 use crate::host;
 use crate::{Failure, Store};
 
-/// What a plugin thinks of a call. It can only tighten what the policy decided.
+/// The result of a review. It can only tighten what the policy decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing to say.
+    /// The plugin has no objection.
     Clear,
-    /// A person should look; the text says at what. A remembered approval counts only if the person had the same text
-    /// before them, so put what is new about this call into it.
+    /// The call needs approval; the text tells the approver why. A remembered approval counts only if the approver saw
+    /// the same text, so mention what is new about this call.
     Ask(String),
     /// The call must not run; the text says why.
     Refuse(String),
-    /// A person should look, and is offered patterns that a remembered approval may cover.
+    /// The call needs approval, with patterns that a remembered approval may cover.
     Request(ApprovalRequest),
 }
 
-/// What a review asks a person.
+/// A reviewer's approval request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalRequest {
-    /// At what to look.
+    /// What the approver should check.
     pub reason: String,
     /// What a remembered approval may cover: at most 4 patterns, the narrowest first.
     pub patterns: Vec<Pattern>,
 }
 
-/// Which later calls a remembered approval may cover. Every argument that it does not name is as in this call.
+/// Which later calls a remembered approval may cover. Every other argument must be the same as in this call.
 ///
 /// ```
 /// use portcullis_sdk::Pattern;
@@ -49,18 +49,18 @@ pub struct Pattern {
 pub struct Variation {
     /// The name of the argument.
     pub argument: String,
-    /// The directory that it may name a path in, such as `src/**`. None: it may be anything.
+    /// The directory in which it may name any path, such as `src/**`. If none, it may have any value.
     pub within: Option<String>,
 }
 
 impl Pattern {
-    /// A pattern that lets nothing differ yet. The host offers only patterns that let something differ.
+    /// Creates a pattern in which nothing may differ. The host offers only patterns in which something may differ.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets an argument be anything. The host takes no such pattern for an argument that names a file or a resource.
+    /// Lets an argument have any value. The host refuses this for an argument that names a file or a resource.
     #[must_use]
     pub fn any(self, argument: impl Into<String>) -> Self {
         self.varying(argument, None)
@@ -79,25 +79,26 @@ impl Pattern {
 }
 
 impl Verdict {
-    /// A person should look at this.
+    /// Requests approval, for this reason.
     pub fn ask(text: impl Into<String>) -> Self {
         Self::Ask(text.into())
     }
 
-    /// A person should look at this, and may approve one of the patterns for longer. Such an approval answers what this
-    /// plugin asks about, as long as it proposes the same pattern, and never what the policy asks about.
+    /// Requests approval, and proposes patterns that a remembered approval may cover. An approved pattern answers later
+    /// requests of this plugin while it proposes the same pattern. It never answers requests of the policy.
     pub fn request(reason: impl Into<String>, patterns: impl IntoIterator<Item = Pattern>) -> Self {
         Self::Request(ApprovalRequest { reason: reason.into(), patterns: patterns.into_iter().collect() })
     }
 
-    /// The call must not run, for this reason.
+    /// Refuses the call, for this reason.
     pub fn refuse(text: impl Into<String>) -> Self {
         Self::Refuse(text.into())
     }
 }
 
-/// A call that is about to run. A review can read the settings and the stores of the call, has no other handle, little
-/// time and little memory; a panic in it refuses the call. The host may also review a call that it only explains.
+/// A call that is about to run. A review can read the settings and the stores of the call. It has no other handle, and
+/// low limits for time and memory. A panic in it refuses the call. The host may also review a call that it only
+/// explains.
 #[derive(Debug)]
 pub struct Review<'a> {
     tool: &'a str,
@@ -110,44 +111,44 @@ impl<'a> Review<'a> {
         Self { tool, arguments, host }
     }
 
-    /// The tool, without the name of the plugin.
+    /// Returns the name of the tool, without the name of the plugin.
     #[must_use]
     pub fn tool(&self) -> &str {
         self.tool
     }
 
-    /// The arguments: an object that has passed the schema of the tool.
+    /// Returns the arguments: an object that is valid for the tool's schema.
     #[must_use]
     pub fn arguments(&self) -> &Value {
         &self.arguments
     }
 
-    /// The arguments, as the tool takes them.
+    /// Parses the arguments into the type that the tool takes.
     ///
     /// # Errors
-    /// `InvalidArguments`: they are not of the type.
+    /// `InvalidArguments`: they do not match the type.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         crate::arguments::parse(&self.arguments.to_string())
     }
 
-    /// What the policy sets for the plugin under a key of `config`.
+    /// Returns a setting of the policy's `config` for this plugin.
     #[must_use]
     pub fn setting(&self, key: &str) -> Option<String> {
         self.host.setting(key)
     }
 
-    /// The store of the call that the policy bound to a key of the manifest. It can be read, and not changed.
+    /// Returns the store that the policy binds to a key of the manifest, read-only.
     ///
     /// # Errors
-    /// The manifest does not ask for the key, or the policy binds nothing to it.
+    /// The manifest does not ask for the key, or the policy does not bind it.
     pub fn store(&self, key: &str) -> Result<Store, Failure> {
         self.host.store(key).map(Store::new)
     }
 
-    /// Whether the policy names the host of a URL in what it binds to an HTTP key. False for what is no URL.
+    /// Returns whether the policy's binding of an HTTP key names the host of a URL. False for an invalid URL.
     ///
     /// # Errors
-    /// The manifest asks for no HTTP client under the key, or the policy binds nothing to it.
+    /// The manifest asks for no HTTP client with the key, or the policy does not bind it.
     pub fn names_host(&self, key: &str, url: &str) -> Result<bool, Failure> {
         self.host.names_host(key, url)
     }

@@ -1,17 +1,17 @@
-//! Derived JSON Schemas, made fit for a model: 2020-12, closed objects, no noise.
+//! JSON Schemas of arguments and outputs: 2020-12, closed objects, and no keywords that do not help a model.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-/// The schema of a tool's arguments. Its root is an object.
+/// Returns the schema of a tool's arguments. Its root is an object.
 ///
 /// # Panics
 /// The type is anything but an object. `describe` then traps, and `testing::check` fails before a host sees it.
 pub(crate) fn of_arguments<T: JsonSchema>() -> Value {
     let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_deserialize());
-    // An enum of structs has `oneOf` at its root and no type, though each of its variants is an object.
+    // The schema of an enum of structs has `oneOf` and no type at its root, though each variant is an object.
     if let Some(root) = schema.as_object_mut() {
         root.entry("type").or_insert_with(|| "object".into());
     }
@@ -19,7 +19,7 @@ pub(crate) fn of_arguments<T: JsonSchema>() -> Value {
     schema
 }
 
-/// The schema of a tool's JSON output.
+/// Returns the schema of a tool's JSON output.
 pub(crate) fn of_output<T: JsonSchema>() -> Value {
     generate::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
@@ -37,21 +37,21 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> Value {
     schema
 }
 
-/// The keywords that put schemas together.
+/// The keywords that combine schemas.
 const COMBINATORS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 /// The keywords that say whether an object takes fields beyond those it names.
 const OPENNESS: [&str; 3] = ["additionalProperties", "unevaluatedProperties", "patternProperties"];
 
-/// Whether a schema speaks of whole objects, or of a part of one that the schema around it speaks of too.
+/// Whether a schema describes whole objects, or only a part of the object that its parent schema describes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
     Whole,
     Part,
 }
 
-/// Refuses unknown fields, so that a misspelt argument is an error and not silence. An author who wants them says so
-/// with `#[schemars(extend("additionalProperties" = true))]`.
+/// Makes objects refuse unknown fields, so that a misspelt argument is an error. An author can allow them with
+/// `#[schemars(extend("additionalProperties" = true))]`.
 fn close_objects(schema: &mut Value, reach: Reach) {
     let Some(object) = schema.as_object_mut() else { return };
     let is_composed = COMBINATORS.iter().any(|keyword| object.contains_key(*keyword));
@@ -59,7 +59,7 @@ fn close_objects(schema: &mut Value, reach: Reach) {
     let is_object = has_fields || object.get("type").is_some_and(|kind| kind == "object");
     let says_itself = OPENNESS.iter().any(|keyword| object.contains_key(*keyword));
     if is_object && reach == Reach::Whole && !says_itself && (has_fields || !is_composed) {
-        // Beside a combinator only `unevaluatedProperties` sees the fields that its branches name.
+        // Next to a combinator, only `unevaluatedProperties` considers the fields that its branches name.
         let keyword = if is_composed { "unevaluatedProperties" } else { "additionalProperties" };
         object.insert(keyword.to_owned(), Value::Bool(false));
     }
@@ -82,7 +82,7 @@ fn each(schemas: &mut Value, reach: Reach) {
     }
 }
 
-/// `uint32` and its like are no formats of JSON Schema; the bounds beside them say the same.
+/// Removes number formats such as `uint32`. They are not formats of JSON Schema, and the bounds say the same.
 fn drop_number_formats(schema: &mut Schema) {
     let is_number = |format: &str| ["int", "uint", "float", "double"].iter().any(|name| format.starts_with(name));
     if schema.get("format").and_then(Value::as_str).is_some_and(is_number) {

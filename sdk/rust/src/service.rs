@@ -20,8 +20,8 @@ impl Service {
     /// Calls a method.
     ///
     /// # Errors
-    /// `Failed`: the service or the policy refused the call, with a text for the model; or the answer is not the JSON
-    /// of the type.
+    /// `Failed`: the service or the policy refused the call, with a text for the model; or the answer is not JSON of
+    /// the type.
     pub fn call<I: Serialize + ?Sized, O: DeserializeOwned>(&self, method: &str, input: &I) -> Result<O, Failure> {
         let answer = self.handle.call(method, &serde_json::to_string(input)?).map_err(Failure::Failed)?;
         let parsed = serde_json::from_str(&answer);

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use crate::Failure;
 use crate::host;
 
-/// A store. It keeps what is put into it from one call to the next; the policy says how much, and for whom: the plugin,
-/// one principal or one session. Keys are opaque, of 512 bytes at the most.
+/// A store. It keeps values between calls. The policy sets its quota and its scope: the plugin, one principal or one
+/// session. Keys are opaque, with at most 512 bytes.
 #[derive(Debug)]
 pub struct Store {
     bucket: host::Bucket,
@@ -18,7 +18,7 @@ impl Store {
         Self { bucket }
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
     /// `Unavailable`: the store cannot be used.
@@ -26,26 +26,25 @@ impl Store {
         self.bucket.get(key)
     }
 
-    /// Sets the value of a key, in place of the one before.
+    /// Sets the value of a key, and replaces an existing one.
     ///
     /// # Errors
-    /// `Failed`: there would be more in the store than the policy allows; the text says of what. `Unavailable`: the
-    /// store cannot be used.
+    /// `Failed`: the store would exceed a quota; the text says which. `Unavailable`: the store cannot be used.
     pub fn set(&self, key: &str, value: impl AsRef<[u8]>) -> Result<(), Failure> {
         self.bucket.set(key, value.as_ref())
     }
 
-    /// Adds to the decimal number under a key, and returns the sum. A key that is not there counts as 0. No other call
-    /// changes the key between the read and the write, so that no addition is lost.
+    /// Adds to the decimal number under a key, and returns the sum. A missing key counts as 0. The operation is atomic,
+    /// so that no addition is lost.
     ///
     /// # Errors
-    /// `Failed`: the value is not a whole number, the sum does not fit into 64 bits, or there would be more in the
-    /// store than the policy allows. `Unavailable`: the store cannot be used.
+    /// `Failed`: the value is not a whole number, the sum does not fit into 64 bits, or the store would exceed a quota.
+    /// `Unavailable`: the store cannot be used.
     pub fn increment(&self, key: &str, delta: u64) -> Result<u64, Failure> {
         self.bucket.increment(key, delta)
     }
 
-    /// Takes a key away. One that is not there is no error.
+    /// Deletes a key. A missing key is not an error.
     ///
     /// # Errors
     /// `Unavailable`: the store cannot be used.
@@ -53,7 +52,7 @@ impl Store {
         self.bucket.delete(key)
     }
 
-    /// Whether a key is there.
+    /// Returns whether a key exists.
     ///
     /// # Errors
     /// `Unavailable`: the store cannot be used.
@@ -61,7 +60,7 @@ impl Store {
         self.bucket.exists(key)
     }
 
-    /// All keys, in the order of their bytes.
+    /// Returns all keys, in the order of their bytes.
     ///
     /// # Errors
     /// `Unavailable`: the store cannot be used.
@@ -80,22 +79,22 @@ impl Store {
         Ok(keys)
     }
 
-    /// The value of a key, read as JSON.
+    /// Returns the value of a key, parsed as JSON.
     ///
     /// # Errors
-    /// `Unavailable`: the store cannot be used. `Failed`: the value is not the JSON of the type.
+    /// `Unavailable`: the store cannot be used. `Failed`: the value is not JSON of the type.
     pub fn get_json<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Failure> {
         let Some(value) = self.get(key)? else { return Ok(None) };
         let parsed = serde_json::from_slice(&value);
         parsed
             .map(Some)
-            .map_err(|error| Failure::failed(format!("what is stored under `{key}` cannot be read: {error}")))
+            .map_err(|error| Failure::failed(format!("the value stored under `{key}` cannot be read: {error}")))
     }
 
-    /// Sets the value of a key, written as JSON.
+    /// Sets the value of a key as JSON.
     ///
     /// # Errors
-    /// As [`Store::set`], and a value that is nothing JSON can say.
+    /// As [`Store::set`], or the value cannot be represented in JSON.
     pub fn set_json(&self, key: &str, value: &impl Serialize) -> Result<(), Failure> {
         self.set(key, serde_json::to_vec(value)?)
     }

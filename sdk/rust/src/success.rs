@@ -1,4 +1,4 @@
-//! What a tool answers with, and how ordinary values become that.
+//! The outputs of tools, and the conversion of ordinary values into them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,21 +10,21 @@ use crate::schema;
 /// Bytes and their media type, such as `image/png`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blob {
-    /// What a person would call the file, such as `report.csv`. A name and never a path.
+    /// The file name for people, such as `report.csv`. Never a path.
     pub name: Option<String>,
-    /// RFC 6838.
+    /// The media type, as in RFC 6838.
     pub media_type: String,
     /// The bytes themselves.
     pub data: Vec<u8>,
 }
 
 impl Blob {
-    /// Bytes of a media type.
+    /// Creates a blob with a media type.
     pub fn new(media_type: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
         Self { name: None, media_type: media_type.into(), data: data.into() }
     }
 
-    /// Gives the file a name.
+    /// Sets the file name.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -47,13 +47,13 @@ pub enum Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parts(pub Vec<Part>);
 
-/// The value as a JSON output; its type gives the output schema.
+/// A JSON output whose type gives the output schema.
 ///
-/// A `serde_json::Value` is an output too, and promises no schema.
+/// A `serde_json::Value` is an output too, but has no schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 
-/// What a tool answers with, in one of the three shapes that a host knows.
+/// The output of a tool, in one of the three shapes that a host knows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     /// Text for the model.
@@ -69,26 +69,26 @@ pub enum Output {
 pub struct Success<O = Output> {
     /// A few words for people, such as `Read src/main.rs`.
     pub title: Option<String>,
-    /// What the model is told.
+    /// The output for the model.
     pub output: O,
     /// One JSON object for programs; a model does not see it.
     pub metadata: Option<Value>,
 }
 
 impl<O> Success<O> {
-    /// An output without title and metadata.
+    /// Creates a success without title and metadata.
     pub fn new(output: O) -> Self {
         Self { title: None, output, metadata: None }
     }
 
-    /// Gives it a title: a few words for people.
+    /// Sets the title: a few words for people.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// Gives it metadata: a struct or `json!({...})`. Anything but an object fails the call.
+    /// Sets the metadata: a struct or `json!({...})`. Anything other than an object fails the call.
     #[must_use]
     pub fn metadata(mut self, metadata: impl Serialize) -> Self {
         self.metadata = Some(serde_json::to_value(&metadata).unwrap_or(Value::Null));
@@ -96,18 +96,18 @@ impl<O> Success<O> {
     }
 }
 
-/// What a tool may return.
+/// A type that a tool may return.
 pub trait IntoOutput {
-    /// The schema of the JSON output, where there is one.
+    /// Returns the schema of the JSON output, if there is one.
     #[must_use]
     fn schema() -> Option<Value> {
         None
     }
 
-    /// The value as the host takes it.
+    /// Converts the value for the host.
     ///
     /// # Errors
-    /// The value does not serialize, or its metadata is no object.
+    /// The value does not serialize, or its metadata is not an object.
     fn into_success(self) -> Result<Success, Failure>;
 }
 
@@ -141,7 +141,7 @@ impl IntoOutput for Output {
     }
 }
 
-/// A tool that cannot fail returns its output; any other returns a result.
+/// A tool that can fail returns a result; any other returns its output directly.
 impl<O: IntoOutput> IntoOutput for Result<O, Failure> {
     fn schema() -> Option<Value> {
         O::schema()

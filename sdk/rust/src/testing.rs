@@ -1,4 +1,4 @@
-//! A host that is a script, for the tests of a plugin. A native build has no other.
+//! A scripted host for the tests of a plugin. It is the only host of a native build.
 //!
 //! ```
 //! # use portcullis_sdk::prelude::*;
@@ -47,10 +47,10 @@ use declared::Declared;
 use network::{Server, ServiceLogic};
 use store::Values;
 
-/// Calls a tool through the parsing, the look-up and the conversions that a guest goes through.
+/// Calls a tool through the same parsing, look-up and conversions as in a guest.
 ///
-/// As a host does, it refuses an argument that the schema does not name. It also refuses a handle whose permission the
-/// tool does not declare.
+/// Like a host, it refuses an argument that the schema does not name, and a handle whose permission the tool does not
+/// declare.
 ///
 /// # Errors
 /// There is no such tool, the arguments are wrong, or the tool failed.
@@ -67,7 +67,7 @@ pub fn call(plugin: &Plugin, tool: &str, arguments: Value, context: &crate::Cont
     answer
 }
 
-/// Lets the plugin review a call, as a host does before the call runs. The review can read stores, and not change them.
+/// Lets the plugin review a call, as a host does before the call runs. The review can read stores, but not change them.
 #[must_use]
 #[expect(clippy::needless_pass_by_value, reason = "tests write `json!({...})`")]
 pub fn review(plugin: &Plugin, tool: &str, arguments: Value, context: &crate::Context) -> Verdict {
@@ -77,7 +77,7 @@ pub fn review(plugin: &Plugin, tool: &str, arguments: Value, context: &crate::Co
     verdict
 }
 
-/// Lets the plugin compute what a call would change, as a host does before it asks a person about the call.
+/// Lets the plugin compute what a call would change, as a host does before it requests approval.
 ///
 /// # Errors
 /// The plugin cannot compute it.
@@ -91,7 +91,7 @@ pub fn preview(
     plugin.preview(tool, &arguments.to_string(), context)
 }
 
-/// What a host would refuse the plugin for, beyond what the compiler has checked.
+/// Returns the reasons for which a host would refuse the plugin, beyond what the compiler has checked.
 #[must_use]
 pub fn problems(plugin: &Plugin) -> Vec<String> {
     let manifest = plugin.manifest();
@@ -118,10 +118,10 @@ fn refuse_unknown(schema: &Value, arguments: &Value) -> Result<(), Failure> {
     }
 }
 
-/// A call with a scripted host. Pass it wherever a `&portcullis_sdk::Context` is wanted.
+/// A call with a scripted host. Pass it wherever a `&portcullis_sdk::Context` is expected.
 ///
-/// Nothing is granted until the script says so: no directory, no client, no store, no service, no setting, and every
-/// question is answered with no. What a store holds stays there from one call with this context to the next.
+/// By default nothing is granted: no directory, client, store, service or setting. Every question is denied. A store
+/// keeps its values between calls with the same context.
 #[derive(Debug)]
 pub struct Context {
     context: crate::Context,
@@ -142,22 +142,21 @@ impl Deref for Context {
 }
 
 impl Context {
-    /// A call by nobody in particular, with nothing granted.
+    /// Creates a call by a default caller, with nothing granted.
     #[must_use]
     pub fn new() -> Self {
         Self { context: crate::Context::new(Host::default()) }
     }
 
-    /// Grants a directory: the key then leads to this path instead of `/<key>`.
+    /// Grants a directory. The key then refers to this path instead of `/<key>`.
     #[must_use]
     pub fn directory(self, key: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         self.script().directories.borrow_mut().insert(key.into(), path.into());
         self
     }
 
-    /// Grants an HTTP client, and plays the server: the function sees each request, with its URL in the form that is
-    /// sent, and answers it or says why there is no answer. It names the hosts that the test names with
-    /// [`Context::names_host`].
+    /// Grants an HTTP client, and plays the server. The function gets each request, with its URL in normalized form,
+    /// and returns a reply or a failure. Set the hosts that the policy names with [`Context::names_host`].
     #[must_use]
     pub fn plays_server(
         self,
@@ -168,34 +167,34 @@ impl Context {
         self
     }
 
-    /// Says that the host has a secret for the client of a key.
+    /// Gives the client of a key a secret.
     #[must_use]
     pub fn secret(self, key: impl Into<String>) -> Self {
         self.script().secrets.borrow_mut().insert(key.into());
         self
     }
 
-    /// Binds an HTTP key to a host, for a review that asks whether the policy names it.
+    /// Binds an HTTP key to a host, for a review that checks whether the policy names it.
     #[must_use]
     pub fn names_host(self, key: impl Into<String>, host: impl Into<String>) -> Self {
         self.script().hosts.borrow_mut().entry(key.into()).or_default().insert(host.into());
         self
     }
 
-    /// Grants a store, empty and as large as it needs to be.
+    /// Grants an empty store without a quota.
     #[must_use]
     pub fn store(self, key: impl Into<String>) -> Self {
         self.store_of(key, usize::MAX)
     }
 
-    /// Grants an empty store of so many bytes, keys and values together.
+    /// Grants an empty store with a quota in bytes, for keys and values together.
     #[must_use]
     pub fn store_of(self, key: impl Into<String>, bytes_max: usize) -> Self {
         self.script().stores.borrow_mut().insert(key.into(), Values::new(bytes_max));
         self
     }
 
-    /// Grants a service, and plays it: the function sees the method and the input, and gives the output or an error.
+    /// Grants a service, and plays it. The function gets the method and the input, and returns the output or an error.
     #[must_use]
     pub fn plays_service(
         self,
@@ -206,71 +205,71 @@ impl Context {
         self
     }
 
-    /// Sets what the policy says under `config`.
+    /// Sets a setting of the policy's `config`.
     #[must_use]
     pub fn setting(self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.script().settings.borrow_mut().insert(key.into(), value.into());
         self
     }
 
-    /// Answers the next question that has no answer yet: `Ok(())`, or `Err` with the reason for a no.
+    /// Answers the next question without an answer: `Ok(())` to allow, or `Err` with the reason to deny.
     #[must_use]
     pub fn answer(self, answer: Result<(), &str>) -> Self {
         self.script().answers.borrow_mut().push_back(answer.map_err(str::to_owned));
         self
     }
 
-    /// The caller no longer wants the answer.
+    /// Cancels the call from the start.
     #[must_use]
     pub fn cancelled(self) -> Self {
         self.cancelled_after(0)
     }
 
-    /// The caller loses interest once the tool has looked this many times.
+    /// Cancels the call after the tool has checked for cancellation this many times.
     #[must_use]
     pub fn cancelled_after(self, looks: usize) -> Self {
         self.script().looks_left.set(Some(looks));
         self
     }
 
-    /// Says who asks.
+    /// Sets the caller.
     #[must_use]
     pub fn called_by(self, call: Call) -> Self {
         self.script().call.replace(call);
         self
     }
 
-    /// The progress that the tool has reported.
+    /// Returns the progress that the tool has reported.
     #[must_use]
     pub fn reported(&self) -> Vec<Progress> {
         self.script().reports.borrow().clone()
     }
 
-    /// The questions that the tool has asked.
+    /// Returns the questions that the tool has asked.
     #[must_use]
     pub fn asked(&self) -> Vec<Question> {
         self.script().questions.borrow().clone()
     }
 
-    /// The requests that the tool has sent, whatever came of them.
+    /// Returns all requests that the tool has sent, successful or not.
     #[must_use]
     pub fn sent(&self) -> Vec<Request> {
         self.script().requests.borrow().clone()
     }
 
-    /// What the store of a key holds.
+    /// Returns the content of the store of a key.
     #[must_use]
     pub fn stored(&self, key: &str) -> BTreeMap<String, Vec<u8>> {
         self.script().stores.borrow().get(key).map(Values::all).unwrap_or_default()
     }
 
-    /// What the tool has written into the record.
+    /// Returns the lines that the tool has logged.
     #[must_use]
     pub fn logged(&self) -> Vec<(Level, String)> {
         self.script().lines.borrow().clone()
     }
 
-    /// What the tool has written of its answer with a [`Writer`](crate::Writer).
+    /// Returns the text that the tool has written with a [`Writer`](crate::Writer).
     #[must_use]
     pub fn written(&self) -> String {
         String::from_utf8_lossy(&self.script().written.borrow()).into_owned()
@@ -281,20 +280,20 @@ impl Context {
     }
 }
 
-/// What a tool asked in the middle of a call.
+/// A question that a tool asked during a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// For which kind of right.
+    /// The permission.
     pub permission: Permission,
-    /// For what.
+    /// The resource.
     pub resource: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What a remembered approval may cover, as the tool proposes.
+    /// What a remembered approval may cover, as the tool proposed.
     pub patterns: Vec<String>,
 }
 
-/// A native directory has no handle.
+/// The handle of a directory: a native directory has none.
 pub(crate) type Handle = ();
 
 #[derive(Debug)]
@@ -315,7 +314,7 @@ pub(crate) struct Host {
     lines: RefCell<Vec<(Level, String)>>,
     written: Rc<RefCell<Vec<u8>>>,
     declared: Declared,
-    /// Whether a review runs.
+    /// Whether a review is running.
     reviewing: Cell<bool>,
 }
 
@@ -378,7 +377,7 @@ impl Host {
         let patterns = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
         let question = Question { permission, resource: resource.to_owned(), reason: reason.to_owned(), patterns };
         self.questions.borrow_mut().push(question);
-        self.answers.borrow_mut().pop_front().unwrap_or_else(|| Err("nobody is there to answer".to_owned()))
+        self.answers.borrow_mut().pop_front().unwrap_or_else(|| Err("the test has no answer to this".to_owned()))
     }
 
     pub(crate) fn setting(&self, key: &str) -> Option<String> {

@@ -1,15 +1,15 @@
-//! The answer of a call, written while its tool is still at work.
+//! Writes the answer of a call while its tool runs.
 
 use std::io::{self, BufWriter, Write};
 
 use crate::host;
 use crate::{Failure, IntoOutput, Output, Success};
 
-/// Writes the beginning of the call's text answer, piece by piece: for an answer that is large, or that takes long.
+/// Writes the beginning of the call's text answer piece by piece, for a large or slow answer.
 ///
-/// The host takes each piece as it comes and keeps it, so that neither the guest nor the host ever holds the whole. A
-/// model is shown as much as fits, and reads the rest in pages. Return the writer itself, or text that goes after what
-/// was written; JSON and parts cannot follow it. What is still in its buffer is sent when it is dropped.
+/// The host stores each piece as it arrives, so that neither the guest nor the host holds the whole answer in memory.
+/// The model sees as much as fits, and reads the rest in pages. Return the writer itself, or text to append to what was
+/// written; JSON and parts are refused. Dropping the writer sends what is still in its buffer.
 ///
 /// ```
 /// use portcullis_sdk::prelude::*;
@@ -64,7 +64,7 @@ impl Write for Writer {
     }
 }
 
-/// What was written is the whole answer.
+/// The written text is the whole answer.
 impl IntoOutput for Writer {
     fn into_success(mut self) -> Result<Success, Failure> {
         self.flush()?;

@@ -296,7 +296,7 @@ fn a_full_store_says_so_and_keeps_what_it_has() {
     let context = testing::Context::new().store_of("counts", 10);
     let store = (*context).store("counts").unwrap();
     store.set("a", "123456789").unwrap();
-    assert_eq!(store.set("b", ""), Err(Failure::failed("the store is full: 10 bytes at the most")));
+    assert_eq!(store.set("b", ""), Err(Failure::failed("the store is full: it may have 10 bytes in all")));
     store.set("a", "12345678").unwrap();
     store.set("b", "").unwrap();
     assert_eq!(context.stored("counts").len(), 2);

@@ -1,6 +1,6 @@
-//! The difference of two texts, as people and models know it from `diff -u`.
+//! The difference of two texts, in the format of `diff -u`.
 //!
-//! Only one algorithm of `similar` is named here: its convenient interface links all six of them, a quarter of this
+//! Calls one algorithm of `similar` directly: its convenience API links all six, which would be a quarter of this
 //! plugin.
 
 use std::fmt::Write as _;
@@ -9,19 +9,19 @@ use std::time::{Duration, Instant};
 use similar::algorithms::{Capture, Replace, myers};
 use similar::{DiffOp, group_diff_ops};
 
-/// How long a small answer may be searched for; after that it is a correct one.
+/// How long to search for a minimal difference. After that, any correct difference will do.
 const SEARCH_TIME_MAX: Duration = Duration::from_millis(500);
 
-/// How much of the difference is shown: a model wants to see that the edit is right, not all of a large one.
+/// Maximum size of a shown difference. A model checks that the edit is right; it does not need all of a large one.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 
-/// How many lines are compared. Each takes some hundred bytes meanwhile, and a call has 64 MiB by default.
+/// Maximum number of lines to compare. Each takes about a hundred bytes, and a call has 64 MiB by default.
 const LINES_COMPARED_MAX: usize = 200_000;
 
-/// How many unchanged lines stand around a change.
+/// Number of unchanged lines around a change.
 const CONTEXT_LINES: usize = 3;
 
-/// A difference.
+/// The difference of two texts.
 #[derive(Debug, Default)]
 pub(super) struct Difference {
     pub(super) text: String,
@@ -47,7 +47,7 @@ impl Difference {
         }
         if difference.text.len() > TEXT_BYTES_MAX {
             difference.text.truncate(difference.text.floor_char_boundary(TEXT_BYTES_MAX));
-            difference.text.push_str("\n(the rest of the difference is left out; all of it was written)\n");
+            difference.text.push_str("\n(the rest of the difference is not shown; all changes were written)\n");
         }
         difference
     }
@@ -79,7 +79,7 @@ impl Difference {
     }
 }
 
-/// Line numbers count from 1, but an empty range stands behind the line of its number.
+/// Formats the range of a hunk. Line numbers count from 1, but an empty range names the line before it.
 fn range(start: usize, end: usize) -> String {
     match end - start {
         0 => format!("{start},0"),

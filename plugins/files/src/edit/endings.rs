@@ -1,13 +1,13 @@
-//! Line ends. A model writes `\n`; what a file has stays in the file.
+//! Line endings. A model writes `\n`; the file keeps its own.
 
 use std::borrow::Cow;
 
-/// What ends the lines of a text.
+/// The line endings of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Endings {
     Lf,
     Crlf,
-    /// Both occur. The more frequent one, LF on a tie, ends new lines.
+    /// Both occur. New lines get the more frequent one, or LF on a tie.
     Mixed {
         mostly_crlf: bool,
     },
@@ -24,7 +24,7 @@ impl Endings {
         }
     }
 
-    /// How a text of a model may be spelled in the file, and the spelling of what replaces it.
+    /// Returns how the file may spell a model's text, each with the matching spelling of the replacement.
     pub(super) fn spell(self, old: &str, new: &str) -> Vec<(String, String)> {
         let lf = || (to_lf(old).into_owned(), to_lf(new).into_owned());
         let crlf = || (to_crlf(old), to_crlf(new));

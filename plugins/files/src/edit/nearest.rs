@@ -1,26 +1,26 @@
-//! The part of a file that is most like a text which is not in it. The cost is bounded: a wrong guess of a model must
-//! not cost more than the edit itself.
+//! Finds the part of a file that is most similar to a text that does not occur in it. The cost is bounded: a wrong
+//! guess of a model must not cost more than the edit itself.
 
 use super::endings::to_lf;
 use crate::likeness::Likeness;
 use crate::text;
 
-/// How many lines of the file are compared.
+/// Maximum number of lines of the file to compare.
 const LINES_COMPARED_MAX: usize = 10_000;
 
-/// How many lines of the wanted text are compared with each of them.
+/// Maximum number of lines of the wanted text to compare with each of them.
 const WANTED_LINES_MAX: usize = 40;
 
-/// How many characters of a line are shown.
+/// Maximum number of characters to show of a line.
 const LINE_CHARACTERS_MAX: usize = 200;
 
-/// How many lines of the file are shown.
+/// Maximum number of lines of the file to show.
 const SHOWN_LINES_MAX: usize = 12;
 
-/// From 0 to 100: below this, two lines have little in common.
+/// Minimum likeness, from 0 to 100. Below this, two lines have little in common.
 const LIKENESS_MIN: usize = 40;
 
-/// Says that the text is not there, and what is.
+/// Describes a text that does not occur, and the most similar lines.
 pub(super) fn describe(text: &str, wanted: &str) -> String {
     let (text, wanted) = (to_lf(text), to_lf(wanted));
     let lines: Vec<&str> = text.lines().take(LINES_COMPARED_MAX).collect();
@@ -34,7 +34,7 @@ pub(super) fn describe(text: &str, wanted: &str) -> String {
     }
     match most_alike(&lines, &wanted) {
         Some(start) => format!("old does not occur; the nearest text is:\n{}", numbered(&lines, start, wanted.len())),
-        None => "old does not occur, and nothing in the file is like it; `read` the file again".to_owned(),
+        None => "old does not occur, and nothing in the file is similar; `read` the file again".to_owned(),
     }
 }
 
@@ -57,7 +57,7 @@ fn squeeze(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The start of the lines that share most with the wanted ones, found by the line of them that says most.
+/// Returns the start of the lines that are most similar to the wanted ones. Compares only the longest wanted line.
 fn most_alike(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     let considered = wanted.iter().take(WANTED_LINES_MAX).enumerate();
     let (offset, anchor) = considered.max_by_key(|(_, line)| line.trim().len().min(LINE_CHARACTERS_MAX))?;

@@ -1,13 +1,13 @@
-//! One replacement in a text.
+//! Makes one replacement in a text.
 
 use super::Replacement;
 use super::endings::Endings;
 use super::nearest;
 
-/// How many occurrences are looked for to tell where they are.
+/// Maximum number of occurrences to list in an error.
 const OCCURRENCES_TOLD: usize = 10;
 
-/// The text after the replacement and how many were made, or what to tell the model.
+/// Returns the text after the replacement and how many were made, or the error for the model.
 pub(super) fn apply(text: &str, edit: &Replacement, endings: Endings) -> Result<(String, usize), String> {
     for (old, new) in endings.spell(&edit.old, &edit.new) {
         if edit.replace_all {
@@ -27,7 +27,7 @@ pub(super) fn apply(text: &str, edit: &Replacement, endings: Endings) -> Result<
     at_the_end(text, edit, endings).map(|text| (text, 1)).ok_or_else(|| nearest::describe(text, &edit.old))
 }
 
-/// Where a text occurs, also where occurrences overlap; one more than can be told at the most.
+/// Returns where a text occurs, including overlapping occurrences. Stops one after the maximum to list.
 fn occurrences(text: &str, old: &str) -> Vec<usize> {
     let step = old.chars().next().map_or(1, char::len_utf8);
     let mut found = Vec::new();
@@ -59,7 +59,7 @@ fn ambiguous(text: &str, found: &[usize]) -> String {
     };
     let lines = lines.join(", ");
     format!(
-        "old occurs {times} times, on lines {lines}{more}; add lines around it until it is unique, or set replace_all"
+        "old occurs {times} times, on lines {lines}{more}; add surrounding lines until it is unique, or set replace_all"
     )
 }
 
@@ -67,8 +67,8 @@ fn line_of(text: &str, position: usize) -> usize {
     text[..position].matches('\n').count() + 1
 }
 
-/// A model sees no difference between a last line with a line end and one without: what lacks in the file is taken off
-/// the edit, so that the file goes on to end as it did.
+/// Replaces text at the end of a file that has no final newline. A model cannot see that the newline is missing, so it
+/// is removed from the edit too, and the file still ends without one.
 fn at_the_end(text: &str, edit: &Replacement, endings: Endings) -> Option<String> {
     let old = edit.old.strip_suffix('\n').filter(|old| !old.is_empty())?;
     let new = edit.new.strip_suffix('\n').unwrap_or(&edit.new);

@@ -1,4 +1,4 @@
-//! What `grep` has found so far, as the text it will answer with.
+//! The matches that `grep` has found so far, and the text of its answer.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use crate::coverage::Coverage;
 use crate::place::Place;
 use crate::text::{self, OUTPUT_BYTES_MAX};
 
-/// How many characters of a line are shown: a search shows many lines, and a match needs little around it.
+/// Maximum number of characters to show of a line. A search shows many lines, and a match needs little context.
 const LINE_CHARACTERS_MAX: usize = 400;
 
-/// Where a line is longer, how many characters before the match are shown.
+/// Number of characters to show before the match in a line that is cut.
 const CHARACTERS_BEFORE_MATCH: usize = 100;
 
-/// The findings.
+/// The matches found so far, with their counts.
 pub(super) struct Report {
     limit: usize,
     context: usize,
@@ -47,7 +47,7 @@ impl Report {
         }
     }
 
-    /// Whether there are more matches than were asked for.
+    /// Returns whether there are more matches than the call asked for.
     pub(super) fn is_full(&self) -> bool {
         self.full
     }
@@ -89,7 +89,7 @@ impl Report {
         }
     }
 
-    /// The lines after the last match, up to the next one.
+    /// Adds the lines after the last match, up to the next one.
     fn after(&mut self, place: &Place, bytes: &[u8], shown: &mut Shown, next: usize) {
         if shown.number == 0 {
             return;
@@ -104,7 +104,7 @@ impl Report {
         }
     }
 
-    /// The lines before a match that were not shown yet.
+    /// Adds the lines before a match that were not shown yet.
     fn before(&mut self, place: &Place, bytes: &[u8], shown: &mut Shown, number: usize, start: usize) {
         let mut lines: Vec<Range<usize>> = Vec::new();
         let mut start = start;
@@ -130,7 +130,7 @@ impl Report {
         let _ = writeln!(self.text, "{}{mark}{number}{mark} {before}{window}{after}", place.shown());
     }
 
-    /// The findings, with what was left out.
+    /// Returns the answer, with a note for everything that was left out.
     pub(super) fn answer(mut self, regex: &str, coverage: &Coverage) -> Success<String> {
         if self.matches == 0 {
             let files = text::count(self.files_searched, "file");
@@ -165,14 +165,14 @@ impl Report {
     }
 }
 
-/// The last line that was shown; number 0 before there is one.
+/// The last line that was shown; its number is 0 before the first.
 #[derive(Default, Clone, Copy)]
 struct Shown {
     number: usize,
     end: usize,
 }
 
-/// The part of a line around a match, and whether there is more before and after it.
+/// Returns the part of a line around a match, and whether it was cut before and after.
 fn window(line: &[u8], match_start: usize) -> (String, bool, bool) {
     let (head, tail) = line.split_at(match_start);
     let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));

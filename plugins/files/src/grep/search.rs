@@ -1,15 +1,15 @@
-//! The matching lines of one file. The expression runs over the whole text, since entering it for each line would cost
-//! more than the search itself; a match counts only if its line matches alone.
+//! Finds the matching lines of one file. The expression runs over the whole text, because starting it for each line
+//! would cost more than the search itself. A match counts only if its line matches alone.
 
 use std::ops::Range;
 
 use regex::bytes::Regex;
 
-/// The matching lines, in order, each as its range without the line feed and its number from 1.
+/// An iterator over the matching lines. An item is the line's number from 1 and its range without the line feed.
 pub(super) struct Lines<'a> {
     regex: &'a Regex,
     text: &'a [u8],
-    /// Whether the expression may ask for the start or end of a whole text, which each line alone is.
+    /// Whether the expression may use `\A` or `\z`. They match at each line alone, so it must run line by line.
     line_by_line: bool,
     position: usize,
     /// The number of the line at `counted`.
@@ -29,14 +29,14 @@ impl Iterator for Lines<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.position < self.text.len() {
-            // The earliest end of any match lies at or before the end of the next line that matches alone, so that no
-            // such line is passed over.
+            // The earliest end of any match is at or before the end of the next line that matches alone, so no such
+            // line is skipped.
             let end = match self.line_by_line {
                 true => self.position,
                 false => self.regex.shortest_match_at(self.text, self.position)?,
             };
             if end >= self.text.len() && self.text.ends_with(b"\n") {
-                // Behind the last line feed there is no line.
+                // There is no line after the final line feed.
                 let last = line_around(self.text, self.text.len() - 1);
                 if last.start < self.position {
                     return None;
@@ -66,7 +66,7 @@ impl Lines<'_> {
     }
 }
 
-/// The line that a position is in; the line feed belongs to the line that it ends.
+/// Returns the line that contains a position. A line feed belongs to the line that it ends.
 pub(super) fn line_around(text: &[u8], position: usize) -> Range<usize> {
     let start = text[..position].iter().rposition(|byte| *byte == b'\n').map_or(0, |index| index + 1);
     let end = text[position..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |index| position + index);

@@ -73,7 +73,7 @@ fn an_edit_that_cannot_be_made_changes_nothing_and_says_why() {
         ("a", json!([{ "old": "", "new": "b" }]), "`edits[0].old` is empty"),
         ("a", json!([{ "old": "a", "new": "a" }]), "old and new are the same"),
         ("a", json!([]), "edits has 0 entries"),
-        ("", json!([{ "old": "a", "new": "b" }]), "nothing in the file is like it"),
+        ("", json!([{ "old": "a", "new": "b" }]), "nothing in the file is similar"),
         ("a\n", json!([{ "old": "     1\ta", "new": "b" }]), "leave out the line numbers"),
         (
             "fn main() {\n    run();\n}\n",
@@ -86,16 +86,16 @@ fn an_edit_that_cannot_be_made_changes_nothing_and_says_why() {
             "the nearest text is:\n     2\tlet total = count(items);",
         ),
     ];
-    for (before, edits, told) in cases {
+    for (before, edits, message) in cases {
         let (outcome, content) = edit(before, edits.clone());
         let failure = outcome.unwrap_err();
-        assert!(failure.text().contains(told), "{before:?} {edits}: {failure:?}");
+        assert!(failure.text().contains(message), "{before:?} {edits}: {failure:?}");
         assert_eq!(content, before, "{edits}");
     }
 }
 
 #[test]
-fn a_text_that_occurs_often_is_told_briefly() {
+fn at_most_ten_occurrences_are_listed() {
     let (outcome, _) = edit(&"x\n".repeat(10_000), json!([{ "old": "x", "new": "y" }]));
     let text = outcome.unwrap_err().text().to_owned();
     assert!(text.contains("more than 10 times, on lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ...;"), "{text}");
@@ -110,20 +110,20 @@ fn the_search_for_the_nearest_text_is_bounded() {
 }
 
 #[test]
-fn what_is_no_text_is_not_edited() {
+fn files_that_are_not_utf_8_text_are_not_edited() {
     for content in [&b"caf\xe9"[..], b"a\0b", b"\x89PNG"] {
         let folder = Folder::new();
         folder.put("f", content);
         let failure = folder.call("edit", json!({ "path": "f", "edits": [{ "old": "a", "new": "b" }] })).unwrap_err();
-        assert!(failure.text().contains("`f` is no "), "{failure:?}");
+        assert!(failure.text().contains("`f` is not "), "{failure:?}");
     }
 }
 
 #[test]
-fn a_large_difference_is_cut_and_all_of_it_written() {
+fn a_large_difference_is_cut_but_written_completely() {
     let (outcome, content) = edit(&"x\n".repeat(100_000), json!([{ "old": "x", "new": "y", "replace_all": true }]));
     let answer = outcome.unwrap();
-    assert!(answer.text.len() < 66 * 1024 && answer.text.ends_with("all of it was written)\n"));
+    assert!(answer.text.len() < 66 * 1024 && answer.text.ends_with("all changes were written)\n"));
     assert_eq!(answer.metadata["replacements"], 100_000);
     assert_eq!(content, "y\n".repeat(100_000));
 }

@@ -1,4 +1,4 @@
-//! A directory for one test, and calls whose workspace it is.
+//! A workspace directory for one test, and calls that use it.
 #![expect(clippy::disallowed_methods, reason = "a test makes the directory that its call is granted")]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -11,7 +11,7 @@ use portcullis_sdk::serde_json::Value;
 use portcullis_sdk::{Output, testing};
 use tempfile::TempDir;
 
-/// A directory that is removed with it.
+/// A temporary directory, removed on drop.
 pub(crate) struct Folder {
     directory: TempDir,
 }
@@ -21,7 +21,7 @@ impl Folder {
         Self { directory: tempfile::tempdir().unwrap() }
     }
 
-    /// A directory with these files. A path that ends in `/` is a directory.
+    /// Creates a directory with these files. A path that ends in `/` creates a directory.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let folder = Self::new();
         for (path, content) in files {
@@ -69,7 +69,7 @@ impl Folder {
     }
 }
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) text: String,
@@ -79,6 +79,6 @@ pub(crate) struct Answer {
 
 pub(crate) fn call(tool: &str, arguments: Value, context: &Context) -> Result<Answer, Failure> {
     let success = testing::call(&PLUGIN, tool, arguments, context)?;
-    let Output::Text(text) = success.output else { panic!("{:?} is no text", success.output) };
+    let Output::Text(text) = success.output else { panic!("{:?} is not text", success.output) };
     Ok(Answer { text, title: success.title.unwrap(), metadata: success.metadata.unwrap() })
 }

@@ -42,7 +42,7 @@ fn patterns_match_paths() {
 }
 
 #[test]
-fn rules_of_the_directories_around_hold_too() {
+fn gitignore_rules_of_parent_directories_apply() {
     let folder =
         Folder::with(&[(".gitignore", "*.log\n/a/skipped\n"), ("a/x.log", ""), ("a/x", ""), ("a/skipped/y", "")]);
     assert_eq!(folder.call("glob", json!({ "path": "a", "pattern": "**" })).unwrap().text, "a/x\n");
@@ -56,7 +56,7 @@ fn paths_over_the_limit_are_counted() {
 }
 
 #[test]
-fn no_match_says_so() {
+fn no_match_is_reported() {
     assert_eq!(project().call("glob", json!({ "pattern": "*.py" })).unwrap().text, "(no file matches `*.py`)\n");
 }
 

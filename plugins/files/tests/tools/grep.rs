@@ -59,7 +59,7 @@ fn files_are_grouped_and_counted() {
 }
 
 #[test]
-fn what_is_ignored_or_binary_or_linked_is_not_searched() {
+fn ignored_binary_and_linked_files_are_not_searched() {
     let folder = Folder::with(&[(".gitignore", "skipped\n"), (".git/x", "find"), ("skipped/x", "find"), ("x", "find")]);
     folder.put("binary", b"find\0");
     folder.link("link", "x");
@@ -78,7 +78,7 @@ fn a_path_may_be_a_file() {
 }
 
 #[test]
-fn include_narrows_the_files() {
+fn include_limits_the_files() {
     let folder = Folder::with(&[("a.rs", "x"), ("b.md", "x"), ("c/d.rs", "x")]);
     for (include, files) in [("*.rs", 2), ("*.{rs,md}", 3), ("c/*", 1), ("", 3)] {
         let answer = folder.call("grep", json!({ "regex": "x", "include": include })).unwrap();

@@ -23,7 +23,7 @@ fn entries_over_the_limit_are_counted() {
 }
 
 #[test]
-fn an_empty_directory_says_so() {
+fn an_empty_directory_is_reported() {
     assert_eq!(Folder::new().call("list", json!({})).unwrap().text, "(the directory is empty)\n");
 }
 
@@ -34,7 +34,7 @@ fn a_name_cannot_break_its_line() {
 }
 
 #[test]
-fn a_file_is_for_read() {
+fn listing_a_file_suggests_read() {
     let failure = Folder::with(&[("f", "")]).call("list", json!({ "path": "f" })).unwrap_err();
     assert_eq!(failure, Failure::failed("`f` is a file; use `read`"));
 }

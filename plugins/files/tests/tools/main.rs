@@ -1,4 +1,4 @@
-//! The tools of the files plugin, called as a host calls them, on a directory of their own.
+//! Calls the tools of the files plugin as a host does, each on its own directory.
 
 mod edit;
 mod folder;

@@ -1,11 +1,11 @@
-//! What holds for the path of every tool.
+//! Rules for paths that apply to every tool.
 
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
 
 use crate::folder::Folder;
 
-/// Every tool with this path.
+/// Returns a call of every tool with this path.
 fn calls(path: &str) -> [(&'static str, Value); 6] {
     [
         ("read", json!({ "path": path })),
@@ -18,7 +18,7 @@ fn calls(path: &str) -> [(&'static str, Value); 6] {
 }
 
 #[test]
-fn a_path_out_of_the_workspace_or_from_its_root_is_refused() {
+fn absolute_paths_and_paths_out_of_the_workspace_are_refused() {
     for path in ["..", "../x", "a/../../x", "/workspace/../x", "/workspace/a/x", "/etc/passwd", "/"] {
         for (tool, arguments) in calls(path) {
             let failure = Folder::with(&[("a/x", "old")]).call(tool, arguments).unwrap_err();
@@ -39,7 +39,7 @@ fn a_path_with_odd_characters_is_refused() {
 }
 
 #[test]
-fn a_path_has_other_spellings() {
+fn other_spellings_of_a_path_are_normalized() {
     for path in ["a/x", "./a/x", "a//x", "a/../a/x", "a/./x"] {
         let answer = Folder::with(&[("a/x", "old")]).call("read", json!({ "path": path })).unwrap();
         assert_eq!(answer.metadata["path"], "a/x", "{path}");

@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! The plugin's manifest.
 
 use portcullis_plugin_files::PLUGIN;
 use portcullis_sdk::prelude::*;
@@ -7,7 +7,7 @@ use portcullis_sdk::testing;
 
 use crate::folder::{Folder, call};
 
-/// Arguments with which each tool works on a folder that has `a.txt`.
+/// Returns arguments with which a tool succeeds in a folder that has `a.txt`.
 fn arguments(tool: &str) -> Value {
     match tool {
         "read" => json!({ "path": "a.txt" }),
@@ -21,7 +21,7 @@ fn arguments(tool: &str) -> Value {
 }
 
 #[test]
-fn a_host_has_nothing_to_refuse() {
+fn the_manifest_has_no_problems() {
     assert_eq!(testing::problems(&PLUGIN), Vec::<String>::new());
 }
 

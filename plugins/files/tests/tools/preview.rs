@@ -1,4 +1,4 @@
-//! What a call would change is what it changes.
+//! A preview shows exactly what the call changes.
 
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::testing::{self, problems};
@@ -7,7 +7,7 @@ use crate::folder::Folder;
 use portcullis_plugin_files::PLUGIN;
 
 #[test]
-fn a_preview_is_the_effect() {
+fn a_preview_matches_the_effect_of_the_call() {
     for (tool, arguments) in [
         ("write", json!({ "path": "./a//f", "content": "new\n" })),
         ("write", json!({ "path": "b/c", "content": "" })),
@@ -48,7 +48,7 @@ fn a_preview_fails_as_the_call_does() {
 }
 
 #[test]
-fn what_changes_nothing_previews_nothing() {
+fn the_preview_of_a_read_only_tool_is_empty() {
     let folder = Folder::with(&[("f", "one\n")]);
     let changes = testing::preview(&PLUGIN, "read", json!({ "path": "f" }), &folder.context());
     assert_eq!(changes, Ok(Vec::new()));

@@ -22,11 +22,11 @@ fn lines_come_with_their_numbers() {
 }
 
 #[test]
-fn a_part_says_how_to_go_on() {
+fn a_part_gives_the_next_offset() {
     let content: String = (1..=10).map(|number| format!("line {number}\n")).collect();
     let folder = Folder::with(&[("f", &content)]);
     let answer = folder.call("read", json!({ "path": "f", "offset": 4, "limit": 2 })).unwrap();
-    assert_eq!(answer.text, "     4\tline 4\n     5\tline 5\n\n(more lines follow; go on with offset 6)\n");
+    assert_eq!(answer.text, "     4\tline 4\n     5\tline 5\n\n(more lines follow; continue with offset 6)\n");
     assert_eq!(answer.metadata["next_offset"], 6);
 
     let last = folder.call("read", json!({ "path": "f", "offset": 9, "limit": 2 })).unwrap();
@@ -35,7 +35,7 @@ fn a_part_says_how_to_go_on() {
 }
 
 #[test]
-fn an_offset_behind_the_end_tells_the_length() {
+fn an_offset_beyond_the_end_is_refused_with_the_line_count() {
     let failure = Folder::with(&[("f", "1\n2\n")]).call("read", json!({ "path": "f", "offset": 9 })).unwrap_err();
     assert_eq!(failure, Failure::invalid("`f` has 2 lines; there is no line 9"));
 }
@@ -63,7 +63,7 @@ fn a_line_that_just_fits_is_not_cut() {
 }
 
 #[test]
-fn an_answer_is_bounded_and_goes_on_where_it_stopped() {
+fn an_answer_is_bounded_and_gives_the_next_offset() {
     let content = format!("{}\n", "x".repeat(1_000)).repeat(1_000);
     let answer = Folder::with(&[("f", &content)]).call("read", json!({ "path": "f" })).unwrap();
     assert!(answer.text.len() < 200 * 1024, "{}", answer.text.len());
@@ -72,7 +72,7 @@ fn an_answer_is_bounded_and_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn a_binary_file_is_refused_by_what_it_looks_like() {
+fn a_binary_file_is_refused_with_its_likely_type() {
     let cases: [(&[u8], &str); 5] = [
         (b"\x89PNG\r\n\x1a\n", "a PNG image"),
         (b"\x7fELF\x02", "an ELF program"),
@@ -85,19 +85,19 @@ fn a_binary_file_is_refused_by_what_it_looks_like() {
         folder.put("f", content);
         let failure = folder.call("read", json!({ "path": "f" })).unwrap_err();
         let size = content.len();
-        assert_eq!(failure, Failure::failed(format!("`f` is no text: {size} bytes that look like {kind}")));
+        assert_eq!(failure, Failure::failed(format!("`f` is not a text file: {size} bytes that look like {kind}")));
     }
 }
 
 #[test]
-fn bytes_that_are_no_utf_8_are_replaced() {
+fn bytes_that_are_not_utf_8_are_replaced() {
     let folder = Folder::new();
     folder.put("f", b"caf\xe9 au lait\n");
     assert_eq!(folder.call("read", json!({ "path": "f" })).unwrap().text, "     1\tcaf\u{fffd} au lait\n");
 }
 
 #[test]
-fn a_directory_is_for_list() {
+fn reading_a_directory_suggests_list() {
     let failure = Folder::with(&[("d/", "")]).call("read", json!({ "path": "d" })).unwrap_err();
     assert_eq!(failure, Failure::failed("`d` is a directory; use `list`"));
 }

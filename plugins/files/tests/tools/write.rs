@@ -21,7 +21,7 @@ fn a_file_has_exactly_the_content() {
 }
 
 #[test]
-fn directories_on_the_way_are_created() {
+fn missing_parent_directories_are_created() {
     let folder = Folder::new();
     let answer = folder.call("write", json!({ "path": "a/b/c.txt", "content": "x" })).unwrap();
     assert_eq!(folder.get("a/b/c.txt"), "x");
@@ -41,11 +41,11 @@ fn a_replaced_file_stays_the_same_file() {
 }
 
 #[test]
-fn what_is_no_file_is_not_overwritten() {
+fn only_regular_files_are_overwritten() {
     let folder = Folder::with(&[("d/x", "")]);
-    for (path, told) in [("d", "`d` is a directory"), (".", "the workspace itself"), ("d/x/y", "is a file")] {
+    for (path, message) in [("d", "`d` is a directory"), (".", "the workspace itself"), ("d/x/y", "is a file")] {
         let failure = folder.call("write", json!({ "path": path, "content": "x" })).unwrap_err();
-        assert!(failure.text().contains(told), "{path}: {failure:?}");
+        assert!(failure.text().contains(message), "{path}: {failure:?}");
     }
     assert_eq!(folder.names("d"), ["x"]);
 }

@@ -1,4 +1,4 @@
-//! The tools of the memory plugin, called as a host calls them, on a notebook of their own.
+//! Calls the tools of the memory plugin as a host does, each on its own notebook.
 
 mod notebook;
 mod notes;

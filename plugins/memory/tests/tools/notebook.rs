@@ -6,7 +6,7 @@ use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
 use portcullis_sdk::{Output, testing};
 
-/// Notes in memory.
+/// A notebook in memory.
 pub(crate) struct Notebook {
     context: testing::Context,
 }
@@ -16,7 +16,7 @@ impl Notebook {
         Self { context: testing::Context::new().store("notes") }
     }
 
-    /// A notebook of so many bytes.
+    /// Creates a notebook that holds at most this many bytes.
     pub(crate) fn of(bytes_max: usize) -> Self {
         Self { context: testing::Context::new().store_of("notes", bytes_max) }
     }
@@ -38,7 +38,7 @@ impl Notebook {
     }
 }
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) text: String,
@@ -48,6 +48,6 @@ pub(crate) struct Answer {
 
 pub(crate) fn call(tool: &str, arguments: Value, context: &Context) -> Result<Answer, Failure> {
     let success = testing::call(&PLUGIN, tool, arguments, context)?;
-    let Output::Text(text) = success.output else { panic!("{:?} is no text", success.output) };
+    let Output::Text(text) = success.output else { panic!("{:?} is not text", success.output) };
     Ok(Answer { text, title: success.title.unwrap(), metadata: success.metadata.unwrap() })
 }

@@ -1,4 +1,4 @@
-//! What is kept, shown and taken away.
+//! Setting, getting, listing, counting and deleting notes.
 
 use portcullis_sdk::prelude::*;
 
@@ -20,7 +20,7 @@ fn a_note_is_kept_until_it_is_replaced() {
 }
 
 #[test]
-fn a_number_is_incremented_and_nothing_else_is() {
+fn only_a_number_can_be_incremented() {
     let notebook = Notebook::with(&[("name", "Ada"), ("limit", "18446744073709551615")]);
     let counted = notebook.call("increment", json!({ "key": "visits" })).unwrap();
     assert_eq!((counted.text.as_str(), counted.title.as_str()), ("`visits` is now 1.", "Counted visits"));
@@ -36,16 +36,16 @@ fn a_number_is_incremented_and_nothing_else_is() {
 }
 
 #[test]
-fn a_note_that_is_deleted_is_gone() {
+fn a_deleted_note_no_longer_exists() {
     let notebook = Notebook::with(&[("one", "1"), ("two", "2")]);
     assert_eq!(notebook.call("delete", json!({ "key": "one" })).unwrap().text, "Deleted `one`.");
     assert_eq!(notebook.keys(), ["two"]);
     let failure = notebook.call("delete", json!({ "key": "one" })).unwrap_err();
-    assert_eq!(failure, Failure::failed("there is no note `one`; there are `two`"));
+    assert_eq!(failure, Failure::failed("there is no note `one`; existing keys: `two`"));
 }
 
 #[test]
-fn a_missing_key_is_answered_with_what_may_have_been_meant() {
+fn a_missing_key_is_answered_with_similar_keys() {
     let missing = |notebook: &Notebook| notebook.call("get", json!({ "key": "build command" })).unwrap_err();
     assert_eq!(missing(&Notebook::new()), Failure::failed("there is no note `build command`; the notebook is empty"));
 
@@ -58,7 +58,7 @@ fn a_missing_key_is_answered_with_what_may_have_been_meant() {
     let told = missing(&Notebook::with(&notes));
     assert!(
         told.text().ends_with(
-            "there are `note-0`, `note-1`, `note-2`, `note-3`, `note-4`, `note-5`, `note-6`, `note-7` and 2 more"
+            "existing keys: `note-0`, `note-1`, `note-2`, `note-3`, `note-4`, `note-5`, `note-6`, `note-7` and 2 more"
         ),
         "{told:?}"
     );
@@ -75,12 +75,12 @@ fn a_list_shows_keys_and_beginnings() {
     let listed = notebook.call("list", json!({ "prefix": "b/", "limit": 1 })).unwrap();
     assert!(listed.text.ends_with("(1 more; raise limit, or give a prefix)\n"), "{}", listed.text);
     assert_eq!(listed.metadata, json!({ "keys": ["b/1"], "notes": 2, "left_out": 1 }));
-    assert_eq!(notebook.call("list", json!({ "prefix": "c" })).unwrap().text, "(no key begins so)\n");
+    assert_eq!(notebook.call("list", json!({ "prefix": "c" })).unwrap().text, "(no key has this prefix)\n");
     assert_eq!(Notebook::new().call("list", json!({})).unwrap().text, "(the notebook is empty)\n");
 }
 
 #[test]
-fn a_key_is_one_line_of_a_name() {
+fn a_key_must_be_one_short_line() {
     let notebook = Notebook::new();
     for key in ["", " a", "a ", "a\nb", "a\u{1b}b", &"ä".repeat(129)] {
         for (tool, arguments) in [
@@ -93,15 +93,15 @@ fn a_key_is_one_line_of_a_name() {
         }
     }
     assert!(notebook.call("set", json!({ "key": "\u{1f980}".repeat(128), "value": "" })).is_ok());
-    assert!(notebook.call("set", json!({ "key": "../other-plugin/x", "value": "" })).is_ok(), "a key is no path");
+    assert!(notebook.call("set", json!({ "key": "../other-plugin/x", "value": "" })).is_ok(), "a key is not a path");
 }
 
 #[test]
-fn a_full_notebook_says_what_helps() {
+fn the_error_of_a_full_notebook_suggests_what_to_do() {
     let notebook = Notebook::of(10);
     notebook.call("set", json!({ "key": "a", "value": "12345" })).unwrap();
     let failure = notebook.call("set", json!({ "key": "b", "value": "12345" })).unwrap_err();
-    let told = "the store is full: 10 bytes at the most; delete notes that are no longer needed, or keep a shorter one";
+    let told = "the store is full: it may have 10 bytes in all; delete notes you do not need, or keep a shorter one";
     assert_eq!(failure, Failure::failed(told));
     assert_eq!(notebook.keys(), ["a"]);
 }

@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! The plugin's manifest.
 
 use portcullis_plugin_memory::PLUGIN;
 use portcullis_sdk::prelude::*;
@@ -7,7 +7,7 @@ use portcullis_sdk::testing;
 
 use crate::notebook::{Notebook, call};
 
-/// Arguments with which each tool works on a notebook that has `a`.
+/// Returns arguments with which a tool succeeds on a notebook that has `a`.
 fn arguments(tool: &str) -> Value {
     match tool {
         "set" => json!({ "key": "b", "value": "2" }),
@@ -19,12 +19,12 @@ fn arguments(tool: &str) -> Value {
 }
 
 #[test]
-fn a_host_has_nothing_to_refuse() {
+fn the_manifest_has_no_problems() {
     assert_eq!(testing::problems(&PLUGIN), Vec::<String>::new());
 }
 
 #[test]
-fn every_argument_is_described_and_no_other_is_taken() {
+fn schemas_describe_every_argument_and_are_closed() {
     for tool in PLUGIN.manifest().tools {
         let schema = tool.schema;
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)), "{schema}");

@@ -1,4 +1,4 @@
-//! The tools of the todo plugin, called as a host calls them, on a list of their own.
+//! Calls the tools of the todo plugin as a host does, each on its own list.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -11,7 +11,7 @@ use portcullis_sdk::{Output, Success};
 fn text(success: &Success<Output>) -> &str {
     match &success.output {
         Output::Text(text) => text,
-        output => panic!("{output:?} is no text"),
+        output => panic!("{output:?} is not text"),
     }
 }
 
@@ -32,7 +32,7 @@ fn context() -> testing::Context {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn a_written_list_can_be_read() {
     let context = context();
     let items =
         json!([item("Read the issue", "completed"), item("Write tests", "in_progress"), item("Tell", "pending")]);
@@ -47,7 +47,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn a_list_takes_the_place_of_the_one_before() {
+fn a_list_replaces_the_previous_one() {
     let context = context();
     write(&json!([item("one", "pending"), item("two", "pending")]), &context).unwrap();
     write(&json!([item("two", "completed")]), &context).unwrap();
@@ -62,23 +62,23 @@ fn a_list_takes_the_place_of_the_one_before() {
 }
 
 #[test]
-fn nothing_written_is_an_empty_list() {
+fn the_list_is_empty_at_first() {
     let read = read(&context());
     assert_eq!(text(&read), "(the list is empty)\n");
     assert_eq!(read.metadata, Some(json!({ "items": [], "pending": 0, "in_progress": 0, "completed": 0 })));
 }
 
 #[test]
-fn a_list_that_is_no_plan_is_refused_and_the_old_one_stays() {
+fn an_invalid_list_is_refused_and_the_old_one_remains() {
     let context = context();
     write(&json!([item("stays", "pending")]), &context).unwrap();
     let many: Vec<Value> = (0..101).map(|_| item("x", "pending")).collect();
     let cases = [
         (json!([item("a", "pending"), item("b", "in_progress"), item("c", "in_progress")]), "items 2 and 3 are both"),
-        (json!([item(" ", "pending")]), "item 1 says nothing"),
+        (json!([item(" ", "pending")]), "item 1 is empty"),
         (json!([item("a\n[x] b", "pending")]), "item 1 is not one line"),
         (json!([item(&"x".repeat(501), "pending")]), "item 1 has 501 characters"),
-        (json!(many), "a list has 100 items at the most, and this one has 101"),
+        (json!(many), "a list may have at most 100 items; this one has 101"),
         (json!([item("a", "done")]), "`items[0].status`: unknown variant `done`, expected one of `pending`"),
         (json!([{ "content": "a" }]), "`items[0]`: missing field `status`"),
     ];
@@ -90,17 +90,17 @@ fn a_list_that_is_no_plan_is_refused_and_the_old_one_stays() {
 }
 
 #[test]
-fn a_full_store_says_what_helps() {
+fn the_error_of_a_full_store_suggests_what_to_do() {
     let context = testing::Context::new().store_of("items", 60);
     write(&json!([item("short", "pending")]), &context).unwrap();
     let failure = write(&json!([item("longer than the store takes", "pending")]), &context).unwrap_err();
-    let told = "the store is full: 60 bytes at the most; write fewer or shorter items";
+    let told = "the store is full: it may have 60 bytes in all; write fewer or shorter items";
     assert_eq!(failure, Failure::failed(told));
     assert_eq!(text(&read(&context)), "[ ] short\n\n0 of 1 completed\n");
 }
 
 #[test]
-fn a_list_that_cannot_be_read_is_told_and_can_be_written_anew() {
+fn a_corrupt_list_is_reported_and_can_be_replaced() {
     let context = context();
     (*context).store("items").unwrap().set("list", "no list").unwrap();
     let failure = call(&PLUGIN, "read", json!({}), &context).unwrap_err();
@@ -109,7 +109,7 @@ fn a_list_that_cannot_be_read_is_told_and_can_be_written_anew() {
 }
 
 #[test]
-fn a_host_has_nothing_to_refuse_and_a_model_everything_to_know() {
+fn the_manifest_has_no_problems_and_a_complete_schema() {
     assert_eq!(testing::problems(&PLUGIN), Vec::<String>::new());
     let schema = &PLUGIN.manifest().tools[0].schema;
     let item = json!({
@@ -123,7 +123,7 @@ fn a_host_has_nothing_to_refuse_and_a_model_everything_to_know() {
                 "description": "How far it has come.",
                 "oneOf": [
                     { "type": "string", "const": "pending", "description": "Not begun." },
-                    { "type": "string", "const": "in_progress", "description": "Being worked on; one item at the most." },
+                    { "type": "string", "const": "in_progress", "description": "Being worked on; at most one item." },
                     { "type": "string", "const": "completed", "description": "Done." }
                 ]
             }

@@ -1,14 +1,14 @@
-//! Bytes to characters, as browsers do it: a byte order mark counts most, then what the server says, then what the page
-//! says; a page of which nobody says anything is UTF-8 if it can be, and Windows-1252 otherwise.
+//! Decodes bytes to characters as browsers do. A byte order mark comes first, then the server's charset, then the
+//! page's own. A page without any of these is UTF-8 if it is valid UTF-8, and Windows-1252 otherwise.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::Kind;
 
-/// How many bytes of a page are searched for its charset; browsers search the first 1,024.
+/// Number of bytes at the start of a page to search for its charset. Browsers search 1,024.
 const PROBE_BYTES: usize = 2_048;
 
-/// Decodes a body, and names its encoding. Bytes that spell nothing become `�`.
+/// Decodes a body, and returns the name of its encoding and its text. Invalid bytes become `�`.
 pub(super) fn decode(said: Option<&str>, kind: Kind, bytes: &[u8]) -> (&'static str, String) {
     let label = |label: &str| Encoding::for_label(label.as_bytes());
     let written = || match kind {
@@ -24,18 +24,18 @@ pub(super) fn decode(said: Option<&str>, kind: Kind, bytes: &[u8]) -> (&'static 
     (used.name(), text.into_owned())
 }
 
-/// A page that could be read as far as this is none of those.
+/// Replaces a declared UTF-16 by UTF-8: a page whose declaration is readable as ASCII is not UTF-16.
 fn as_read(encoding: &'static Encoding) -> &'static Encoding {
     if encoding == UTF_16BE || encoding == UTF_16LE { UTF_8 } else { encoding }
 }
 
-/// Whether bytes are UTF-8 with more than ASCII in it, but for a last character that was cut through.
+/// Returns whether bytes are UTF-8 with more than ASCII in it, except for a last character that was cut.
 fn is_cut_utf8(bytes: &[u8]) -> bool {
     let is_utf8 = |until: usize| !bytes[..until].is_ascii();
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none() && is_utf8(error.valid_up_to()))
 }
 
-/// What the start of a page says of its encoding: in an XML declaration or in a `meta` element.
+/// Returns the encoding that the start of a page declares, in an XML declaration or a `meta` element.
 fn declared(start: &[u8]) -> Option<String> {
     let start = String::from_utf8_lossy(start).to_ascii_lowercase();
     if let Some((declaration, _)) = start.strip_prefix("<?xml").and_then(|rest| rest.split_once("?>")) {
@@ -55,7 +55,7 @@ fn without_comments(text: &str) -> String {
     kept
 }
 
-/// The value after `name=`, in quotes or without.
+/// Returns the value after `name=`, with or without quotes.
 fn value_of(text: &str, name: &str) -> Option<String> {
     let mut rest = text;
     loop {
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_who_says_anything_is_believed() {
+    fn the_byte_order_mark_then_the_server_then_the_page_decides() {
         for (said, bytes, charset, text) in [
             (Some("iso-8859-1"), b"\xef\xbb\xbf\xc3\xa9".as_slice(), "UTF-8", "é"),
             (Some("koi8-r"), b"<meta charset=utf-8>\xc4\xc1", "KOI8-R", "<meta charset=utf-8>да"),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_says_its_charset_in_several_ways() {
+    fn a_page_can_declare_its_charset_in_several_ways() {
         for (page, charset) in [
             ("<meta charset=utf-8>", Some("utf-8")),
             ("<META http-equiv=Content-Type content=\"text/html; charset=x-sjis\">", Some("x-sjis")),

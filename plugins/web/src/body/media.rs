@@ -1,14 +1,14 @@
-//! What kind of content a body is.
+//! The kind of content of a body.
 
 use super::Binary;
 
-/// A longer type is none that is registered.
+/// Maximum length of a media type. No registered type is longer.
 const TYPE_BYTES_MAX: usize = 100;
 
-/// How many bytes at the start of a body decide what it looks like.
+/// Number of bytes at the start of a body to guess its kind from.
 const PROBE_BYTES: usize = 4_096;
 
-/// Text by another name than `text/*`.
+/// Media types outside `text/*` that are text.
 const TEXTS: [&str; 16] = [
     "application/ecmascript",
     "application/graphql",
@@ -44,10 +44,10 @@ const SIGNATURES: [(&[u8], &str); 12] = [
     (b"\0asm", "application/wasm"),
 ];
 
-/// What becomes of a body.
+/// How a body is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Made readable.
+    /// Converted to Markdown.
     Html,
     /// Shown as it is.
     Json,
@@ -55,15 +55,15 @@ pub(crate) enum Kind {
     Text,
 }
 
-/// What a server says of a body.
+/// The parsed `Content-Type` of a body.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Media {
-    /// In lower case, without parameters; empty where the server says nothing.
+    /// The media type in lower case, without parameters; empty if the server sends none.
     pub(super) essence: String,
     pub(super) charset: Option<String>,
 }
 
-/// Reads a `Content-Type`.
+/// Parses a `Content-Type`.
 pub(super) fn parse(content_type: Option<&str>) -> Media {
     let mut parts = content_type.unwrap_or_default().split(';');
     let essence = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -78,7 +78,7 @@ pub(super) fn parse(content_type: Option<&str>) -> Media {
     Media { essence, charset }
 }
 
-/// The kind of a body.
+/// Returns the kind of a body.
 pub(super) fn kind(media: &Media, bytes: &[u8]) -> Result<Kind, Binary> {
     let essence = media.essence.as_str();
     let kind = match essence {
@@ -89,14 +89,14 @@ pub(super) fn kind(media: &Media, bytes: &[u8]) -> Result<Kind, Binary> {
         _ if essence.starts_with("text/") || essence.ends_with("+xml") || TEXTS.contains(&essence) => Kind::Text,
         _ => return Err(Binary(essence.to_owned())),
     };
-    // Servers call a file text because nobody told them otherwise.
+    // Many servers send `text/plain` by default, so check the bytes too.
     match looks_binary(bytes) {
         Some(what) => Err(Binary(format!("{what} that the server calls {essence}"))),
         None => Ok(kind),
     }
 }
 
-/// The kind of a body of which the server says nothing.
+/// Guesses the kind of a body that has no useful content type.
 fn guess(essence: &str, bytes: &[u8]) -> Result<Kind, Binary> {
     if let Some(what) = looks_binary(bytes) {
         return Err(Binary(what.to_owned()));
@@ -111,7 +111,7 @@ fn guess(essence: &str, bytes: &[u8]) -> Result<Kind, Binary> {
     }
 }
 
-/// What a body looks like, where that is no text.
+/// Returns the likely type of a body that is not text.
 fn looks_binary(bytes: &[u8]) -> Option<&'static str> {
     if let Some((_, what)) = SIGNATURES.iter().find(|(signature, _)| bytes.starts_with(signature)) {
         return Some(what);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_decides_and_a_body_does_where_there_is_none() {
+    fn the_content_type_decides_or_else_the_bytes() {
         let binary = |what: &str| Err(Binary(what.to_owned()));
         for (content_type, bytes, kind) in [
             ("text/html; charset=utf-8", b"x".as_slice(), Ok(Kind::Html)),

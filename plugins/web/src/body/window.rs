@@ -1,20 +1,20 @@
-//! The part of a long text that one answer shows.
+//! Selects the part of a long text that one answer shows.
 
-/// How far before its end a part may end, so that it ends with a line: one in this many of its characters.
+/// A part may end early, to end with a line, by up to one in this many of its bytes.
 const SLACK: usize = 8;
 
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Window<'a> {
     pub(crate) text: &'a str,
-    /// How many characters the whole text has.
+    /// The number of characters of the whole text.
     pub(crate) characters: usize,
-    /// Where to go on; absent at the end.
+    /// The start of the next part; `None` at the end.
     pub(crate) next: Option<usize>,
 }
 
-/// The part of a text from a character on, with at most so many characters and so many bytes. Where there is more, it
-/// ends with a paragraph or a line, if one ends near.
+/// Returns the part of a text from a character on, within a maximum of characters and of bytes. If there is more text,
+/// the part ends with a paragraph or a line if one ends nearby.
 pub(crate) fn window(text: &str, start: usize, characters_max: usize, bytes_max: usize) -> Window<'_> {
     let characters = text.chars().count();
     let from = offset(text, start);
@@ -33,7 +33,7 @@ pub(crate) fn window(text: &str, start: usize, characters_max: usize, bytes_max:
     Window { text: part, characters, next: (shown < characters).then_some(shown) }
 }
 
-/// Where in bytes a character is; the end, where there are fewer.
+/// Returns the byte offset of a character, or the end if there are fewer.
 fn offset(text: &str, characters: usize) -> usize {
     text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
 }
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_ends_with_a_line_where_one_ends_near() {
+    fn a_part_ends_with_a_line_if_one_ends_nearby() {
         assert_eq!(shown("aaaaaaaaaaaaaaaaa\nbbbb", 0, 20), ("aaaaaaaaaaaaaaaaa\n", Some(18)));
         assert_eq!(shown("a\nbbbbbbbbbbbbbbbbbbbbbbb", 0, 20), ("a\nbbbbbbbbbbbbbbbbbb", Some(20)));
         assert_eq!(shown("ab", 0, 20), ("ab", None));

@@ -1,4 +1,4 @@
-//! Reading and making nodes.
+//! Functions to read and create nodes.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, LocalName, QualName, ns};
 use markup5ever_rcdom::{Node, NodeData};
 
-/// The name of an element, in lower case as HTML has it.
+/// Returns the name of an element, in lower case as the parser gives it.
 pub(crate) fn tag(node: &Node) -> Option<&str> {
     match &node.data {
         NodeData::Element { name, .. } => Some(&name.local),
@@ -14,34 +14,34 @@ pub(crate) fn tag(node: &Node) -> Option<&str> {
     }
 }
 
-/// Whether a node is an element of one of these names.
+/// Returns whether a node is an element with one of these names.
 pub(crate) fn is(node: &Node, tags: &[&str]) -> bool {
     tag(node).is_some_and(|tag| tags.contains(&tag))
 }
 
-/// The value of an attribute.
+/// Returns the value of an attribute.
 pub(crate) fn attribute(node: &Node, name: &str) -> Option<StrTendril> {
     let NodeData::Element { attrs, .. } = &node.data else { return None };
     attrs.borrow().iter().find(|attribute| &*attribute.name.local == name).map(|attribute| attribute.value.clone())
 }
 
-/// Whether a word of `class`, or the `id`, passes a test.
+/// Returns whether a word of `class`, or the `id`, passes a test.
 pub(crate) fn is_called(node: &Node, mut test: impl FnMut(&str) -> bool) -> bool {
     attribute(node, "id").is_some_and(|id| test(&id))
         || attribute(node, "class").is_some_and(|class| class.split_ascii_whitespace().any(test))
 }
 
-/// The children, to look at.
+/// Returns the children of a node, and leaves them in it.
 pub(crate) fn children(node: &Node) -> Vec<Rc<Node>> {
     node.children.borrow().clone()
 }
 
-/// The children, taken out: what is rebuilt is freed on the way.
+/// Takes the children out of a node, so that the old tree is freed while the new one is built.
 pub(crate) fn take_children(node: &Node) -> Vec<Rc<Node>> {
     node.children.take()
 }
 
-/// A new element around children.
+/// Creates an element with these children.
 pub(crate) fn element(tag: &str, attributes: &[(&str, &str)], children: Vec<Rc<Node>>) -> Rc<Node> {
     let name = |local: &str, space| QualName::new(None, space, LocalName::from(local));
     let attribute =
@@ -59,17 +59,17 @@ pub(crate) fn element(tag: &str, attributes: &[(&str, &str)], children: Vec<Rc<N
     node
 }
 
-/// A new text.
+/// Creates a text node.
 pub(crate) fn text(content: &str) -> Rc<Node> {
     Node::new(NodeData::Text { contents: StrTendril::from_slice(content).into() })
 }
 
-/// The text of a node and all beneath it, as it is written; `br` counts as a line feed.
+/// Returns the text of a node and its descendants, unchanged; `br` counts as a line feed.
 pub(crate) fn text_of(node: &Rc<Node>) -> String {
     text_of_all(std::slice::from_ref(node))
 }
 
-/// The text of several nodes.
+/// Returns the text of several nodes.
 pub(crate) fn text_of_all(nodes: &[Rc<Node>]) -> String {
     let mut text = String::new();
     let mut open: Vec<Rc<Node>> = nodes.iter().rev().cloned().collect();
@@ -83,7 +83,7 @@ pub(crate) fn text_of_all(nodes: &[Rc<Node>]) -> String {
     text
 }
 
-/// Whether a node or one beneath it passes a test.
+/// Returns whether a node or one of its descendants passes a test.
 pub(crate) fn any(node: &Rc<Node>, test: impl Fn(&Node) -> bool) -> bool {
     let mut open = vec![node.clone()];
     while let Some(node) = open.pop() {
@@ -95,7 +95,7 @@ pub(crate) fn any(node: &Rc<Node>, test: impl Fn(&Node) -> bool) -> bool {
     false
 }
 
-/// A text in one line: every run of white space is one space, and there is none at the ends.
+/// Puts a text in one line: collapses white space to single spaces, and removes it at the ends.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {

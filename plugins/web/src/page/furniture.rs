@@ -1,4 +1,4 @@
-//! What of a page is its content, and what stands around it on every page of a site.
+//! Separates the content of a page from what every page of a site repeats.
 
 use std::rc::Rc;
 
@@ -7,14 +7,13 @@ use markup5ever_rcdom::{Node, NodeData};
 use super::element::{any, attribute, is, is_called};
 use super::hidden::Hidden;
 
-/// Content in bytes below which a marked part is taken for no more than a part: a page with little text shows little
-/// around it as well.
+/// Minimum bytes of a marked part for it to count as the content. A page with little text needs less.
 const CONTENT_BYTES_MIN: usize = 200;
 
-/// A marked part holds the content if it has at least one in this many bytes of the page's text.
+/// A marked part counts as the content if it has at least one in this many bytes of the page's text.
 const CONTENT_SHARE: usize = 5;
 
-/// Names by which documentation tools and frameworks call the part with the content.
+/// Classes and ids that documentation tools and frameworks give to the content.
 const CONTENT_NAMES: [&str; 8] = [
     "main",
     "main-content",
@@ -26,7 +25,7 @@ const CONTENT_NAMES: [&str; 8] = [
     "documentwrapper",
 ];
 
-/// Names of what is no text on any page: controls, marks for editors, and ways round the page itself.
+/// Classes and ids that are never content: controls, editor marks, and navigation within the page.
 const FURNITURE_NAMES: [&str; 38] = [
     "breadcrumb",
     "breadcrumbs",
@@ -68,27 +67,27 @@ const FURNITURE_NAMES: [&str; 38] = [
     "wy-nav-side",
 ];
 
-/// Names that a part beside the content goes by, and that say something else within it.
+/// Classes and ids that mark a part outside the content. Within the content they mean something else.
 const BESIDE_NAMES: [&str; 10] =
     ["banner", "footer", "header", "masthead", "menu", "nav", "navbar", "sidebar", "side-bar", "site-header"];
 
-/// Roles of what is no content.
+/// ARIA roles that are not content.
 const FURNITURE_ROLES: [&str; 9] =
     ["navigation", "search", "banner", "contentinfo", "menu", "menubar", "toolbar", "dialog", "doc-toc"];
 
-/// What of a page is kept.
+/// What to keep of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Scope {
-    /// All but furniture, in a part of which the page says that it is its content.
+    /// All but furniture, in the part that the page marks as its content.
     Content,
-    /// All but furniture, in a page that does not say where its content is.
+    /// All but furniture, in a page that does not mark its content.
     Page,
-    /// Whatever is in sight.
+    /// Everything that is visible.
     #[default]
     Everything,
 }
 
-/// The part of a page that holds its content, where the page says which.
+/// Returns the part of a page that the page marks as its content, if any.
 pub(crate) fn content(document: &Rc<Node>, hidden: &Hidden) -> Option<Rc<Node>> {
     let whole = text_bytes(document, hidden);
     let enough = |node: &Rc<Node>| {
@@ -102,7 +101,7 @@ pub(crate) fn content(document: &Rc<Node>, hidden: &Hidden) -> Option<Rc<Node>> 
     ];
     marks.iter().find_map(|is_marked| {
         let found = outermost(document, hidden, *is_marked);
-        // Two of a kind are parts of the content: of a list of articles, for one.
+        // Two or more of a kind are each only a part of the content, for example in a list of articles.
         match found.as_slice() {
             [only] if enough(only) => Some(only.clone()),
             _ => None,
@@ -110,9 +109,9 @@ pub(crate) fn content(document: &Rc<Node>, hidden: &Hidden) -> Option<Rc<Node>> 
     })
 }
 
-/// Whether an element stands around the content or beside it.
+/// Returns whether an element is outside the content, such as navigation or a sidebar.
 pub(crate) fn is_furniture(node: &Node, scope: Scope) -> bool {
-    // What holds the content is called as it may.
+    // These elements hold the content, whatever their class or id is.
     if scope == Scope::Everything || is(node, &["html", "body", "main", "article"]) {
         return false;
     }
@@ -123,12 +122,12 @@ pub(crate) fn is_furniture(node: &Node, scope: Scope) -> bool {
         || ((is_beside || is_called(node, |name| FURNITURE_NAMES.contains(&name))) && !has_heading(node))
 }
 
-/// What has the page's own heading in it is the beginning of its content, or all of it.
+/// Returns whether a node contains an `h1`. Then it is at least the beginning of the content.
 fn has_heading(node: &Node) -> bool {
     node.children.borrow().iter().any(|child| any(child, |node| is(node, &["h1"])))
 }
 
-/// The elements that pass a test and stand in no other such element.
+/// Returns the elements that pass a test and are not inside another such element.
 fn outermost(document: &Rc<Node>, hidden: &Hidden, test: fn(&Node) -> bool) -> Vec<Rc<Node>> {
     let mut found = Vec::new();
     let mut open = vec![document.clone()];
@@ -142,7 +141,7 @@ fn outermost(document: &Rc<Node>, hidden: &Hidden, test: fn(&Node) -> bool) -> V
     found
 }
 
-/// How much text a part shows, white space left out.
+/// Counts the bytes of visible text in a part, without white space.
 fn text_bytes(node: &Rc<Node>, hidden: &Hidden) -> usize {
     let mut bytes = 0;
     let mut open = vec![node.clone()];

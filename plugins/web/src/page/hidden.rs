@@ -1,7 +1,7 @@
-//! What a reader of the page in a browser would not see, as far as the page itself says so. Text for nobody's eyes is
-//! how a page speaks to a model behind a person's back.
+//! Finds elements that a browser would not show, as far as the page itself tells. A page can use hidden text to give a
+//! model instructions that a person does not see.
 //!
-//! Rules in files of their own, and what a script does, are beyond this.
+//! External style sheets and scripts are not considered.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use markup5ever_rcdom::Node;
 use super::element::{attribute, is, text_of};
 use super::style;
 
-/// Elements that hold no text for a reader, or controls to press rather than text to read.
+/// Elements without readable text: metadata, embedded content and controls.
 const WITHOUT_TEXT: [&str; 38] = [
     "applet", "area", "audio", "base", "button", "canvas", "col", "colgroup", "datalist", "dialog", "embed", "frame",
     "frameset", "head", "iframe", "input", "link", "map", "meta", "meter", "noembed", "noframes", "noscript", "object",
@@ -19,11 +19,11 @@ const WITHOUT_TEXT: [&str; 38] = [
     "title", "track", "video",
 ];
 
-/// Classes with which every large style sheet takes text out of sight.
+/// Classes that hide text in all widely used style sheets.
 const OUT_OF_SIGHT: [&str; 6] =
     ["sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screenreader-text", "d-none"];
 
-/// The rules of a page's own `style` elements that hide something.
+/// The classes and ids that a page's own `style` elements hide.
 #[derive(Default)]
 pub(crate) struct Hidden {
     classes: HashSet<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Hidden {
 }
 
 impl Hidden {
-    /// Reads the style elements of a page.
+    /// Collects the hiding rules of a page's `style` elements.
     pub(crate) fn of(document: &Rc<Node>) -> Self {
         let mut hidden = Self::default();
         let mut shown = HashSet::new();
@@ -44,7 +44,7 @@ impl Hidden {
             }
             open.extend(node.children.borrow().iter().cloned());
         }
-        // What another rule shows again is shown by a script: the panes of tabs, for one.
+        // If another rule shows the name again, a script switches between them, as in the panes of tabs.
         hidden.classes.retain(|name| !shown.contains(name));
         hidden.ids.retain(|name| !shown.contains(name));
         hidden
@@ -64,7 +64,7 @@ impl Hidden {
         }
     }
 
-    /// Whether an element, and so all beneath it, is out of a reader's sight.
+    /// Returns whether an element and all its descendants are hidden.
     pub(crate) fn covers(&self, node: &Node) -> bool {
         is(node, &WITHOUT_TEXT)
             || attribute(node, "hidden").is_some()

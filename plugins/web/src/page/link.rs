@@ -1,32 +1,31 @@
-//! Where links lead.
+//! Decides what to keep of a link.
 
 use portcullis_sdk::http::Url;
 
-/// A longer address is data, not a place.
+/// Maximum length of an address. A longer one is data.
 const ADDRESS_BYTES_MAX: usize = 1_000;
 
-/// Texts of the marks beside headings that link to the heading itself.
+/// Texts of anchor marks, which link a heading to itself.
 const MARKS: [&str; 9] = ["", "¶", "§", "#", "🔗", "⚓", "↩", "↑", "permalink"];
 
-/// What a link is worth to a reader of the text.
+/// What to keep of a link.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// Leads to another page.
+    /// The link, because it leads to another page.
     To(String),
-    /// Leads nowhere a reader of the text could go; its words are kept.
+    /// Only its text, because a reader could not follow it.
     Words,
-    /// No more than a mark.
+    /// Nothing, because it is an anchor mark.
     Mark,
 }
 
-/// Judges a link by its address and its text in one line. `base` is what addresses are relative to, `page` is the
-/// page itself.
+/// Judges a link by its address and its text in one line. `base` is the base URL, `page` the URL of the page itself.
 pub(crate) fn judge(address: Option<&str>, text: &str, base: &Url, page: &Url) -> Link {
     let Some(address) = address else { return Link::Words };
     if MARKS.iter().any(|mark| mark.eq_ignore_ascii_case(text)) {
         return Link::Mark;
     }
-    // Browsers read an address as if these were not there.
+    // Browsers ignore these characters in an address.
     let address = address.trim().replace(['\t', '\n', '\r'], "");
     if address.len() > ADDRESS_BYTES_MAX || address.starts_with('#') {
         return Link::Words;
@@ -38,7 +37,7 @@ pub(crate) fn judge(address: Option<&str>, text: &str, base: &Url, page: &Url) -
         Err(_) if is_letter_box && address.bytes().all(|byte| byte.is_ascii_graphic()) => address,
         Err(_) => return Link::Words,
     };
-    // Parentheses would have to be escaped in Markdown, and then be unescaped by whoever follows the link.
+    // Parentheses would need escapes in Markdown, which a model might copy when it follows the link.
     Link::To(target.replace('(', "%28").replace(')', "%29"))
 }
 
@@ -47,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_leads_to_a_page_or_is_its_words() {
+    fn only_links_to_other_pages_are_kept() {
         let page = Url::parse("http://a.example/docs/page.html?x=1").unwrap();
         let to = |address: &str| Link::To(address.to_owned());
         for (address, text, link) in [

@@ -1,4 +1,4 @@
-//! From the rebuilt tree to Markdown, by `htmd`, and what is done to its text afterwards.
+//! Writes the rebuilt tree as Markdown with `htmd`, and tidies the result.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use markup5ever_rcdom::Node;
 
 use super::element::{attribute, children, element, is};
 
-/// A cell spans no more columns or rows than this, whatever it says: the host of a page could ask for millions.
+/// Maximum columns or rows that a cell may span. A hostile page could ask for millions.
 const SPAN_MAX: usize = 50;
 
 /// Writes nodes as Markdown.
@@ -25,8 +25,8 @@ pub(crate) fn write(nodes: Vec<Rc<Node>>) -> String {
     tidied(&writer.tree_to_markdown(&element("div", &[], nodes)))
 }
 
-/// A table with one line for each row, and no padding: it would cost a reader of many columns more than it helps.
-#[expect(clippy::needless_pass_by_value, reason = "`htmd` calls a handler so")]
+/// Writes a table with one line for each row and no padding. Padding would cost more tokens than it helps.
+#[expect(clippy::needless_pass_by_value, reason = "the signature of a handler of `htmd`")]
 fn table(handlers: &dyn Handlers, table: Element) -> Option<HandlerResult> {
     let rows: Vec<_> = children(table.node).into_iter().filter(|node| is(node, &["tr"])).collect();
     let mut grid: Vec<Vec<Option<String>>> = vec![Vec::new(); rows.len()];
@@ -46,7 +46,7 @@ fn table(handlers: &dyn Handlers, table: Element) -> Option<HandlerResult> {
     let mut lines: Vec<String> = grid.iter().map(|row| line(row, columns)).collect();
     let has_header = rows.first().is_some_and(|row| attribute(row, "class").is_some_and(|class| &*class == "header"));
     if !has_header {
-        // Markdown has no table without a header.
+        // A Markdown table needs a header.
         lines.insert(0, line(&[], columns));
     }
     lines.insert(1, format!("|{}", " --- |".repeat(columns)));
@@ -67,8 +67,7 @@ fn in_one_line(content: &str) -> String {
     super::element::one_line(content).replace('|', "\\|")
 }
 
-/// Markdown without what a reader of its source stumbles over: white space at the ends of lines, more than one empty
-/// line, and escapes that change nothing.
+/// Tidies Markdown: removes trailing white space, repeated empty lines, and escapes that have no effect.
 fn tidied(markdown: &str) -> String {
     let mut tidy = String::with_capacity(markdown.len());
     let mut fence: Option<String> = None;
@@ -87,7 +86,7 @@ fn tidied(markdown: &str) -> String {
                 if marks.is_some() {
                     fence = marks;
                 } else {
-                    // One space is what a line break left, and no indentation.
+                    // A single leading space is left over from a line break, and is not indentation.
                     let line = line.strip_prefix(' ').filter(|line| !line.starts_with(' ')).unwrap_or(line);
                     tidy.push_str(&unescaped(line));
                     tidy.push('\n');
@@ -101,15 +100,15 @@ fn tidied(markdown: &str) -> String {
     tidy.trim_matches('\n').to_owned()
 }
 
-/// The marks that open or close a block of code, where a line begins with them.
+/// Returns the backticks that open or close a fence, if a line begins with them.
 fn fence_of(line: &str) -> Option<String> {
     let content = line.trim_start_matches([' ', '>', '-']);
     let marks = content.len() - content.trim_start_matches('`').len();
     (marks >= 3).then(|| "`".repeat(marks))
 }
 
-/// A line without the escapes that no renderer needs: of `_` within a word, and of brackets that begin no link. What
-/// stands between backticks has no escapes.
+/// Removes escapes that no renderer needs: of `_` within a word, and of brackets that do not form a link. Code in
+/// backticks is kept unchanged.
 fn unescaped(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
     let mut rest = line;
@@ -133,7 +132,7 @@ fn unescaped(line: &str) -> String {
     plain + rest
 }
 
-/// How long a piece of code is, with the backticks around it.
+/// Returns the length of inline code, including its backticks.
 fn code_bytes(text: &str) -> usize {
     let marks = text.len() - text.trim_start_matches('`').len();
     let (open, after) = text.split_at(marks);

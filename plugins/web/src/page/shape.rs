@@ -1,6 +1,6 @@
-//! Rebuilds the tree as what Markdown can say: what is hidden or no content is left out, and every construct that
-//! Markdown lacks becomes one that it has. What it makes of a page holds no element but the few of [`BLOCKS`] and the
-//! inline ones that `htmd` knows.
+//! Rebuilds the tree with the constructs that Markdown has. Leaves out what is hidden or not content, and replaces
+//! every construct that Markdown lacks. The new tree holds only the elements of [`BLOCKS`] and the inline elements that
+//! `htmd` knows.
 
 mod code;
 mod list;
@@ -20,7 +20,7 @@ use super::link::{self, Link};
 use super::tree::DEPTH_MAX;
 use crate::characters::visible;
 
-/// The blocks that are left when a page is rebuilt.
+/// The block elements of the rebuilt tree.
 const BLOCKS: [&str; 14] =
     ["p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "pre", "table", "blockquote", "hr"];
 
@@ -53,34 +53,34 @@ const BOXES: [&str; 23] = [
     "caption",
 ];
 
-/// A longer description of an image is a text of its own.
+/// Maximum length of an image's alternative text to keep.
 const ALTERNATIVE_CHARACTERS_MAX: usize = 200;
 
-/// A longer superscript is no exponent and no mark of a footnote.
+/// Maximum length of an exponent or a footnote mark.
 const SUPERSCRIPT_BYTES_MAX: usize = 6;
 
-/// What a page is rebuilt by.
+/// Rebuilds one page.
 pub(crate) struct Shaper<'a> {
     pub(crate) hidden: &'a Hidden,
-    /// What addresses are relative to.
+    /// The base URL.
     pub(crate) base: &'a Url,
-    /// The page itself.
+    /// The URL of the page itself.
     pub(crate) page: &'a Url,
 }
 
-/// Where in the new tree a node stands.
+/// The position of a node in the new tree.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Place {
     depth: usize,
     scope: Scope,
-    /// Within a heading, a cell or a link: there are no blocks.
+    /// Inside a heading, a cell or a link, where blocks are not allowed.
     line: bool,
     strong: bool,
     emphasis: bool,
 }
 
 impl Place {
-    /// Where a page begins, or the part of it that is kept.
+    /// Returns the position of the root, with its scope.
     pub(crate) fn within(scope: Scope) -> Self {
         Self { scope, ..Self::default() }
     }
@@ -91,11 +91,11 @@ impl Place {
 }
 
 impl Shaper<'_> {
-    /// What becomes of the children of a node.
+    /// Rebuilds the children of a node.
     pub(crate) fn children(&self, node: &Rc<Node>, place: Place) -> Vec<Rc<Node>> {
         let place = Place { depth: place.depth + 1, ..place };
         let mut shaped = Vec::new();
-        // Repairs of wrong nesting can make a tree deeper than the parser has counted.
+        // The parser's repairs of invalid nesting can make a tree deeper than it counted.
         if place.depth <= DEPTH_MAX + 8 {
             for child in take_children(node) {
                 self.node(&child, place, &mut shaped);
@@ -147,7 +147,7 @@ impl Shaper<'_> {
         }
     }
 
-    /// A box is a block of its own; in a line it is a word of its own.
+    /// Rebuilds a box as a block, or as separate words inside a line.
     fn boxed(&self, name: &str, node: &Rc<Node>, place: Place, shaped: &mut Vec<Rc<Node>>) {
         let is_title = is(node, &["summary", "legend", "figcaption", "caption"])
             || is_called(node, |name| matches!(name, "admonition-title" | "rubric"));
@@ -165,7 +165,7 @@ impl Shaper<'_> {
         }
     }
 
-    /// A line that stands over what it belongs to.
+    /// Rebuilds a caption or legend as a bold line.
     fn title(&self, node: &Rc<Node>, place: Place, shaped: &mut Vec<Rc<Node>>) {
         let children = self.children(node, Place { strong: true, ..place.line() });
         if !is_blank(&children) {
@@ -178,7 +178,7 @@ impl Shaper<'_> {
         if is_blank(&children) {
             return;
         }
-        // What rustdoc calls the declaration of an item.
+        // rustdoc gives this class to the declaration of an item.
         if is_called(node, |name| name == "code-header") {
             children = vec![element("code", &[], vec![text(&one_line(&text_of_all(&children)))])];
         }
@@ -220,13 +220,13 @@ impl Shaper<'_> {
                     return;
                 }
                 let link = element("a", &[("href", &address)], children);
-                // A card that leads elsewhere is a paragraph of its own.
+                // A linked card becomes its own paragraph.
                 shaped.push(if has_blocks && !place.line { element("p", &[], vec![link]) } else { link });
             }
         }
     }
 
-    /// An exponent, or the mark of a footnote; in other places a superscript is a matter of looks.
+    /// Rebuilds an exponent or a footnote mark. Any other superscript becomes plain text.
     fn superscript(&self, node: &Rc<Node>, place: Place, shaped: &mut Vec<Rc<Node>>) {
         let is_mark = any(node, |node| is(node, &["a"]));
         let children = self.children(node, place.line());
@@ -245,12 +245,12 @@ impl Shaper<'_> {
     }
 }
 
-/// A text as it is read: without what cannot be seen, and with spaces for what looks like them.
+/// Removes invisible characters, and turns no-break spaces into spaces.
 fn words(text: &str) -> String {
     visible(text).replace('\u{a0}', " ")
 }
 
-/// A block around children; none around nothing, and no second one around blocks.
+/// Wraps children in a block. Wraps nothing if they are blank, and adds no `div` around blocks.
 fn block(name: &str, children: Vec<Rc<Node>>) -> Vec<Rc<Node>> {
     let children = without_gaps(children);
     if is_blank(&children) && !children.iter().any(|child| is(child, &["hr"])) {
@@ -262,7 +262,7 @@ fn block(name: &str, children: Vec<Rc<Node>>) -> Vec<Rc<Node>> {
     }
 }
 
-/// Children without the white space that stands between blocks.
+/// Removes the white space between blocks.
 fn without_gaps(children: Vec<Rc<Node>>) -> Vec<Rc<Node>> {
     let is_edge = |node: Option<&Rc<Node>>| node.is_none_or(|node| is_block(node));
     let mut kept: Vec<Rc<Node>> = Vec::with_capacity(children.len());
@@ -284,12 +284,13 @@ fn is_white(node: &Node) -> bool {
     matches!(&node.data, NodeData::Text { contents } if contents.borrow().trim().is_empty())
 }
 
-/// Whether nodes show nothing.
+/// Returns whether nodes have no visible text.
 fn is_blank(nodes: &[Rc<Node>]) -> bool {
     text_of_all(nodes).trim().is_empty()
 }
 
-/// An image is what is written about it. Its address is left out: whoever shows the text would fetch it.
+/// Replaces an image by its alternative text. Leaves out its address, because a program that shows the text would
+/// fetch it.
 fn image(node: &Node, shaped: &mut Vec<Rc<Node>>) {
     let label = one_line(&words(&attribute(node, "alt").unwrap_or_default()));
     if label.is_empty() || label.chars().count() > ALTERNATIVE_CHARACTERS_MAX {
@@ -302,7 +303,7 @@ fn image(node: &Node, shaped: &mut Vec<Rc<Node>>) {
     }
 }
 
-/// A formula is its TeX, where the page has it.
+/// Replaces a formula by its TeX if the page has it, or else by its text.
 fn math(node: &Rc<Node>, shaped: &mut Vec<Rc<Node>>) {
     let is_tex = |node: &Rc<Node>| attribute(node, "encoding").is_some_and(|encoding| encoding.contains("tex"));
     let mut annotations = Vec::new();

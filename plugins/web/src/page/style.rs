@@ -1,25 +1,25 @@
-//! As much of CSS as tells whether text is out of sight.
+//! A CSS subset, just large enough to decide whether text is hidden.
 
-/// How many rules of a page are read: a hiding rule that comes after this many is missed.
+/// Maximum number of rules to read per style element. Later rules are ignored, even if they hide text.
 const RULES_MAX: usize = 2_000;
 
-/// A length below this many pixels shows nothing that could be read.
+/// Minimum length in pixels at which text is readable.
 const READABLE_PIXELS: f32 = 2.0;
 
-/// A shift by this many pixels is out of any window.
+/// A shift by this many pixels moves text out of any window.
 const AWAY_PIXELS: f32 = 500.0;
 
-/// What a length in another unit is in pixels, nearly.
+/// Approximate size of units in pixels.
 const PIXELS: [(&str, f32); 8] =
     [("px", 1.0), ("pt", 1.3), ("rem", 16.0), ("em", 16.0), ("ch", 8.0), ("vw", 10.0), ("vh", 10.0), ("%", 5.0)];
 
-/// What a style element says of some elements.
+/// One CSS rule.
 pub(crate) struct Rule {
     pub(crate) selectors: Vec<String>,
     pub(crate) declarations: Vec<(String, String)>,
 }
 
-/// The rules that hold for every screen: those outside of `@media` and its like.
+/// Returns the rules that apply unconditionally: those outside of `@media` and similar blocks.
 pub(crate) fn rules(sheet: &str) -> Vec<Rule> {
     let sheet = without_comments(sheet);
     let mut rules = Vec::new();
@@ -38,7 +38,7 @@ pub(crate) fn rules(sheet: &str) -> Vec<Rule> {
     rules
 }
 
-/// Where the brace is that closes a block; the end of the text, where there is none.
+/// Returns the position of the brace that closes a block, or the end of the text if there is none.
 fn end_of_block(text: &str) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
@@ -52,7 +52,7 @@ fn end_of_block(text: &str) -> usize {
     text.len()
 }
 
-/// The declarations of a `style` attribute or of a rule, in lower case and without what only makes them weigh more.
+/// Parses the declarations of a `style` attribute or of a rule, in lower case and without `!important`.
 pub(crate) fn declarations(text: &str) -> Vec<(String, String)> {
     let text = unescaped(&without_comments(text)).to_ascii_lowercase();
     let declaration = |declaration: &str| {
@@ -73,7 +73,7 @@ fn without_comments(text: &str) -> String {
     kept + rest
 }
 
-/// A text in which `\64` is `d`.
+/// Decodes CSS escapes, such as `\64` for `d`.
 fn unescaped(text: &str) -> String {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -90,12 +90,12 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// Whether a name is no more than a name: nothing that narrows a selector further.
+/// Returns whether a text is a plain name, without further selectors.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// The classes and ids that a selector names.
+/// Returns the classes and ids that a selector names.
 pub(crate) fn names(selector: &str) -> Vec<String> {
     let name = |part: &str| {
         let end = part.find(|character: char| !is_name(character.encode_utf8(&mut [0; 4]))).unwrap_or(part.len());
@@ -104,7 +104,7 @@ pub(crate) fn names(selector: &str) -> Vec<String> {
     selector.split(['.', '#']).skip(1).map(name).collect()
 }
 
-/// Whether declarations bring into sight what other rules hide.
+/// Returns whether declarations show what other rules hide.
 pub(crate) fn shows(declarations: &[(String, String)]) -> bool {
     declarations.iter().any(|(property, value)| match property.as_str() {
         "display" => value != "none",
@@ -114,7 +114,7 @@ pub(crate) fn shows(declarations: &[(String, String)]) -> bool {
     })
 }
 
-/// Whether declarations take an element out of sight.
+/// Returns whether declarations hide an element.
 pub(crate) fn hides(declarations: &[(String, String)]) -> bool {
     let value =
         |name: &str| declarations.iter().rev().find(|(property, _)| property == name).map(|(_, value)| value.as_str());
@@ -141,7 +141,7 @@ pub(crate) fn hides(declarations: &[(String, String)]) -> bool {
         })
 }
 
-/// The length that a value is, in pixels.
+/// Parses a length, in pixels.
 fn pixels(value: &str) -> Option<f32> {
     if let Some(length) = number(value) {
         return Some(length);
@@ -154,7 +154,7 @@ fn number(value: &str) -> Option<f32> {
     value.trim().parse().ok()
 }
 
-/// Whether a shape leaves nothing to see.
+/// Returns whether a clipping shape hides everything.
 fn is_nothing(shape: &str) -> bool {
     let (kind, values) = shape.split_once('(').unwrap_or_default();
     let lengths: Vec<f32> =
@@ -162,13 +162,13 @@ fn is_nothing(shape: &str) -> bool {
     match kind {
         "rect" => lengths.len() == 4 && lengths.iter().all(|length| *length < READABLE_PIXELS),
         "circle" | "ellipse" => lengths.first().is_some_and(|radius| *radius < READABLE_PIXELS),
-        // In percent, a half from each side; see `PIXELS`.
+        // 50% from each side leaves nothing. `PIXELS` counts a percent as 5 pixels.
         "inset" => shape.contains('%') && lengths.first().is_some_and(|inset| *inset >= 50.0 * 5.0),
         _ => false,
     }
 }
 
-/// Whether a transformation leaves nothing in the window.
+/// Returns whether a transformation moves or scales an element out of the window.
 fn moves_away(transform: &str) -> bool {
     let mut rest = transform;
     while let Some((kind, after)) = rest.split_once('(') {

@@ -1,5 +1,5 @@
-//! HTML to a tree, by Servo's parser. Its cost grows with the depth of the tree and its memory with the number of
-//! nodes, so both are bounded while it parses.
+//! Parses HTML to a tree with Servo's parser. Its run time grows with the depth of the tree and its memory with the
+//! number of nodes, so both are bounded while it parses.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -11,28 +11,28 @@ use html5ever::tree_builder::TreeBuilderOpts;
 use html5ever::{Attribute, ExpandedName, ParseOpts, QualName, parse_document};
 use markup5ever_rcdom::{Node, RcDom};
 
-/// How deep elements may be nested. Pages that people write stay below 60; every level costs each step after this one
-/// a part of the guest's stack.
+/// Maximum nesting depth of elements. Real pages stay below 60. Later steps are recursive, so each level costs them
+/// part of the guest's stack.
 pub(crate) const DEPTH_MAX: usize = 256;
 
-/// How many nodes a tree may have: what fits, with the text, into half of the 64 MiB that a call has by default.
+/// Maximum number of nodes. With their text they fit into half of the 64 MiB that a call has by default.
 pub(crate) const NODES_MAX: usize = 100_000;
 
-/// How many bytes are parsed between two looks at the bounds.
+/// Number of bytes to parse between two checks of the bounds.
 const CHUNK_BYTES: usize = 4 * 1024;
 
 /// A parsed page.
 pub(crate) struct Tree {
     pub(crate) document: Rc<Node>,
-    /// False: the page has more nodes than were read.
+    /// Whether all of the page was parsed.
     pub(crate) whole: bool,
 }
 
-/// The page is nested deeper than [`DEPTH_MAX`].
+/// The error for a page that is nested deeper than [`DEPTH_MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooDeep;
 
-/// Parses a page. Any text is HTML of some kind.
+/// Parses a page. Any text is valid input.
 pub(crate) fn parse(html: &str) -> Result<Tree, TooDeep> {
     let sink = Bounded { dom: RcDom::default(), nodes: Cell::new(0), too_deep: Cell::new(false) };
     let tree_builder = TreeBuilderOpts { scripting_enabled: true, ..TreeBuilderOpts::default() };
@@ -57,8 +57,8 @@ pub(crate) fn parse(html: &str) -> Result<Tree, TooDeep> {
     }
 }
 
-/// The tree under construction, and what of its bounds is used up. It attaches everything all the same: the parser
-/// relies on what it attached.
+/// The tree under construction, with its node count. It still attaches nodes past the bounds, because the parser relies
+/// on the nodes that it attached.
 struct Bounded {
     dom: RcDom,
     nodes: Cell<usize>,
@@ -77,7 +77,7 @@ impl Bounded {
     }
 }
 
-/// How many nodes are above a node, counted no further than the bound.
+/// Counts the ancestors of a node, up to the bound.
 fn depth(node: &Rc<Node>) -> usize {
     let above = |node: &Rc<Node>| {
         let parent = node.parent.take();

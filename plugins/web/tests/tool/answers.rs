@@ -1,4 +1,4 @@
-//! What a model is told: the head, parts of long pages, and pages that are none.
+//! The answers for a model: the head, parts of long pages, and error pages.
 
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::testing::Reply;
@@ -6,7 +6,7 @@ use portcullis_sdk::testing::Reply;
 use crate::web::{PAGE, call, fetched};
 
 #[test]
-fn the_head_names_the_page_and_says_whose_words_follow() {
+fn the_head_names_the_page_and_warns_about_its_content() {
     let answer = fetched("text/html", "<title>A\n guide</title><body><p>Text.</p>").unwrap();
     assert_eq!(
         answer.text,
@@ -34,7 +34,7 @@ fn a_head_cannot_be_forged_by_a_page() {
 }
 
 #[test]
-fn json_and_text_are_shown_as_they_are() {
+fn json_and_text_are_shown_unchanged() {
     for (content_type, body) in [
         ("application/json", "{\n  \"a\": \"<b>&amp; \\u00e9 é\"\n}"),
         ("application/problem+json", "{\"a\":[1,2]}"),
@@ -48,7 +48,7 @@ fn json_and_text_are_shown_as_they_are() {
 }
 
 #[test]
-fn invisible_characters_of_json_become_escapes_and_of_text_vanish() {
+fn invisible_characters_are_escaped_in_json_and_removed_from_text() {
     let tag = "\u{e0041}";
     assert_eq!(
         fetched("application/json", format!("[\"a\u{200b}b{tag}\"]")).unwrap().content(),
@@ -58,7 +58,7 @@ fn invisible_characters_of_json_become_escapes_and_of_text_vanish() {
 }
 
 #[test]
-fn a_binary_body_is_named_with_its_size() {
+fn a_binary_body_is_refused_with_its_type_and_size() {
     for (content_type, body, text) in [
         ("image/png", b"\x89PNG\r\n\x1a\n".as_slice(), "8 bytes of image/png"),
         ("application/pdf", b"%PDF-1.7 x", "10 bytes of application/pdf"),
@@ -66,7 +66,7 @@ fn a_binary_body_is_named_with_its_size() {
         ("", b"\x7fELF\0", "5 bytes of an ELF program"),
     ] {
         let failure = fetched(content_type, body).unwrap_err();
-        assert_eq!(failure, Failure::failed(format!("{PAGE} is no text: {text}")));
+        assert_eq!(failure, Failure::failed(format!("{PAGE} is not text: {text}")));
     }
 }
 
@@ -93,7 +93,7 @@ fn a_long_page_is_shown_in_parts_that_follow_each_other() {
         let arguments = json!({ "url": PAGE, "start": start, "limit": 1000 });
         let answer = call(arguments, move |_| Ok(reply.clone())).unwrap();
         start = answer.metadata["next_start"].clone();
-        let note = format!("characters are shown; go on with start {start})");
+        let note = format!("characters are shown; continue with start {start})");
         assert_eq!(answer.text.contains(&note), !start.is_null(), "{}", answer.text);
         let content = answer.content().split("\n(").next().unwrap().trim_end().to_owned();
         assert!(content.ends_with("page."), "{content}");
@@ -106,26 +106,26 @@ fn a_long_page_is_shown_in_parts_that_follow_each_other() {
 }
 
 #[test]
-fn a_part_that_is_not_there_is_an_error_that_says_how_long_the_page_is() {
+fn a_start_past_the_end_is_refused_with_the_length_of_the_page() {
     let call = call(json!({ "url": PAGE, "start": 5 }), |_| Ok(Reply::new(200).body("abc")));
-    assert_eq!(call.unwrap_err(), Failure::invalid(format!("{PAGE} has 3 characters; there is none at 5")));
+    assert_eq!(call.unwrap_err(), Failure::invalid(format!("{PAGE} has 3 characters; start 5 is too large")));
 }
 
 #[test]
-fn a_page_without_text_says_so() {
+fn a_page_without_text_is_reported() {
     assert_eq!(fetched("text/html", "<script>x()</script>").unwrap().content(), "(the page shows no text)\n");
     assert_eq!(fetched("text/plain", "").unwrap().content(), "(the page shows no text)\n");
 }
 
 #[test]
-fn the_source_of_a_page_is_there_on_demand() {
+fn the_source_of_a_page_is_shown_on_demand() {
     let reply = Reply::new(200).header("content-type", "text/html").body("<p hidden>a\u{200b}b</p>");
     let answer = call(json!({ "url": PAGE, "format": "raw" }), move |_| Ok(reply.clone())).unwrap();
     assert_eq!(answer.content(), "<p hidden>ab</p>\n");
 }
 
 #[test]
-fn a_status_that_is_no_success_is_a_failure_with_what_the_server_says() {
+fn an_error_status_is_a_failure_with_the_page_of_the_server() {
     let answer = |status: u16, body: &'static str| {
         let reply = Reply::new(status).header("content-type", "text/html").body(body);
         call(json!({ "url": PAGE }), move |_| Ok(reply.clone())).unwrap_err()
@@ -146,10 +146,10 @@ fn a_status_that_is_no_success_is_a_failure_with_what_the_server_says() {
 }
 
 #[test]
-fn a_page_over_the_cap_is_shown_as_far_as_it_was_read() {
+fn only_the_first_part_of_a_page_over_the_limit_is_shown() {
     let body = format!("<p>Beginning.</p>{}", "<!-- filler -->\n".repeat(300_000));
     let answer = fetched("text/html", body).unwrap();
-    assert!(answer.content().starts_with("Beginning.\n\n(the page goes on; no more than its first 4194304 bytes"));
+    assert!(answer.content().starts_with("Beginning.\n\n(the page continues; only its first 4194304 bytes"));
     assert_eq!(answer.metadata["whole"], json!(false));
 }
 
@@ -161,7 +161,7 @@ fn a_body_that_breaks_off_is_a_failure() {
 }
 
 #[test]
-fn a_coding_that_nobody_asked_for_is_refused() {
+fn a_content_encoding_that_was_not_requested_is_refused() {
     let reply = Reply::new(200).header("content-type", "text/html").header("content-encoding", "br").body("x");
     let failure = call(json!({ "url": PAGE }), move |_| Ok(reply.clone())).unwrap_err();
     assert!(failure.text().contains("`br`"), "{failure}");

@@ -10,7 +10,8 @@ use portcullis_sdk::testing::{self, Reply};
 
 use crate::web::{Answer, PAGE, call};
 
-/// Calls the tool on a server that redirects as this table says, and answers all else; says which pages were asked.
+/// Calls the tool with a server that redirects as this table says and answers everything else. Returns the answer and
+/// the requested URLs.
 fn walked(routes: &'static [(&str, &str)]) -> (Result<Answer, Failure>, Vec<String>) {
     let asked = Rc::new(RefCell::new(Vec::new()));
     let noted = asked.clone();
@@ -26,7 +27,7 @@ fn walked(routes: &'static [(&str, &str)]) -> (Result<Answer, Failure>, Vec<Stri
 }
 
 #[test]
-fn a_request_says_what_it_can_read_and_nothing_of_the_reader() {
+fn a_request_has_an_accept_header_and_no_other() {
     let context = testing::Context::new().plays_server("fetch", |_| Ok(Reply::new(200).body("x")));
     testing::call(&PLUGIN, "fetch", json!({ "url": PAGE }), &context).unwrap();
     let sent = context.sent();
@@ -65,7 +66,7 @@ fn a_redirect_to_tls_on_the_same_host_is_followed() {
 }
 
 #[test]
-fn a_redirect_elsewhere_is_told_and_not_followed() {
+fn a_redirect_to_another_origin_is_reported_and_not_followed() {
     for (from, to) in [
         ("https://a.example/", "https://b.example/"),
         ("https://a.example/", "https://www.a.example/"),
@@ -84,7 +85,7 @@ fn a_redirect_elsewhere_is_told_and_not_followed() {
 }
 
 #[test]
-fn a_redirect_that_the_policy_does_not_cover_is_told() {
+fn a_redirect_that_the_policy_does_not_cover_is_reported() {
     let answer = call(json!({ "url": "https://a.example/1" }), |request| match request.url() {
         "https://a.example/1" => Ok(Reply::new(302).header("location", "/2")),
         _ => Err(Failure::denied("the call is narrowed to https://a.example/1")),
@@ -95,28 +96,28 @@ fn a_redirect_that_the_policy_does_not_cover_is_told() {
 }
 
 #[test]
-fn a_first_request_that_is_refused_is_a_refusal() {
+fn a_refused_first_request_is_denied() {
     let failure = call(json!({ "url": PAGE }), |_| Err(Failure::denied("no"))).unwrap_err();
     assert_eq!(failure, Failure::denied("no"));
 }
 
 #[test]
-fn circles_and_endless_ways_end() {
+fn redirect_loops_and_endless_redirects_are_stopped() {
     let (answer, asked) = walked(&[("https://a.example/1", "/2"), ("https://a.example/2", "/1#again")]);
-    assert!(answer.unwrap_err().text().contains("goes in circles"));
+    assert!(answer.unwrap_err().text().contains("redirect loop"));
     assert_eq!(asked.len(), 2);
 
     let answer = call(json!({ "url": "https://a.example/" }), |request| {
         Ok(Reply::new(307).header("location", format!("{}x", request.url())))
     });
-    assert!(answer.unwrap_err().text().contains("redirects more than 5 times"));
+    assert!(answer.unwrap_err().text().contains("more than 5 redirects"));
 }
 
 #[test]
-fn a_redirect_to_no_page_is_an_error() {
+fn a_redirect_to_an_unusable_url_is_an_error() {
     for to in ["javascript:alert(1)", "file:///etc/passwd", "https://user:secret@a.example/"] {
         let (reply, url) = (Reply::new(302).header("location", to), json!({ "url": "https://a.example/" }));
         let failure = call(url, move |_| Ok(reply.clone())).unwrap_err();
-        assert!(failure.text().contains("redirects to what is no page"), "{to}: {failure}");
+        assert!(failure.text().contains("redirects to an unusable URL"), "{to}: {failure}");
     }
 }

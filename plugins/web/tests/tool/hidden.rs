@@ -1,4 +1,4 @@
-//! Text for nobody's eyes: what a page hides from people never reaches a model.
+//! Text that a page hides from people never reaches a model.
 
 use crate::web::markdown;
 
@@ -69,7 +69,7 @@ const HIDING: [&str; 62] = [
 ];
 
 #[test]
-fn what_a_page_hides_is_not_shown() {
+fn hidden_text_is_not_shown() {
     for hiding in HIDING {
         let shown = markdown(&format!("<body><p>Before.</p>{hiding}<p>After.</p>"));
         assert!(!shown.contains("HIDDEN"), "{hiding}\n{shown}");
@@ -77,7 +77,7 @@ fn what_a_page_hides_is_not_shown() {
     }
 }
 
-/// Near misses, each around `SHOWN`.
+/// Text that only looks hidden, each around `SHOWN`.
 const SHOWING: [&str; 14] = [
     "<p style='display:block'>SHOWN</p>",
     "<p style='opacity:0.8'>SHOWN</p>",
@@ -96,7 +96,7 @@ const SHOWING: [&str; 14] = [
 ];
 
 #[test]
-fn what_a_page_shows_is_shown() {
+fn visible_text_is_shown() {
     for showing in SHOWING {
         let shown = markdown(&format!("<body><p>Before.</p>{showing}<p>After.</p>"));
         assert!(shown.contains("SHOWN"), "{showing}\n{shown}");
@@ -104,7 +104,7 @@ fn what_a_page_shows_is_shown() {
 }
 
 #[test]
-fn characters_that_nobody_sees_are_left_out() {
+fn invisible_characters_are_left_out() {
     let invisible: String = ('\u{e0000}'..='\u{e007f}')
         .chain("\u{200b}\u{200e}\u{202e}\u{2066}\u{2060}\u{feff}\u{ad}\u{fe0f}\u{e123}\u{7}".chars())
         .collect();
@@ -130,6 +130,6 @@ fn joiners_stay_in_scripts_that_need_them() {
 }
 
 #[test]
-fn a_page_in_a_page_is_not_opened() {
+fn a_frame_is_not_loaded() {
     assert_eq!(markdown("<frameset><frame src=x></frameset><noframes>HIDDEN</noframes>"), "(the page shows no text)");
 }

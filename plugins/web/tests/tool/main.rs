@@ -1,4 +1,4 @@
-//! The tool of the web plugin, called as a host calls it, with a server that the test plays.
+//! Calls the tool of the web plugin as a host does, with a server that the test plays.
 
 #![allow(clippy::disallowed_methods, reason = "tests read pages that others wrote")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,5 +1,5 @@
-//! Pages that others wrote, as they come out. The beginning of what each becomes is in `tests/pages`, to be read by
-//! people: whoever changes how pages are read looks at what that does to these.
+//! Converts real pages. The beginning of each result is in `tests/pages`, so that a change of the conversion can be
+//! reviewed by its effect on these pages.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -9,10 +9,10 @@ use portcullis_sdk::testing::Reply;
 
 use crate::web::{PAGE, call};
 
-/// The pages, by the names that `cargo xtask suites` gives them.
+/// The names of the pages, as `cargo xtask suites` stores them.
 const PAGES: [&str; 5] = ["bignumber", "docutils-quickref", "lxml-sax", "mako-caching", "npm-dedupe"];
 
-/// How much of each is kept for comparison.
+/// Maximum number of characters of each to keep for comparison.
 const CHARACTERS: usize = 10_000;
 
 fn suite() -> PathBuf {
@@ -21,7 +21,7 @@ fn suite() -> PathBuf {
 }
 
 #[test]
-fn pages_that_others_wrote_read_as_they_did() {
+fn real_pages_are_converted_as_before() {
     let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages");
     let found = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let mut changed = Vec::new();
@@ -37,5 +37,5 @@ fn pages_that_others_wrote_read_as_they_did() {
             changed.push(format!("diff {1} {0}\ncp {0} {1}", found.display(), expected.display()));
         }
     }
-    assert!(changed.is_empty(), "read these, and accept what is better:\n{}", changed.join("\n"));
+    assert!(changed.is_empty(), "read these, and accept the better ones:\n{}", changed.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! What the plugin says of itself.
+//! The plugin's manifest.
 
 use portcullis_plugin_web::PLUGIN;
 use portcullis_sdk::prelude::*;
@@ -8,12 +8,12 @@ use portcullis_sdk::{DependencyKind, Hint};
 use crate::web::PAGE;
 
 #[test]
-fn a_host_has_nothing_to_refuse() {
+fn the_manifest_has_no_problems() {
     assert_eq!(testing::problems(&PLUGIN), Vec::<String>::new());
 }
 
 #[test]
-fn it_asks_for_one_client_and_changes_nothing() {
+fn the_plugin_needs_one_client_and_is_read_only() {
     let manifest = PLUGIN.manifest();
     let dependencies: Vec<_> = manifest.dependencies.iter().map(|one| (one.key, one.kind, one.optional)).collect();
     assert_eq!(dependencies, [("fetch", DependencyKind::Http, false)]);
@@ -44,7 +44,7 @@ fn it_does_not_work_without_a_client() {
 }
 
 #[test]
-fn a_cancelled_call_asks_nobody() {
+fn a_cancelled_call_sends_no_request() {
     let context = testing::Context::new().plays_server("fetch", |_| panic!("a request was sent")).cancelled();
     let failure = testing::call(&PLUGIN, "fetch", json!({ "url": PAGE }), &context).unwrap_err();
     assert_eq!(failure, Failure::Cancelled);

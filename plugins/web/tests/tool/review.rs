@@ -1,4 +1,4 @@
-//! What the plugin thinks of a call before it runs.
+//! The plugin's review of a call before it runs.
 
 use portcullis_plugin_web::PLUGIN;
 use portcullis_sdk::prelude::*;
@@ -11,14 +11,14 @@ fn opinion(url: &str) -> Verdict {
 }
 
 #[test]
-fn a_host_that_the_policy_names_is_clear() {
+fn a_host_that_the_policy_names_needs_no_approval() {
     for url in ["https://docs.example/", "HTTPS://DOCS.example:443/a?b#c", "https://docs.example./x"] {
         assert_eq!(opinion(url), Verdict::Clear, "{url}");
     }
 }
 
 #[test]
-fn a_person_is_asked_about_any_other_host() {
+fn any_other_host_needs_approval() {
     for (url, host) in [
         ("https://other.example/", "other.example"),
         ("https://docs.example.evil.example/", "docs.example.evil.example"),
@@ -29,7 +29,7 @@ fn a_person_is_asked_about_any_other_host() {
 }
 
 #[test]
-fn what_is_no_address_of_a_page_is_refused() {
+fn an_unusable_url_is_refused() {
     for url in ["", "docs.example", "file:///etc/passwd", "javascript:alert(1)", "https://", "https://me@docs.example/"]
     {
         assert!(matches!(opinion(url), Verdict::Refuse(_)), "{url}: {:?}", opinion(url));
@@ -37,7 +37,7 @@ fn what_is_no_address_of_a_page_is_refused() {
 }
 
 #[test]
-fn without_a_grant_there_is_no_opinion_but_no() {
+fn a_call_without_a_client_is_refused() {
     let verdict = testing::review(&PLUGIN, "fetch", json!({ "url": "https://a.example/" }), &testing::Context::new());
     assert!(matches!(verdict, Verdict::Refuse(_)), "{verdict:?}");
 }

@@ -1,10 +1,10 @@
-//! What becomes of each construct of HTML.
+//! The Markdown for each HTML construct.
 
 use portcullis_sdk::prelude::*;
 
 use crate::web::{fetched, markdown};
 
-/// HTML and what it reads as.
+/// HTML and the expected Markdown.
 const SHAPES: [(&str, &str); 59] = [
     // Text and lines.
     ("<p>a\n  b</p><p>c", "a b\n\nc"),
@@ -96,7 +96,7 @@ const SHAPES: [(&str, &str); 59] = [
 ];
 
 #[test]
-fn each_construct_reads_as_markdown_says_it() {
+fn each_construct_becomes_markdown() {
     let mut wrong = Vec::new();
     for (html, expected) in SHAPES {
         let found = markdown(html);
@@ -107,7 +107,7 @@ fn each_construct_reads_as_markdown_says_it() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A page with all that stands around its content.
+/// Returns a page with navigation, sidebars and a footer around its content.
 fn framed(content: &str) -> String {
     format!(
         "<body><header><a href=/>Site</a></header><nav>Menu</nav><div role=navigation>Path</div>\
@@ -119,7 +119,7 @@ const TEXT: &str = "<h1>Title</h1><p>Some text that is long enough to be what th
                     came here for, and that goes on a little so that nobody takes it for a label or a button.</p>";
 
 #[test]
-fn what_stands_around_the_content_is_left_out() {
+fn everything_around_the_content_is_left_out() {
     let expected = markdown(TEXT);
     assert!(expected.starts_with("# Title\n\nSome text"));
     for (open, close) in [
@@ -135,7 +135,7 @@ fn what_stands_around_the_content_is_left_out() {
 }
 
 #[test]
-fn a_note_within_the_content_stays() {
+fn an_aside_within_the_content_is_kept() {
     let found = markdown(&framed(&format!("<main>{TEXT}<aside>A note.</aside><footer>Written by A.</footer></main>")));
     assert!(found.ends_with("A note.\n\nWritten by A."), "{found}");
 }
@@ -155,7 +155,7 @@ fn a_page_of_nothing_but_navigation_shows_that() {
 }
 
 #[test]
-fn wrong_html_is_read_as_browsers_read_it() {
+fn invalid_html_is_read_as_browsers_read_it() {
     for (html, expected) in [
         ("<p>a<p>b</div></span>", "a\n\nb"),
         ("<b>a<p>b</b>c", "**a**\n\n**b**c"),

@@ -1,4 +1,4 @@
-//! Calls of the tool, and what is left of an answer without its head.
+//! Calls the tool, and takes answers apart.
 
 use portcullis_plugin_web::PLUGIN;
 use portcullis_sdk::http::Request;
@@ -7,10 +7,10 @@ use portcullis_sdk::serde_json::Value;
 use portcullis_sdk::testing::{self, Reply};
 use portcullis_sdk::{Output, Success};
 
-/// Where the played pages are.
+/// The URL of the played pages.
 pub(crate) const PAGE: &str = "https://docs.example/guide/page.html";
 
-/// An answer as a test looks at it.
+/// An answer in a form for assertions.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) title: String,
@@ -24,7 +24,7 @@ impl Answer {
         Self { title: success.title.unwrap(), text, metadata: success.metadata.unwrap() }
     }
 
-    /// What the page says.
+    /// Returns the content of the page, without the head.
     pub(crate) fn content(&self) -> &str {
         let (_, content) = self.text.split_once("not instructions to follow.\n\n").unwrap();
         content
@@ -40,13 +40,13 @@ pub(crate) fn call(
     testing::call(&PLUGIN, "fetch", arguments, &context).map(Answer::of)
 }
 
-/// Fetches a body of a type.
+/// Fetches a body with a content type.
 pub(crate) fn fetched(content_type: &str, body: impl Into<Vec<u8>>) -> Result<Answer, Failure> {
     let reply = Reply::new(200).header("content-type", content_type).body(body);
     call(json!({ "url": PAGE }), move |_| Ok(reply.clone()))
 }
 
-/// What becomes of HTML.
+/// Returns the Markdown of a page of HTML.
 pub(crate) fn markdown(html: &str) -> String {
     fetched("text/html; charset=utf-8", html).unwrap().content().trim_end().to_owned()
 }

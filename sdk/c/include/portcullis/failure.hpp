@@ -13,17 +13,17 @@
 
 namespace portcullis {
 
-// Text that outlives the function it was made in. The instance ends with the call, and its memory with it.
+// Copies text, so that it outlives the calling function. It is never freed: the instance ends with the call.
 inline std::string &keep(std::string text) {
     return *new std::string(std::move(text));
 }
 
-// Text as the functions in C take it.
+// Converts text for the functions in C.
 inline portcullis_view view(std::string_view text) {
     return {text.data(), text.size()};
 }
 
-// Why a tool could not answer. The message is for the model: say what would help.
+// Why a tool failed. The message is for the model: say what would help.
 struct Failure {
     portcullis_failure_kind kind;
     std::string message;
@@ -44,7 +44,7 @@ inline std::unexpected<Failure> refused(const portcullis_failure &failure) {
     return std::unexpected(Failure{failure.kind, std::string(message, length)});
 }
 
-// What a function in C needs that takes text up to its NUL: text without one.
+// Checks text for a function in C that takes NUL-terminated text: it must not contain a NUL.
 inline Expected<void> whole(const char *what, std::string_view text) {
     if (text.contains('\0')) return std::unexpected(Failure::invalid_arguments(std::string(what) + " has a NUL in it"));
     return {};

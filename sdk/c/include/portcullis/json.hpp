@@ -1,4 +1,4 @@
-// JSON: values that were read, and values that are made.
+// JSON: parsed values and new values.
 #ifndef PORTCULLIS_JSON_HPP
 #define PORTCULLIS_JSON_HPP
 
@@ -18,14 +18,14 @@
 
 namespace portcullis {
 
-// A JSON value that was read. One that is absent is like null, and has the empty value of every type.
+// A parsed JSON value. An absent one is like null, and has the empty value of every type.
 class Value {
   public:
     Value(yyjson_val *value = nullptr) : value_(value) {}
 
     Value operator[](std::string_view key) const { return yyjson_obj_getn(value_, key.data(), key.size()); }
     Value operator[](std::size_t index) const { return yyjson_arr_get(value_, index); }
-    // How many elements or members it has.
+    // Returns the number of elements or members.
     std::size_t size() const { return yyjson_is_obj(value_) ? yyjson_obj_size(value_) : yyjson_arr_size(value_); }
 
     bool is_null() const { return !value_ || yyjson_is_null(value_); }
@@ -36,7 +36,7 @@ class Value {
         return {yyjson_get_str(value_), yyjson_get_len(value_)};
     }
     std::string string() const { return std::string(text()); }
-    // Nothing where it is no whole number, or one beyond 64 bits.
+    // Returns nothing if it is not a whole number, or beyond 64 bits.
     std::optional<std::int64_t> integer() const {
         std::int64_t number = 0;
         if (!portcullis_integer(value_, &number)) return std::nullopt;
@@ -45,14 +45,14 @@ class Value {
     double number() const { return yyjson_get_num(value_); }
     bool boolean() const { return yyjson_get_bool(value_); }
 
-    // The value as yyjson has it.
+    // Returns the yyjson value.
     yyjson_val *raw() const { return value_; }
 
   private:
     yyjson_val *value_;
 };
 
-// A JSON value that is made.
+// A new JSON value.
 class Json {
   public:
     using Member = std::pair<std::string_view, Json>;
@@ -80,7 +80,7 @@ class Json {
         return array;
     }
 
-    // Reads a text; null where it is no JSON.
+    // Parses a text; null if it is not JSON.
     static Json parse(std::string_view text) {
         return Value(yyjson_doc_get_root(yyjson_read(text.data(), text.size(), YYJSON_READ_NOFLAG)));
     }
@@ -96,7 +96,7 @@ class Json {
         return *this;
     }
 
-    // A failure where it holds a number that JSON has not, such as NaN, or text that is not UTF-8.
+    // Fails if it contains a number that JSON cannot represent, such as NaN, or text that is not UTF-8.
     Expected<std::string> text() const {
         std::size_t length = 0;
         yyjson_write_err error;
@@ -107,7 +107,7 @@ class Json {
         return text;
     }
 
-    // The document that every value of the call belongs to.
+    // Returns the document that owns all values of the call.
     static yyjson_mut_doc *document() {
         static yyjson_mut_doc *const document = yyjson_mut_doc_new(nullptr);
         return document;
@@ -116,7 +116,7 @@ class Json {
   private:
     explicit Json(yyjson_mut_val *value) : value_(value) {}
 
-    // A value stands in one place only: what holds it links it to what comes next.
+    // A value can have only one parent, because the parent links it to its next sibling.
     yyjson_mut_val *copy() const {
         yyjson_mut_val *copied = yyjson_mut_val_mut_copy(document(), value_);
         return copied ? copied : Json().value_;

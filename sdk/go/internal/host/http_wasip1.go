@@ -168,7 +168,7 @@ func outgoingRequest(head *Request) (uint32, error) {
 		if result.tag(0) != 0 {
 			dropFields(fields)
 			if result.tag(1) == headerForbidden {
-				return 0, &HTTPError{Denied: true, Text: "the header " + header.Name + " is the host's; leave it out"}
+				return 0, &HTTPError{Denied: true, Text: "the header " + header.Name + " is set by the host; leave it out"}
 			}
 			return 0, &HTTPError{Text: "the header " + header.Name + " cannot be sent"}
 		}

@@ -40,7 +40,7 @@ func (why NoHandle) Error() string {
 	case WrongKind:
 		return "it is a handle of another kind"
 	default:
-		return "it could not be made"
+		return "it could not be opened"
 	}
 }
 

@@ -72,7 +72,7 @@ function append(fields: Fields, name: string, value: string): void {
     fields.append(name, encode(value));
   } catch (error) {
     if ((payload(error) as { tag?: string } | undefined)?.tag !== "forbidden") throw error;
-    throw new Denied(`the header ${name} is the host's; leave it out`);
+    throw new Denied(`the header ${name} is set by the host; leave it out`);
   }
 }
 

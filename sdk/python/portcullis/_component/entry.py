@@ -1,4 +1,4 @@
-"""Loads the author's module while the component is built, and makes the classes that the world exports."""
+"""Loads the author's module while the component is built, and creates the classes that the world exports."""
 
 import gc
 import importlib
@@ -26,7 +26,8 @@ def load(name: str) -> tuple[type, type]:
     record.install(host)
     handler, reviewer = _handler(plugin, host), _reviewer(plugin)
     imports.close()
-    # What there is now stays for ever: no collection needs to look at it again, and its pages stay shared.
+    # Everything up to now is permanent. Freezing it keeps the garbage collector from touching its pages, so they stay
+    # shared.
     gc.collect()
     gc.freeze()
     return handler, reviewer
@@ -35,7 +36,7 @@ def load(name: str) -> tuple[type, type]:
 def _import(name: str) -> ModuleType:
     module = importlib.import_module(name)
     if not getattr(module, "__file__", "").startswith("/1/"):
-        raise DefinitionError(f"`{name}` is the name of a module of Python's own: give {name}.py another one")
+        raise DefinitionError(f"`{name}` is a module of Python's standard library: rename {name}.py")
     return module
 
 
@@ -69,7 +70,7 @@ def _handler(plugin: Plugin, host: ComponentHost) -> type:
             except Failure as failure:
                 raise Err(_failure(failure)) from None
             except BaseException as error:
-                # An answer that there is no memory to hand over. Anything that leaves here ends the instance.
+                # There may be no memory to convert the answer. An exception that leaves this method ends the instance.
                 raise Err(contract.Failure_Failed(type(error).__name__)) from None
             finally:
                 answers.flush()
@@ -79,8 +80,8 @@ def _handler(plugin: Plugin, host: ComponentHost) -> type:
 
 def _reviewer(plugin: Plugin) -> type:
     if plugin.review is not None and not hasattr(exports, "Reviewer"):
-        # The build looks for the line before it knows anything of the plugin.
-        raise DefinitionError("put @plugin.reviewer at the beginning of a line of the module with the plugin")
+        # The build searches the source for this line before it imports the plugin.
+        raise DefinitionError("put @plugin.reviewer at the beginning of a line, in the module that declares the plugin")
 
     class Reviewer:
         def review(self, tool: str, arguments: str) -> contract.Verdict:

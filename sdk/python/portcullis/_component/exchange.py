@@ -9,14 +9,14 @@ from wit_world.imports import wasi_http_types as http
 
 from ..failures import Denied, Failed, Failure, InvalidArguments, Unavailable
 
-# How much of a request's body is handed over at once: what `wasi:io` promises to take.
+# Number of bytes of a request's body to write at once: the minimum that `wasi:io` guarantees to accept.
 _WRITE_BYTES = 4096
-# How much of a response's body is asked for at once.
+# Number of bytes of a response's body to read at once.
 _READ_BYTES = 64 * 1024
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
-# What may stand in a path or a query as it is; the rest is escaped.
+# Characters that are not escaped in a path or a query.
 _URL_SAFE = "%/?:@!$&'()*+,;=~-._[]"
-# What came of a request that the server or the way to it spoiled: words for a model.
+# Texts for a model: why the server or the network failed.
 _WORDS = {
     http.ErrorCode_DnsTimeout: "looking up the name took too long",
     http.ErrorCode_DnsError: "the name has no address",
@@ -27,13 +27,13 @@ _WORDS = {
     http.ErrorCode_ConnectionTerminated: "the connection broke",
     http.ErrorCode_ConnectionTimeout: "connecting took too long",
     http.ErrorCode_ConnectionReadTimeout: "it took too long to answer",
-    http.ErrorCode_ConnectionWriteTimeout: "it took too long to take the request",
+    http.ErrorCode_ConnectionWriteTimeout: "it took too long to accept the request",
     http.ErrorCode_ConnectionLimitReached: "there are too many connections already",
     http.ErrorCode_HttpResponseTimeout: "it took too long to answer",
     http.ErrorCode_HttpResponseIncomplete: "its response ended before it was complete",
-    http.ErrorCode_TlsProtocolError: "no secure connection came about",
-    http.ErrorCode_TlsAlertReceived: "no secure connection came about",
-    http.ErrorCode_TlsCertificateError: "its certificate is not one to trust",
+    http.ErrorCode_TlsProtocolError: "the TLS connection failed",
+    http.ErrorCode_TlsAlertReceived: "the TLS connection failed",
+    http.ErrorCode_TlsCertificateError: "its certificate is not trusted",
 }
 _REFUSED = (
     http.ErrorCode_HttpRequestDenied,
@@ -58,7 +58,7 @@ class Gate:
     ) -> "Reply":
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
-            raise InvalidArguments(f"`{url}` is not the whole URL of a server: say http:// or https:// and a name")
+            raise InvalidArguments(f"`{url}` is not an absolute URL: begin it with http:// or https:// and a host")
         path = quote(parts.path or "/", safe=_URL_SAFE)
         if parts.query:
             path += "?" + quote(parts.query, safe=_URL_SAFE)
@@ -69,7 +69,7 @@ class Gate:
 
 
 class Exchange:
-    """One request and what comes of it."""
+    """One request and its response."""
 
     def __init__(self, client: dependencies.Client, server: str, timeout: float | None) -> None:
         self._client = client
@@ -96,7 +96,7 @@ class Exchange:
         raise Failed(f"{self._server}: there is no response")
 
     def wait(self, ready: poll.Pollable) -> None:
-        """Waits until something is ready, or fails when the time is over."""
+        """Waits until something is ready. Fails after the timeout."""
         if self._deadline is None:
             ready.block()
             return
@@ -105,7 +105,7 @@ class Exchange:
                 raise Unavailable(f"{self._server}: it took too long to answer")
 
     def failure(self, code: Any) -> Failure:
-        """What a model is told of an error of `wasi:http`."""
+        """Turns an error of `wasi:http` into a failure for the model."""
         if isinstance(code, _REFUSED):
             words = f"the request to {self._server} is refused: the policy does not cover it"
             return Denied(self._client.refusal() or words)
@@ -116,7 +116,7 @@ class Exchange:
         return Failed(f"{self._server}: {detail if isinstance(detail, str) else named}")
 
     def broken_off(self, error: Any) -> Failure:
-        """Why a body ended early. Hosts have no code for it where they broke it off themselves, but words."""
+        """Returns why a body ended early. If the host aborted it, there is no code, only a refusal text."""
         code = http.http_error_code(error)
         if code is not None:
             return self.failure(code)
@@ -128,8 +128,8 @@ class Exchange:
             headers = http.Fields.from_list(fields)
         except Err as error:
             if isinstance(error.value, http.HeaderError_Forbidden):
-                raise Denied("a header of the request is the host's: leave it out") from None
-            raise InvalidArguments("a header of the request has characters that no header has") from None
+                raise Denied("a header of the request is set by the host: leave it out") from None
+            raise InvalidArguments("a header of the request has characters that are not allowed in headers") from None
         request = http.OutgoingRequest(headers)
         known = method.upper() in _METHODS
         try:
@@ -143,7 +143,7 @@ class Exchange:
 
 
 class Reply:
-    """A response whose body still arrives. Its handles are given back in the order in which a host wants them."""
+    """A response whose body is still arriving. The host requires its handles to be closed in order, children first."""
 
     def __init__(self, exchange: Exchange, response: http.IncomingResponse) -> None:
         self.status = response.status()
@@ -154,7 +154,7 @@ class Reply:
         self._handles: list[Any] = [body.stream(), body, response]
 
     def read(self) -> bytes:
-        """What comes next; nothing at the end."""
+        """Returns the next piece; empty at the end."""
         if not self._handles:
             return b""
         stream = self._handles[0]
@@ -173,7 +173,7 @@ class Reply:
                 self.close()
 
     def close(self) -> None:
-        """Gives the handles back."""
+        """Closes the handles."""
         handles, self._handles = self._handles, []
         for handle in handles:
             handle.__exit__(None, None, None)
@@ -183,8 +183,8 @@ class Reply:
 
 
 def _send_body(outgoing: http.OutgoingBody, body: bytes) -> None:
-    """Hands the body over. A server may answer before it has read all of it, and a host may refuse the request
-    meanwhile: what came of it is told in place of the response, so that an error here says nothing more.
+    """Sends the body. Ignores errors: a server may answer before it has read all of it, and a host may refuse the
+    request in the meantime. Either way the response reports the result.
     """
     try:
         if body:

@@ -1,4 +1,4 @@
-"""The host of a component: the imports of the contract, with its refusals as exceptions."""
+"""The host of a component: the imports of the contract, with its errors as exceptions."""
 
 from collections.abc import Mapping
 
@@ -13,9 +13,9 @@ from .exchange import Gate
 
 __all__ = ["ComponentHost", "Err", "names_host", "open_client"]
 
-# How a host begins what it says of a store that would hold too much. The interface has no code for it.
+# Prefix of the host's error for a store over its quota. The interface has no code for it.
 _FULL = "the store is full"
-# How it begins where a tool that declares `read` and not `write` changes one.
+# Prefix of the host's error if a tool that declares `read` but not `write` changes a store.
 _READ_ONLY = "the store is read-only"
 _LEVELS = {level: logging.Level[level.name] for level in Level}
 
@@ -85,7 +85,7 @@ class ComponentHost:
         return True
 
     def may_write(self, path: str) -> bool:
-        # Nobody but the host knows it, and it says so of what is tried.
+        # Only the host knows. It refuses the write if it is not allowed.
         return True
 
 
@@ -142,7 +142,7 @@ class Line:
 
 
 class Text:
-    """The call's text answer, where it is written."""
+    """The stream of the call's text answer."""
 
     def __init__(self, stream: streams.OutputStream) -> None:
         self._stream = stream
@@ -159,11 +159,11 @@ class Text:
                 self._stream.write(bytes(rest[:room]))
                 rest = rest[room:]
         except Err as error:
-            raise Failed("the host takes no more of the answer") from error
+            raise Failed("the host accepts no more of the answer") from error
 
 
 def open_client(key: str) -> dependencies.Client:
-    """The HTTP client behind a key."""
+    """Opens the HTTP client behind a key."""
     try:
         return dependencies.open_client(sendable(key))
     except Err as error:
@@ -171,7 +171,7 @@ def open_client(key: str) -> dependencies.Client:
 
 
 def names_host(key: str, url: str) -> bool:
-    """Whether the policy names the host of a URL."""
+    """Returns whether the policy names the host of a URL."""
     try:
         return dependencies.names_host(sendable(key), sendable(url))
     except Err as error:
@@ -183,7 +183,7 @@ def _no_handle(kind: str, key: str, error: Err[dependencies.Unavailable]) -> Fai
         case dependencies.Unavailable.UNKNOWN_KEY:
             return Failed(f"the plugin does not ask for `{key}`")
         case dependencies.Unavailable.WRONG_KIND:
-            return Failed(f"`{key}` is no {kind}")
+            return Failed(f"`{key}` is not a key of kind {kind}")
         case dependencies.Unavailable.NOT_GRANTED:
             return Denied(f"the policy grants no {kind} `{key}` to this tool")
         case _:

@@ -1,7 +1,7 @@
-"""What can be imported once the component is built: nothing that is not in it already.
+"""Restricts imports in the built component to modules that it already contains.
 
-A component has no files of its own. Before it is closed, the imports that the author and the author's packages make
-within functions are found in their source and done, and so are those that the standard library makes late.
+A component has no files of its own. While it is built, this module finds the imports inside functions of the author's
+code and packages, and runs them early. It does the same for late imports of the standard library.
 """
 
 import ast
@@ -17,13 +17,12 @@ from types import ModuleType
 
 from . import absent
 
-# Where a build puts the author's folder and the author's packages; the rest is this SDK's and Python's own.
+# Where a build mounts the author's folder and packages. Other modules are this SDK's and Python's own.
 _AUTHOR = "/1/"
 _PACKAGES = "/3/"
-# What much of the standard library imports when it is used, whatever else is there.
+# Modules that much of the standard library imports on use.
 _ALWAYS = ["_pylong", "copy", "heapq", "warnings"]
-# Modules of the standard library that import others when they are used, and which: those of CPython 3.14 that a
-# component can use.
+# Modules of the standard library that import others on use, as far as a component can use them (CPython 3.14).
 _LATE = {
     "argparse": ["gettext", "shutil", "textwrap"],
     "csv": ["re"],
@@ -59,7 +58,7 @@ _LATE = {
     "xml.sax": ["xml.sax.expatreader"],
     "zoneinfo": ["importlib.resources"],
 }
-# Encodings that files and servers have. UTF-8 needs no module, the others do.
+# Common encodings of files and servers. UTF-8 needs no module, the others do.
 _ENCODINGS = (
     "ascii latin_1 utf_7 utf_8_sig utf_16 utf_16_le utf_16_be utf_32 utf_32_le utf_32_be idna punycode unicode_escape "
     "cp437 cp850 cp852 cp866 cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 "
@@ -67,19 +66,19 @@ _ENCODINGS = (
     "iso8859_14 iso8859_15 iso8859_16 koi8_r koi8_u mac_roman "
     "shift_jis cp932 euc_jp iso2022_jp gbk gb2312 gb18030 big5 cp950 euc_kr cp949"
 ).split()
-# What the runtime of componentize-py asks for once the author's module is there, beside all of the bindings.
+# Modules that the runtime of componentize-py imports after the author's module, in addition to the bindings.
 _RUNTIME = ["componentize_py_types", "random", "weakref"]
 _BINDINGS = ["wit_world.imports", "wit_world.exports"]
-# Late imports are looked for in what late imports bring, and so on, up to here: a package may know all others.
+# Maximum number of modules to search for late imports, including those that late imports load.
 _MODULES_MAX = 500
-# What is kept of the reason why an import failed, in characters: a sentence or two.
+# Maximum length of the stored reason for a failed import, in characters.
 _REASON_CHARS_MAX = 500
 # Why late imports failed, by the names of the modules.
 _failed: dict[str, str] = {}
 
 
 def close() -> None:
-    """Does the imports that would come later, and lets no further one look for files."""
+    """Runs the late imports now, and prevents later imports from searching for files."""
     for encoding in _ENCODINGS:
         _try(f"encodings.{encoding}")
     for module in _RUNTIME + _ALWAYS:
@@ -97,7 +96,7 @@ def close() -> None:
             seen.add(module)
             for late in _late(module):
                 _try(late)
-    # A directory that is granted as `python` or `1` must not become a place to import from.
+    # A directory that is granted with the key `python` or `1` must not become an import path.
     sys.path.clear()
     sys.path_importer_cache.clear()
     sys.meta_path.remove(PathFinder)
@@ -105,7 +104,7 @@ def close() -> None:
 
 
 class _Closed(importlib.abc.MetaPathFinder):
-    """The last to be asked: says why there is no such module."""
+    """The last finder: raises an error that explains why a module is missing."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -118,7 +117,7 @@ class _Closed(importlib.abc.MetaPathFinder):
             )
         raise ModuleNotFoundError(
             f"no module `{fullname}` is in this component: import it at the top of a module, "
-            "so that the build puts it in; what CPython has no build for WebAssembly of is not there at all",
+            "so that the build includes it. Modules that CPython does not build for WebAssembly are never available",
             name=fullname,
         )
 
@@ -132,7 +131,7 @@ def _late(name: str) -> Iterator[str]:
     with open(file, encoding="utf-8") as source:
         text = source.read()
     if file.startswith(_AUTHOR):
-        # So that a traceback in the log shows the author's lines.
+        # Lets a traceback in the log show the author's lines.
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     package = getattr(module, "__package__", None) or ""
     for node in ast.walk(ast.parse(text)):
@@ -145,12 +144,12 @@ def _late(name: str) -> Iterator[str]:
 
 
 def _try(name: str) -> None:
-    """Imports a module, if it can be: the import may stand behind a condition, or name a class."""
+    """Tries to import a module. The import may be conditional, or name a class instead of a module."""
     parent, _, child = name.rpartition(".")
     try:
         if name not in sys.modules and not (parent and hasattr(sys.modules.get(parent), child)):
             importlib.import_module(name)
     except Exception as error:
-        # The author's own code meets the same error, if it ever comes to this import.
+        # If the author's code reaches this import, it gets the same error.
         if getattr(error, "name", None) != name:
             _failed[name] = str(error)[:_REASON_CHARS_MAX]

@@ -1,8 +1,8 @@
 """Python's own HTTP client over the host: `http.client`, and with it `urllib.request`.
 
-A connection writes its request into what it takes for a socket and reads the response from it. Here that is an exchange
-over the client that the policy granted. HTTPS is the same with another scheme: the host does the TLS, so the module
-`ssl`, which CPython has not here, is not missed.
+A connection writes its request to an object that acts as a socket, and reads the response from it. The object sends the
+request through the client that the policy granted. HTTPS only changes the scheme: the host does the TLS, so the module
+`ssl`, which CPython lacks here, is not needed.
 """
 
 import importlib.abc
@@ -21,7 +21,7 @@ from . import absent
 from .exchange import Exchange, Reply
 from .host import open_client
 
-# What is the host's business, or says how a message is framed on a wire that there is not.
+# Headers that the host sets, or that describe framing on a wire that does not exist here.
 _REQUEST_LEFT_OUT = frozenset({"host", "connection", "transfer-encoding", "accept-encoding"})
 _RESPONSE_LEFT_OUT = frozenset({"connection", "transfer-encoding", "keep-alive"})
 
@@ -29,12 +29,12 @@ _keys: list[str] = []
 
 
 def watch() -> None:
-    """Adapts `http.client`, `socket` and `sqlite3` as soon as a module imports them, and explains what is not there."""
+    """Adapts `http.client`, `socket` and `sqlite3` when they are imported, and explains missing modules."""
     sys.meta_path.insert(0, _Watch())
 
 
 def install(plugin: Plugin) -> None:
-    """Tells which clients a plugin may have: the first that is granted is used."""
+    """Sets the keys of the plugin's clients. The first granted one is used."""
     _keys[:] = [key for key, dependency in plugin.dependencies.items() if dependency.kind == "http"]
 
 
@@ -66,7 +66,7 @@ class _Watch(importlib.abc.MetaPathFinder):
 
 
 def _close_sockets(module: Any) -> None:
-    """Says of sockets what to use instead; otherwise they end the instance or fail without a word."""
+    """Makes sockets raise an error that says what to use instead. Otherwise they trap or fail without a message."""
 
     def refuse(*arguments: object, **options: object) -> None:
         raise PermissionError("a component has no sockets: use urllib.request, or context.client of the tool's context")
@@ -80,7 +80,7 @@ def _adapt_client(client: Any) -> None:
         self.sock = _Wire("https" if self.default_port == client.HTTPS_PORT else "http", self.host, self.port, self)
 
     class HTTPSConnection(client.HTTPConnection):  # type: ignore[misc]
-        """A connection whose TLS is the host's."""
+        """A connection whose TLS is done by the host."""
 
         default_port = client.HTTPS_PORT
 
@@ -89,7 +89,7 @@ def _adapt_client(client: Any) -> None:
 
     client.HTTPConnection.connect = connect
     client.HTTPSConnection = HTTPSConnection
-    # `urllib.request` makes one for each opener; the host has its own.
+    # `urllib.request` creates a TLS context for each opener, but the host does the TLS.
     client._create_https_context = lambda http_version: None
 
 
@@ -101,7 +101,7 @@ _ADAPTED: dict[str, Callable[[Any], None]] = {
 
 
 class _Wire:
-    """What a connection takes for its socket: one request after the other, each an exchange of its own."""
+    """Acts as the socket of a connection. Each request becomes a separate exchange."""
 
     def __init__(self, scheme: str, host: str, port: int, connection: Any) -> None:
         default = 443 if scheme == "https" else 80
@@ -113,7 +113,7 @@ class _Wire:
         self._reply: Reply | None = None
 
     def sendall(self, data: bytes) -> None:
-        """Takes a piece of the request, and sends it when that was the last one."""
+        """Takes a piece of the request. Sends the request when it is complete."""
         request = self._reader.feed(data)
         if request is None:
             return
@@ -128,23 +128,23 @@ class _Wire:
             raise _os_error(failure) from None
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """The response, as it would come over a wire."""
+        """Returns the response as it would arrive over a wire."""
         reply, self._reply = self._reply, None
         if reply is None:
             raise ConnectionError("the request was not complete")
         return io.BufferedReader(_Incoming(reply))
 
     def settimeout(self, timeout: float | None) -> None:
-        """The connection's own timeout holds."""
+        """Does nothing: the timeout of the connection applies."""
 
     def setsockopt(self, *option: object) -> None:
-        """There is no socket to set it on."""
+        """Does nothing: there is no socket."""
 
     def shutdown(self, how: int) -> None:
-        """There is nothing to shut."""
+        """Does nothing: there is no socket."""
 
     def close(self) -> None:
-        """The exchange ends with its response."""
+        """Does nothing: the exchange ends with its response."""
 
 
 class _Incoming(io.RawIOBase):
@@ -178,7 +178,7 @@ class _Incoming(io.RawIOBase):
 
 
 def _first_client() -> Any:
-    """The first client that the policy grants."""
+    """Opens the first client that the policy grants."""
     refusal: Failure = Denied("the plugin asks for no HTTP client")
     for key in _keys:
         try:
@@ -198,7 +198,7 @@ def _reason(status: int) -> str:
 
 
 def _os_error(failure: Failure) -> OSError:
-    """The failure as callers of sockets know it. `urllib.request` makes a `URLError` of it."""
+    """Converts a failure into the error of a socket. `urllib.request` turns it into a `URLError`."""
     match failure:
         case Denied():
             return PermissionError(failure.text)

@@ -1,4 +1,4 @@
-"""The module `logging`, into the record of the call."""
+"""Connects the module `logging` to the audit log."""
 
 import sys
 from typing import Any
@@ -8,13 +8,13 @@ from .host import ComponentHost
 
 
 def install(host: ComponentHost) -> None:
-    """Sends what the author logs to the host, where the author uses `logging` and set up nothing else."""
+    """Sends log records to the host, if the author uses `logging` without other handlers."""
     logging: Any = sys.modules.get("logging")
     if logging is None or logging.root.handlers:
         return
 
     class RecordHandler(logging.Handler):  # type: ignore[misc]
-        """A line of the log becomes a line of the record."""
+        """Writes each log record to the audit log."""
 
         def emit(self, record: Any) -> None:
             level = max((level for level in Level if level <= record.levelno), default=Level.TRACE)

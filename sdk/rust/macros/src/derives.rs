@@ -1,4 +1,5 @@
-//! `#[arguments]` and `#[output]`: the derives, told where their crates are, so that a plugin depends on the SDK alone.
+//! `#[arguments]` and `#[output]`: the derives with the paths of their crates, so that a plugin depends only on the
+//! SDK.
 
 use proc_macro2::TokenStream;
 use quote::quote;

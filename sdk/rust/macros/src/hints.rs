@@ -1,9 +1,9 @@
-//! What stands in the parentheses of `#[tool(...)]`.
+//! Parses the parentheses of `#[tool(...)]`.
 
 use syn::meta::ParseNestedMeta;
 use syn::{Error, Ident, LitStr, Result};
 
-/// The parentheses, parsed. Each list holds variants of the SDK's enums.
+/// The parsed parentheses. Each list holds variants of the SDK's enums.
 #[derive(Default)]
 pub(crate) struct Attribute {
     pub(crate) name: Option<LitStr>,
@@ -36,12 +36,12 @@ impl Attribute {
         Ok(())
     }
 
-    /// Refuses claims that contradict each other.
+    /// Refuses contradicting claims.
     pub(crate) fn check(&self) -> Result<()> {
         let Some(read_only) = self.hints.iter().find(|hint| *hint == "ReadOnly") else { return Ok(()) };
         let writes = self.required.iter().chain(&self.optional).any(|permission| permission == "Write");
         if writes || self.hints.iter().any(|hint| hint == "Destructive") {
-            return Err(Error::new(read_only.span(), "a tool that writes or destroys is not read_only"));
+            return Err(Error::new(read_only.span(), "a tool that writes or destroys cannot be read_only"));
         }
         Ok(())
     }

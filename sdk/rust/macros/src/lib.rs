@@ -1,5 +1,5 @@
-//! The attributes of `portcullis-sdk`. They write what an author would write by hand, and nothing that hides what a
-//! tool may do: the function stays as it is.
+//! The attributes of `portcullis-sdk`. They generate the code that an author would write by hand. The function itself
+//! stays unchanged.
 
 mod derives;
 mod hints;
@@ -7,31 +7,31 @@ mod tool;
 
 use proc_macro::TokenStream;
 
-/// Makes a tool of a function. The name is the function's, the description its doc comment.
+/// Turns a function into a tool. The name is the function's, the description its doc comment.
 ///
-/// The function takes its arguments (a type with `#[arguments]`), a `&Context`, both in this order, or neither. It
+/// The function takes its arguments (a type with `#[arguments]`), a `&Context`, both in this order, or nothing. It
 /// returns a `Result<_, Failure>` or a plain output.
 ///
 /// `#[tool(read_only, idempotent, requires(read), title = "Read a file")]`:
 ///
-/// - `read_only`, `destructive`, `idempotent`, `open_world`, `sequential`: what the author claims of its behaviour;
-/// - `requires(...)`, `optional(...)`: rights, out of `read`, `write`, `execute` and `network`;
+/// - `read_only`, `destructive`, `idempotent`, `open_world`, `sequential`: what the author claims about its behaviour;
+/// - `requires(...)`, `optional(...)`: permissions, out of `read`, `write`, `execute` and `network`;
 /// - `title = "..."`: a few words for people;
-/// - `name = "..."`: a name that is no Rust identifier.
+/// - `name = "..."`: a name that is not a Rust identifier.
 #[proc_macro_attribute]
 pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
     tool::expand(attribute.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a struct or an enum fit for the arguments of a tool: parsed by serde, described by a JSON Schema.
+/// Prepares a struct or an enum for the arguments of a tool: parsed by serde, described by a JSON Schema.
 ///
-/// The attributes of both work on its fields; `#[serde(default)]` makes a field optional.
+/// The attributes of serde and schemars work on its fields; `#[serde(default)]` makes a field optional.
 #[proc_macro_attribute]
 pub fn arguments(_attribute: TokenStream, item: TokenStream) -> TokenStream {
     derives::arguments(&item.into()).into()
 }
 
-/// Makes a struct or an enum fit for the JSON output of a tool: written by serde, described by a JSON Schema.
+/// Prepares a struct or an enum for the JSON output of a tool: written by serde, described by a JSON Schema.
 #[proc_macro_attribute]
 pub fn output(_attribute: TokenStream, item: TokenStream) -> TokenStream {
     derives::output(&item.into()).into()

@@ -1,5 +1,5 @@
-//! `#[tool]`: beside the function, a type of the same name that implements `Tool`. Functions and types have namespaces
-//! of their own, so that `greet` names both.
+//! `#[tool]`: adds a type with the name of the function that implements `Tool`. Functions and types have separate
+//! namespaces, so `greet` names both.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -34,7 +34,7 @@ fn implement(attribute: &Attribute, function: &ItemFn) -> Result<TokenStream> {
     let Locals { arguments, context } = local;
     let output = match &function.sig.output {
         ReturnType::Type(_, output) => output,
-        ReturnType::Default => return Err(Error::new(function.sig.span(), "a tool returns an output")),
+        ReturnType::Default => return Err(Error::new(function.sig.span(), "a tool must return an output")),
     };
     let documentation = format!("The tool `{name}`.");
     Ok(quote! {
@@ -75,15 +75,15 @@ fn implement(attribute: &Attribute, function: &ItemFn) -> Result<TokenStream> {
 fn check_signature(function: &ItemFn) -> Result<()> {
     let signature = &function.sig;
     if let Some(asyncness) = &signature.asyncness {
-        return Err(Error::new(asyncness.span(), "a tool is synchronous: the sandbox has one thread and one call"));
+        return Err(Error::new(asyncness.span(), "a tool must not be async: the sandbox has one thread and one call"));
     }
     if !signature.generics.params.is_empty() {
-        return Err(Error::new(signature.generics.span(), "a tool has no generics: its schema is of one type"));
+        return Err(Error::new(signature.generics.span(), "a tool cannot be generic: its schema describes one type"));
     }
     Ok(())
 }
 
-/// The variables of the implementation, which hide no tool that is called as they are.
+/// The variables of the implementation. Their hygiene keeps them from shadowing a tool with the same name.
 struct Locals {
     arguments: Ident,
     context: Ident,
@@ -98,11 +98,11 @@ impl Default for Locals {
     }
 }
 
-/// The type whose schema the tool has, how to parse it, and what to pass to the function.
+/// Returns the type for the schema, the code that parses it, and the arguments for the function.
 fn parameters(function: &ItemFn, local: &Locals) -> Result<(TokenStream, TokenStream, TokenStream)> {
     let types = function.sig.inputs.iter().map(|input| match input {
         FnArg::Typed(parameter) => Ok(&*parameter.ty),
-        FnArg::Receiver(receiver) => Err(Error::new(receiver.span(), "a tool is a function, not a method")),
+        FnArg::Receiver(receiver) => Err(Error::new(receiver.span(), "a tool must be a function, not a method")),
     });
     let types = types.collect::<Result<Vec<&Type>>>()?;
     let Locals { arguments, context } = local;
@@ -118,13 +118,13 @@ fn parameters(function: &ItemFn, local: &Locals) -> Result<(TokenStream, TokenSt
             (quote! { #kind }, parse(&quote! { #kind }, quote! { #arguments }), quote! { #arguments, #context })
         }
         _ => {
-            let message = "a tool takes its arguments, then `&Context`; it may leave out either";
+            let message = "a tool takes its arguments, then `&Context`; both are optional";
             return Err(Error::new(function.sig.inputs.span(), message));
         }
     })
 }
 
-/// The doc comment, one line of source a line of text.
+/// Returns the doc comment, line by line.
 fn description(function: &ItemFn) -> Result<String> {
     let lines: Vec<String> = function.attrs.iter().filter_map(documentation).collect();
     let text = lines.join("\n").trim().to_owned();

@@ -20,7 +20,7 @@ use crate::{
     Manifest, Output, Part, Pattern, Permission, Plugin, Progress, Success, Variation, Verdict,
 };
 
-/// What `wit-bindgen` makes of `wit/`.
+/// The bindings that `wit-bindgen` generates from `wit/`.
 #[expect(missing_docs, reason = "generated")]
 pub mod bindings {
     wit_bindgen::generate!({
@@ -33,7 +33,7 @@ pub mod bindings {
     });
 }
 
-/// What `wit-bindgen` makes of the atomic operations on stores, which the world of a plugin does not name.
+/// The bindings of the atomic operations on stores, which are not part of the world of a plugin.
 #[expect(missing_docs, reason = "generated")]
 pub mod atomics {
     wit_bindgen::generate!({
@@ -50,7 +50,7 @@ pub mod atomics {
     });
 }
 
-/// What `wit-bindgen` makes of the export that only some plugins have.
+/// The bindings of the optional export `reviewer`.
 #[expect(missing_docs, reason = "generated")]
 pub mod reviewing {
     wit_bindgen::generate!({
@@ -69,7 +69,7 @@ pub mod reviewing {
     });
 }
 
-/// What `wit-bindgen` makes of the other export that only some plugins have.
+/// The bindings of the optional export `previewer`.
 #[expect(missing_docs, reason = "generated")]
 pub mod previewing {
     wit_bindgen::generate!({
@@ -116,7 +116,7 @@ impl Host {
         calls::ask(permission.name(), resource, reason)
     }
 
-    /// Apart from `ask`, so that a plugin imports only the function that it uses.
+    /// Separate from `ask`, so that a plugin imports only the function that it uses.
     pub(crate) fn ask_with_patterns(
         &self,
         permission: Permission,
@@ -184,7 +184,7 @@ impl Service {
     }
 }
 
-/// The export `describe`.
+/// Implements the export `describe`.
 #[must_use]
 pub fn describe(plugin: &Plugin) -> types::Manifest {
     let Manifest { name, version, description, tools, dependencies } = plugin.manifest();
@@ -197,7 +197,7 @@ pub fn describe(plugin: &Plugin) -> types::Manifest {
     }
 }
 
-/// The export `execute-raw`.
+/// Implements the export `execute-raw`.
 ///
 /// # Errors
 /// The tool failed.
@@ -206,7 +206,7 @@ pub fn execute(plugin: &Plugin, tool: &str, arguments: &str) -> Result<types::Su
     plugin.execute(tool, arguments, &Context::new(host)).map(success).map_err(failure)
 }
 
-/// The export `review`.
+/// Implements the export `review`.
 #[must_use]
 pub fn review(plugin: &Plugin, tool: &str, arguments: &str) -> types::Verdict {
     match plugin.review(tool, arguments, &Host { tool: tool.to_owned() }) {
@@ -223,7 +223,7 @@ fn approval_request(ApprovalRequest { reason, patterns }: ApprovalRequest) -> ty
     types::ApprovalRequest { reason, patterns: patterns.into_iter().map(pattern).collect() }
 }
 
-/// The export `preview`.
+/// Implements the export `preview`.
 ///
 /// # Errors
 /// The plugin cannot compute what would change.

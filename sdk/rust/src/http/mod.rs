@@ -1,5 +1,4 @@
-//! HTTP through the clients that a policy grants. Owns what a plugin writes and reads; the host decides on each
-//! request.
+//! HTTP through the clients that a policy grants. The host decides on each request.
 //!
 //! In the order of an exchange: `url`, `request`, `Client`, `response`.
 
@@ -15,9 +14,10 @@ pub use url::Url;
 use crate::Failure;
 use crate::host;
 
-/// A client, bound by the policy to the destinations that it names.
+/// An HTTP client that reaches only the destinations that the policy names.
 ///
-/// It follows no redirect. [`Response::redirect`] says where one leads; a request to there is decided anew.
+/// It does not follow redirects. [`Response::redirect`] returns the target; a request to it gets its own policy
+/// decision.
 #[derive(Debug)]
 pub struct Client {
     handle: host::Client,
@@ -31,22 +31,22 @@ impl Client {
     /// Sends a request and waits for the head of its response. A status of 404 or 500 is a response too.
     ///
     /// # Errors
-    /// `InvalidArguments`: the URL cannot be read. `Denied`: the policy does not cover the request; the text says what
-    /// of it, and nothing was sent. `Unavailable`: the server was not reached, or did not answer in time.
+    /// `InvalidArguments`: the URL is invalid. `Denied`: the policy does not cover the request; the text says which
+    /// part of it, and nothing was sent. `Unavailable`: the server was not reached, or did not answer in time.
     /// `Failed`: the server does not speak HTTP, or its response is larger than the policy allows.
     pub fn send(&self, request: Request) -> Result<Response, Failure> {
         let url = Url::parse(request.url())?;
         self.handle.send(&url, &request.to(&url))
     }
 
-    /// Whether the host has a secret for the destination that the policy bound one to. The host adds it to the requests
-    /// that go there; a plugin never sees it, and cannot set the header or parameter that it goes into.
+    /// Returns whether the host has a secret for the destination that the policy bound one to. The host adds it to
+    /// requests to that destination. A plugin never sees it, and cannot set the header or parameter that carries it.
     #[must_use]
     pub fn has_secret(&self) -> bool {
         self.handle.has_secret()
     }
 
-    /// Why the host refused the last request that it refused in this call.
+    /// Returns the reason of the host's last refusal in this call.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         self.handle.refusal()

@@ -1,4 +1,4 @@
-//! What a plugin sends.
+//! HTTP requests.
 
 use std::time::Duration;
 
@@ -8,27 +8,27 @@ use super::Url;
 use super::url::encode_component;
 use crate::Failure;
 
-/// What a request does.
+/// The method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Reads.
+    /// Reads a resource.
     Get,
-    /// Reads the head alone.
+    /// Reads only the head.
     Head,
-    /// Sends something to be acted upon.
+    /// Submits data.
     Post,
-    /// Puts something in a place.
+    /// Creates or replaces a resource.
     Put,
-    /// Changes a part of something.
+    /// Changes a part of a resource.
     Patch,
-    /// Takes something away.
+    /// Deletes a resource.
     Delete,
-    /// Asks what is possible.
+    /// Asks for the supported methods.
     Options,
 }
 
 impl Method {
-    /// As it is sent.
+    /// Returns the name as it is sent.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Method {
     }
 }
 
-/// A request.
+/// An HTTP request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     method: Method,
@@ -54,17 +54,17 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request without headers and body.
+    /// Creates a request without headers and body.
     pub fn new(method: Method, url: impl Into<String>) -> Self {
         Self { method, url: url.into(), headers: Vec::new(), content: Vec::new(), timeout: None }
     }
 
-    /// A GET request.
+    /// Creates a GET request.
     pub fn get(url: impl Into<String>) -> Self {
         Self::new(Method::Get, url)
     }
 
-    /// A POST request.
+    /// Creates a POST request.
     pub fn post(url: impl Into<String>) -> Self {
         Self::new(Method::Post, url)
     }
@@ -81,67 +81,67 @@ impl Request {
         self
     }
 
-    /// Adds a header. The host keeps some for itself: `host`, those of the connection, and the one that a secret goes
-    /// into. `content-length` follows from the body.
+    /// Adds a header. Some are reserved for the host: `host`, those of the connection, and the one that carries a
+    /// secret. `content-length` is computed from the body.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Sets the body. Say what it is with a `content-type` header.
+    /// Sets the body. Set its type with a `content-type` header.
     #[must_use]
     pub fn body(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.content = bytes.into();
         self
     }
 
-    /// Sets a JSON body, and the header that says so.
+    /// Sets a JSON body and its `content-type` header.
     ///
     /// # Errors
-    /// The value is nothing that JSON can say.
+    /// The value cannot be represented in JSON.
     pub fn json(self, value: &impl Serialize) -> Result<Self, Failure> {
         Ok(self.header("content-type", "application/json").body(serde_json::to_vec(value)?))
     }
 
-    /// How long the whole exchange may take, to the last byte of the response that is read. The policy bounds it too,
-    /// and the lower bound holds.
+    /// Sets the maximum time of the whole exchange, to the last byte read of the response. The policy has a limit too;
+    /// the lower one applies.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// What it does.
+    /// Returns the method.
     #[must_use]
     pub fn method(&self) -> Method {
         self.method
     }
 
-    /// Where it goes.
+    /// Returns the URL.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Its headers, in the order in which they were added.
+    /// Returns the headers, in the order in which they were added.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Its body.
+    /// Returns the body.
     #[must_use]
     pub fn content(&self) -> &[u8] {
         &self.content
     }
 
-    /// How long the whole exchange may take.
+    /// Returns the maximum time of the whole exchange.
     #[must_use]
     pub fn time_limit(&self) -> Option<Duration> {
         self.timeout
     }
 
-    /// The same request, with its URL in the one form that is sent.
+    /// Returns the request with its URL in normalized form.
     pub(super) fn to(mut self, url: &Url) -> Self {
         self.url = url.to_string();
         self

@@ -1,4 +1,4 @@
-//! What a plugin receives: the head at once, the body when it asks and as much of it as it asks for.
+//! HTTP responses. The head arrives first; the body is read on request, up to a limit.
 
 use serde::de::DeserializeOwned;
 
@@ -6,10 +6,10 @@ use super::Url;
 use crate::Failure;
 use crate::host;
 
-/// The statuses that send a client elsewhere.
+/// The statuses of a redirect.
 const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
 
-/// A response, whose body is still to be read. What is not read is never received.
+/// An HTTP response whose body has not been read yet. Bytes that are not read are never received.
 #[derive(Debug)]
 pub struct Response {
     url: Url,
@@ -18,7 +18,7 @@ pub struct Response {
     body: host::Body,
 }
 
-/// A body, read under a cap.
+/// A body, read up to a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// All of it.
@@ -27,10 +27,10 @@ pub enum Body {
     Cut(Vec<u8>),
 }
 
-/// Where reading a body ended.
+/// How reading a body ended.
 enum BodyEnd {
     Complete,
-    /// At the reader's own maximum.
+    /// At the maximum of the reader.
     Cut,
     /// At a limit of the policy.
     Limit(Failure),
@@ -39,9 +39,9 @@ enum BodyEnd {
 /// Why no more of a body can be read.
 #[derive(Debug)]
 pub(crate) enum BodyError {
-    /// The host ended the body at a limit of the policy. What was read before is sound.
+    /// The host ended the body at a limit of the policy. The bytes read before are valid.
     Limit(Failure),
-    /// The connection broke, or took too long.
+    /// The connection broke or timed out.
     Broken(Failure),
 }
 
@@ -50,37 +50,37 @@ impl Response {
         Self { url, status, headers, body }
     }
 
-    /// The URL that was asked, in the form that was sent.
+    /// Returns the requested URL, in the form that was sent.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// The status, such as 200.
+    /// Returns the status, such as 200.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.status
     }
 
-    /// Whether the status is one of success.
+    /// Returns whether the status is a success.
     #[must_use]
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// The first header of a name; case is no matter.
+    /// Returns the first header with a name, ignoring case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// All headers. Bytes that are no UTF-8 are shown as `�`.
+    /// Returns all headers. Invalid UTF-8 is replaced by `�`.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Where a redirect leads, resolved against the URL that was asked. It may be nothing that can be sent: whoever
-    /// follows it finds out.
+    /// Returns the target of a redirect, resolved against the requested URL. It may not be a valid URL; a request to it
+    /// then fails.
     #[must_use]
     pub fn redirect(&self) -> Option<String> {
         if !REDIRECTS.contains(&self.status) {
@@ -89,7 +89,7 @@ impl Response {
         self.header("location").map(|location| self.url.join(location))
     }
 
-    /// Reads the body up to a number of bytes, or up to the policy's limit where that is lower.
+    /// Reads the body up to a number of bytes, or up to the policy's limit if that is lower.
     ///
     /// # Errors
     /// The connection broke or took too long.
@@ -104,7 +104,7 @@ impl Response {
     /// Reads the whole body.
     ///
     /// # Errors
-    /// As [`Response::read`], and a body of more bytes than these or than the policy allows.
+    /// As [`Response::read`], or the body has more bytes than `bytes_max` or than the policy allows.
     pub fn bytes(self, bytes_max: usize) -> Result<Vec<u8>, Failure> {
         let url = self.url.clone();
         match self.receive(bytes_max)? {
@@ -134,7 +134,7 @@ impl Response {
         }
     }
 
-    /// Reads the whole body as UTF-8. Bytes that are none become `�`.
+    /// Reads the whole body as UTF-8. Invalid bytes become `�`.
     ///
     /// # Errors
     /// As [`Response::bytes`].
@@ -146,7 +146,7 @@ impl Response {
     /// Reads the whole body as JSON.
     ///
     /// # Errors
-    /// As [`Response::bytes`], and a body that is not the JSON of the type.
+    /// As [`Response::bytes`], or the body is not JSON of the type.
     pub fn json<T: DeserializeOwned>(self, bytes_max: usize) -> Result<T, Failure> {
         let url = self.url.clone();
         let bytes = self.bytes(bytes_max)?;

@@ -1,5 +1,4 @@
-//! A URL, split and brought to the one form that a host accepts. Decides nothing: the host reads it again, and its
-//! reading counts.
+//! Parses and normalizes URLs. Makes no decisions: the host parses each URL again, and only its result counts.
 
 use std::fmt;
 
@@ -11,30 +10,30 @@ pub struct Url {
     scheme: &'static str,
     /// In lower case.
     host: String,
-    /// Absent where it is the one of the scheme.
+    /// None for the default port of the scheme.
     port: Option<u16>,
-    /// Begins with `/`; has no dot segment.
+    /// Begins with `/`; has no dot segments.
     path: String,
     query: Option<String>,
 }
 
-/// What a path has encoded beside what is not visible ASCII: the path percent-encode set of the WHATWG URL standard.
+/// ASCII characters that a path encodes: the path percent-encode set of the WHATWG URL standard.
 const ENCODED_IN_PATHS: &str = "\"<>`{}";
-/// The same for a query: the standard's special-query percent-encode set.
+/// ASCII characters that a query encodes: the standard's special-query percent-encode set.
 const ENCODED_IN_QUERIES: &str = "\"<>'";
 
 impl Url {
-    /// Reads a URL: case, default ports, dot segments and characters that want encoding are brought into form.
+    /// Parses a URL, and normalizes its case, default port, dot segments and percent-encoding.
     ///
     /// # Errors
-    /// It is no URL with a host, or none of http or https, or carries a user or password.
+    /// The text is not an http or https URL with a host, or it contains a user or password.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let text = text.trim_matches(' ');
         let wrong = |why: &str| Failure::invalid(format!("`{}` {why}", text.escape_debug()));
         if text.chars().any(|character| character.is_control() || character == '\\') {
-            return Err(wrong("has a control character or a backslash in it"));
+            return Err(wrong("contains a control character or a backslash"));
         }
-        let (scheme, rest) = text.split_once("://").ok_or_else(|| wrong("is no URL; begin it with https://"))?;
+        let (scheme, rest) = text.split_once("://").ok_or_else(|| wrong("is not a URL; begin it with https://"))?;
         let scheme = match scheme.to_ascii_lowercase().as_str() {
             "https" => "https",
             "http" => "http",
@@ -56,7 +55,7 @@ impl Url {
         })
     }
 
-    /// Resolves a reference, such as a link or the target of a redirect. What the result is must be parsed anew.
+    /// Resolves a reference, such as a link or the target of a redirect. The result may be invalid, so parse it again.
     #[must_use]
     pub fn join(&self, reference: &str) -> String {
         let reference = reference.trim();
@@ -77,19 +76,19 @@ impl Url {
         Self::parse(&text).map_or(text, |url| url.to_string())
     }
 
-    /// `http` or `https`.
+    /// Returns `http` or `https`.
     #[must_use]
     pub fn scheme(&self) -> &str {
         self.scheme
     }
 
-    /// The host in lower case; an IPv6 address keeps its brackets.
+    /// Returns the host in lower case. An IPv6 address keeps its brackets.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// The host, and the port where it is not the one of the scheme.
+    /// Returns the host, and the port if it is not the default of the scheme.
     #[must_use]
     pub fn authority(&self) -> String {
         match self.port {
@@ -98,19 +97,19 @@ impl Url {
         }
     }
 
-    /// Scheme, host and port: what a redirect that leaves it goes to is somebody else.
+    /// Returns scheme, host and port. A redirect to another origin leads to a different server.
     #[must_use]
     pub fn origin(&self) -> String {
         format!("{}://{}", self.scheme, self.authority())
     }
 
-    /// The path, which begins with `/`.
+    /// Returns the path, which begins with `/`.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Path and query, as a request line has them.
+    /// Returns path and query, as in a request line.
     #[must_use]
     pub fn path_with_query(&self) -> String {
         match &self.query {
@@ -132,7 +131,7 @@ fn default_port(scheme: &str) -> u16 {
 
 fn split_authority(authority: &str) -> Result<(String, Option<u16>), &'static str> {
     if authority.contains('@') {
-        return Err("carries a user or password; leave it out");
+        return Err("contains a user or password; leave it out");
     }
     let end = if authority.starts_with('[') { authority.find(']').map_or(0, |end| end + 1) } else { 0 };
     let (host, port) = match authority[end..].split_once(':') {
@@ -142,9 +141,9 @@ fn split_authority(authority: &str) -> Result<(String, Option<u16>), &'static st
     let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
     if host.is_empty() {
-        return Err("names no host");
+        return Err("has no host");
     }
-    // A second reading would take the next dot off, and come to another host.
+    // Otherwise a second parse would remove another dot, and get another host.
     if host.split('.').any(str::is_empty) {
         return Err("has a host with an empty label");
     }
@@ -152,25 +151,25 @@ fn split_authority(authority: &str) -> Result<(String, Option<u16>), &'static st
         return Err("has a host that is not ASCII; write the form that begins with xn--");
     }
     if !host.bytes().all(plain) {
-        return Err("has a host with characters that no host has");
+        return Err("has a host with invalid characters");
     }
     match port {
         None | Some("") => Ok((host, None)),
         Some(port) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
             port.parse().map(|port| (host, Some(port))).map_err(|_| "has a port over 65535")
         }
-        Some(_) => Err("has a port that is no number"),
+        Some(_) => Err("has a port that is not a number"),
     }
 }
 
-/// Whether a reference begins with a scheme: letters, digits, `+`, `-`, `.`, then a colon.
+/// Returns whether a reference begins with a scheme: letters, digits, `+`, `-`, `.`, then a colon.
 fn has_scheme(reference: &str) -> bool {
     let Some((scheme, _)) = reference.split_once(':') else { return false };
     scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// Takes `.` and `..` out of a path, also where they are encoded.
+/// Removes `.` and `..` from a path, even if they are percent-encoded.
 fn without_dots(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let segments: Vec<&str> = path.strip_prefix('/').unwrap_or(path).split('/').collect();
@@ -203,7 +202,7 @@ fn encoded(text: &str, also: &str) -> String {
     out
 }
 
-/// Encodes whatever is not a letter, a digit or one of `-._~`.
+/// Percent-encodes everything except letters, digits and `-._~`.
 pub(super) fn encode_component(text: &str, out: &mut String) {
     for character in text.chars() {
         if character.is_ascii_alphanumeric() || "-._~".contains(character) {

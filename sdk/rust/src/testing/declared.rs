@@ -1,25 +1,25 @@
-//! The permissions of the tool that runs, as a host holds it to them.
+//! Enforces the permissions of the running tool, as a host does.
 
 use std::cell::Cell;
 
 use crate::{Definition, Failure, Permission};
 
-/// Required and optional permissions; none outside of a call, where everything is granted.
+/// The required and optional permissions of the running tool; none outside of a call, where everything is granted.
 #[derive(Debug, Default)]
 pub(super) struct Declared(Cell<Option<[&'static [Permission]; 2]>>);
 
 impl Declared {
-    /// Takes the permissions of a tool, or forgets those of the last one.
+    /// Sets the permissions of a tool, or clears them.
     pub(super) fn set(&self, tool: Option<&Definition>) {
         self.0.set(tool.map(|tool| [tool.required, tool.optional]));
     }
 
-    /// Whether the tool may only read its stores.
+    /// Returns whether the tool may only read its stores.
     pub(super) fn only_reads(&self) -> bool {
         self.has(Permission::Read) && !self.has(Permission::Write)
     }
 
-    /// Refuses a handle unless the tool declares one of the permissions that reach it.
+    /// Refuses a handle unless the tool declares one of the permissions for it.
     pub(super) fn check(&self, any_of: &[Permission], kind: &str, key: &str) -> Result<(), Failure> {
         if any_of.iter().any(|permission| self.has(*permission)) {
             return Ok(());

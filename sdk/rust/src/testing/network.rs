@@ -1,4 +1,4 @@
-//! Servers and services that a test plays: the logic of a plugin is tested, not a network.
+//! Servers and services that a test plays. They test the logic of a plugin, without a network.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::Failure;
 use crate::http::{BodyError, Request, Response, Url};
 
-/// How many bytes of a played body arrive at once: few, so that a short body arrives in pieces too.
+/// Number of bytes of a played body that arrive at once: few, so that even a short body arrives in pieces.
 const CHUNK_BYTES: usize = 1024;
 
-/// What a played server answers.
+/// The reply of a played server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     status: u16,
@@ -23,7 +23,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A response without headers and body.
+    /// Creates a reply without headers and body.
     #[must_use]
     pub fn new(status: u16) -> Self {
         Self { status, headers: Vec::new(), body: Vec::new(), breaks: None }
@@ -43,15 +43,15 @@ impl Reply {
         self
     }
 
-    /// Sets a JSON body, and the header that says so.
+    /// Sets a JSON body and its `content-type` header.
     #[must_use]
     pub fn json(self, value: &impl Serialize) -> Self {
         let body = serde_json::to_vec(value).unwrap_or_default();
         self.header("content-type", "application/json").body(body)
     }
 
-    /// Lets reading fail after the body. `Failure::Failed` plays a limit of the policy: what was read before is cut.
-    /// Any other failure plays a connection that breaks.
+    /// Makes reading fail after the body. `Failure::Failed` simulates a limit of the policy, which cuts the body. Any
+    /// other failure simulates a broken connection.
     #[must_use]
     pub fn breaks(mut self, failure: Failure) -> Self {
         self.breaks = Some(failure);

@@ -1,4 +1,4 @@
-//! Stores in memory, under the rules of a host's.
+//! Stores in memory, with the same rules as a host's.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use crate::Failure;
 
-/// The longest key that a host takes, in bytes.
+/// Maximum length of a key in bytes, as in a host.
 const KEY_BYTES_MAX: usize = 512;
-/// How many keys a page has: few, so that a small test has several pages.
+/// Number of keys per page: few, so that even a small test has several pages.
 const PAGE_KEYS: usize = 10;
 
-/// What a store holds.
+/// The values of a store.
 #[derive(Debug, Clone)]
 pub(super) struct Values {
     values: Rc<RefCell<BTreeMap<String, Vec<u8>>>>,
@@ -32,7 +32,7 @@ impl Values {
 #[derive(Debug)]
 pub(crate) struct Bucket {
     values: Values,
-    /// Why it cannot be changed, if it cannot.
+    /// Why it cannot be changed; none if it can.
     refusal: Option<&'static str>,
 }
 
@@ -41,7 +41,7 @@ impl Bucket {
         Self { values, refusal }
     }
 
-    /// Refuses a change by a review, or by a tool that declares no more than reading, as a host does.
+    /// Refuses a change by a review, or by a tool that declares only `read`, as a host does.
     fn check_writable(&self) -> Result<(), Failure> {
         self.refusal.map_or(Ok(()), |refusal| Err(Failure::denied(refusal)))
     }
@@ -59,7 +59,7 @@ impl Bucket {
         let others: usize = others.map(|(other, value)| other.len() + value.len()).sum();
         let bytes_max = self.values.bytes_max;
         if others.saturating_add(key.len() + value.len()) > bytes_max {
-            return Err(Failure::failed(format!("the store is full: {bytes_max} bytes at the most")));
+            return Err(Failure::failed(format!("the store is full: it may have {bytes_max} bytes in all")));
         }
         values.insert(key.to_owned(), value.to_vec());
         Ok(())
@@ -102,7 +102,7 @@ impl Bucket {
 fn check(key: &str) -> Result<(), Failure> {
     if key.len() > KEY_BYTES_MAX {
         return Err(Failure::unavailable(format!(
-            "the store cannot be used: a key has {KEY_BYTES_MAX} bytes at the most"
+            "the store cannot be used: a key may have at most {KEY_BYTES_MAX} bytes"
         )));
     }
     Ok(())

@@ -1,10 +1,10 @@
-//! The answer that a tool writes, for a test to look at.
+//! Collects the answer that a tool writes, for tests.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-/// The call's text answer, where it is written.
+/// The stream of the call's text answer.
 #[derive(Debug)]
 pub(crate) struct Text {
     written: Rc<RefCell<Vec<u8>>>,

@@ -1,4 +1,4 @@
-//! Code, in a line and in a block of its own.
+//! Inline code and code blocks.
 
 use std::rc::Rc;
 
@@ -8,10 +8,10 @@ use super::{Place, Shaper, words};
 use crate::page::element::{attribute, element, is, one_line, text};
 use crate::page::furniture::Scope;
 
-/// What the name of a language follows in a class.
+/// Prefixes of classes that name a language.
 const LANGUAGE_PREFIXES: [&str; 5] = ["language-", "lang-", "highlight-source-", "highlight-", "sourceCode-"];
 
-/// Names of languages that tools write as a class of their own.
+/// Names of languages that tools write as a class without a prefix.
 const LANGUAGES: [&str; 24] = [
     "bash",
     "c",
@@ -39,17 +39,17 @@ const LANGUAGES: [&str; 24] = [
     "yaml",
 ];
 
-/// What tools write where they know no language.
+/// Names that tools write if they do not know the language.
 const NO_LANGUAGE: [&str; 7] = ["default", "none", "text", "plain", "plaintext", "notranslate", "source"];
 
-/// A longer name is no name of a language.
+/// Maximum length of a language's name.
 const LANGUAGE_BYTES_MAX: usize = 20;
 
-/// How far above a block of code its language may be written.
+/// Maximum number of ancestors of a code block to search for its language.
 const LANGUAGE_STEPS_MAX: usize = 3;
 
 impl Shaper<'_> {
-    /// Code in a line of text.
+    /// Rebuilds inline code.
     pub(super) fn code(&self, node: &Rc<Node>, shaped: &mut Vec<Rc<Node>>) {
         let line = one_line(&self.lines(node));
         if !line.is_empty() {
@@ -57,7 +57,7 @@ impl Shaper<'_> {
         }
     }
 
-    /// A block of code, with its language where the page says it.
+    /// Rebuilds a code block, with its language if the page names it.
     pub(super) fn code_block(&self, node: &Rc<Node>, place: Place, shaped: &mut Vec<Rc<Node>>) {
         if place.line {
             shaped.push(text(" "));
@@ -75,7 +75,7 @@ impl Shaper<'_> {
         shaped.push(element("pre", &[], vec![code]));
     }
 
-    /// The text of code, line by line, without the numbers and buttons that tools put into it.
+    /// Returns the text of code, without the line numbers and buttons that tools add.
     fn lines(&self, node: &Rc<Node>) -> String {
         enum Step {
             In(Rc<Node>),
@@ -109,7 +109,7 @@ impl Shaper<'_> {
     }
 }
 
-/// The language of a block of code: as its own element says, the one within it, or those around it.
+/// Returns the language of a code block: from its `code` child, from itself, or from its ancestors.
 fn language(node: &Rc<Node>) -> Option<String> {
     let within = node.children.borrow().iter().find(|child| is(child, &["code"])).cloned();
     let around = std::iter::successors(Some(node.clone()), |node| {

@@ -1,4 +1,4 @@
-//! Lists, and lists of terms, which Markdown has not: each term becomes an item.
+//! Lists and definition lists. Markdown has no definition lists, so each term becomes an item.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use super::{Place, Shaper, block, is_blank, is_block, without_gaps};
 use crate::page::element::{any, attribute, element, is, is_called, one_line, tag, take_children, text, text_of_all};
 
 impl Shaper<'_> {
-    /// A list. What stands in it without being an item belongs to the item before, or is one.
+    /// Rebuilds a list. Content outside an item joins the previous item, or becomes an item.
     pub(super) fn list(&self, node: &Rc<Node>, place: Place, shaped: &mut Vec<Rc<Node>>) {
         let mut items: Vec<Vec<Rc<Node>>> = Vec::new();
         let mut first = attribute(node, "start");
@@ -34,10 +34,10 @@ impl Shaper<'_> {
         put(name, attributes.as_slice(), items, place, shaped);
     }
 
-    /// A list of terms and what they mean.
+    /// Rebuilds a definition list.
     pub(super) fn definitions(&self, node: &Rc<Node>, place: Place, shaped: &mut Vec<Rc<Node>>) {
         let mut items: Vec<Vec<Rc<Node>>> = Vec::new();
-        // The terms of an item that has no meaning yet.
+        // The terms whose definition has not been seen yet.
         let mut terms: Vec<Rc<Node>> = Vec::new();
         for child in self.unboxed(node, place) {
             if tag(&child) == Some("dt") {
@@ -70,7 +70,7 @@ impl Shaper<'_> {
         put("ul", &[], items, place, shaped);
     }
 
-    /// A term: bold, or code where it is the signature of something.
+    /// Rebuilds a term in bold, or as code if it is a signature.
     fn term(&self, node: &Rc<Node>, place: Place) -> Vec<Rc<Node>> {
         let is_signature = is_called(node, |name| name == "sig" || name == "sig-object");
         let has_code = any(node, |node| is(node, &["code", "tt", "kbd", "samp"]));
@@ -87,7 +87,7 @@ impl Shaper<'_> {
         }
     }
 
-    /// The children of a list, out of the boxes that only group them.
+    /// Returns the children of a list, taken out of elements that only group them.
     fn unboxed(&self, node: &Rc<Node>, place: Place) -> Vec<Rc<Node>> {
         let mut children = Vec::new();
         for child in take_children(node) {
@@ -105,7 +105,7 @@ impl Shaper<'_> {
     }
 }
 
-/// Nodes without the white space at their end.
+/// Removes trailing white space from nodes.
 fn trimmed(mut nodes: Vec<Rc<Node>>) -> Vec<Rc<Node>> {
     while let Some(last) = nodes.pop() {
         let content = match &last.data {
@@ -123,7 +123,7 @@ fn trimmed(mut nodes: Vec<Rc<Node>>) -> Vec<Rc<Node>> {
     nodes
 }
 
-/// A term and its meaning: in one line, where the meaning is one.
+/// Joins a term and its definition, in one line if the definition has no blocks.
 fn joined(mut term: Vec<Rc<Node>>, meaning: Vec<Rc<Node>>) -> Vec<Rc<Node>> {
     let meaning = tight(without_gaps(meaning));
     if term.is_empty() {
@@ -140,7 +140,7 @@ fn joined(mut term: Vec<Rc<Node>>, meaning: Vec<Rc<Node>>) -> Vec<Rc<Node>> {
     term
 }
 
-/// The content of an only paragraph, without the paragraph.
+/// Unwraps a paragraph that is the only content, or the only content before lists.
 fn tight(children: Vec<Rc<Node>>) -> Vec<Rc<Node>> {
     let is_paragraph = |node: &Rc<Node>| is(node, &["p", "div"]);
     match children.as_slice() {
@@ -154,7 +154,7 @@ fn tight(children: Vec<Rc<Node>>) -> Vec<Rc<Node>> {
     }
 }
 
-/// Puts a list of items; in a line, the items one after the other.
+/// Adds a list of items. Inside a line, adds the items separated by semicolons.
 fn put(name: &str, attributes: &[(&str, &str)], items: Vec<Vec<Rc<Node>>>, place: Place, shaped: &mut Vec<Rc<Node>>) {
     let items = items.into_iter().map(|item| tight(without_gaps(item))).filter(|item| !is_blank(item));
     if place.line {

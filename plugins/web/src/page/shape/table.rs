@@ -1,4 +1,4 @@
-//! Tables. A table of data stays one; a table that only places things on the page is dissolved.
+//! Tables. Keeps a table of data, and dissolves a table that is only used for layout.
 
 use std::rc::Rc;
 
@@ -7,19 +7,19 @@ use markup5ever_rcdom::Node;
 use super::{Place, Shaper, block, is_blank};
 use crate::page::element::{any, attribute, children, element, is, one_line, text, text_of, text_of_all};
 
-/// Content of a cell that cannot stand in one line.
+/// Elements that do not fit into a one-line cell.
 const TOO_LARGE: [&str; 11] = ["table", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "dl", "hr"];
 
-/// A table with more columns than this is no table that a reader of text can follow.
+/// Maximum number of columns. A text reader cannot follow more.
 const COLUMNS_MAX: usize = 20;
 
-/// A cell with more text than this is a part of the page, and the table places it.
+/// Maximum text of a cell. A cell with more is page content in a layout table.
 const CELL_BYTES_MAX: usize = 1_500;
 
-/// A cell with more line breaks than this lives from its lines.
+/// Maximum line breaks of a cell. A cell with more cannot be put in one line.
 const CELL_BREAKS_MAX: usize = 4;
 
-/// A row as it is written: its cells, and whether it stands over the others.
+/// A row: its cells, and whether it is a header.
 struct Row {
     cells: Vec<Rc<Node>>,
     is_header: bool,
@@ -54,7 +54,7 @@ impl Shaper<'_> {
         }
     }
 
-    /// The rows of a table, through the groups that they may stand in.
+    /// Collects the rows of a table, including those in row groups.
     fn rows(&self, node: &Rc<Node>, is_head: bool, place: Place, rows: &mut Vec<Row>) {
         for child in children(node) {
             if self.is_left_out(&child, place) {
@@ -72,7 +72,7 @@ impl Shaper<'_> {
         }
     }
 
-    /// A table of rows and cells and nothing else, its header first.
+    /// Rebuilds a data table from rows and cells only, with its header first.
     fn data(&self, rows: Vec<Row>, place: Place) -> Option<Rc<Node>> {
         let mut shaped = Vec::new();
         for row in rows {
@@ -86,7 +86,7 @@ impl Shaper<'_> {
             if is_blank(&cells) {
                 continue;
             }
-            // A header further down is a row like others.
+            // A header further down becomes an ordinary row.
             let is_header = row.is_header && shaped.is_empty();
             let name = if is_header { "header" } else { "row" };
             shaped.push(element("tr", &[("class", name)], cells));
@@ -95,7 +95,7 @@ impl Shaper<'_> {
     }
 }
 
-/// Whether a table says something by being one.
+/// Returns whether a table holds data, and is not only used for layout.
 fn is_data(node: &Rc<Node>, rows: &[Row]) -> bool {
     let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
     let filled = rows.iter().filter(|row| !row.cells.is_empty()).count();

@@ -1,4 +1,4 @@
-//! Clients: one exchange over `dependencies.client`, in the types of `wasi:http`.
+//! HTTP clients: one exchange over `dependencies.client`, in the types of `wasi:http`.
 
 use std::rc::Rc;
 
@@ -10,9 +10,9 @@ use super::wait::Deadline;
 use crate::Failure;
 use crate::http::{BodyError, Method, Request, Response, Url};
 
-/// How much of a request's body is handed over at once: what `wasi:io` promises to take.
+/// Number of bytes of a request's body to write at once: the minimum that `wasi:io` guarantees to accept.
 const WRITE_BYTES: usize = 4096;
-/// How much of a response's body is asked for at once.
+/// Number of bytes of a response's body to read at once.
 const READ_BYTES: u64 = 64 * 1024;
 
 /// The handle behind an HTTP client.
@@ -51,7 +51,7 @@ impl Client {
     }
 }
 
-/// The head of a request, as the host takes it.
+/// Converts the head of a request for the host.
 fn outgoing(url: &Url, request: &Request) -> Result<wasi::OutgoingRequest, Failure> {
     let fields = wasi::Fields::new();
     for (name, value) in request.headers() {
@@ -85,8 +85,8 @@ fn method(method: Method) -> wasi::Method {
     }
 }
 
-/// Hands the body over. A server may answer before it has read all of it, and a host may refuse the request meanwhile:
-/// what came of it is told in place of the response, so that an error here says nothing more.
+/// Sends the body. Ignores errors: a server may answer before it has read all of it, and a host may refuse the request
+/// in the meantime. Either way the response reports the result.
 fn send_body(body: wasi::OutgoingBody, content: &[u8]) {
     let written = match body.write() {
         Ok(stream) => content.chunks(WRITE_BYTES).all(|chunk| stream.blocking_write_and_flush(chunk).is_ok()),
@@ -97,7 +97,7 @@ fn send_body(body: wasi::OutgoingBody, content: &[u8]) {
     }
 }
 
-/// What one exchange needs from its beginning to its end.
+/// The state of one exchange.
 #[derive(Debug)]
 struct Exchange {
     client: Rc<dependencies::Client>,
@@ -121,7 +121,7 @@ impl Exchange {
         errors::exchange(&self.server, code, self.client.refusal())
     }
 
-    /// Why a body ended early. Hosts have no code for it where they broke it off themselves, but words.
+    /// Returns why a body ended early. If the host aborted it, there is no code, only a refusal text.
     fn broken_off(&self, code: Option<wasi::ErrorCode>) -> BodyError {
         match (code, self.client.refusal()) {
             (Some(code), _) => BodyError::Broken(self.failure(&code)),
@@ -135,7 +135,7 @@ impl Exchange {
     }
 }
 
-/// A body that is still arriving. The order of the fields is the order in which a host wants them back.
+/// A body that is still arriving. Fields are dropped in order, and the host requires children to be dropped first.
 #[derive(Debug)]
 pub(crate) struct Body {
     stream: InputStream,
@@ -152,7 +152,7 @@ impl Body {
         Ok(Self { stream, _body: body, _response: response, exchange })
     }
 
-    /// What comes next; `None` at the end.
+    /// Reads the next piece; `None` at the end.
     pub(crate) fn read(&mut self) -> Result<Option<Vec<u8>>, BodyError> {
         loop {
             match self.stream.read(READ_BYTES) {

@@ -4,11 +4,11 @@ use super::atomics::wasi::keyvalue::atomics;
 use super::bindings::wasi::keyvalue::store;
 use crate::Failure;
 
-/// How a host begins what it says of a store that would hold too much. The interface has no code for it.
+/// Prefix of the host's error for a store over its quota. The interface has no code for it.
 const FULL: &str = "the store is full";
-/// How a host begins what it says of a value that is no number.
+/// Prefix of the host's error for a value that is not a number.
 const NOT_A_NUMBER: &str = "it cannot be incremented";
-/// How a host begins when a tool that declares `read` and not `write` changes a store.
+/// Prefix of the host's error if a tool that declares `read` but not `write` changes a store.
 const READ_ONLY: &str = "the store is read-only";
 
 /// The handle behind a store.

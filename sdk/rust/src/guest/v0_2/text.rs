@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::bindings::portcullis::tool::output;
 use super::bindings::wasi::io::streams::{OutputStream, StreamError};
 
-/// The call's text answer, where it is written.
+/// The stream of the call's text answer.
 #[derive(Debug)]
 pub(crate) struct Text {
     stream: OutputStream,

@@ -1,18 +1,18 @@
-//! Waiting for a host, until a moment and no longer.
+//! Waits for a host with a deadline.
 
 use std::time::Duration;
 
 use super::bindings::wasi::clocks::monotonic_clock;
 use super::bindings::wasi::io::poll::{Pollable, poll};
 
-/// The moment at which to give up, where there is one.
+/// The time at which to give up, if there is one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadline {
     nanoseconds: Option<u64>,
 }
 
 impl Deadline {
-    /// The moment that is this far away.
+    /// Returns the deadline after this time.
     pub(super) fn after(time: Option<Duration>) -> Self {
         let until = |time: Duration| {
             let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -21,7 +21,7 @@ impl Deadline {
         Self { nanoseconds: time.map(until) }
     }
 
-    /// Waits until something is ready. False: the moment came first.
+    /// Waits until something is ready. Returns false if the deadline came first.
     pub(super) fn wait(self, pollable: &Pollable) -> bool {
         let Some(until) = self.nanoseconds else {
             pollable.block();
