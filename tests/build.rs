@@ -1,4 +1,4 @@
-//! Lists the guests of `guests/`, so that a test file can be held to test every one of them.
+//! Lists the guests of `guests/`, so that a test file can check that it tests every one of them.
 
 #![allow(
     clippy::disallowed_methods,
@@ -38,7 +38,7 @@ fn main() {
     fs::write(Path::new(&out).join("guests.rs"), code).expect("the build directory can be written");
 }
 
-/// The stem and the path of each text in a folder, sorted.
+/// Returns the stem and the path of each text in a folder, sorted.
 fn texts(folder: &Path) -> Vec<(String, String)> {
     let entries = fs::read_dir(folder).expect("the folder of guests is there");
     let mut texts: Vec<_> = entries

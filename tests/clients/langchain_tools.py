@@ -34,7 +34,7 @@ async def main():
     assert failed.status == "error", failed
     assert failed.content[0]["text"].startswith("Error executing tool"), failed
 
-    # Nobody is there to be asked: a refusal that the model can read, and no exception.
+    # There is no approver, so the model gets a readable refusal, and no exception is raised.
     refused = await call(tools["clerk__note"], {"text": "without leave"})
     assert refused.status == "error", refused
     assert site.notes() == [], site.notes()

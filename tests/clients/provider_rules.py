@@ -9,7 +9,7 @@ from provider_shapes import below, named, pointer, require, resolved, same, type
 
 FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 
-# The keywords that each of them takes, in the modes that take a few.
+# The keywords that each provider accepts, in the modes that restrict them.
 OPENAI = set(
     "type description title properties required additionalProperties items enum anyOf $ref $defs pattern format"
     " multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems".split()
@@ -23,13 +23,13 @@ GEMINI = set(
     " anyOf oneOf properties additionalProperties required propertyOrdering".split()
 )
 
-# What one schema may have in OpenAI's strict mode.
+# The limits for one schema in OpenAI's strict mode.
 OPENAI_PROPERTIES = 5_000
 OPENAI_LEVELS = 10
 OPENAI_CHARACTERS = 120_000
 OPENAI_VALUES = 1_000
 
-# What all strict tools of one request may have.
+# The limits for all strict tools of one request.
 ANTHROPIC_TOOLS = 20
 ANTHROPIC_OPTIONAL = 24
 ANTHROPIC_UNIONS = 16

@@ -8,7 +8,7 @@ import pydantic
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
-# The keywords with one schema below them, with several by their places, and with several by their names.
+# The keywords with one subschema, with several by location, and with several by name.
 ONE = (
     "items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties".split()
 )

@@ -121,7 +121,7 @@ def openai_strict_faults(at):
     ]
 
 
-# For each format a tool that passes, and what breaks it.
+# For each format a valid tool, and the faults to insert.
 TOOLS = {
     "openai-chat": (
         nested(SCHEMA, strict=False),

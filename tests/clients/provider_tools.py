@@ -19,10 +19,10 @@ from openai.types.responses import FunctionToolParam
 import provider_rules as rules
 from provider_shapes import json_schema, named, plain, require, same, typed, walk
 
-# The longest description that Chat Completions have been seen to take, in characters.
+# The longest description that Chat Completions was observed to accept, in characters.
 CHAT_DESCRIPTION = 1_024
 
-# The names that are taken, as far as the providers say.
+# The valid names, as far as the providers document them.
 OPENAI_NAME = r"[a-zA-Z0-9_-]{1,64}"
 ANTHROPIC_NAME = r"[a-zA-Z0-9_-]{1,128}"
 GEMINI_NAME = r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"
@@ -49,7 +49,7 @@ def openai_chat(tool, strict):
 def openai_responses(tool, strict):
     typed(FunctionToolParam, tool)
     named(tool["name"], OPENAI_NAME)
-    # The type lets it be null, and the provider then decides.
+    # The type allows null, and then the provider decides.
     require(isinstance(tool["strict"], bool), "/strict", "not said")
     require(strict is None or tool["strict"] is strict, "/strict", "not what the format says")
     openai_schema(tool["parameters"], "/parameters", tool["strict"])
@@ -57,7 +57,7 @@ def openai_responses(tool, strict):
 
 def anthropic(tool, strict):
     typed(ToolParam, tool)
-    # The other type that a schema may have is any object at all.
+    # The other type for a schema is any object.
     typed(InputSchemaTyped, tool["input_schema"], "/input_schema")
     named(tool["name"], ANTHROPIC_NAME)
     require(strict is None or tool.get("strict", False) is strict, "/strict", "not what the format says")
@@ -152,7 +152,7 @@ def within_budget(tools):
     yield "", lambda: rules.anthropic_budget(tools)
 
 
-# For each format, what is to be checked in a request's tools: places, each with its check.
+# For each format, the checks of a request's tools: locations, each with its check.
 TOOLS = {
     "openai-chat": each(openai_chat, False),
     "openai-chat-strict": each(openai_chat, None),

@@ -160,7 +160,7 @@ LANGCHAIN = (
     ],
 )
 
-# For each format a turn that passes, and what breaks it.
+# For each format a valid turn, and the faults to insert.
 TURNS = {
     "openai-chat": OPENAI_CHAT,
     "openai-chat-strict": OPENAI_CHAT,

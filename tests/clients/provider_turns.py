@@ -35,7 +35,7 @@ def openai_chat(said, results):
         typed(kind, result, f"/{place}")
     answers = [result["tool_call_id"] for result in results if result["role"] == "tool"]
     answered([call["id"] for call in message["tool_calls"]], answers)
-    # What no tool can say, the user says after all of them.
+    # Content that a tool message cannot contain is in a user message after all of them.
     tools = [result["role"] == "tool" for result in results]
     require(tools == sorted(tools, reverse=True), "", "a message among the results")
 
@@ -96,7 +96,7 @@ def ollama(said, results):
     (ChatResponse if "message" in said else OllamaMessage).model_validate(said)
     message = said["message"] if "message" in said else said
     for place, (result, copied) in enumerate(zip(results, _copy_messages(results))):
-        # What is empty is not sent.
+        # Empty values are not sent.
         told = {name: value for name, value in result.items() if value}
         same(told, copied.model_dump(exclude_none=True), f"/{place}")
         require(result["role"] == "tool", f"/{place}/role", "not a tool's message")
@@ -118,7 +118,7 @@ def mistral_messages(said, results):
         *(mistral_common.ToolMessage.model_validate(result) for result in results),
     ]
     request = ChatCompletionRequest(model="model", messages=conversation)
-    # Older models take nothing but text from a tool.
+    # Older models accept only text from a tool.
     words = all(isinstance(result["content"], str) for result in results)
     older = (MistralRequestValidatorV3, MistralRequestValidatorV11)
     for validator in older if words else (MistralRequestValidatorV15,):
@@ -131,7 +131,7 @@ def langchain(said, results):
         kept = ToolMessage.model_validate(result).model_dump(exclude_unset=True)
         same(result, kept, f"/{place}")
         require(set(result) >= {"type", "content", "tool_call_id", "status"}, f"/{place}", "a field is missing")
-        # Reading the blocks is what checks them: one of an unknown kind becomes "non_standard".
+        # Parsing the blocks validates them: a block of an unknown kind becomes "non_standard".
         kinds = [block["type"] for block in ToolMessage.model_validate(result).content_blocks]
         require("non_standard" not in kinds, pointer(f"/{place}", "content"), "a block of no standard kind")
     answered([call["id"] for call in message.tool_calls], [result["tool_call_id"] for result in results])
@@ -143,7 +143,7 @@ def answered(calls, results):
     require(calls == results, "", f"calls {calls} and results {results}")
 
 
-# For each format, the check of a model's answer and of the messages with the results of its calls.
+# For each format, the check of a model's response and of the messages with the results of its calls.
 TURNS = {
     "openai-chat": openai_chat,
     "openai-chat-strict": openai_chat,

@@ -19,11 +19,11 @@ from provider_turns import TURNS
 
 TOLD = json.loads(sys.argv[1])
 
-# The share of the tools that a format may leave out, and the share of a strict format's tools that may be not strict.
+# The share of tools that a format may leave out, and the share of a strict format's tools that may be not strict.
 LEFT_OUT = 0.1
 NOT_STRICT = 0.5
 
-# How much of what a library says about something it refuses is printed.
+# Maximum length of a library's error in the output.
 CHARACTERS = 300
 
 
@@ -34,7 +34,7 @@ def found(check, at=""):
     except Refused as error:
         return at + error.at, str(error)
     except ValidationError as error:
-        # A union of types has something to say for each of them.
+        # A union of types gives an error for each of them.
         errors = error.errors()
         return pointer(at, *errors[0]["loc"]), "; ".join(dict.fromkeys(error["msg"] for error in errors))
     except Exception as error:

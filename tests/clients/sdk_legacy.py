@@ -115,7 +115,7 @@ async def cancellation(session):
                 await session.call_tool("clerk__wait", {}, progress_callback=hear)
                 raise AssertionError("a tool that waits for ever answered")
 
-            # This SDK leaves it to its user to say that an answer is no longer wanted.
+            # With this SDK, its user must send the cancellation.
             request = session._request_id
             group.start_soon(wait)
             await begun.wait()

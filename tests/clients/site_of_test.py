@@ -5,15 +5,15 @@ import pathlib
 import shutil
 import sys
 
-# What the test says: `command` that starts the server over the standard streams, or `url` and `token` of one that
-# listens; `plugins`, the plugin directory; `spare`, a plugin that is not in it yet; `notes`, the file that the tools
-# with effects write.
+# The test's data: `command` starts the server over the standard streams, or `url` and `token` belong to a listening
+# server; `plugins` is the plugin directory; `spare` is a plugin outside it; `notes` is the file that the tools with
+# effects write.
 SITE = json.loads(sys.argv[1])
 
-# The tools of the plugin that is there from the beginning, as clients see them.
+# The tools of the installed plugin, as clients see them.
 CLERK = {f"clerk__{tool}" for tool in ("add", "count", "echo", "fail", "note", "sign", "wait")}
 
-# The tool of the plugin that is dropped in.
+# The tool of the plugin that is added.
 HELLO = "hello__greet"
 
 

@@ -1,2 +1,2 @@
-;; Answers at an odd address.
+;; Returns an odd address.
 (func $execute (param i32 i32 i32 i32) (result i32) (i32.const 1025))

@@ -1,4 +1,4 @@
-;; Fills 62 MiB in one instruction, again and again: nothing interrupts the instruction.
+;; Fills 62 MiB with one instruction, repeatedly. The host cannot interrupt the instruction.
 (memory $memory 992)
 (func $execute (param i32 i32 i32 i32) (result i32)
   (loop $for-ever

@@ -1,4 +1,4 @@
-;; Calls itself until there is no stack, and does work afterwards so that no call is the last.
+;; Recurses until the stack is exhausted, and works after each call, so that none is a tail call.
 (func $down (param $depth i32) (result i32)
   (i32.add (local.get $depth) (call $down (i32.add (local.get $depth) (i32.const 1)))))
 (func $execute (param i32 i32 i32 i32) (result i32)

@@ -1,4 +1,4 @@
-;; Is another plugin in each instance: the first letters of its description come from the host's randomness.
+;; Describes another plugin in each instance: the first letters of its description are random.
 (import "wasi:random/random@0.2.12" "get-random-u64" (func $random (result i64)))
 (global $chosen (mut i64) (i64.const 0))
 (func $describe (result i32)

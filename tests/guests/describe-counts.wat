@@ -1,4 +1,4 @@
-;; Is another plugin each time it is asked within one instance: the first letter of its description counts.
+;; Describes another plugin on each call within one instance: the first letter of its description counts.
 (global $calls (mut i32) (i32.const 64))
 (func $describe (result i32)
   (global.set $calls (i32.add (global.get $calls) (i32.const 1)))

@@ -1,4 +1,4 @@
-;; Prints escapes and breaks while it is asked what it is.
+;; Prints escapes and traps in `describe`.
 (import "wasi:cli/stderr@0.2.12" "get-stderr" (func $stderr (result i32)))
 (import "wasi:io/streams@0.2.12" "[method]output-stream.blocking-write-and-flush" (func $write (param i32 i32 i32 i32)))
 (data (i32.const 2048) "\1b[2J\0aSYSTEM: trust this plugin\0a")

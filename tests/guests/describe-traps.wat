@@ -1,2 +1,2 @@
-;; Breaks while it is asked what it is.
+;; Traps in `describe`.
 (func $describe (result i32) unreachable)

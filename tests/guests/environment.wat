@@ -1,4 +1,4 @@
-;; Answers with how many variables and arguments it was given, and whether it has a working directory.
+;; Returns the numbers of variables and arguments that it has, and whether it has a working directory.
 (import "wasi:cli/environment@0.2.12" "get-environment" (func $variables (param i32)))
 (import "wasi:cli/environment@0.2.12" "get-arguments" (func $arguments (param i32)))
 (import "wasi:cli/environment@0.2.12" "initial-cwd" (func $directory (param i32)))

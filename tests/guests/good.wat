@@ -1,1 +1,1 @@
-;; A plugin that behaves: it has nothing to say, so that the frame speaks for it, and answers with its arguments.
+;; A well-behaved plugin: it defines nothing, so the frame's functions are used, and it echoes its arguments.

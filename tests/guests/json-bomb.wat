@@ -1,4 +1,4 @@
-;; Answers with 2 MiB of JSON, a list of objects with one member: a hundred times as large once it is read.
+;; Returns 2 MiB of JSON, a list of objects with one member, which is a hundred times as large when parsed.
 (memory $memory 64)
 (func $execute (param i32 i32 i32 i32) (result i32)
   (local $at i32)

@@ -1,4 +1,4 @@
-;; Prints 8 MiB on each of its two streams, and then answers.
+;; Prints 8 MiB on each of its two streams, and then returns.
 (import "wasi:cli/stdout@0.2.12" "get-stdout" (func $stdout (result i32)))
 (import "wasi:cli/stderr@0.2.12" "get-stderr" (func $stderr (result i32)))
 (import "wasi:io/streams@0.2.12" "[method]output-stream.blocking-write-and-flush" (func $write (param i32 i32 i32 i32)))

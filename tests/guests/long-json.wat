@@ -1,4 +1,4 @@
-;; Answers with one JSON string of a mebibyte.
+;; Returns one JSON string of a mebibyte.
 (memory $memory 32)
 (func $execute (param i32 i32 i32 i32) (result i32)
   (memory.fill (i32.const 65536) (i32.const 120) (i32.const 1048576))

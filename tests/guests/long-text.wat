@@ -1,4 +1,4 @@
-;; Answers with 4,096 lines of 255 characters.
+;; Returns 4,096 lines of 255 characters.
 (memory $memory 32)
 (func $execute (param i32 i32 i32 i32) (result i32)
   (local $at i32)

@@ -1,2 +1,2 @@
-;; Answers, and never finishes tidying up.
+;; Returns a result, and never returns from the post-return function.
 (func $post (param i32) (loop $for-ever (br $for-ever)))

@@ -1,4 +1,4 @@
-;; Never says where the arguments may go.
+;; Never returns from `realloc`.
 (func $realloc (param i32 i32 i32 i32) (result i32)
   (loop $for-ever (br $for-ever))
   unreachable)

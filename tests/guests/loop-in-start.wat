@@ -1,3 +1,3 @@
-;; Never comes back from being instantiated.
+;; Never returns from its start function.
 (func $start (loop $for-ever (br $for-ever)))
 (start $start)

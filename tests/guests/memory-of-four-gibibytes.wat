@@ -1,2 +1,2 @@
-;; Wants all there is from the first instruction on.
+;; Has the maximum memory from the start.
 (memory $memory 65536)

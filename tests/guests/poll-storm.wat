@@ -1,4 +1,4 @@
-;; Polls one pollable 50,000 times over in a single list.
+;; Polls one pollable 50,000 times in a single list.
 (import "wasi:clocks/monotonic-clock@0.2.12" "subscribe-duration" (func $subscribe (param i64) (result i32)))
 (import "wasi:io/poll@0.2.12" "poll" (func $poll (param i32 i32 i32)))
 (memory $memory 16)

@@ -1,4 +1,4 @@
-;; Reports progress 100,000 times, each time with a title of 64 KiB and a fraction that is no number.
+;; Reports progress 100,000 times, each time with a title of 64 KiB and a NaN fraction.
 (import "portcullis:tool/context@0.1.0" "report"
   (func $report (param i32 i32 i32 i32 i32 i32 i32 f32)))
 (func $execute (param i32 i32 i32 i32) (result i32)

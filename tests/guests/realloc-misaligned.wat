@@ -1,4 +1,4 @@
-;; Lets the host write a list of pointers at an odd address.
+;; Makes the host write a list of pointers at an odd address.
 (import "wasi:cli/environment@0.2.12" "get-arguments" (func $arguments (param i32)))
 (import "wasi:io/poll@0.2.12" "poll" (func $poll (param i32 i32 i32)))
 (import "wasi:clocks/monotonic-clock@0.2.12" "subscribe-duration" (func $subscribe (param i64) (result i32)))

@@ -1,2 +1,2 @@
-;; Lets the host write where there is no memory.
+;; Makes the host write outside of its memory.
 (func $realloc (param i32 i32 i32 i32) (result i32) (i32.const -256))

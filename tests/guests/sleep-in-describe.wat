@@ -1,4 +1,4 @@
-;; Waits in the host while it is asked what it is.
+;; Sleeps in the host during `describe`.
 (import "wasi:clocks/monotonic-clock@0.2.12" "subscribe-duration" (func $subscribe (param i64) (result i32)))
 (import "wasi:io/poll@0.2.12" "[method]pollable.block" (func $block (param i32)))
 (func $describe (result i32)

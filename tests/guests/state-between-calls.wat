@@ -1,4 +1,4 @@
-;; Looks for what an earlier call left in a global, a memory and a table, and leaves something there.
+;; Looks for data that an earlier call left in a global, a memory and a table, and leaves some there.
 (table $table 2 funcref)
 (elem declare func $post)
 (global $calls (mut i32) (i32.const 0))

@@ -1,4 +1,4 @@
-;; Answers with a real string that is larger than what one host call may copy.
+;; Returns a valid string that is longer than the copy limit of a host call.
 (memory $memory 160)
 (func $execute (param i32 i32 i32 i32) (result i32)
   (memory.fill (i32.const 65536) (i32.const 120) (i32.const 9437184))

@@ -1,4 +1,4 @@
-;; Grows its table until it gets no more.
+;; Grows its table until that fails.
 (table $table 1 funcref)
 (func $execute (param i32 i32 i32 i32) (result i32)
   (loop $more

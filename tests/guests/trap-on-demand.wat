@@ -1,4 +1,4 @@
-;; Counts its calls, and breaks after counting when its arguments are not `{}`.
+;; Counts its calls, and then traps if its arguments are not `{}`.
 (global $calls (mut i32) (i32.const 0))
 (func $execute (param i32 i32 i32 i32) (result i32)
   (global.set $calls (i32.add (global.get $calls) (i32.const 1)))

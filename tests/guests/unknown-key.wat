@@ -1,4 +1,4 @@
-;; Asks for a directory that its manifest does not name, by a key that is a path. Answers with the error's number.
+;; Opens a directory with a key that is a path and not in its manifest. Returns the error's number.
 (import "portcullis:tool/dependencies@0.1.0" "open-directory" (func $open (param i32 i32 i32)))
 (data (i32.const 2048) "../../etc")
 (func $execute (param i32 i32 i32 i32) (result i32)

@@ -1,4 +1,4 @@
-//! One hostile guest against a whole host: what every attack has in common is asserted here, once.
+//! One hostile guest against a whole host, with the assertions that all attacks share.
 
 use crate::{Manifest, Site, allow_all, assert_verifies, guest_of, outcome_of};
 use portcullis::{Code, Contract, Host, LoadError, Reply, Request};
@@ -6,14 +6,13 @@ use std::fmt::Debug;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// How much longer than its limit anything may take: the largest bulk instruction, and a machine that does other
-/// things meanwhile.
+/// Maximum time over a limit: the largest bulk instruction, on a busy machine.
 pub const GRACE: Duration = Duration::from_secs(3);
 
-/// How long a plugin may describe itself, twice over: it is asked in two instances.
+/// Maximum time for the refusal of a plugin: twice the limit of `describe`, which runs in two instances.
 const DESCRIBE: Duration = Duration::from_secs(4);
 
-/// A hostile guest beside a good one.
+/// A hostile guest next to a good one.
 pub struct Attack {
     site: Site,
     name: String,
@@ -23,18 +22,18 @@ pub struct Attack {
 }
 
 impl Attack {
-    /// The guest of a name, which may be written as an identifier, in a version of the contract.
+    /// Selects the guest with this name, which may be written as an identifier, in a version of the contract.
     pub fn by(contract: Contract, name: &str) -> Self {
         Self::with(contract, &Manifest::of(&name.replace('_', "-")), name)
     }
 
-    /// A guest that says this of itself.
+    /// Selects a guest with this manifest.
     pub fn with(contract: Contract, manifest: &Manifest, name: &str) -> Self {
         let name = name.replace('_', "-");
         Self::bytes(&name, &guest_of(contract, &name, manifest))
     }
 
-    /// Bytes that are to be a plugin.
+    /// Uses these bytes as the plugin.
     pub fn bytes(name: &str, bytes: &[u8]) -> Self {
         let site = Site::new();
         site.plugin(name, bytes);
@@ -49,7 +48,7 @@ impl Attack {
         self
     }
 
-    /// Sets another limit, as in a policy.
+    /// Sets another limit, with the policy's syntax.
     #[must_use]
     pub fn limit(mut self, line: &str) -> Self {
         self.limits = format!("{}\n{line}", self.limits);
@@ -63,7 +62,7 @@ impl Attack {
         self
     }
 
-    /// The policy of the host.
+    /// Returns the policy of the host.
     pub fn policy(&self) -> String {
         allow_all(&format!("time = \"{} ms\"\n{}", self.time.as_millis(), self.limits))
     }
@@ -73,12 +72,12 @@ impl Attack {
         self.site.open(&self.policy()).await
     }
 
-    /// The request of the attack.
+    /// Returns the request of the attack.
     pub fn request(&self) -> Request {
         Request::new(format!("{}.run", self.name), self.arguments.as_bytes())
     }
 
-    /// Calls the guest, and asserts that the call ends with this code, in its time, recorded, and without harm.
+    /// Calls the guest. Asserts the call's code, its time, its audit entries, and that the host is unharmed.
     pub async fn ends(self, code: Code) -> Reply {
         let host = self.open().await;
         let reply = self.call(&host).await;
@@ -87,14 +86,14 @@ impl Attack {
         reply
     }
 
-    /// Calls the good guest under another manifest: the one attack that no good plugin stands beside.
+    /// Calls the good guest under another manifest. This is the only attack without a good plugin next to it.
     pub async fn call_alone(self, code: Code) {
         let host = self.open().await;
         assert_eq!(self.call(&host).await.code, code);
         assert_verifies(&host);
     }
 
-    /// Calls the guest on a host, and asserts what is asserted of every call.
+    /// Calls the guest on a host, and makes the assertions for every call.
     pub async fn call(&self, host: &Host) -> Reply {
         self.loads(host);
         let began = Instant::now();
@@ -107,7 +106,8 @@ impl Attack {
         reply
     }
 
-    /// Asserts that the guest is refused at load, for this reason, in its time, and without harm.
+    /// Asserts that the guest is refused at load, with this error, within the time limit, and that the host is
+    /// unharmed.
     pub async fn refused(self, expected: impl Fn(&LoadError) -> bool) -> String {
         let began = Instant::now();
         let host = self.open().await;
@@ -123,16 +123,16 @@ impl Attack {
         refusal.error.to_string()
     }
 
-    /// Asserts that a host is as good as before: the good plugin answers, the record verifies, and nothing in it could
-    /// fool a terminal.
+    /// Asserts that a host is unharmed: the good plugin works, the audit log verifies, and nothing in it can deceive a
+    /// terminal.
     pub async fn leaves_no_trace(&self, host: &Host) {
         assert_good(host).await;
         assert_verifies(host);
-        let record = fs::read_to_string(self.site.state().join("audit.jsonl")).expect("the record is UTF-8");
+        let record = fs::read_to_string(self.site.state().join("audit.jsonl")).expect("the audit log is UTF-8");
         assert!(!record.chars().any(|character| character.is_control() && character != '\n'));
     }
 
-    /// The site.
+    /// Returns the site.
     pub fn site(&self) -> &Site {
         &self.site
     }
@@ -150,7 +150,7 @@ impl Debug for Attack {
     }
 }
 
-/// Asserts that the good plugin answers.
+/// Asserts that the good plugin works.
 async fn assert_good(host: &Host) {
     let reply = host.call(Request::new("good.run", r#"{"still":"here"}"#)).await;
     assert_eq!((reply.code, reply.message.as_str()), (Code::Completed, r#"{"still":"here"}"#));

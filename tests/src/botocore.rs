@@ -1,9 +1,9 @@
-//! A thousand tools that others described: operations of thirty services, from the package `botocore`.
+//! A thousand third-party tools: the operations of thirty services, from the package `botocore`.
 //!
-//! Which operations are taken is a rule that knows nothing of any question: a few services are taken whole, for they
-//! are full of operations that are nearly alike, one large one gives as many tools as a plugin may nearly have, and
-//! the others give equally many, evenly spaced in the order of their names. Nothing of the package is run: its
-//! descriptions are read.
+//! The selection of operations does not depend on any query. A few services are included completely, because many of
+//! their operations are similar. One large service gives nearly the maximum number of tools of a plugin. The others
+//! give equal numbers, evenly spaced in the order of their names. No code of the package runs; only its descriptions
+//! are read.
 
 mod model;
 mod prose;
@@ -15,16 +15,16 @@ use portcullis::policy::NAME_BYTES;
 use std::path::PathBuf;
 use std::{env, fs};
 
-/// Tools of all services together.
+/// Total number of tools.
 pub const TOOLS: usize = 1000;
 
-/// The largest description of a tool or plugin that the host takes, in bytes.
+/// Maximum length in bytes of a description that the host accepts.
 const DESCRIPTION_BYTES_MAX: usize = 4096;
 
-/// What says where the descriptions are; `cargo xtask test` sets it.
+/// The variable with the path of the descriptions. `cargo xtask test` sets it.
 const VARIABLE: &str = "PORTCULLIS_TEST_BOTOCORE";
 
-/// How many operations of a service are taken at the most.
+/// Maximum number of operations per service.
 fn share(service: &str) -> usize {
     match service {
         "iam" | "kms" | "s3" | "secretsmanager" | "sqs" | "sts" => usize::MAX,
@@ -33,7 +33,7 @@ fn share(service: &str) -> usize {
     }
 }
 
-/// A site with one plugin for each service, and no other.
+/// Makes a site with one plugin per service, and no other plugin.
 pub fn site() -> Site {
     let site = Site::new();
     fs::remove_file(site.plugins().join("good.wasm")).unwrap();
@@ -43,7 +43,7 @@ pub fn site() -> Site {
     site
 }
 
-/// What each service says of itself as a plugin, in the order of their names.
+/// Returns the manifest of each service's plugin, in the order of their names.
 pub fn manifests() -> Vec<Manifest> {
     let folder = env::var_os(VARIABLE).map(PathBuf::from);
     let folder = folder.unwrap_or_else(|| panic!("{VARIABLE} is not set: run `cargo xtask test`"));
@@ -75,11 +75,11 @@ fn tool(model: &Model, operation: &Operation<'_>) -> Tool {
     }
 }
 
-/// The name of an operation as a tool may have it: `ListSAMLProviders` becomes `list_saml_providers`.
+/// Converts the name of an operation to a tool name: `ListSAMLProviders` becomes `list_saml_providers`.
 fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     for (at, letter) in name.char_indices() {
-        // A capital begins a word after a small letter, and before one; among capitals it is part of an abbreviation.
+        // A capital starts a word after a small letter, and before one. Between capitals it is part of an abbreviation.
         let before = name[..at].ends_with(|before: char| !before.is_ascii_uppercase());
         let after = name[at + 1..].starts_with(|after: char| after.is_ascii_lowercase());
         if at > 0 && letter.is_ascii_uppercase() && (before || after) {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn capitals_begin_words() {
+    fn capitals_start_words() {
         let names =
             [("ListSAMLProviders", "list_saml_providers"), ("ListObjectsV2", "list_objects_v2"), ("Scan", "scan")];
         names.iter().for_each(|(name, snake)| assert_eq!(snake_case(name), *snake));

@@ -1,30 +1,30 @@
-//! Schemas of every kind, as tools: what the exports to model providers are tried on. Each is a file in
-//! `tests/data/schemas` with a description, the schema, and arguments that fit it and that do not.
+//! Schemas of every kind as tools, for the exports to model providers. Each is a file in `tests/data/schemas` with a
+//! description, the schema, and arguments that match it and that do not.
 
 use crate::{Manifest, Site, Tool, guest};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// The plugin that has a tool for every schema.
+/// The plugin with a tool for every schema.
 pub const PLUGIN: &str = "corpus";
 
 /// A schema, and arguments for it.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The name of its file and its tool: what it tries.
+    /// The name of the file and of the tool.
     pub name: String,
-    /// The same in words.
+    /// A description of what it tests.
     pub description: String,
     /// The schema.
     pub schema: Value,
-    /// Arguments that fit.
+    /// Arguments that match.
     pub valid: Vec<Value>,
-    /// Arguments that do not.
+    /// Arguments that do not match.
     pub invalid: Vec<Value>,
 }
 
-/// All of them, by name.
+/// Returns all cases by name.
 pub fn schemas() -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/schemas");
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -48,7 +48,7 @@ fn case(file: &Path) -> Case {
     }
 }
 
-/// The plugin with a tool for each of these schemas, in the order of the names that the host gives them: by name.
+/// Builds the plugin with a tool for each of these schemas, in the host's order of names.
 pub fn plugin(cases: &[Case]) -> Vec<u8> {
     let tool = |case: &Case| Tool {
         description: case.description.clone(),
@@ -58,7 +58,7 @@ pub fn plugin(cases: &[Case]) -> Vec<u8> {
     guest("good", &Manifest { tools: cases.iter().map(tool).collect(), ..Manifest::of(PLUGIN) })
 }
 
-/// A site with that plugin and no other.
+/// Makes a site with only that plugin.
 pub fn site() -> Site {
     let site = Site::new();
     fs::remove_file(site.plugins().join("good.wasm")).unwrap();

@@ -1,12 +1,12 @@
-//! Guests: from a text in `guests/` to the bytes of a component.
+//! Builds guests: from a text in `guests/` to the bytes of a component.
 //!
-//! A text holds the fields of a core module, those that matter to the attack; `guests/frame/` supplies what the text
-//! does not define of `$describe`, `$execute`, `$post`, `$realloc` and `$memory`, and the harness writes the manifest.
-//! A text in `guests/component/` holds fields of a component, which are added to those of a well-behaved one.
+//! A text contains the fields of a core module that matter to the attack. `guests/frame/` provides the missing ones of
+//! `$describe`, `$execute`, `$post`, `$realloc` and `$memory`, and the harness writes the manifest. A text in
+//! `guests/component/` contains fields of a component, which are added to a well-behaved one.
 //!
-//! A text names the first version of the contract. A guest of another version is the same text with other names: what
-//! the versions differ in is beyond the bytes that these guests answer with. Tests that do not say a version run in the
-//! one that `PORTCULLIS_TEST_CONTRACT` names, so that a suite can be run in each.
+//! A text uses the names of the first version of the contract. For another version the names are replaced: the versions
+//! do not differ in the bytes that these guests return. Tests without an explicit version use the one in
+//! `PORTCULLIS_TEST_CONTRACT`, so that a suite can run with each version.
 
 use crate::{COMPONENTS, MODULES, Manifest};
 use portcullis::Contract;
@@ -17,10 +17,10 @@ use wasmparser::{Parser, Payload};
 use wit_component::{ComponentEncoder, StringEncoding};
 use wit_parser::{PackageId, Resolve};
 
-/// Where the manifest stands in a guest's memory.
+/// The address of the manifest in a guest's memory.
 const MANIFEST_AT: u32 = 4096;
 
-/// What a text need not define.
+/// The functions that a text need not define.
 const FRAME: [(&str, &str); 4] = [
     ("(func $describe", include_str!("../guests/frame/describe.wat")),
     ("(func $execute", include_str!("../guests/frame/execute.wat")),
@@ -31,7 +31,7 @@ const FRAME: [(&str, &str); 4] = [
 /// The worlds of the guests.
 const WORLDS: &str = include_str!("../guests/wit/world.wit");
 
-/// A world of the versions that have a previewer.
+/// A world for versions with previewers.
 const PREVIEWING_WORLD: &str = "
     world previewing-guest {
         include guest;
@@ -39,22 +39,22 @@ const PREVIEWING_WORLD: &str = "
     }
 ";
 
-/// What every module has.
+/// The common part of every module.
 const ALWAYS: &str = include_str!("../guests/frame/always.wat");
 
-/// The version of the contract that guests speak whose test does not say one.
+/// Returns the contract version of guests whose test does not specify one.
 pub fn usual_contract() -> Contract {
     let name = env::var("PORTCULLIS_TEST_CONTRACT").unwrap_or_else(|_| Contract::V0_1.to_string());
     let named = Contract::ALL.into_iter().find(|contract| contract.as_str() == name);
-    named.unwrap_or_else(|| panic!("PORTCULLIS_TEST_CONTRACT names {name}, which no host serves"))
+    named.unwrap_or_else(|| panic!("PORTCULLIS_TEST_CONTRACT names {name}, which no host supports"))
 }
 
-/// The guest of a name, as a component that describes itself so.
+/// Builds the guest with this name and manifest as a component.
 pub fn guest(name: &str, manifest: &Manifest) -> Vec<u8> {
     guest_of(usual_contract(), name, manifest)
 }
 
-/// The guest of a name in a version of the contract.
+/// Builds the guest with this name in a version of the contract.
 pub fn guest_of(contract: Contract, name: &str, manifest: &Manifest) -> Vec<u8> {
     if let Some((_, fields)) = MODULES.iter().find(|(stem, _)| *stem == name) {
         return component(&module_of(contract, fields, manifest));
@@ -65,12 +65,12 @@ pub fn guest_of(contract: Contract, name: &str, manifest: &Manifest) -> Vec<u8> 
     }
 }
 
-/// The core module of a guest.
+/// Builds the core module of a guest.
 pub fn module(fields: &str, manifest: &Manifest) -> Vec<u8> {
     module_of(usual_contract(), fields, manifest)
 }
 
-/// The core module of a guest in a version of the contract.
+/// Builds the core module of a guest in a version of the contract.
 pub fn module_of(contract: Contract, fields: &str, manifest: &Manifest) -> Vec<u8> {
     let manifest = manifest.encode(MANIFEST_AT);
     let heap = MANIFEST_AT as usize + manifest.len();
@@ -97,7 +97,7 @@ pub fn module_of(contract: Contract, fields: &str, manifest: &Manifest) -> Vec<u
 const INTERFACES: [&str; 8] =
     ["types", "context", "dependencies", "output", "handler", "reviewer", "previewer", "plugin"];
 
-/// A text with the names of the first version of the contract, in another version.
+/// Replaces the names of the first version of the contract in a text with those of another version.
 fn speaking(contract: Contract, text: &str) -> String {
     let names = |interface: &str, contract: Contract| format!("portcullis:tool/{interface}@{contract}.0");
     INTERFACES.iter().fold(text.to_owned(), |text, interface| {
@@ -105,17 +105,17 @@ fn speaking(contract: Contract, text: &str) -> String {
     })
 }
 
-/// The version of the contract that a core module speaks.
+/// Returns the contract version of a core module.
 fn spoken(module: &[u8]) -> Contract {
     let speaks = |contract: &Contract| holds(module, &format!("portcullis:tool/handler@{contract}.0#describe"));
-    Contract::ALL.into_iter().find(speaks).expect("a guest describes itself")
+    Contract::ALL.into_iter().find(speaks).expect("a guest exports the handler")
 }
 
 fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|name| name == text.as_bytes())
 }
 
-/// A core module as a component of the world `guest`, or of another one where it exports a review or a preview.
+/// Wraps a core module as a component of the world `guest`, or of another world if it exports a review or a preview.
 pub fn component(module: &[u8]) -> Vec<u8> {
     let contract = spoken(module);
     let (resolve, package) = wit(contract);
@@ -128,7 +128,7 @@ pub fn component(module: &[u8]) -> Vec<u8> {
     typed(module, &resolve, package, world)
 }
 
-/// A core module as a component of a world.
+/// Wraps a core module as a component of a world.
 pub fn typed(module: &[u8], resolve: &Resolve, package: PackageId, world: &str) -> Vec<u8> {
     let world = resolve.select_world(&[package], Some(world)).unwrap();
     let mut module = module.to_vec();
@@ -137,7 +137,7 @@ pub fn typed(module: &[u8], resolve: &Resolve, package: PackageId, world: &str) 
     encoded.unwrap_or_else(|error| panic!("{error:#}"))
 }
 
-/// A version of the contract with everything it names, and the package of the guests' worlds.
+/// Resolves a version of the contract with its dependencies, and the package of the guests' worlds.
 pub fn wit(contract: Contract) -> (Resolve, PackageId) {
     let mut resolve = Resolve::default();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../wit/v{contract}"));
@@ -147,9 +147,9 @@ pub fn wit(contract: Contract) -> (Resolve, PackageId) {
     (resolve, package)
 }
 
-/// A component in another version of the contract than it was built for: the same code under other names, with the
-/// types of that version around it. This is for guests that answer with no blob, whose layout in memory is another in
-/// each version; the rest of an answer stands where it stood.
+/// Moves a component to another version of the contract: the same code under other names, with that version's types.
+/// This only works for guests that return no blob, whose layout in memory differs between the versions. The rest of the
+/// result's layout is the same.
 pub fn moved(component: &[u8], contract: Contract) -> Vec<u8> {
     let mut module = largest_module(component).to_vec();
     let spoken = spoken(&module);
@@ -166,7 +166,7 @@ pub fn moved(component: &[u8], contract: Contract) -> Vec<u8> {
     self::component(&module)
 }
 
-/// The guest's own module: those beside it only hold what the linking of a component needs.
+/// Returns the guest's own module. The other modules of a component only contain glue for linking.
 fn largest_module(component: &[u8]) -> &[u8] {
     let ranges = Parser::new(0).parse_all(component).filter_map(|payload| match payload.unwrap() {
         Payload::ModuleSection { unchecked_range, .. } => Some(unchecked_range),
@@ -175,7 +175,7 @@ fn largest_module(component: &[u8]) -> &[u8] {
     &component[ranges.max_by_key(ExactSizeIterator::len).expect("a component holds a module")]
 }
 
-/// A component with fields added at its end.
+/// Appends fields to a component.
 pub fn with_fields(component: &[u8], fields: &str) -> Vec<u8> {
     let text = wasmprinter::print_bytes(component).unwrap();
     let text = text.trim_end().strip_suffix(')').unwrap();

@@ -1,5 +1,5 @@
-//! What the black-box tests stand on: guests as text, a site with plugins, policy and state, and the checks that every
-//! attack has to pass. It reaches the host through its public API alone.
+//! The support library of the black-box tests: guests as text, a site with plugins, policy and state, and the
+//! assertions for every attack. It uses only the host's public API.
 
 #![allow(clippy::disallowed_methods, reason = "tests make the files, sockets and links that a host has to withstand")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,17 +1,17 @@
-//! A manifest as the bytes that `describe` points at: the canonical ABI of `portcullis:tool/types.manifest`.
+//! The bytes of a manifest for `describe`: the canonical ABI of `portcullis:tool/types.manifest`.
 
-/// What a guest says of itself.
+/// The manifest of a guest.
 #[derive(Clone, Debug)]
 pub struct Manifest {
     /// The plugin's name.
     pub name: String,
     /// The author's version.
     pub version: String,
-    /// What it is for.
+    /// The description.
     pub description: String,
     /// Its tools.
     pub tools: Vec<Tool>,
-    /// What it asks for.
+    /// Its dependencies.
     pub dependencies: Vec<Dependency>,
 }
 
@@ -20,19 +20,19 @@ pub struct Manifest {
 pub struct Tool {
     /// Its name.
     pub name: String,
-    /// A few words.
+    /// The title.
     pub title: Option<String>,
-    /// What it does.
+    /// The description.
     pub description: String,
-    /// JSON Schema of its arguments.
+    /// The JSON Schema of its arguments.
     pub schema: String,
-    /// JSON Schema of its answer.
+    /// The JSON Schema of its output.
     pub output_schema: Option<String>,
-    /// Bits of `permissions`: 1 read, 2 write, 4 execute, 8 network.
+    /// The bits of `permissions`: 1 read, 2 write, 4 execute, 8 network.
     pub required: u8,
     /// The same bits, for optional permissions.
     pub optional: u8,
-    /// Bits of `hints`: 1 read-only, 2 destructive, 4 idempotent, 8 open-world, 16 sequential.
+    /// The bits of `hints`: 1 read-only, 2 destructive, 4 idempotent, 8 open-world, 16 sequential.
     pub hints: u8,
 }
 
@@ -56,14 +56,14 @@ pub struct Dependency {
     pub kind: DependencyKind,
     /// Its key.
     pub key: String,
-    /// Whether the plugin can do without.
+    /// Whether the plugin works without it.
     pub optional: bool,
-    /// Why it is asked for.
+    /// Why the plugin needs it.
     pub reason: String,
 }
 
 impl Manifest {
-    /// An honest manifest with one tool `run` that takes any object and needs nothing.
+    /// Builds a valid manifest with one tool `run` that accepts any object and needs no permission.
     pub fn of(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -74,14 +74,14 @@ impl Manifest {
         }
     }
 
-    /// The same with its first tool changed.
+    /// Changes the first tool.
     #[must_use]
     pub fn tool(mut self, change: impl FnOnce(&mut Tool)) -> Self {
         change(&mut self.tools[0]);
         self
     }
 
-    /// The same with a dependency more.
+    /// Adds a directory dependency.
     #[must_use]
     pub fn directory(self, key: &str, optional: bool) -> Self {
         self.needs(DependencyKind::Directory, key, optional)
@@ -94,7 +94,7 @@ impl Manifest {
         self
     }
 
-    /// Its bytes, to stand at `base`; the record itself comes first.
+    /// Encodes the manifest for the address `base`. The record itself comes first.
     pub(crate) fn encode(&self, base: u32) -> Vec<u8> {
         let tools_at = 40;
         let dependencies_at = tools_at + 52 * self.tools.len();
@@ -127,7 +127,7 @@ impl Manifest {
 }
 
 impl Tool {
-    /// A tool that takes any object.
+    /// Builds a tool that accepts any object.
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -142,7 +142,7 @@ impl Tool {
     }
 }
 
-/// Bytes that will stand at an address.
+/// Bytes for a known address.
 struct Memory {
     base: u32,
     bytes: Vec<u8>,

@@ -1,16 +1,16 @@
-//! What a run of a program left.
+//! The result of a program's run.
 
 use serde_json::Value;
 use std::process::Output;
 
-/// What a run of a program left.
+/// The result of a program's run.
 #[derive(Debug)]
 pub struct Ran {
-    /// What it ended with.
+    /// The exit code.
     pub code: Option<i32>,
-    /// What it wrote to standard output.
+    /// Standard output.
     pub out: String,
-    /// What it wrote to standard error.
+    /// Standard error.
     pub err: String,
 }
 
@@ -22,17 +22,17 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
-    /// Asserts how it ended.
+    /// Asserts the exit code.
     #[track_caller]
     pub fn ends(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
         self
     }
 
-    /// The one document it printed.
+    /// Returns the only document on standard output.
     #[track_caller]
     pub fn document(&self) -> Value {
-        assert_eq!(self.out.matches('\n').count(), 1, "one document is one line: {}", self.out);
+        assert_eq!(self.out.matches('\n').count(), 1, "a document must be one line: {}", self.out);
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
     }
 }

@@ -1,9 +1,9 @@
-//! What the record says of calls, read back through the public API.
+//! Reads the audit log through the public API.
 
 use portcullis::Host;
 use serde_json::Value;
 
-/// Every outcome in the record, oldest first.
+/// Returns every outcome in the audit log, oldest first.
 pub fn outcomes(host: &Host) -> Vec<Value> {
     let mut outcomes = Vec::new();
     let verified = host.audit().read(|entry| {
@@ -12,20 +12,20 @@ pub fn outcomes(host: &Host) -> Vec<Value> {
         }
         Ok(())
     });
-    assert_eq!(verified.expect("the record can be read").fault, None);
+    assert_eq!(verified.expect("the audit log can be read").fault, None);
     outcomes
 }
 
-/// The one outcome of a call.
+/// Returns the only outcome of a call.
 pub fn outcome_of(host: &Host, call: &str) -> Value {
     let mut outcomes = outcomes(host);
     outcomes.retain(|outcome| outcome["call"] == call);
-    assert_eq!(outcomes.len(), 1, "a call has one outcome: {outcomes:?}");
+    assert_eq!(outcomes.len(), 1, "a call must have one outcome: {outcomes:?}");
     outcomes.remove(0)
 }
 
-/// Asserts that the record is what was written.
+/// Asserts that the audit log verifies.
 pub fn assert_verifies(host: &Host) {
-    let verified = host.audit().verify().expect("the record can be read");
+    let verified = host.audit().verify().expect("the audit log can be read");
     assert_eq!(verified.fault, None);
 }

@@ -1,4 +1,4 @@
-//! A place for one host: a plugin directory, a state directory and whatever else a test puts beside them.
+//! The files of one host: a plugin directory, a state directory and other files of a test.
 
 use crate::{Manifest, guest, moved, usual_contract};
 use portcullis::{Compiler, Contract, Host, HostBuilder};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 use tempfile::TempDir;
 
-/// A temporary directory with `plugins/` in it; `state/` appears when a host is opened.
+/// A temporary directory that contains `plugins/`. Opening a host creates `state/`.
 #[derive(Debug)]
 pub struct Site {
     root: TempDir,
@@ -19,7 +19,7 @@ impl Default for Site {
 }
 
 impl Site {
-    /// A site with the good plugin.
+    /// Makes a site with the good plugin.
     pub fn new() -> Self {
         let site = Self { root: TempDir::new().unwrap() };
         fs::create_dir(site.plugins()).unwrap();
@@ -27,7 +27,7 @@ impl Site {
         site
     }
 
-    /// A site with the plugins of another.
+    /// Makes a site with the plugins of another site.
     pub(crate) fn of_plugins(other: &Self) -> Self {
         let site = Self { root: TempDir::new().unwrap() };
         fs::create_dir(site.plugins()).unwrap();
@@ -38,39 +38,39 @@ impl Site {
         site
     }
 
-    /// Puts a plugin into the plugin directory.
+    /// Writes a plugin into the plugin directory.
     pub fn plugin(&self, name: &str, bytes: &[u8]) {
         fs::write(self.plugins().join(format!("{name}.wasm")), bytes).unwrap();
     }
 
-    /// The plugin directory.
+    /// Returns the plugin directory.
     pub fn plugins(&self) -> PathBuf {
         self.path("plugins")
     }
 
-    /// The state directory.
+    /// Returns the state directory.
     pub fn state(&self) -> PathBuf {
         self.path("state")
     }
 
-    /// A path in the site.
+    /// Returns a path in the site.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.root.path().join(path)
     }
 
-    /// Makes a directory of the site.
+    /// Creates a directory in the site.
     pub fn directory(&self, path: &str) -> PathBuf {
         let path = self.path(path);
         fs::create_dir_all(&path).unwrap();
         path
     }
 
-    /// A host of this site that compiles in this process; relative grants start from the site.
+    /// Returns a host builder for this site with the in-process compiler. Relative grants start from the site.
     pub fn builder(&self, policy: &str) -> HostBuilder {
         self.builder_with(policy, Compiler::InProcess)
     }
 
-    /// A host of this site with a compiler.
+    /// Returns a host builder for this site with a compiler.
     pub fn builder_with(&self, policy: &str, compiler: Compiler) -> HostBuilder {
         let builder = Host::builder(self.plugins(), self.state(), compiler).calls(4);
         builder.policy_text(policy, self.root.path()).unwrap_or_else(|error| panic!("{error}\n{policy}"))
@@ -82,29 +82,29 @@ impl Site {
     }
 }
 
-/// A policy with these limits that allows every call, however often it comes in a row.
+/// Builds a policy with these limits that allows every call, without the repetition check.
 pub fn allow_all(limits: &str) -> String {
     format!("[approvals]\nrepeats = 1000000\n[limits]\n{limits}\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n")
 }
 
-/// The bytes of a guest that is a crate of its own, built by `cargo xtask test`.
+/// Returns the bytes of a guest that is a crate, built by `cargo xtask test`.
 pub fn built_guest(name: &str) -> Vec<u8> {
     built_guest_of(usual_contract(), name)
 }
 
-/// The same in a version of the contract.
+/// Returns the same in a version of the contract.
 pub fn built_guest_of(contract: Contract, name: &str) -> Vec<u8> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/guests");
     let folder = env::var_os("PORTCULLIS_TEST_GUESTS").map_or_else(|| PathBuf::from(default), PathBuf::from);
     moved(&component_in(&folder, name), contract)
 }
 
-/// The bytes of a plugin that the project ships, built by `cargo xtask test`: in the version that it is shipped in.
+/// Returns the bytes of a shipped plugin in its own contract version, built by `cargo xtask test`.
 pub fn shipped_plugin(name: &str) -> Vec<u8> {
     component_in(&shipped_plugins(), name)
 }
 
-/// Where the plugins are that the project ships.
+/// Returns the folder of the shipped plugins.
 pub fn shipped_plugins() -> PathBuf {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/plugins");
     env::var_os("PORTCULLIS_TEST_PLUGINS").map_or_else(|| PathBuf::from(default), PathBuf::from)
@@ -115,7 +115,7 @@ fn component_in(folder: &Path, name: &str) -> Vec<u8> {
     fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask test`", file.display()))
 }
 
-/// The program, built by `cargo xtask test`.
+/// Returns the program, built by `cargo xtask test`.
 pub fn program() -> PathBuf {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/debug/portcullis");
     let program = env::var_os("PORTCULLIS_TEST_BINARY").map_or_else(|| PathBuf::from(default), PathBuf::from);

@@ -1,4 +1,4 @@
-//! A directory and everything below it, as far as a guest could change it.
+//! A snapshot of everything in a directory that a guest could change.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// What stands at each path: type and mode, owner, links, size, time of modification and of change, and the content of
-/// files or the target of links. The time of access is left out: reading changes it.
+/// The state of each path: type and mode, owner, links, size, times of modification and of change, and the content of a
+/// file or the target of a link. The access time is left out, because reading changes it.
 pub type Snapshot = BTreeMap<Vec<u8>, (u32, u32, u64, u64, (i64, i64), (i64, i64), Vec<u8>)>;
 
 /// Takes a snapshot.

@@ -1,5 +1,5 @@
-//! States in which plugins are compiled, kept from one test to the next: compiling is what takes long, and each test
-//! runs in a process of its own.
+//! State directories with compiled plugins, cached between tests: compilation is slow, and each test runs in its own
+//! process.
 
 use crate::{Site, allow_all};
 use std::fs::{self, File};
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{env, thread};
 
-/// How long a state is kept that no test begins with any more: that of a test program which was built again.
+/// How long a state directory is kept that no test uses any more, such as that of an older build of the tests.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Site {
-    /// Begins with a state in which the plugins of this site are compiled, as a host leaves it that was opened once. It
-    /// is made by the first test that asks for it.
+    /// Copies a state directory in which this site's plugins are compiled, as after opening a host once. The first test
+    /// that needs it creates it.
     pub fn warm(&self) {
         let place = place(self);
         if !place.is_dir() {
@@ -23,7 +23,7 @@ impl Site {
     }
 }
 
-/// Where the state lies that fits these plugins and this test program.
+/// Returns the cached state directory for these plugins and this test program.
 fn place(site: &Site) -> PathBuf {
     let program = env::current_exe().unwrap();
     let metadata = fs::metadata(&program).unwrap();
@@ -40,7 +40,7 @@ fn states() -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/test-states")).to_owned()
 }
 
-/// Makes the state, unless another test has meanwhile.
+/// Creates the state directory, unless another test has done so meanwhile.
 fn make(site: &Site, place: &Path) {
     fs::create_dir_all(states()).unwrap();
     let lock = File::create(place.with_extension("lock")).unwrap();
@@ -51,7 +51,7 @@ fn make(site: &Site, place: &Path) {
     forget_old();
     let like = Site::of_plugins(site);
     thread::scope(|scope| {
-        // Whoever asks may be in a runtime of its own, which must not be waited in.
+        // The caller may be in its own runtime, which must not be blocked.
         let opening = scope.spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             drop(runtime.block_on(like.open(&allow_all(""))));
@@ -59,7 +59,7 @@ fn make(site: &Site, place: &Path) {
         opening.join().unwrap();
     });
     let partial = place.with_extension("partial");
-    // A test that was killed may have left it.
+    // A killed test may have left it behind.
     let _ = fs::remove_dir_all(&partial);
     copy_private(&like.state(), &partial);
     fs::rename(&partial, place).unwrap();
@@ -76,7 +76,7 @@ fn forget_old() {
     }
 }
 
-/// Copies a directory, closed to others as a state directory has to be.
+/// Copies a directory, with the private mode that a state directory needs.
 fn copy_private(from: &Path, to: &Path) {
     fs::DirBuilder::new().mode(0o700).create(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -90,7 +90,7 @@ fn copy_private(from: &Path, to: &Path) {
     }
 }
 
-/// A name for bytes that no other bytes of these tests have.
+/// Returns a unique name for these bytes.
 fn digest(bytes: &[u8]) -> String {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();

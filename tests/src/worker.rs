@@ -1,4 +1,4 @@
-//! The compile worker of a program, stopped for as long as a test needs a compilation to last.
+//! The compile worker of a program, which a test can stop to make a compilation last.
 
 use crate::{Manifest, component, module};
 use rustix::process::{Pid, Signal, kill_process};
@@ -7,17 +7,17 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a test waits for a program to compile something before it has failed.
+/// Timeout of a test that waits for a program to compile something.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often it looks. Far shorter than a compilation of [`slow_to_compile`].
+/// Polling interval. Far shorter than a compilation of [`slow_to_compile`].
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Functions of a component that takes seconds to compile, each of which has so many steps.
+/// Number of functions in a component that takes seconds to compile, and the number of steps in each.
 const FILLER_FUNCTIONS: usize = 1500;
 const FILLER_STEPS: usize = 150;
 
-/// The bytes of a plugin that answers with its arguments, and that takes seconds to compile.
+/// Returns a plugin that echoes its arguments and takes seconds to compile.
 pub fn slow_to_compile(manifest: &Manifest) -> Vec<u8> {
     let mut filler = String::new();
     for function in 0..FILLER_FUNCTIONS {
@@ -30,7 +30,7 @@ pub fn slow_to_compile(manifest: &Manifest) -> Vec<u8> {
     component(&module(&filler, manifest))
 }
 
-/// A compile worker that is stopped.
+/// A stopped compile worker.
 #[derive(Debug)]
 pub struct HeldWorker(Pid);
 
@@ -48,13 +48,13 @@ impl HeldWorker {
         }
     }
 
-    /// Lets it go on.
+    /// Resumes the worker.
     pub fn release(self) {
         kill_process(self.0, Signal::CONT).expect("the worker is still there");
         std::mem::forget(self);
     }
 
-    /// Waits until it has ended, though nobody let it go on.
+    /// Waits until the worker has ended, although it was not resumed.
     pub fn has_ended(self) {
         let late = Instant::now() + PATIENCE;
         while !is_over(self.0) {
@@ -67,7 +67,7 @@ impl HeldWorker {
 
 impl Drop for HeldWorker {
     fn drop(&mut self) {
-        // The test has failed, and its program cannot end this worker any more.
+        // If the test failed, its program cannot end this worker any more.
         let _ = kill_process(self.0, Signal::KILL);
     }
 }
@@ -75,7 +75,7 @@ impl Drop for HeldWorker {
 fn worker_of(program: u32) -> Option<Pid> {
     fs::read_dir("/proc").unwrap().flatten().find_map(|process| {
         let id: i32 = process.file_name().to_str()?.parse().ok()?;
-        // A child that has not begun to run the worker has its parent's command line, and its parent waits for it.
+        // A child between fork and exec has its parent's command line, and its parent waits for it.
         let is_worker = fs::read(process.path().join("cmdline")).ok()?.ends_with(b"\0compile-worker\0");
         (is_worker && stat(id)?.1 == program).then(|| Pid::from_raw(id)).flatten()
     })
@@ -85,7 +85,7 @@ fn is_over(process: Pid) -> bool {
     stat(process.as_raw_pid()).is_none_or(|(state, _)| state == 'Z')
 }
 
-/// The state of a process, and its parent.
+/// Returns the state of a process, and its parent.
 fn stat(process: i32) -> Option<(char, u32)> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');

@@ -1,6 +1,5 @@
-//! The agent of `examples/agent` as a person runs it: its binary, real plugins, and a server on the loopback address
-//! that speaks Chat Completions from a script and misbehaves on purpose. The programs and the plugins are built by
-//! `cargo xtask test`.
+//! The agent of `examples/agent` as a user runs it: its binary, real plugins, and a server on the loopback address that
+//! speaks Chat Completions from a script and can misbehave. `cargo xtask test` builds the programs and the plugins.
 
 #![allow(clippy::disallowed_methods, reason = "tests start the program and lay out its files")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,4 +1,4 @@
-//! Approvals: what a person answers, what it is bound to, who wins when several answer, and what is left of it when a
+//! Approvals: how they are given, what they are bound to, which of several answers counts, and what survives when a
 //! process dies. P01 to P12, P22 to P25, P27, P29, P31 to P33.
 
 #![allow(clippy::disallowed_methods, reason = "tests damage the files that a host has to distrust")]

@@ -1,4 +1,4 @@
-//! Calls over the protocol that a person is asked about, and calls that become tasks. M17, and P rows by another way.
+//! Calls over MCP that need approval, and calls that become tasks. M17, and the P rows through another channel.
 
 // A test is one future, with a server and its client in it.
 #![recursion_limit = "256"]

@@ -1,5 +1,5 @@
-//! What people who write plugins meet: `portcullis test`, the level that `portcullis check` gives, and `portcullis
-//! dev`, each through the program itself.
+//! The tools of plugin authors: `portcullis test`, the level in `portcullis check`, and `portcullis dev`, each through
+//! the program itself.
 
 #![allow(clippy::disallowed_methods, reason = "tests start the program and lay out its files")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,5 +1,5 @@
-//! The program as a person or a script meets it: exit codes, documents, and a terminal that nothing can fool. The
-//! program and the plugins are built by `cargo xtask test`.
+//! The program as a user or a script sees it: exit codes, JSON documents, and terminal output that hostile text cannot
+//! corrupt. `cargo xtask test` builds the program and the plugins.
 
 #![allow(clippy::disallowed_methods, reason = "tests start the program and lay out its files")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,5 +1,5 @@
-//! Calls as their surroundings see them: what is told of them while they go on, what an embedder's hooks may do to
-//! them, and how several of them share a host.
+//! Calls as embedders see them: the events of a running call, what hooks can do to it, and how concurrent calls share a
+//! host.
 
 #![allow(clippy::disallowed_methods, reason = "a hook of the tests takes the record away under the host")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

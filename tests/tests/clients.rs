@@ -1,6 +1,6 @@
-//! Clients of the MCP server that others wrote, and a browser: each meets `portcullis serve` as its users would. Then
-//! the types of providers of models, which meet what is made for them. The program, the plugins and the clients are
-//! there once `cargo xtask test` has run; nothing here reaches a network.
+//! Third-party clients of the MCP server, and a browser, each of which uses `portcullis serve` as its users would. Then
+//! the types of the model providers, for what the host exports. `cargo xtask test` installs the clients and builds the
+//! program and the plugins; nothing here uses a network.
 
 #![allow(clippy::disallowed_methods, reason = "tests start programs, listen, connect and lay out files")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

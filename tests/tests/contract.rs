@@ -1,4 +1,4 @@
-//! Several versions of the contract at once: beside each other in one host, below one policy, and never mixed up.
+//! Several versions of the contract in one host, under one policy, without confusion between them.
 
 #![allow(clippy::disallowed_methods, reason = "tests make the files that a host serves")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,7 +1,8 @@
-//! Attacks on granted directories: the F rows of the threat model, against a read-write grant, a read-only one, and a
-//! read-write one in the hands of a tool that declares no more than reading.
+//! Attacks on granted directories: the F rows of the threat model, against a read-write grant, a read-only grant, and a
+//! read-write grant of a tool that declares only `read`.
 //!
-//! The attacker is the guest `probe`, which does what a test tells it; `Lab` holds what it attacks.
+//! The attacker is the guest `probe`, which performs the steps that a test gives it. `Lab` holds the files under
+//! attack.
 
 #![allow(clippy::disallowed_methods, reason = "tests make the files, links and pipes that a host has to withstand")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

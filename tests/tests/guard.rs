@@ -1,5 +1,5 @@
-//! The HTTP transport as a stranger meets it: another user of the machine, a page in a browser, a client that means no
-//! harm and does too much. Every request is written byte by byte, to the real server on the loopback address.
+//! The HTTP transport against untrusted clients: another user of the machine, a page in a browser, a client that sends
+//! too much. Every request is written byte by byte to the real server on the loopback address.
 
 #![allow(clippy::disallowed_methods, reason = "tests connect, start the program and lay out its files")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

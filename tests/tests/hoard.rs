@@ -27,10 +27,10 @@ use std::sync::Arc;
 use std::{env, fs};
 use wit_parser::{Function, Resolve, Type, TypeDefKind};
 
-/// What each function can make the host hold, written by hand.
+/// The table of what each function can make the host hold, maintained by hand.
 const TABLE: &str = include_str!("../data/host-memory.txt");
 
-/// What a row says in place of guests.
+/// The words that a row can have instead of guests.
 const WORDS: [&str; 3] = ["nothing", "no-handle", "connection"];
 
 /// The guests that reach the budget of host memory, and no other limit before it.
@@ -67,7 +67,7 @@ const SETTERS: [&str; 4] = ["$set-method", "$set-path", "$set-scheme", "$set-aut
 /// The service that guests call.
 const SEARCH: Key<dyn Service> = Key::new("search");
 
-/// Answers with its input.
+/// Returns its input.
 struct Echo;
 
 impl Service for Echo {
@@ -76,13 +76,13 @@ impl Service for Echo {
     }
 }
 
-/// The realloc of every guest.
+/// The `realloc` of every guest.
 const RING: &str = include_str!("../guests/frame/ring.wat");
 
-/// The length of a header that the server of the tests answers with, in bytes.
+/// Length in bytes of a header in the test server's response.
 const HEADER_BYTES: usize = 32 << 10;
 
-/// The files of the directory that is listed, each with a name of 200 bytes.
+/// Number of files in the listed directory, each with a name of 200 bytes.
 const ENTRIES: usize = 3000;
 
 /// Number of guests that are measured concurrently.
@@ -96,11 +96,11 @@ const HOST_MEMORY_BYTES: u64 = 32 << 20;
 /// Environment variable that names the guest to a child process that is measured.
 const MEASURED: &str = "PORTCULLIS_TEST_MEASURED";
 
-/// A guest has 16 MiB, so that what the host holds is most of the footprint.
+/// Gives a guest 16 MiB, so that the host's own memory is most of the footprint.
 const LIMITS: &str = "memory = \"16 MiB\"\napproval-time = \"100 ms\"";
 
 #[test]
-fn every_importable_function_says_what_it_can_make_the_host_hold() {
+fn the_table_covers_every_importable_function() {
     let table = table();
     let mut wrong = Vec::new();
     let mut served = BTreeSet::new();
@@ -126,8 +126,8 @@ fn every_importable_function_says_what_it_can_make_the_host_hold() {
 }
 
 #[test]
-fn no_guest_makes_the_host_hold_more_than_its_footprint() {
-    let measured = "no_guest_makes_the_host_hold_more_than_its_footprint";
+fn no_guest_exceeds_its_footprint() {
+    let measured = "no_guest_exceeds_its_footprint";
     if let Some(name) = env::var_os(MEASURED) {
         return measure(name.to_str().unwrap(), "", |name, bytes, figure, reply| {
             let ended = matches!(reply.code, Code::Limit(_) | Code::Trapped);
@@ -141,8 +141,8 @@ fn no_guest_makes_the_host_hold_more_than_its_footprint() {
 
 /// The footprint is meaningful: without the budget, the same guests exceed it.
 #[test]
-fn without_the_budget_the_host_would_hold_more_than_its_footprint() {
-    let measured = "without_the_budget_the_host_would_hold_more_than_its_footprint";
+fn without_the_budget_guests_exceed_the_footprint() {
+    let measured = "without_the_budget_guests_exceed_the_footprint";
     if let Some(name) = env::var_os(MEASURED) {
         return measure(name.to_str().unwrap(), "host-memory = \"1 GiB\"", |name, bytes, figure, reply| {
             let guarded = figure - GIB + HOST_MEMORY_BYTES;
@@ -153,7 +153,8 @@ fn without_the_budget_the_host_would_hold_more_than_its_footprint() {
     in_children(measured, &CONTROLS.map(str::to_owned));
 }
 
-/// Each text of a request counts, also the short ones, which a guest that sets all of them hides behind the long path.
+/// Each text of a request counts. A guest that sets all of them could otherwise hide the short ones behind the long
+/// path.
 #[tokio::test]
 async fn each_text_of_a_request_is_charged() {
     let guest = guest_text("request-texts");
@@ -165,15 +166,15 @@ async fn each_text_of_a_request_is_charged() {
     }
 }
 
-/// They stay below the budget of a policy that sets none.
+/// These guests stay below the budget of a policy that sets none.
 #[tokio::test]
-async fn reads_ahead_and_the_values_of_a_store_are_charged() {
+async fn reads_ahead_and_store_values_are_charged() {
     for (name, budget) in [("file-read-ahead", "1 MiB"), ("bucket-values", "32 KiB")] {
         assert_charged(name, &guest_text(name), budget).await;
     }
 }
 
-/// Asserts that a guest ends by its budget of host memory.
+/// Asserts that the budget of host memory ends a guest.
 async fn assert_charged(name: &str, text: &str, budget: &str) {
     let limits = format!("{LIMITS}\ntime = \"20 s\"\nhost-memory = \"{budget}\"");
     let (host, _beside) = open_guest(name, text, &limits).await;
@@ -181,7 +182,7 @@ async fn assert_charged(name: &str, text: &str, budget: &str) {
     assert_eq!(reply.code, Code::Limit(LimitKind::HostMemory), "{}\n{text}", reply.message);
 }
 
-/// Whether a line of a guest calls a function.
+/// Returns whether a line of a guest calls a function.
 fn is_call(line: &str, function: &str) -> bool {
     line.contains(&format!("(call {function} "))
 }
@@ -190,7 +191,7 @@ fn guest_text(name: &str) -> String {
     fs::read_to_string(&guests()[name]).unwrap()
 }
 
-/// The rows of the table: a function, and its guests or a word.
+/// Returns the rows of the table: a function, and its guests or a word.
 fn table() -> BTreeMap<&'static str, Vec<&'static str>> {
     let rows = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     rows.map(|row| {
@@ -247,12 +248,12 @@ fn holds_object(resolve: &Resolve, ty: Type) -> bool {
     }
 }
 
-/// The files and the server that an open host uses.
+/// A host, with the files and the server that it uses.
 type Beside = (Site, Server);
 
-/// A host with a guest that has one handle of each kind.
+/// Opens a host with a guest that has one handle of each kind.
 async fn open(name: &str, limits: &str) -> (Host, Beside) {
-    // A guest that reaches no other limit ends by its time.
+    // The time limit ends a guest that reaches no other limit.
     let time = if CHARGED.contains(&name) { "60 s" } else { "1 s" };
     open_guest(name, &guest_text(name), &format!("{LIMITS}\ntime = \"{time}\"\n{limits}")).await
 }
@@ -273,14 +274,15 @@ async fn open_guest(name: &str, text: &str, limits: &str) -> (Host, Beside) {
         .needs(DependencyKind::Http, "web", false)
         .needs(DependencyKind::Service, "search", false)
         .tool(|tool| tool.required = 15);
-    // Some functions are of a later version of the contract alone.
+    // Some functions exist only in a later version of the contract.
     let contract = if name == "asks-with-patterns" { Contract::V0_2 } else { usual_contract() };
     site.plugin(name, &component(&module_of(contract, &format!("{text}{RING}"), &manifest)));
     let builder = site.builder(&format!("{}{}", portcullis_tests::allow_all(limits), grants(name, &server)));
     let echo: Arc<dyn Service> = Arc::new(Echo);
     let builder = builder.provide(&SEARCH, move |_| Ok(Arc::clone(&echo))).service("search", &SEARCH);
     let host = builder.open().await.unwrap();
-    // What the first call leaves behind is no cost of the next: warm pages of the pool, threads, the record's cache.
+    // The first call warms up the pool's pages, the threads and the audit log's cache, which are not a cost of the next
+    // call.
     let good = host.call(Request::new("good.run", "{}")).await;
     assert_eq!(good.code, Code::Completed, "{}", good.message);
     (host, (site, server))
@@ -308,8 +310,8 @@ fn measure(name: &str, limits: &str, compare: impl FnOnce(&str, u64, u64, &Reply
     });
 }
 
-/// Runs a test once for each guest, each time in a new process. Memory that another guest freed in the allocator would
-/// hide what the next one takes.
+/// Runs a test once for each guest, each time in a new process. Otherwise, memory that one guest freed in the allocator
+/// would hide the cost of the next.
 fn in_children(test: &str, names: &[String]) {
     let mut wrong = Vec::new();
     for names in names.chunks(PROCESSES) {

@@ -1,12 +1,13 @@
-//! Hostile guests, one per limit and per attack. A guest of `guests/` without a test of its name does not compile.
+//! Hostile guests, one per limit and per attack. If a guest in `guests/` has no test with its name, the program does
+//! not compile.
 //!
-//! What is asserted of every attack stands in `Attack`: how it ended, in what time, with one finished record that
-//! verifies, and a good plugin that still answers on the same host.
+//! `Attack` contains the assertions for every attack: the outcome, the time, one complete and valid audit record, and a
+//! good plugin that still works on the same host.
 
 #![allow(clippy::disallowed_methods, reason = "tests make the files that a host has to withstand")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
-/// Each of these is one test in each version of the contract: an attack comes to the same in all of them.
+/// Each of these is one test per version of the contract, because an attack must have the same outcome in all of them.
 macro_rules! in_every_contract {
     ($($test:meta => $($name:ident)+;)+) => {$($(
         mod $name {
@@ -25,7 +26,7 @@ macro_rules! in_every_contract {
     )+)+};
 }
 
-/// The call of this guest ends with this code.
+/// A call of this guest ends with this code.
 macro_rules! ends {
     ($($(#[$attribute:meta])* $guest:ident => $code:expr;)+) => {$(
         in_every_contract! { tokio::test => $guest; }
@@ -37,7 +38,7 @@ macro_rules! ends {
     )+};
 }
 
-/// This guest is refused at load for this reason, whose text says this.
+/// This guest is refused at load with this error and text.
 macro_rules! refused {
     ($($(#[$attribute:meta])* $guest:ident => $reason:pat, $says:literal;)+) => {$(
         in_every_contract! { tokio::test => $guest; }
@@ -96,7 +97,7 @@ mod files;
 #[path = "hostile/compile.rs"]
 mod compile;
 
-/// Every guest has a test of its name.
+/// Every guest has a test with its name.
 mod complete {
     use crate::review::*;
     use crate::words::*;
@@ -104,7 +105,7 @@ mod complete {
 
     macro_rules! assert_tested {
         ($guest:ident) => {
-            #[allow(unused_imports, reason = "that it is there is the whole point")]
+            #[allow(unused_imports, reason = "only its existence matters")]
             use self::$guest as _;
         };
     }

@@ -1,6 +1,6 @@
-//! Every function that a plugin can import, called by a component that was generated for it, under a policy that grants
-//! nothing: what it comes to stands in `tests/data/imports.txt`. A function that the host serves and the table does not
-//! have fails this test, and so does one that comes to anything else.
+//! Every importable function, called by a generated component under a policy that grants nothing.
+//! `tests/data/imports.txt` lists the result of each. The test fails if the table lacks a function that the host
+//! provides, or if a result differs.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
@@ -11,24 +11,24 @@ use std::fmt::Write;
 use wit_parser::abi::{AbiVariant, WasmType};
 use wit_parser::{Function, InterfaceId, Resolve};
 
-/// What each function comes to, by hand: see [`Fate`].
+/// The result of each function, maintained by hand: see [`Fate`].
 const TABLE: &str = include_str!("../data/imports.txt");
 
-/// Plugins of one host: as many as compile while nobody waits too long for the first.
+/// Plugins per host: few enough that the first does not wait too long for the others to compile.
 const PLUGINS_PER_HOST: usize = 48;
 
-/// What a call of a function comes to where nothing is granted.
+/// The result of a function without any grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// It wants a handle, which nobody has, and traps.
+    /// It needs a handle, which the guest does not have, and traps.
     Handle,
-    /// It answers with an error.
+    /// It returns an error.
     Refused,
-    /// It answers, and gives nothing of what is outside: the time, randomness, an empty list, an object of its own.
+    /// It returns something that reveals nothing outside: the time, random numbers, an empty list, a new object.
     Harmless,
     /// It ends the guest.
     Exits,
-    /// It traps because of what it was given.
+    /// It traps because of its arguments.
     Traps,
 }
 
@@ -40,21 +40,21 @@ impl Fate {
             "harmless" => Self::Harmless,
             "exits" => Self::Exits,
             "traps" => Self::Traps,
-            _ => panic!("{text} is no fate"),
+            _ => panic!("{text} is not a fate"),
         }
     }
 }
 
-/// One importable function, and the core module that calls it.
+/// An importable function, and the core module that calls it.
 struct Import {
-    /// What the guest speaks that calls it.
+    /// The contract version of the guest that calls it.
     contract: Contract,
     name: String,
     module: String,
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_import_without_a_grant_comes_to_what_the_table_says() {
+async fn every_import_without_a_grant_has_the_result_in_the_table() {
     let expected: BTreeMap<&str, Fate> = TABLE
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
@@ -78,7 +78,7 @@ async fn every_import_without_a_grant_comes_to_what_the_table_says() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// Calls each import from a plugin of its own, all of one host.
+/// Calls each import from its own plugin. All plugins belong to one host.
 async fn call_all(imports: &[Import]) -> Vec<(Fate, String)> {
     let site = Site::new();
     for (index, import) in imports.iter().enumerate() {
@@ -108,9 +108,9 @@ async fn call_all(imports: &[Import]) -> Vec<(Fate, String)> {
     fates
 }
 
-/// Every function of every interface that the host serves.
+/// Returns every function of every interface that the host provides.
 fn imports() -> Vec<Import> {
-    // What is no part of the contract is the same in all of its versions.
+    // Interfaces outside the contract are the same in all its versions.
     let contracts = Contract::ALL.map(|contract| (contract, wit(contract).0));
     let mut imports = Vec::new();
     for served in served_imports() {
@@ -142,14 +142,14 @@ fn of_drop(contract: Contract, interface: &str, resource: &str) -> Import {
     Import { contract, name: format!("{interface}#{function}"), module }
 }
 
-/// A module that calls a function with nothing but zeros, and says `error` where it answers with one.
+/// Builds a module that calls a function with zeros, and returns `error` if the result is an error.
 fn of_function(contract: Contract, resolve: &Resolve, interface: InterfaceId, function: &Function) -> Import {
     let signature = resolve.wasm_signature(AbiVariant::GuestImport, function);
     let interface = resolve.id_of(interface).unwrap();
     let types = |types: &[WasmType]| types.iter().map(|ty| core_type(*ty)).collect::<Vec<_>>().join(" ");
     let mut zeros: Vec<String> = signature.params.iter().map(|ty| format!("({}.const 0)", core_type(*ty))).collect();
     if signature.retptr {
-        // Where the answer goes. It is the last parameter.
+        // The address for the result, which is the last parameter.
         *zeros.last_mut().unwrap() = "(i32.const 2048)".to_owned();
     }
     let call = format!("(call $f {})", zeros.join(" "));
@@ -158,7 +158,7 @@ fn of_function(contract: Contract, resolve: &Resolve, interface: InterfaceId, fu
         [ty] => format!("({}.store (i32.const 2048) {call})", core_type(*ty)),
         more => panic!("{} has {} results", function.name, more.len()),
     };
-    // The first byte of a result says which of the two it is.
+    // The first byte of a result is its discriminant.
     let fails =
         if answers_with_a_result(resolve, function) { "(i32.load8_u (i32.const 2048))" } else { "(i32.const 0)" };
     let module = format!(

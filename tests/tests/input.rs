@@ -1,5 +1,5 @@
-//! What reaches the host from outside: arguments, schemas, names, and text on its way to a person. J01 to J08, K01 to
-//! K08, S48 to S50. The suites that others wrote are fetched by `cargo xtask test`.
+//! Untrusted input: arguments, schemas, names, and text that is shown to a person. J01 to J08, K01 to K08, S48 to S50.
+//! `cargo xtask test` fetches the third-party suites.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the suites that they run")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,4 +1,4 @@
-//! One plugin in every language, the same cases for all of them, and what an author does first.
+//! The conformance plugin in every language with the same cases, and the first steps of an author.
 
 #![allow(clippy::disallowed_methods, reason = "tests start the program, and read what it left")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

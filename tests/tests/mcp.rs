@@ -1,5 +1,5 @@
-//! The program as an MCP client meets it over pipes, in both eras of the protocol: every message is written and read as
-//! it is, by no library. The program and the plugins are built by `cargo xtask test`.
+//! The program as an MCP client sees it over pipes, in both protocol eras. The tests write and read raw messages,
+//! without a library. `cargo xtask test` builds the program and the plugins.
 
 #![allow(clippy::disallowed_methods, reason = "tests start the program and lay out its files")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

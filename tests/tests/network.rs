@@ -1,8 +1,8 @@
-//! Attacks through and on the network: the N and X rows of the threat model, against real servers and a resolver that
-//! the tests run on the loopback address.
+//! Attacks through and on the network: the N and X rows of the threat model, against real servers and a resolver on the
+//! loopback address.
 //!
-//! The attacker is the guest `courier`, which sends what a test tells it; `Lab` holds its host. Where a row says
-//! denied, the server must have seen nothing.
+//! The attacker is the guest `courier`, which sends what a test tells it to. `Lab` owns its host. If a row says denied,
+//! the server must not have seen anything.
 
 #![allow(clippy::disallowed_methods, reason = "tests make the files and sockets that a host has to withstand")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,4 +1,4 @@
-//! Answers that are larger than what is passed on: written while the tool runs, kept, and read in pages.
+//! Outputs that are too large to be passed on: they are written while the tool runs, kept, and read in pages.
 
 #![allow(clippy::disallowed_methods, reason = "tests make the files that a tool works on")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

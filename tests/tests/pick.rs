@@ -1,5 +1,5 @@
-//! Choosing among a thousand tools that others described: what is asked of the catalog, and how often the tool that
-//! answers is among the first.
+//! Tool search in a catalog of a thousand third-party tools: queries, and how often the right tool is among the first
+//! results.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 

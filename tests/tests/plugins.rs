@@ -1,5 +1,5 @@
-//! Plugins as people install them, on a real host: the example with a token that it never sees, and the shipped ones
-//! that keep something from one call to the next.
+//! Installed plugins on a real host: the example with a token that it never sees, and the shipped plugins that store
+//! data.
 
 #![allow(clippy::disallowed_methods, reason = "tests look at and change what a host keeps")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
@@ -10,7 +10,7 @@ use portcullis_tests::{Site, allow_all, assert_verifies, built_guest, shipped_pl
 use serde_json::{Value, json};
 use std::fs;
 
-/// A token that appears nowhere but on the wire.
+/// A token that must appear only on the wire.
 const TOKEN: &str = "ghp_3xAmPl3T0k3n0fNob0dy";
 
 fn private(site: &Site, name: &str, text: &str) {
@@ -19,7 +19,7 @@ fn private(site: &Site, name: &str, text: &str) {
     fs::set_permissions(site.path(name), fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-/// A host whose `github` asks this server, with a token where there is one.
+/// Opens a host whose `github` plugin uses this server, with or without a token.
 async fn with_api(server: &Server, secret: bool) -> (Site, Host, Dns) {
     let (site, dns) = (Site::new(), Dns::start());
     site.plugin("github", &built_guest("github"));
@@ -54,7 +54,7 @@ fn text(reply: &Reply) -> &str {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn issues_are_listed_with_a_token_that_the_plugin_never_sees() {
-    // The server is one that tells the token: what comes back is searched for it.
+    // This server repeats the token, so the test checks that the response is redacted.
     let server = Server::plain(Behaviour::answer(|request| {
         let request = String::from_utf8_lossy(request);
         let token = request.lines().find_map(|line| line.strip_prefix("authorization: ")).unwrap_or_default();
@@ -74,7 +74,7 @@ async fn issues_are_listed_with_a_token_that_the_plugin_never_sees() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_issue_is_created_only_with_a_token() {
+async fn an_issue_can_be_created_only_with_a_token() {
     let server = Server::plain(Behaviour::answer(|_| {
         let created = json!({ "number": 7, "html_url": "https://api.test/ada/engine/issues/7" });
         Behaviour::whole(201, &[("content-type", "application/json")], created.to_string())
@@ -83,7 +83,7 @@ async fn an_issue_is_created_only_with_a_token() {
 
     let (_site, host, _dns) = with_api(&server, false).await;
     let reply = call(&host, "github.create_issue", arguments.clone()).await;
-    assert!(reply.message.contains("takes a token"), "{}", reply.message);
+    assert!(reply.message.contains("needs a token"), "{}", reply.message);
     server.saw_nothing();
 
     let (_site, host, _dns) = with_api(&server, true).await;
@@ -99,7 +99,7 @@ async fn an_issue_is_created_only_with_a_token() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_clients_that_count_lose_no_increment() {
+async fn two_clients_that_increment_lose_no_update() {
     let site = Site::new();
     site.plugin("memory", &shipped_plugin("memory"));
     let policy = allow_all("") + "[plugin.memory]\nstore.notes = {}\n";
@@ -115,7 +115,7 @@ async fn two_clients_that_count_lose_no_increment() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn notes_outlive_a_session_and_a_list_does_not() {
+async fn notes_outlive_a_session_and_lists_do_not() {
     let site = Site::new();
     site.plugin("memory", &shipped_plugin("memory"));
     site.plugin("todo", &shipped_plugin("todo"));
@@ -134,7 +134,7 @@ async fn notes_outlive_a_session_and_a_list_does_not() {
     let missing = within("two", "memory.get", json!({ "key": "biuld" })).await;
     assert!(missing.message.contains("there is no note `biuld`"), "{}", missing.message);
     let full = within("two", "memory.set", json!({ "key": "much", "value": "x".repeat(2000) })).await;
-    assert!(full.message.contains("delete notes that are no longer needed"), "{}", full.message);
+    assert!(full.message.contains("delete notes you do not need"), "{}", full.message);
 
     let items =
         json!({ "items": [{ "content": "Read", "status": "completed" }, { "content": "Do", "status": "pending" }] });

@@ -1,4 +1,5 @@
-//! Tools in each model provider's format, and the way back: what is lost, what comes of an answer, and what of a reply.
+//! Tools in each model provider's format, and back: what an export loses, and how responses become calls and replies
+//! become results.
 
 #![allow(clippy::disallowed_methods, reason = "tests keep their snapshots in files")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,5 +1,5 @@
-//! The record and the cache: what is written of every call, what happens when somebody changes it, and when it cannot
-//! be written. P26 to P28, S42, S43 and S45.
+//! The audit log and the cache: what is written about every call, what happens when the files are changed, and when the
+//! log cannot be written. P26 to P28, S42, S43 and S45.
 
 #![allow(clippy::disallowed_methods, reason = "tests damage the files that a host has to distrust")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,5 +1,5 @@
 //! Reloading the plugin directory and the policy: files that are added, replaced and removed, what must not change
-//! because of it, and bad files, which change nothing that works.
+//! because of a reload, and bad files, which must not affect anything that works.
 
 #![allow(clippy::disallowed_methods, reason = "tests put files where a host has to find them")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

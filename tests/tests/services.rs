@@ -1,5 +1,5 @@
-//! Injection: what an application provides, once for each call, and services that plugins reach as far as the policy
-//! says.
+//! Dependency injection: values that an application provides once per call, and services that plugins can use as the
+//! policy allows.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 

@@ -1,6 +1,7 @@
-//! What a guest keeps and what it learns without a handle: stores, settings, messages, clocks, randomness.
+//! State that a guest keeps, and information that it gets without a handle: stores, settings, messages, clocks,
+//! randomness.
 //!
-//! The attacker is the guest `state`, which does what a test tells it.
+//! The attacker is the guest `state`, which performs the steps that a test gives it.
 
 #![allow(clippy::disallowed_methods, reason = "tests look at and change what a host keeps")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,5 +1,5 @@
-//! The plugin `web` as it is shipped, in a real host, against real servers on the loopback address: pages of every
-//! kind, redirects, limits, hostile pages, and what a person is asked.
+//! The shipped plugin `web` in a real host, against real servers on the loopback address: pages of every kind,
+//! redirects, limits, hostile pages, and approval requests.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the pages that they serve")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

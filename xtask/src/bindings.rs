@@ -1,5 +1,5 @@
-//! The bindings of C, which those of C++ and Zig stand on: made from the contract, and kept beside the SDK, so that
-//! nobody who writes a plugin needs the generator.
+//! Generates the C bindings, on which those of C++ and Zig are based. They are stored with the SDK, so that plugin
+//! authors do not need the generator.
 
 use std::fs;
 
@@ -8,12 +8,12 @@ use portcullis_build::workspace::Workspace;
 use wit_bindgen_core::Files;
 use wit_bindgen_core::wit_parser::Resolve;
 
-/// The contract that the SDK speaks, and its world.
+/// The contract that the SDK targets, and its world.
 const CONTRACT: (&str, &str) = ("wit/v0.1", "plugin");
-/// Where the bindings are kept.
+/// The folder of the generated bindings.
 const FOLDER: &str = "sdk/c/generated";
 
-/// Writes the bindings anew.
+/// Regenerates the bindings.
 pub(crate) fn write(workspace: &Workspace) -> Result<()> {
     for (name, bytes) in made(workspace)?.iter() {
         let file = workspace.root.join(FOLDER).join(name);
@@ -39,13 +39,13 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn the_bindings_are_those_of_the_contract() {
+    fn the_generated_bindings_match_the_contract() {
         let workspace = Workspace::of(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
         let made = made(&workspace).unwrap();
         assert_eq!(made.iter().count(), 2);
         for (name, bytes) in made.iter() {
             let kept = fs::read(workspace.root.join(FOLDER).join(name)).unwrap();
-            assert!(kept == bytes, "{name} is another one: run `cargo xtask bindings`");
+            assert!(kept == bytes, "{name} is out of date: run `cargo xtask bindings`");
         }
     }
 }

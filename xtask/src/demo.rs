@@ -1,4 +1,4 @@
-//! Does the main job visibly: builds, then drives the host as a person would, and checks every exit code.
+//! Demonstrates the main features: builds, then runs the host as a user would, and checks every exit code.
 
 mod scenes;
 
@@ -13,10 +13,10 @@ use crate::{cache, plugins, process, toolchain};
 use portcullis_build::workspace::Workspace;
 use scenes::{Exit, SCENES, Scene};
 
-/// Where the demo keeps what it uses.
+/// The demo's plugin and state directories.
 const PLACES: [&str; 4] = ["--plugins", "../plugins", "--state", "state"];
 
-/// Stands for the one question that waits.
+/// A placeholder for the ID of the open approval request.
 const QUESTION: &str = "{question}";
 
 /// Builds everything and plays the scenes.
@@ -29,12 +29,13 @@ pub(crate) fn play(workspace: &Workspace) -> Result<()> {
         perform(&scene, &workspace.target.join("release/portcullis"), &stage)?;
     }
     let note = stage.join("workspace/notes.md");
-    ensure!(note.is_file(), "the allowed write left no {}", note.display());
-    println!("\nThe demo did what it said.");
+    ensure!(note.is_file(), "the allowed write did not create {}", note.display());
+    println!("\nEvery command of the demo ended as expected.");
     Ok(())
 }
 
-/// Makes a fresh directory with a source tree to work on, and policies beside it, out of the tools' reach.
+/// Creates an empty directory with a source tree to work on. The policies are next to it, where the tools cannot reach
+/// them.
 fn set(workspace: &Workspace) -> Result<PathBuf> {
     let stage = workspace.target.join("demo");
     cache::empty(&stage)?;
@@ -68,7 +69,7 @@ fn perform(scene: &Scene, binary: &Path, stage: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The host, in the demo's directory. What a shell may hold must not change what is shown.
+/// Returns a command that runs the host in the demo's directory, unaffected by the user's environment.
 fn host(binary: &Path, stage: &Path) -> Command {
     let mut command = Command::new(binary);
     command.current_dir(stage);
@@ -78,18 +79,18 @@ fn host(binary: &Path, stage: &Path) -> Command {
     command
 }
 
-/// The id of the question that waits, as far as a person would type it.
+/// Returns the first eight characters of the open approval request's ID, which is what a user would type.
 fn question(binary: &Path, stage: &Path) -> Result<String> {
     let listed = host(binary, stage).args(["approvals", "list", "--json"]).args(PLACES).output()?;
-    let listing: serde_json::Value = serde_json::from_slice(&listed.stdout).context("the list is no JSON")?;
-    let id = listing["questions"][0]["id"].as_str().context("no question waits")?;
+    let listing: serde_json::Value = serde_json::from_slice(&listed.stdout).context("the list is not JSON")?;
+    let id = listing["questions"][0]["id"].as_str().context("there is no open approval request")?;
     Ok(id.get(..8).unwrap_or(id).to_owned())
 }
 
-/// Copies a folder of files and folders.
+/// Copies a folder recursively.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from).with_context(|| format!("there is no {}", from.display()))? {
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
         let entry = entry?;
         let place = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {

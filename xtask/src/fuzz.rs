@@ -1,8 +1,8 @@
 //! Fuzzes the policy and the token verifier: builds `tests/fuzz` with coverage counters and runs each target for a
-//! while.
+//! given time.
 //!
 //! libFuzzer comes as source with its crate, and the machine's C++ compiler builds it. Coverage counters work with a
-//! stable compiler. Only the sanitizers need a nightly one, and safe code does not need them.
+//! stable Rust compiler. Only the sanitizers need a nightly one, and safe code does not need sanitizers.
 
 use std::fs;
 use std::path::Path;
@@ -14,16 +14,16 @@ use anyhow::{Context as _, Result, bail};
 use crate::process;
 use portcullis_build::workspace::Workspace;
 
-/// The programs of `tests/fuzz`, each with the maximum length of its input in bytes. A policy has several sections. A
-/// pattern and its texts are three lines, and so are the parts of a token and a key set.
+/// The programs of `tests/fuzz`, each with its maximum input length in bytes. The lengths fit a policy with several
+/// sections, a pattern with its texts (three lines), and a token with a key set.
 const TARGETS: [(&str, usize); 4] = [("policy", 4096), ("matchers", 512), ("url", 512), ("tokens", 2048)];
-/// How long each runs if nobody says.
+/// Default duration per target.
 const SECONDS: u64 = 20;
-/// One input may take this long, in seconds, before it counts as a hang: a thousand times what an ordinary one takes.
+/// Timeout for one input, in seconds. It is a thousand times what an ordinary input takes.
 const INPUT_SECONDS: u64 = 5;
-/// How much longer than asked a program may run before it is stopped: it reads its corpus first and writes it last.
+/// Extra time before a program is stopped: it reads its corpus first and writes it last.
 const GRACE: Duration = Duration::from_secs(120);
-/// Counters for every edge of the program, as libFuzzer reads them.
+/// Compiler flags that add libFuzzer's coverage counters to every edge.
 const COUNTERS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
                         -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
                         -Cllvm-args=-sanitizer-coverage-pc-table -Ccodegen-units=1";
@@ -32,8 +32,8 @@ const COUNTERS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-l
 pub(crate) fn run(workspace: &Workspace, words: &[&str]) -> Result<()> {
     let seconds = match words {
         [] => SECONDS,
-        [seconds] => seconds.parse().with_context(|| format!("`{seconds}` is no number of seconds"))?,
-        _ => bail!("`{}` is not understood: only a number of seconds may follow", words.join(" ")),
+        [seconds] => seconds.parse().with_context(|| format!("`{seconds}` is not a number of seconds"))?,
+        _ => bail!("`{}` is not a valid argument: expected a number of seconds", words.join(" ")),
     };
     let target = workspace.target.join("fuzz");
     let triple = host_triple()?;
@@ -47,14 +47,14 @@ pub(crate) fn run(workspace: &Workspace, words: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// For a named machine even where it is this one, so that build programs and macros get no counters.
+/// // Name the target even where it is the host, so that build scripts and macros are compiled without counters.
 fn build(workspace: &Workspace, target: &Path, triple: &str) -> Result<()> {
     let mut cargo = process::cargo();
     cargo.current_dir(workspace.root.join("tests/fuzz")).env("CARGO_TARGET_DIR", target).env("RUSTFLAGS", COUNTERS);
     process::run_aside(cargo.args(["build", "--release", "--locked", "--target", triple]))
 }
 
-/// Runs one target in a folder of its own, where it keeps what it has learnt. What it finds is a file there.
+/// Runs one target in its own folder, where it keeps its corpus. A finding is written there as a file.
 fn fuzz(program: &Path, folder: &Path, seeds: &Path, longest: usize, seconds: u64) -> Result<()> {
     let corpus = folder.join("corpus");
     fs::create_dir_all(&corpus).with_context(|| format!("cannot create {}", corpus.display()))?;
@@ -65,10 +65,10 @@ fn fuzz(program: &Path, folder: &Path, seeds: &Path, longest: usize, seconds: u6
     fuzzer.arg(format!("-timeout={INPUT_SECONDS}")).arg(format!("-artifact_prefix={}/found-", folder.display()));
     fuzzer.arg(&corpus).arg(seeds);
     process::run_within(&mut fuzzer, Duration::from_secs(seconds) + GRACE)
-        .with_context(|| format!("the input is beside {}", folder.join("found-*").display()))
+        .with_context(|| format!("the failing input is in {}", folder.join("found-*").display()))
 }
 
-/// The machine that this toolchain builds for by itself.
+/// Returns the default target of this toolchain.
 fn host_triple() -> Result<String> {
     let mut rustc = Command::new("rustc");
     process::clear(&mut rustc);

@@ -1,4 +1,4 @@
-//! Builds the guests that only the tests load: well-behaved ones, hostile ones, and the example plugin.
+//! Builds the guests that only the tests load: well-behaved ones, hostile ones, and the example plugins.
 
 use std::path::{Path, PathBuf};
 
@@ -9,28 +9,28 @@ use crate::plugins;
 use crate::toolchain::Toolchain;
 use portcullis_build::workspace::{Package, Workspace};
 
-/// Where the tests look for guests.
+/// Returns the folder where the tests look for guests.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target.join("guests")
 }
 
-/// Builds the guests alone.
+/// Builds only the guests.
 pub(crate) fn build(workspace: &Workspace, toolchain: &Toolchain) -> Result<()> {
     component::build(workspace, toolchain, &all(workspace))
 }
 
-/// Builds the shipped plugins and the guests in one run of cargo.
+/// Builds the shipped plugins and the guests with one cargo command.
 pub(crate) fn build_with_plugins(workspace: &Workspace, toolchain: &Toolchain) -> Result<()> {
     let mut components = plugins::shipped(workspace, &plugins::folder(workspace))?;
     components.extend(all(workspace));
     component::build(workspace, toolchain, &components)
 }
 
-/// The plugins among the examples, each with the name it is dropped in under.
+/// The plugins among the examples, each with the name of its component.
 const EXAMPLES: [(&str, &str); 3] =
     [("examples/hello-plugin", "hello"), ("examples/github", "github"), ("examples/embed-service/plugin", "notes")];
 
-/// Every crate under `tests/guests/`, named as its folder, and the examples.
+/// Returns every crate under `tests/guests/`, named after its folder, and the examples.
 fn all(workspace: &Workspace) -> Vec<Component<'_>> {
     let out = folder(workspace);
     let mut components: Vec<_> =

@@ -1,7 +1,7 @@
-//! Builds what shows that every language works: the conformance plugin in each, and the examples.
+//! Builds the components that prove language support: the conformance plugin in each language, and the examples.
 //!
-//! Each is a project that an author might have, built by what `portcullis build` builds with. What is built once stays
-//! until something it is made of changes.
+//! Each is a project like an author's, built with the code behind `portcullis build`. A project is rebuilt only when
+//! one of its inputs changes.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -12,9 +12,9 @@ use anyhow::{Result, ensure};
 use portcullis_build::workspace::Workspace;
 use portcullis_build::{Engine, Project, cache, size};
 
-/// Projects, each with the folder that its component is put in and the engine that it is built for.
+/// The projects, each with the folder for its component and the engine to build it for.
 const PROJECTS: [(&str, &str, Option<Engine>); 15] = [
-    // Those that take longest come first.
+    // The slowest come first, so that they do not hold up the end.
     ("tests/languages/python", "python", None),
     ("tests/languages/typescript", "starlingmonkey", Some(Engine::StarlingMonkey)),
     ("tests/languages/javascript", "surface-starlingmonkey", Some(Engine::StarlingMonkey)),
@@ -31,19 +31,19 @@ const PROJECTS: [(&str, &str, Option<Engine>); 15] = [
     ("examples/unit-converter", "examples", None),
     ("examples/github-issues", "examples", None),
 ];
-/// What every build is made with, beside its own project and its SDK.
+/// The inputs of every build, besides its own project and its SDK.
 const BUILDERS: [&str; 4] = ["host/build/src", "host/build/toolchains", "wit/v0.1", "wit/v0.2"];
-/// How many are built at once: toolchains wait for the network, and for one another, half of the time.
+/// Concurrent builds. Toolchains spend half of the time waiting for the network and for one another.
 const AT_ONCE: usize = 2;
-/// What building and editing leave behind: it says nothing of what is built.
+/// Files that builds and editors leave behind. They are not inputs of a build.
 const LEFT_BEHIND: [&str; 6] = ["plugins", "target", "node_modules", "__pycache__", ".zig-cache", "zig-out"];
 
-/// Where the tests look for components.
+/// Returns the folder where the tests look for components.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target.join("languages")
 }
 
-/// Builds all of them.
+/// Builds all projects.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let waiting = Mutex::new(VecDeque::from(PROJECTS));
     let failures = Mutex::new(Vec::new());
@@ -53,7 +53,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
                 let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
                 while let Some((project, place, engine)) = next() {
                     if let Err(failure) = build_one(workspace, project, place, engine) {
-                        let failure = failure.context(format!("{project} for {place} does not build"));
+                        let failure = failure.context(format!("{project} for {place} failed to build"));
                         failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
                     }
                 }
@@ -64,7 +64,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     for failure in &failures {
         eprintln!("languages: {failure:#}");
     }
-    ensure!(failures.is_empty(), "{} of {} projects do not build", failures.len(), PROJECTS.len());
+    ensure!(failures.is_empty(), "{} of {} projects failed to build", failures.len(), PROJECTS.len());
     Ok(())
 }
 
@@ -83,9 +83,9 @@ fn build_one(workspace: &Workspace, folder_of: &str, place: &str, engine: Option
     Ok(())
 }
 
-/// One digest of everything in this repository that a project's component is made of.
+/// Returns a digest of all files in this repository from which a project's component is built.
 fn content(workspace: &Workspace, project: &Project) -> Result<String> {
-    // A project in Rust names its SDK in its manifest.
+    // A Rust project names its SDK in its manifest instead.
     let sdk = if project.sdk.is_dir() { project.sdk.clone() } else { workspace.root.join("sdk/rust") };
     let builders = BUILDERS.map(|folder| workspace.root.join(folder));
     let mut content = format!("{:?}\n", project.engine);

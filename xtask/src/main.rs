@@ -1,4 +1,4 @@
-//! `cargo xtask`: the one entry for people who build and check the repository.
+//! `cargo xtask`: the entry point for everyone who builds and checks the repository.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -29,23 +29,23 @@ use portcullis_build::workspace::Workspace;
 use portcullis_build::{cache, process, toolchain};
 
 const HELP: &str = "\
-cargo xtask demo                    build everything and do the main job visibly
-cargo xtask test [FILTER...]        build everything and run every test, or those that match
+cargo xtask demo                    build everything and demonstrate the main features
+cargo xtask test [FILTER...]        build everything and run all tests, or those whose name contains a FILTER
 cargo xtask plugins [--out DIR]     build the shipped plugins into target/plugins
 cargo xtask plugin CRATE [--out DIR]  build any plugin crate into the current directory
-cargo xtask guests                  build the guests of the tests into target/guests
+cargo xtask guests                  build the test guests into target/guests
 cargo xtask languages               build the conformance plugin in every language, and the examples
-cargo xtask package                 lay the SDKs out in target/packages, as they would be released
-cargo xtask bindings                write sdk/c/generated anew, after a change of the contract
+cargo xtask package                 write the SDKs to target/packages in their release layout
+cargo xtask bindings                regenerate sdk/c/generated after a change to the contract
 cargo xtask bench NAME              build everything and run one bench
-cargo xtask toolchain [WAY]         make wasm32-wasip2 usable; prints shell lines for `eval`
+cargo xtask toolchain [WAY]         set up wasm32-wasip2; prints shell lines for `eval`
                                     WAY: auto, debian (leaves rustup alone), source, web;
-                                    PORTCULLIS_GUEST_TOOLCHAIN says the same to the other commands
-cargo xtask suites                  fetch the test suites that others wrote; prints where they are
-cargo xtask clients                 install the clients that others wrote; prints where they are
-cargo xtask fuzz [SECONDS]          fuzz the policy and the token verifier, 20 s for each target
-cargo xtask docs                    build the documentation, warnings denied
-cargo xtask tidy                    check what the documents and the style promise";
+                                    PORTCULLIS_GUEST_TOOLCHAIN sets it for the other commands
+cargo xtask suites                  fetch third-party test suites; prints their paths
+cargo xtask clients                 install third-party clients; prints their paths
+cargo xtask fuzz [SECONDS]          fuzz the policy and the token verifier, 20 s per target by default
+cargo xtask docs                    build the documentation with warnings as errors
+cargo xtask tidy                    check documents and code against the repository's style rules";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -86,21 +86,21 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["fuzz", rest @ ..] => fuzz::run(&own()?, rest)?,
         ["docs"] => docs::build(&own()?)?,
         ["tidy"] => tidy::check(&own()?)?,
-        _ => bail!("`{}` is not understood\n{HELP}", words.join(" ")),
+        _ => bail!("unknown command: `{}`\n{HELP}", words.join(" ")),
     }
     Ok(())
 }
 
-/// The repository that this program was built from.
+/// Returns the repository that this program was built from.
 fn own() -> Result<Workspace> {
     Workspace::of(Path::new(env!("CARGO_MANIFEST_DIR")))
 }
 
-/// The value of `--out`, relative to where the person stands.
+/// Parses `--out`. The path is relative to the current directory.
 fn out(words: &[&str]) -> Result<Option<PathBuf>> {
     match words {
         [] => Ok(None),
         ["--out", folder] => Ok(Some(std::env::current_dir().context("no current directory")?.join(folder))),
-        _ => bail!("`{}` is not understood: only `--out DIR` may follow", words.join(" ")),
+        _ => bail!("`{}` is not a valid argument: expected `--out DIR`", words.join(" ")),
     }
 }

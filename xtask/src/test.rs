@@ -1,4 +1,4 @@
-//! Runs every test and bench of the workspace, with everything built that they need.
+//! Runs all tests and benches of the workspace, and builds what they need.
 
 use std::process::{Command, Stdio};
 
@@ -20,7 +20,7 @@ pub(crate) fn run(workspace: &Workspace, filters: &[&str]) -> Result<()> {
         clients.provide(&mut command);
         command
     };
-    // Together with the tests, so that both see the same features and nothing is compiled twice.
+    // Build the binaries together with the tests, so that both use the same features and nothing is compiled twice.
     process::run_aside(prepared(workspace.cargo()).args(["build", "--workspace", "--bins", "--tests"]))?;
     let mut tests = prepared(workspace.cargo());
     match has_nextest(workspace) {
@@ -38,7 +38,7 @@ pub(crate) fn run(workspace: &Workspace, filters: &[&str]) -> Result<()> {
 pub(crate) fn bench(workspace: &Workspace, name: &str) -> Result<()> {
     guests::build_with_plugins(workspace, &toolchain::prepare(&workspace.root)?)?;
     if name == "mcp" {
-        // It measures the program itself, which lies beside it.
+        // The bench measures the real program, and looks for it next to itself.
         process::run(workspace.cargo().args(["build", "--release", "--quiet", "--package", "portcullis-cli"]))?;
     }
     let mut cargo = workspace.cargo();
@@ -46,11 +46,12 @@ pub(crate) fn bench(workspace: &Workspace, name: &str) -> Result<()> {
     cargo.args(["run", "--release", "--quiet", "--package", "portcullis-bench", "--", name]);
     cargo.args([plugins::folder(workspace), guests::folder(workspace)]);
     cargo.arg(workspace.target.join("bench").join(format!("{name}.json")));
-    // Unset, not zero: a bench measures what a service without these variables does.
+    // Unset, not zero: a bench must measure a service without these variables.
     process::run(cargo.env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE"))
 }
 
-/// Tells tests where things are. Backtraces are off: each call would make one, and it costs more than the call.
+/// Sets the paths that tests read. Backtraces are off, because each call would capture one, which costs more than the
+/// call.
 fn provide(workspace: &Workspace, command: &mut Command) {
     command
         .env("PORTCULLIS_TEST_PLUGINS", plugins::folder(workspace))

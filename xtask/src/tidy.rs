@@ -1,4 +1,4 @@
-//! Checks what the documents and the style promise of the repository's text, in well under a second.
+//! Checks the repository's documents and code against its style rules, in well under a second.
 
 use std::fmt::Display;
 use std::fs;
@@ -12,9 +12,9 @@ use portcullis_build::workspace::Workspace;
 
 /// Documents whose paths must exist.
 const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
-/// A host file longer than this holds a second thing.
+/// Maximum lines of a host file. A longer one has more than one responsibility.
 const HOST_FILE_LINES: usize = 400;
-/// What rustfmt keeps code to; it leaves comments and strings alone.
+/// rustfmt's line length. rustfmt does not check comments and strings.
 const LINE_CHARACTERS: usize = 120;
 /// Names of package registries, split so that this file does not contain them.
 const REGISTRIES: [(&str, &str); 7] = [
@@ -27,12 +27,12 @@ const REGISTRIES: [(&str, &str); 7] = [
     ("static.rust-lang", ".org"),
 ];
 
-/// Prints every finding, and fails when there is one.
+/// Prints every finding. Fails if there is one.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let root = &workspace.root;
     let mut findings = Vec::new();
     for name in repository_files(root)? {
-        // Deleted but not yet recorded, or not text: nothing to read.
+        // The file is deleted in the work tree, or is not text.
         let Ok(text) = fs::read_to_string(root.join(&name)) else { continue };
         findings.extend(check_file(root, &name, &text));
     }
@@ -48,7 +48,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// What git tracks or would track.
+/// Returns the files that git tracks, and those that it does not ignore.
 fn repository_files(root: &Path) -> Result<Vec<String>> {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
@@ -66,14 +66,14 @@ fn check_file(root: &Path, name: &str, text: &str) -> Vec<String> {
     // Lock files are written by the package managers themselves.
     if !name.ends_with(".lock") && !name.ends_with("package-lock.json") {
         for (line, host) in registries(text) {
-            find(line, &format_args!("names the registry host {host}: let its client find it"));
+            find(line, &format_args!("names the registry host {host}: use the registry's client instead"));
         }
     }
     if name.ends_with(".rs") {
         if is_crate_root(name) && !text.starts_with("//!") {
-            find(0, &"a crate begins with `//!`: what it owns, and what it must not know");
+            find(0, &"a crate must begin with `//!`, its responsibilities and limits");
         }
-        // A string that people will read stands whole, however long.
+        // A string for people stays on one line, however long, so that it can be found.
         let long = |line: &str| line.chars().count() > LINE_CHARACTERS && !line.contains('"');
         for (line, _) in text.lines().enumerate().filter(|(_, line)| long(line)) {
             find(line, &format_args!("longer than {LINE_CHARACTERS} characters"));
@@ -81,7 +81,7 @@ fn check_file(root: &Path, name: &str, text: &str) -> Vec<String> {
         if name.starts_with("host/") && name.contains("/src/") && text.lines().count() > HOST_FILE_LINES {
             find(
                 HOST_FILE_LINES,
-                &format_args!("a host file of more than {HOST_FILE_LINES} lines holds a second thing"),
+                &format_args!("a host file must not be longer than {HOST_FILE_LINES} lines: split it"),
             );
         }
     }
@@ -92,7 +92,7 @@ fn is_crate_root(name: &str) -> bool {
     name.ends_with("src/lib.rs") || name.ends_with("src/main.rs")
 }
 
-/// Words in backticks, outside of fenced blocks, that have the form of a relative path.
+/// Yields the words in backticks, outside of fenced blocks, that have the form of a relative path.
 fn paths(document: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     let prose = document.lines().enumerate().filter(move |(_, line)| {
@@ -107,15 +107,15 @@ fn paths(document: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Whether a word means a place in the repository: its first folder is one of ours, or its end is a source file's. What
-/// is built is not checked.
+/// Returns whether a word is a path in the repository: its first folder is one of ours, or it ends like a source file.
+/// Build output is not checked.
 fn names_a_place(root: &Path, word: &str) -> bool {
     let first = word.split('/').next().unwrap_or(word);
     let source = [".rs", ".md", ".toml", ".wit"].iter().any(|end| word.ends_with(end));
     first != "target" && (source || root.join(first).is_dir())
 }
 
-/// The registry hosts that a text names.
+/// Yields the registry hosts that a text names, with their line numbers.
 fn registries(text: &str) -> impl Iterator<Item = (usize, String)> {
     let hosts: Vec<String> = REGISTRIES.iter().map(|(name, end)| format!("{name}{end}")).collect();
     text.lines().enumerate().flat_map(move |(number, line)| {

@@ -1,4 +1,4 @@
-//! Any pattern on any text: it matches as a naive matcher does, what matches exactly also matches widely, and an
+//! Matches any pattern with any text: the matcher agrees with a naive one, an exact match is also a wide match, and an
 //! approval covers what it was offered for and no other path.
 #![no_main]
 
@@ -28,7 +28,7 @@ fuzz_target!(|input: &str| {
     }
 });
 
-/// The grammar without braces, classes and escapes, as it is written down, and as slow as it is simple.
+/// A naive matcher for the documented grammar without braces, classes and escapes.
 fn matches_naively(pattern: &str, text: &str) -> bool {
     let pattern: Vec<&str> = pattern.split('/').collect();
     let text: Vec<&str> = text.split('/').collect();
@@ -58,7 +58,7 @@ fn characters_match(pattern: &[char], text: &[char]) -> bool {
     }
 }
 
-/// What an allow with this demand lets run, a deny with it stops; neither panics or hangs.
+/// A deny rule with a condition stops every call that an allow rule with it permits. Neither panics nor hangs.
 fn readings(kind: &str, wanted: &str, text: &str) {
     let wanted: String = wanted.chars().map(|character| format!("\\U{:08X}", u32::from(character))).collect();
     let wanted = format!("\"{wanted}\"");
@@ -85,7 +85,7 @@ fn decide(policy: &Policy, arguments: &Map<String, Value>) -> Decision {
     policy.decide(&Question { tool: &tool, permissions: Permissions::NONE, hints: &[], arguments, caller }).decision
 }
 
-/// What is offered covers what it was offered for, survives storage, and covers no path outside of its top directory.
+/// A pattern covers the path it was offered for, survives storage, and covers no path outside its top directory.
 fn offers(path: &str, other: &str) {
     let call = |path: &str, mode: &str| {
         Map::from_iter([

@@ -1,4 +1,5 @@
-//! Any text as a policy: it is read or refused, and as an untrusted project it never widens what the user's allows.
+//! Parses any text as a policy: it is accepted or rejected, and as an untrusted project policy it never permits more
+//! than the user's policy.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +9,7 @@ use portcullis_policy::{
 };
 use serde_json::{Map, Value, json};
 
-/// What the user allows, asks and denies, so that each can be widened.
+/// The user's policy allows, asks and denies, so that a project could widen each of them.
 const USER: &str = r#"
 [defaults]
 decision = "ask"
@@ -52,7 +53,7 @@ fuzz_target!(|text: &str| {
     narrows(text, refused.is_some());
 });
 
-/// As an untrusted project, the text changes nothing for the wider.
+/// As an untrusted project policy, the text permits nothing more.
 fn narrows(text: &str, refused: bool) {
     let alone = policy(USER);
     let layers = Layers { user: Some(USER), project: Some((text, Trust::Untrusted)), built_in: None };
@@ -76,7 +77,7 @@ fn narrows(text: &str, refused: bool) {
     assert!(both.record().payloads <= alone.record().payloads && both.record().durable >= alone.record().durable);
 }
 
-/// Calls that rules of all kinds speak of.
+/// Calls to which rules of all kinds apply.
 fn calls() -> Vec<(ToolName, Map<String, Value>)> {
     let rows = [
         ("files.read", json!({ "path": "src/main.rs" })),
@@ -93,7 +94,7 @@ fn calls() -> Vec<(ToolName, Map<String, Value>)> {
     rows.into_iter().map(row).collect()
 }
 
-/// The decisions for several callers; what explains and follows from them must agree with them.
+/// Decides for several callers, and checks that explanations and derived results agree with the decisions.
 fn ask(policy: &Policy, tool: &ToolName, arguments: &Map<String, Value>) -> Vec<Decision> {
     let permissions: Permissions = [Permission::Read, Permission::Write].into_iter().collect();
     let hints = [Hint::Destructive];

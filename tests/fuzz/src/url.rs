@@ -1,5 +1,5 @@
-//! Any text as a URL, as the parts of a request and as a grant: what is read is shown in one way and read again as the
-//! same, another parser comes to the same place, and a grant covers no host, path or port outside of it.
+//! Parses any text as a URL, as parts of a request and as a grant: the result has one canonical form, another parser
+//! finds the same destination, and a grant covers no host, path or port outside of it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -30,7 +30,7 @@ fuzz_target!(|input: &str| {
     }
 });
 
-/// There is one way to write it, and nothing hides in it.
+/// The canonical form is unique, and contains no hidden characters.
 fn is_plain(destination: &Destination) {
     let shown = destination.to_string();
     assert_eq!(Destination::from_url(&shown).as_ref(), Ok(destination), "{shown:?}");
@@ -47,7 +47,7 @@ fn is_plain(destination: &Destination) {
     }
 }
 
-/// The parser of browsers comes to the same host, port and path.
+/// A browser's parser finds the same host, port and path.
 fn is_read_alike(destination: &Destination) {
     let shown = destination.to_string();
     let Ok(parsed) = url::Url::parse(&shown) else { panic!("{shown:?} is no URL to others") };
@@ -58,7 +58,7 @@ fn is_read_alike(destination: &Destination) {
     assert_eq!(segments(parsed.path()), segments(destination.path()), "{shown:?}");
 }
 
-/// A host that is matched is the one that is written, or one label below it.
+/// A matched host is the written one, or one label below it.
 fn matches_at_a_label(pattern: &HostPattern, destination: &Destination) {
     let host = destination.host().to_string();
     let inside = match pattern {
@@ -69,7 +69,7 @@ fn matches_at_a_label(pattern: &HostPattern, destination: &Destination) {
     assert!(!matches!((pattern, destination.host()), (HostPattern::OneLabelBelow(_), Host::Address(_))) || !inside);
 }
 
-/// What a grant covers is in each of its parts, and where nothing private is named no private address is permitted.
+/// A covered request is inside each part of the grant. If the grant names no private address, none is permitted.
 fn covers_no_more(pattern: &HostPattern, prefix: &str, destination: &Destination) {
     let Some(grant) = grant(pattern, prefix) else { return };
     if let Host::Address(address) = destination.host() {

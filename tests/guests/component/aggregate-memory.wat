@@ -1,4 +1,4 @@
-;; Three memories, each within the limit, together over it.
+;; Three memories, each within the limit, but not together.
 (core module $aggregate-memory (memory 480))
 (core instance (instantiate $aggregate-memory))
 (core instance (instantiate $aggregate-memory))

@@ -1,2 +1,2 @@
-;; Memory in pages of one byte: off.
+;; Memory in pages of one byte: not enabled.
 (core module $custom-page-size (memory 1 (pagesize 1)))

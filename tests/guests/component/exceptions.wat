@@ -1,2 +1,2 @@
-;; Exceptions: off.
+;; Exceptions: not enabled.
 (core module $exceptions (tag $tag) (func (throw $tag)))

@@ -1,2 +1,2 @@
-;; Memory of more than 32 bits of address: off.
+;; Memory with 64-bit addresses: not enabled.
 (core module $memory64 (memory i64 1 2))

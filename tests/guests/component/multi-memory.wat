@@ -1,2 +1,2 @@
-;; Several memories in one module: off.
+;; Several memories in one module: not enabled.
 (core module $multi-memory (memory 1) (memory 1))

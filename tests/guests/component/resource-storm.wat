@@ -1,4 +1,4 @@
-;; Makes resources of its own and drops none, without one call of a host function.
+;; Creates its own resources and drops none, without any call of a host function.
 (type $resource (resource (rep i32)))
 (core func $resource-new (canon resource.new $resource))
 (core module $resource-storm

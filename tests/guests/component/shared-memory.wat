@@ -1,2 +1,2 @@
-;; Memory shared between threads: off.
+;; Memory shared between threads: not enabled.
 (core module $shared-memory (memory 1 1 shared))

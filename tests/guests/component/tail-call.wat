@@ -1,2 +1,2 @@
-;; Calls that replace their caller: off.
+;; Tail calls: not enabled.
 (core module $tail-call (func $loop (return_call $loop)))

@@ -1,2 +1,2 @@
-;; Wants a function of an interface that this host serves, which the interface does not have.
+;; Imports an unknown function of an interface that this host provides.
 (import "wasi:random/insecure@0.2.12" (instance $insecure (export "leak" (func (result u32)))))

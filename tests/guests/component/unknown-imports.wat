@@ -1,4 +1,5 @@
-;; Wants other versions of sockets, of a store and of a clock, to be called from the web, and something made up.
+;; Imports unsupported versions of sockets, a store, a clock and the contract, an incoming HTTP handler, and invented
+;; names.
 (import "wasi:sockets/tcp@0.3.0" (instance $sockets))
 (import "wasi:http/incoming-handler@0.2.12" (instance $http))
 (import "wasi:keyvalue/store@0.2.0-draft2" (instance $store))

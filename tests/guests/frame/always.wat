@@ -1,7 +1,7 @@
-;; In every module: what the world exports, and the shape of an answer.
+;; Part of every module: the exports of the world, and the layout of a result.
 ;;
-;; Memory: the answer stands at 1024, a guest's own data from 2048 to 4095, the manifest from 4096, and the heap after
-;; it. `$manifest`, `$heap` and `$memory` come from the harness.
+;; Memory: the result is at 1024, a guest's own data at 2048 to 4095, the manifest at 4096, followed by the heap. The
+;; harness provides `$manifest`, `$heap` and `$memory`.
 (export "memory" (memory $memory))
 (export "cabi_realloc" (func $realloc))
 (export "portcullis:tool/handler@0.1.0#describe" (func $describe))

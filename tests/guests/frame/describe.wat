@@ -1,2 +1,2 @@
-;; Says what the harness wrote.
+;; Returns the manifest that the harness wrote.
 (func $describe (result i32) (global.get $manifest))

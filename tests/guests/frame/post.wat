@@ -1,2 +1,2 @@
-;; Has nothing to give back: the store is dropped after the call.
+;; Frees nothing: the store is dropped after the call.
 (func $post (param i32))

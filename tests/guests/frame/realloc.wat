@@ -1,4 +1,4 @@
-;; Takes the next bytes of the heap, and grows the memory when they are not there.
+;; Returns the next bytes of the heap, and grows the memory if necessary.
 (func $realloc (param $old i32) (param $old-size i32) (param $align i32) (param $size i32) (result i32)
   (local $at i32)
   (local.set $at (i32.and (i32.add (global.get $heap) (i32.const 15)) (i32.const -16)))

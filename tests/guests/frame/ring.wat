@@ -1,4 +1,4 @@
-;; Hands out the same two megabytes again and again, so that a guest's own memory does not grow.
+;; Returns the same two megabytes repeatedly, so that a guest's own memory does not grow.
 (global $next (mut i32) (i32.const 131072))
 (func $realloc (param i32 i32 i32 i32) (result i32)
   (local $at i32)

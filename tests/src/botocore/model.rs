@@ -1,4 +1,4 @@
-//! One service as the package describes it.
+//! One service, as the package describes it.
 
 use serde_json::{Map, Value};
 use std::fs;
@@ -6,25 +6,25 @@ use std::path::Path;
 
 /// A service.
 pub(super) struct Model {
-    /// Its name.
+    /// The service's name.
     pub(super) service: String,
-    /// The version of its interface: a date.
+    /// The version of the service's interface: a date.
     pub(super) version: String,
     document: Value,
 }
 
 /// An operation of a service.
 pub(super) struct Operation<'a> {
-    /// Its name, in words that begin with capitals.
+    /// The operation's name in camel case.
     pub(super) name: &'a str,
-    /// What it does, as HTML.
+    /// The documentation as HTML.
     pub(super) documentation: &'a str,
-    /// The name of the shape of its arguments; nothing where it takes none.
+    /// The name of the arguments' shape, or `None` if there are no arguments.
     pub(super) input: Option<&'a str>,
 }
 
 impl Model {
-    /// Reads the one version in a service's folder.
+    /// Reads the only version in a service's folder.
     pub(super) fn read(folder: &Path) -> Self {
         let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
         let versions: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -34,12 +34,12 @@ impl Model {
         Self { service: name(folder), version: name(version), document }
     }
 
-    /// What the service is, as HTML.
+    /// Returns the documentation of the service as HTML.
     pub(super) fn documentation(&self) -> &str {
         text(&self.document, "documentation")
     }
 
-    /// Its operations by name, without those that nobody should use any more.
+    /// Returns the operations by name, without deprecated ones.
     pub(super) fn operations(&self) -> Vec<Operation<'_>> {
         let operations = members(&self.document, "operations").iter();
         let mut operations: Vec<_> = operations
@@ -54,18 +54,18 @@ impl Model {
         operations
     }
 
-    /// A shape.
+    /// Returns a shape.
     pub(super) fn shape(&self, name: &str) -> &Value {
         &self.document["shapes"][name]
     }
 }
 
-/// A text in an object; empty where there is none.
+/// Returns a text member of an object, or an empty text.
 pub(super) fn text<'a>(object: &'a Value, name: &str) -> &'a str {
     object.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The members of an object in an object.
+/// Returns the members of an object member.
 pub(super) fn members<'a>(object: &'a Value, name: &str) -> &'a Map<String, Value> {
     object.get(name).and_then(Value::as_object).unwrap_or_else(|| panic!("no {name}"))
 }

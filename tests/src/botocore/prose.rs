@@ -1,9 +1,9 @@
-//! Documentation as plain text, as a tool's description is.
+//! Converts documentation to plain text, as in a tool's description.
 
 use portcullis::text::is_deceptive;
 use std::fmt::Write;
 
-/// Elements that stand on lines of their own.
+/// Block elements.
 const BLOCKS: [&str; 17] = [
     "br",
     "dd",
@@ -24,10 +24,11 @@ const BLOCKS: [&str; 17] = [
     "pre",
 ];
 
-/// The characters that HTML writes by name in this package.
+/// The named character references that this package uses.
 const NAMED: [(&str, char); 6] = [("amp", '&'), ("gt", '>'), ("lt", '<'), ("quot", '"'), ("apos", '\''), ("nbsp", ' ')];
 
-/// The text of HTML, at most so many bytes of it: cut after a sentence where that leaves half of it, or after a word.
+/// Returns the text of HTML, up to a number of bytes. It is cut after a sentence if that keeps half of it, or after a
+/// word.
 pub(super) fn plain(html: &str, bytes_max: usize) -> String {
     let mut text = Text::default();
     let mut rest = html;
@@ -48,19 +49,19 @@ pub(super) fn plain(html: &str, bytes_max: usize) -> String {
     cut(&text.written, bytes_max).to_owned()
 }
 
-/// Whether this, up to its `>`, is a tag or a comment, and no sign of less.
+/// Returns whether this text, up to its `>`, is a tag or a comment and not a less-than sign.
 fn is_tag(tag: &str) -> bool {
     let name = tag[1..].trim_start_matches('/');
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '!') && !name.contains('<')
 }
 
-/// Text with its white space as one would write it.
+/// Collects text with normalized white space.
 #[derive(Default)]
 struct Text {
     written: String,
-    /// What stands before the next word, if anything was written before it.
+    /// The separator before the next word, unless the text is empty.
     gap: &'static str,
-    /// Whether the next word begins an item of a list.
+    /// Whether the next word starts an item of a list.
     item: bool,
 }
 
@@ -101,7 +102,7 @@ impl Text {
     }
 }
 
-/// HTML's own spellings of characters, read.
+/// Decodes character references.
 fn decoded(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_left_out_and_lines_and_items_are_kept() {
+    fn tags_are_removed_and_lines_and_items_are_kept() {
         let html = "<p>Adds a <a href=\"x?a&lt;b\">rule</a>\n to  it.</p> <ul> <li> <p>One &amp; &#50;</p> </li> <li>3 < 4</li> </ul>";
         assert_eq!(plain(html, 100), "Adds a rule to it.\n- One & 2\n- 3 < 4");
     }
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_left_out() {
+    fn invisible_content_is_removed() {
         assert_eq!(plain("a\u{200b}b&#8203;c", 100), "abc");
     }
 }

@@ -1,22 +1,22 @@
-//! The shape of an operation's arguments as a JSON Schema.
+//! Converts the shape of an operation's arguments to a JSON Schema.
 
 use super::model::{Model, members, text};
 use super::prose;
 use serde_json::{Value, json};
 
-/// How deep objects are described: the arguments, what they hold, and what that holds.
+/// Depth to which objects are described: the arguments, their members, and the members of those.
 const DEPTH_MAX: usize = 3;
 
-/// The longest schema, in bytes: half of what the host takes. A longer one is described less deep.
+/// Maximum length of a schema in bytes: half of the host's limit. A longer schema is described less deeply.
 const SCHEMA_BYTES_MAX: usize = 32 * 1024;
 
-/// The longest description of an argument, in bytes.
+/// Maximum length of an argument's description in bytes.
 const DESCRIPTION_BYTES_MAX: usize = 512;
 
-/// The most values that are listed: the types of machines alone are a thousand.
+/// Maximum number of enumeration values: there are a thousand machine types alone.
 const ENUM_VALUES_MAX: usize = 64;
 
-/// The schema of the arguments of this shape, as deep as it fits.
+/// Returns the schema of arguments with this shape, as deep as it fits.
 pub(super) fn schema(model: &Model, shape: Option<&str>) -> Value {
     let Some(shape) = shape else { return json!({ "type": "object", "properties": {} }) };
     let described = (1..=DEPTH_MAX).rev().map(|depth| Shapes { model, depth }.object(model.shape(shape), 1));
@@ -31,7 +31,7 @@ struct Shapes<'a> {
 }
 
 impl Shapes<'_> {
-    /// The schema of a member, an item or a value, which refers to a shape and may have words of its own.
+    /// Returns the schema of a member, an item or a value, which refers to a shape and may have its own documentation.
     fn reference(&self, reference: &Value, depth: usize) -> Value {
         let shape = self.model.shape(text(reference, "shape"));
         let mut schema = self.shape(shape, depth);

@@ -1,4 +1,4 @@
-//! How a server behaves.
+//! The behaviours of a test server.
 
 use super::frames;
 use super::wire::Wire;
@@ -9,74 +9,74 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
-/// What a server makes of a request: from its bytes to the bytes of the answer.
+/// Converts the bytes of a request to the bytes of the response.
 pub type Answer = Arc<dyn Fn(&[u8]) -> Vec<u8> + Send + Sync>;
 
-/// How a server behaves to each connection.
+/// The behaviour of a server on each connection.
 #[derive(Clone)]
 pub enum Behaviour {
-    /// Answers each request, and keeps the connection.
+    /// Responds to each request, and keeps the connection open.
     Answer(Answer),
-    /// Answers the first request with these bytes, whatever they are, and closes.
+    /// Responds to the first request with these bytes, valid or not, and closes.
     Say(Vec<u8>),
-    /// Says these bytes to the first bytes it hears, such as a hello of TLS, and closes.
+    /// Responds to the first bytes, such as a TLS hello, with these bytes, and closes.
     Blurt(Vec<u8>),
-    /// Answers the first request with `first`, and then with `again` without end, `every` so often.
+    /// Responds to the first request with `first`, and then sends `again` endlessly at an interval.
     Flood {
-        /// Once.
+        /// Sent once.
         first: Vec<u8>,
-        /// Again and again.
+        /// Sent repeatedly.
         again: Vec<u8>,
-        /// The time between.
+        /// The interval.
         every: Duration,
     },
-    /// Answers the first request with `first`, then with all that is given; and closes.
+    /// Responds to the first request with `first`, then sends a number of chunks, and closes.
     Stream {
-        /// Once.
+        /// Sent once.
         first: Vec<u8>,
-        /// How often.
+        /// The number of chunks.
         times: u64,
-        /// What.
+        /// The chunk.
         piece: Vec<u8>,
     },
-    /// Hears and never answers.
+    /// Reads and never responds.
     Silent,
     /// Resets each connection.
     Reset,
-    /// HTTP/2, as hyper speaks it; the answer is a whole one of HTTP/1.
+    /// Speaks HTTP/2, through hyper. The response is a complete HTTP/1 response.
     Http2(Answer),
-    /// Frames of HTTP/2: once there is a request, `first`, and `again` without end.
+    /// Sends HTTP/2 frames after the first request: `first`, and `again` endlessly.
     Frames {
-        /// Once.
+        /// Sent once.
         first: Vec<u8>,
-        /// Again and again.
+        /// Sent repeatedly.
         again: Vec<u8>,
     },
 }
 
 impl Behaviour {
-    /// Answers `ok`.
+    /// Responds with `ok`.
     pub fn ok() -> Self {
         Self::answer(|_| Self::whole(200, &[], "ok"))
     }
 
-    /// Answers each request.
+    /// Responds to each request.
     pub fn answer(answer: impl Fn(&[u8]) -> Vec<u8> + Send + Sync + 'static) -> Self {
         Self::Answer(Arc::new(answer))
     }
 
-    /// Answers each request over HTTP/2 with `ok`.
+    /// Responds to each request over HTTP/2 with `ok`.
     pub fn http2_ok() -> Self {
         Self::Http2(Arc::new(|_| Self::whole(200, &[], "ok")))
     }
 
-    /// Redirects everything there.
+    /// Redirects every request to this location.
     pub fn redirect(status: u16, location: impl Into<String>) -> Self {
         let location = location.into();
         Self::answer(move |_| Self::whole(status, &[("location", &location)], "moved"))
     }
 
-    /// A whole answer of HTTP/1.
+    /// Builds a complete HTTP/1 response.
     pub fn whole(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Vec<u8> {
         let body = body.as_ref();
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
@@ -84,12 +84,12 @@ impl Behaviour {
         [head.as_bytes(), body].concat()
     }
 
-    /// What follows the first bytes as fast as it is taken.
+    /// Sends the first bytes, and then more as fast as the client reads.
     pub fn flood(first: impl Into<Vec<u8>>, again: impl Into<Vec<u8>>) -> Self {
         Self::drip(first, again, Duration::ZERO)
     }
 
-    /// What follows the first bytes in pieces, so often.
+    /// Sends the first bytes, and then more pieces at an interval.
     pub fn drip(first: impl Into<Vec<u8>>, again: impl Into<Vec<u8>>, every: Duration) -> Self {
         Self::Flood { first: first.into(), again: again.into(), every }
     }
@@ -112,7 +112,7 @@ impl Behaviour {
                 wire.request().await?;
                 wire.say(first).await?;
                 loop {
-                    // Whoever goes away meanwhile is noticed.
+                    // Notice if the client closes the connection meanwhile.
                     if let Ok(heard) = timeout(*every, wire.hear()).await {
                         heard?;
                     }
@@ -131,7 +131,7 @@ impl Behaviour {
                 wire.hear().await?;
             },
             Self::Frames { first, again } => frames::talk(wire, first, again).await,
-            // Both are dealt with where the connection is accepted.
+            // Both are handled when the connection is accepted.
             Self::Reset | Self::Http2(_) => Ok(()),
         }
     }

@@ -1,18 +1,18 @@
-//! Certificates, good and bad.
+//! Valid and invalid certificates.
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use std::sync::Arc;
 
-/// Somebody who signs certificates.
+/// A certificate authority.
 #[derive(Debug)]
 pub struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
 impl Authority {
-    /// An authority of this name.
+    /// Creates an authority with this name.
     pub fn new(name: &str) -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -20,12 +20,12 @@ impl Authority {
         Self { issuer: CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap() }
     }
 
-    /// Its certificate, as a file of roots has it.
+    /// Returns the authority's certificate as PEM.
     pub fn pem(&self) -> String {
         self.issuer.pem()
     }
 
-    /// A server with a certificate for these names and addresses.
+    /// Returns the TLS configuration of a server with a certificate for these names and addresses.
     pub fn serves(&self, names: &[&str]) -> ServerConfig {
         self.serves_with(names, |_| ())
     }
@@ -40,7 +40,7 @@ impl Authority {
         self.serves_with(names, |params| params.not_before = date_time_ymd(2090, 1, 1))
     }
 
-    /// A server whose certificate nobody but itself signed.
+    /// Returns the TLS configuration of a server with a self-signed certificate.
     pub fn nobody_serves(names: &[&str]) -> ServerConfig {
         let key = KeyPair::generate().unwrap();
         let certificate = params(names).self_signed(&key).unwrap();
@@ -61,7 +61,7 @@ fn params(names: &[&str]) -> CertificateParams {
     CertificateParams::new(names).unwrap()
 }
 
-/// Offers both versions of HTTP.
+/// Offers both HTTP versions.
 fn config(chain: Vec<CertificateDer<'static>>, key: &KeyPair) -> ServerConfig {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());

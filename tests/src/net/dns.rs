@@ -1,4 +1,4 @@
-//! A resolver that says what a test tells it to, and keeps what it was asked.
+//! A DNS server with the answers of a test, which records its queries.
 
 use super::{RUNTIME, locked};
 use hickory_proto::op::{Message, OpCode, ResponseCode};
@@ -10,34 +10,34 @@ use std::sync::{Arc, Mutex};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
-/// What is said of one name.
+/// The answer for one name.
 #[derive(Clone, Debug)]
 pub enum Zone {
-    /// Addresses; each time the next of these, and the last again and again.
+    /// Addresses: each answer has the next of these, and the last is repeated.
     Each(Vec<Vec<IpAddr>>),
-    /// Another name.
+    /// An alias.
     Alias(String),
-    /// Alias and address in one answer.
+    /// An alias and its address in one answer.
     AliasAt(String, IpAddr),
-    /// An address of another name, which nobody asked for.
+    /// An address of another name, which the query did not ask for.
     Unasked(String, IpAddr),
     /// This many addresses.
     Many(u16, Ipv4Addr),
-    /// An IPv4 address, and no answer to a question for any other kind.
+    /// An IPv4 address, and no answer to a query of any other type.
     OnlyV4(Ipv4Addr),
     /// No answer.
     Hang,
-    /// There is no such name.
+    /// The name does not exist.
     None,
     /// The server failed.
     Fail,
-    /// Bytes that are no answer.
+    /// An invalid answer.
     Garbage,
-    /// An answer that does not fit: the rest is to be had by TCP, where nobody listens.
+    /// A truncated answer. The rest would be available through TCP, where no server listens.
     Truncated,
 }
 
-/// A resolver on the loopback address. What it was told nothing of does not exist.
+/// A DNS server on the loopback address. Unknown names do not exist.
 #[derive(Debug)]
 pub struct Dns {
     address: SocketAddr,
@@ -53,7 +53,7 @@ struct World {
 }
 
 impl Dns {
-    /// Starts one that knows nothing.
+    /// Starts a server without any names.
     pub fn start() -> Self {
         let socket = std::net::UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         socket.set_nonblocking(true).unwrap();
@@ -63,38 +63,38 @@ impl Dns {
         Self { address, world, task }
     }
 
-    /// Where it listens.
+    /// Returns the server's address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Says this of a name from now on.
+    /// Sets the answer for a name.
     pub fn set(&self, name: &str, zone: Zone) {
         locked(&self.world).zones.insert(name.to_owned(), zone);
     }
 
-    /// Says that a name has these addresses.
+    /// Sets the addresses of a name.
     pub fn point(&self, name: &str, addresses: &[&str]) {
         self.points(name, &[addresses]);
     }
 
-    /// Says that a name has these addresses, and the next time those.
+    /// Sets the addresses of a name for the next query, and for later ones.
     pub fn points(&self, name: &str, times: &[&[&str]]) {
         let addresses = |time: &&[&str]| time.iter().map(|address| address.parse().unwrap()).collect();
         self.set(name, Zone::Each(times.iter().map(addresses).collect()));
     }
 
-    /// Every name that it was asked for, in lower case, without the last dot.
+    /// Returns every queried name, in lower case and without the final dot.
     pub fn asked(&self) -> Vec<String> {
         locked(&self.world).asked.clone()
     }
 
-    /// How often it was asked for one kind of address of a name.
+    /// Returns the number of queries for one type of address of a name.
     pub fn times(&self, name: &str, kind: RecordType) -> usize {
         locked(&self.world).times.get(&(name.to_owned(), kind)).copied().unwrap_or_default()
     }
 
-    /// How often it was asked for the IPv4 addresses of a name.
+    /// Returns the number of queries for the IPv4 addresses of a name.
     pub fn times_v4(&self, name: &str) -> usize {
         self.times(name, RecordType::A)
     }
@@ -168,7 +168,7 @@ fn alias(owner: Name, target: &str) -> Record {
     Record::from_rdata(owner, 0, RData::CNAME(CNAME(full(target))))
 }
 
-/// An address as an answer, where it is of the kind that was asked for.
+/// Returns an address as an answer, if it has the type of the query.
 fn record(owner: &Name, kind: RecordType, address: IpAddr) -> Option<Record> {
     let data = match (kind, address) {
         (RecordType::A, IpAddr::V4(address)) => RData::A(A(address)),

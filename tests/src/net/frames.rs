@@ -1,4 +1,4 @@
-//! HTTP/2: a good server, and frames that no good server sends.
+//! HTTP/2: a correct server, and malicious frames.
 
 use super::behaviour::Answer;
 use super::locked;
@@ -16,13 +16,13 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// `PRI * HTTP/2.0` and so on.
+/// The connection preface.
 const PREFACE: usize = 24;
 
-/// The length of a frame's head.
+/// The length of a frame's header.
 const HEAD: usize = 9;
 
-/// Serves HTTP/2; each request is written down as one of HTTP/1 would look.
+/// Serves HTTP/2. Each request is recorded in the form of HTTP/1.
 pub(super) async fn serve<S>(stream: S, answer: Answer, seen: Arc<Mutex<Seen>>) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -51,7 +51,7 @@ async fn written_down(request: Request<Incoming>) -> Vec<u8> {
     [text.as_bytes(), &body].concat()
 }
 
-/// An answer of HTTP/1 as one that hyper can send.
+/// Converts an HTTP/1 response to one that hyper can send.
 fn response(answer: &[u8]) -> Response<Full<Bytes>> {
     let end = answer.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
     let head = String::from_utf8_lossy(&answer[..end]).into_owned();
@@ -65,7 +65,7 @@ fn response(answer: &[u8]) -> Response<Full<Bytes>> {
     response.body(Full::new(Bytes::copy_from_slice(&answer[end + 4..]))).unwrap()
 }
 
-/// Hears the beginning of a connection up to its first request, then says `first`, and `again` without end.
+/// Reads a connection up to its first request, then sends `first`, and `again` endlessly.
 pub(super) async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
     mut wire: Wire<S>,
     first: &[u8],
@@ -89,27 +89,27 @@ pub(super) async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-/// What a frame is.
+/// The type of a frame.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub enum FrameKind {
-    /// A piece of a body.
+    /// DATA.
     Data = 0,
-    /// The beginning of headers.
+    /// HEADERS.
     Headers = 1,
-    /// The end of a stream.
+    /// RST_STREAM.
     Reset = 3,
-    /// How the other side is to behave.
+    /// SETTINGS.
     Settings = 4,
-    /// A request that nobody made.
+    /// PUSH_PROMISE.
     Promise = 5,
-    /// A question whether anybody is there.
+    /// PING.
     Ping = 6,
-    /// More headers.
+    /// CONTINUATION.
     Continuation = 9,
 }
 
-/// One frame.
+/// Builds a frame.
 pub fn frame(kind: FrameKind, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     let mut frame = length[1..].to_vec();
@@ -119,8 +119,8 @@ pub fn frame(kind: FrameKind, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     frame
 }
 
-/// The headers of a good answer on the first stream, whose body is to follow.
+/// Builds the headers of a normal response on the first stream, without the body.
 pub fn opening() -> Vec<u8> {
-    // 0x88 is `:status: 200` in the table that every connection begins with.
+    // 0x88 is `:status: 200` in the static table.
     frame(FrameKind::Headers, 0x4, 1, &[0x88])
 }

@@ -1,5 +1,5 @@
-//! What an attacker runs: servers that behave badly and a resolver that lies, all on the loopback address. Each keeps
-//! what it saw, so that a test can say that it saw nothing.
+//! The attacker's servers: misbehaving servers and a false resolver, all on the loopback address. Each records what it
+//! received, so that a test can assert that it received nothing.
 
 mod behaviour;
 mod certificates;
@@ -17,12 +17,12 @@ pub use server::{Seen, Server};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::{Builder, Runtime};
 
-/// Servers run beside the tests, not in the runtimes that these make and block.
+/// The runtime of the servers. Tests create and block their own runtimes.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     Builder::new_multi_thread().worker_threads(1).thread_name("servers").enable_all().build().unwrap()
 });
 
-/// A test that fails while it looks at what a server saw does not take the server along.
+/// Locks a mutex even if it is poisoned: a failed assertion of a test must not stop the server.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! A listener, and what it saw.
+//! A server, and what it received.
 
 use super::behaviour::Behaviour;
 use super::wire::Wire;
@@ -11,41 +11,41 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
-/// How long a server may take to notice that a connection ended.
+/// Maximum time for a server to notice that a connection has ended.
 const NOTICE: Duration = Duration::from_secs(3);
 
-/// What a server saw.
+/// What a server received.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// Connections that were accepted.
+    /// Number of accepted connections.
     pub connections: usize,
-    /// Of those, how many are open.
+    /// Number of open connections.
     pub open: usize,
-    /// Handshakes of TLS that came to a good end.
+    /// Number of successful TLS handshakes.
     pub handshakes: usize,
-    /// The server name that each handshake gave.
+    /// The server name in each handshake.
     pub names: Vec<Option<String>>,
-    /// The requests, each as the bytes that came: head and body.
+    /// The bytes of each request: head and body.
     pub requests: Vec<Vec<u8>>,
-    /// Everything that was heard, by connection.
+    /// All received bytes, by connection.
     pub heard: Vec<Vec<u8>>,
-    /// How many bytes were said.
+    /// Number of sent bytes.
     pub said: u64,
 }
 
 impl Seen {
-    /// The requests as text.
+    /// Returns the requests as text.
     pub fn texts(&self) -> Vec<String> {
         self.requests.iter().map(|request| String::from_utf8_lossy(request).into_owned()).collect()
     }
 
-    /// Whether any connection heard this.
+    /// Returns whether any connection received this.
     pub fn heard(&self, needle: &[u8]) -> bool {
         self.heard.iter().any(|heard| heard.windows(needle.len()).any(|window| window == needle))
     }
 }
 
-/// A server on the loopback address; it ends, and its connections with it, when it is dropped.
+/// A server on the loopback address. It ends on drop, with its connections.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -54,22 +54,22 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server in the clear.
+    /// Starts a server without TLS.
     pub fn plain(behaviour: impl Into<Behaviour>) -> Self {
         Self::start((Ipv4Addr::LOCALHOST, 0).into(), behaviour.into(), None)
     }
 
-    /// The same on `::1`.
+    /// Does the same on `::1`.
     pub fn plain_v6(behaviour: impl Into<Behaviour>) -> Self {
         Self::start((Ipv6Addr::LOCALHOST, 0).into(), behaviour.into(), None)
     }
 
-    /// A server behind TLS.
+    /// Starts a server with TLS.
     pub fn tls(config: ServerConfig, behaviour: impl Into<Behaviour>) -> Self {
         Self::start((Ipv4Addr::LOCALHOST, 0).into(), behaviour.into(), Some(Arc::new(config).into()))
     }
 
-    /// A server in the clear at another address, on the port of this one.
+    /// Starts a server without TLS at another address, on the port of this one.
     pub fn beside(&self, address: &str, behaviour: impl Into<Behaviour>) -> Self {
         Self::start(SocketAddr::new(address.parse().unwrap(), self.port()), behaviour.into(), None)
     }
@@ -83,45 +83,44 @@ impl Server {
         Self { address, seen, task }
     }
 
-    /// Where it listens.
+    /// Returns the server's address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Its port.
+    /// Returns the port.
     pub fn port(&self) -> u16 {
         self.address.port()
     }
 
-    /// `127.0.0.1:port`.
+    /// Returns `127.0.0.1:port`.
     pub fn authority(&self) -> String {
         self.address.to_string()
     }
 
-    /// What it saw so far. A copy: who looks at it keeps no server waiting.
+    /// Returns a copy of what the server received so far, so that the caller does not block the server.
     pub fn seen(&self) -> Seen {
         locked(&self.seen).clone()
     }
 
-    /// How many connections it accepted.
+    /// Returns the number of accepted connections.
     pub fn connections(&self) -> usize {
         locked(&self.seen).connections
     }
 
-    /// The requests it got, as text.
+    /// Returns the requests as text.
     pub fn texts(&self) -> Vec<String> {
         self.seen().texts()
     }
 
-    /// Asserts that nobody connected.
+    /// Asserts that there was no connection.
     #[track_caller]
     pub fn saw_nothing(&self) {
         let seen = self.seen();
         assert_eq!((seen.connections, seen.requests.len()), (0, 0), "{seen:?}");
     }
 
-    /// Waits until no connection is open, and asserts that this takes no long time. Whoever holds the connections runs
-    /// meanwhile.
+    /// Asserts that all connections are closed within a short time. Other tasks run meanwhile.
     pub async fn is_left(&self) {
         let began = Instant::now();
         loop {
@@ -155,7 +154,7 @@ async fn accept(
     }
 }
 
-/// Counts a connection as open while it lives.
+/// Counts a connection as open until it is dropped.
 struct Open(Arc<Mutex<Seen>>);
 
 impl Drop for Open {
@@ -173,7 +172,7 @@ async fn connection(stream: TcpStream, behaviour: Arc<Behaviour>, tls: Option<Tl
         seen.connections - 1
     };
     let _open = Open(Arc::clone(&seen));
-    // An error here is the client's going away.
+    // An error here means that the client has closed the connection.
     let _ = match (&*behaviour, tls) {
         (Behaviour::Reset, _) => stream.set_zero_linger(),
         (_, None) => behaviour.talk(Wire::new(stream, seen, index)).await,

@@ -1,4 +1,4 @@
-//! A connection that writes down what it hears.
+//! A connection that records what it receives.
 
 use super::locked;
 use super::server::Seen;
@@ -6,14 +6,14 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// The most that a request may be: a body of a test is no larger.
+/// Maximum length of a request. No test has a larger body.
 const REQUEST: usize = 64 << 20;
 
 pub(super) struct Wire<S> {
     stream: S,
     seen: Arc<Mutex<Seen>>,
     index: usize,
-    /// What was heard and belongs to no request yet.
+    /// Received bytes that are not yet part of a request.
     buffer: Vec<u8>,
 }
 
@@ -22,7 +22,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         Self { stream, seen, index, buffer: Vec::new() }
     }
 
-    /// Hears more, or fails at the end.
+    /// Reads more bytes. Fails at the end of the stream.
     pub(super) async fn hear(&mut self) -> io::Result<()> {
         let mut piece = vec![0; 64 * 1024];
         let count = self.stream.read(&mut piece).await?;
@@ -41,7 +41,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         Ok(())
     }
 
-    /// Hears exactly so many bytes.
+    /// Reads an exact number of bytes.
     pub(super) async fn take(&mut self, count: usize) -> io::Result<Vec<u8>> {
         while self.buffer.len() < count {
             self.hear().await?;
@@ -49,7 +49,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         Ok(self.buffer.drain(..count).collect())
     }
 
-    /// Hears the whole of one HTTP/1 request: its head, and a body by its length or in chunks.
+    /// Reads one complete HTTP/1 request: its head, and a body with a length or in chunks.
     pub(super) async fn request(&mut self) -> io::Result<Vec<u8>> {
         let head = self.until(b"\r\n\r\n", 0).await?;
         let text = String::from_utf8_lossy(&self.buffer[..head]).to_ascii_lowercase();
@@ -64,7 +64,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         Ok(request)
     }
 
-    /// Where a body in chunks ends that begins at `start`.
+    /// Returns the end of a chunked body that begins at `start`.
     async fn chunked(&mut self, start: usize) -> io::Result<usize> {
         let mut at = start;
         loop {
@@ -73,7 +73,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
             let size = usize::from_str_radix(size.split(';').next().unwrap_or("0"), 16).unwrap_or(0);
             at = line;
             if size == 0 {
-                // Trailers, each a line, up to an empty one.
+                // Trailers, one per line, up to an empty line.
                 loop {
                     let line = self.until(b"\r\n", at).await?;
                     if line == at + 2 {
@@ -86,7 +86,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         }
     }
 
-    /// The end of the first `mark` at or after `from`.
+    /// Returns the end of the first `mark` at or after `from`.
     async fn until(&mut self, mark: &[u8], from: usize) -> io::Result<usize> {
         loop {
             let rest = self.buffer.get(from..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A site with plugins for an agent, the agent run on it, and what the record says afterwards.
+//! A site with plugins for an agent, the agent that runs on it, and helpers for the audit log.
 
 use crate::model::Model;
 use portcullis::text::is_deceptive;
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-/// How long something that is coming may take on a busy machine; nothing else depends on it.
+/// Timeout of every wait, for a busy machine; nothing else depends on it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Allows everything, and lets the files plugin write.
@@ -22,12 +22,12 @@ pub(crate) const ALLOW: &str = "[plugin.files]\ndirectory.workspace = { path = \
     [limits]\ntime = \"60 s\"\n\
     [[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 
-/// Asks about what writes, and allows everything else.
+/// Requires approval for writes, and allows everything else.
 pub(crate) const ASK: &str = "[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n\
     [[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n\
     [[rule]]\ntool = \"files.write\"\ndecision = \"ask\"\nreason = \"a person looks\"\n";
 
-/// Answers with its arguments as soon as there is a file `open` in its directory.
+/// Returns its arguments as soon as its directory contains a file `open`.
 const GATE: &str = r#"
 (import "portcullis:tool/dependencies@0.1.0" "open-directory" (func $open-directory (param i32 i32 i32)))
 (import "wasi:filesystem/types@0.2.12" "[method]descriptor.open-at"
@@ -59,28 +59,27 @@ pub(crate) fn harmless(screen: &str) {
     assert_eq!(found, None, "{screen:?}");
 }
 
-/// The agent's program, which lies beside the other.
+/// Returns the agent's program, which is built next to `portcullis`.
 pub(crate) fn agent() -> PathBuf {
     let agent = program().with_file_name("portcullis-agent");
     assert!(agent.is_file(), "{}: run `cargo xtask test`", agent.display());
     agent
 }
 
-/// Runs the program that its arguments begin with, and ends it where it does not come to an end: a test has failed
-/// then, and does not hang.
+/// Runs the program at the start of its arguments, and kills it after a timeout, so that a failed test does not hang.
 pub(crate) fn bounded() -> Command {
     let mut command = Command::new("timeout");
     command.args(["--foreground", &PATIENCE.as_secs().to_string()]);
     command
 }
 
-/// A site, its policy, and plugins with something to work on.
+/// A site, its policy, and plugins with files to work on.
 pub(crate) struct Desk {
     pub(crate) site: Site,
 }
 
 impl Desk {
-    /// With a policy of this text.
+    /// Makes a site with this policy.
     pub(crate) fn new(policy: &str) -> Self {
         let desk = Self::bare(policy);
         desk.site.warm();
@@ -106,7 +105,7 @@ impl Desk {
         fs::write(self.site.path("gate/open"), "").unwrap();
     }
 
-    /// What the agent is given before the task.
+    /// Returns the agent's arguments before the task.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let path = |path: PathBuf| path.display().to_string();
         let named = [("--plugins", self.site.plugins()), ("--state", self.site.state())];
@@ -114,7 +113,7 @@ impl Desk {
         named.flat_map(|(name, value)| [name.to_owned(), path(value)]).collect()
     }
 
-    /// The agent in the site, with nothing around it but the site and the model.
+    /// Returns the agent's command, with only the site and the model in its environment.
     pub(crate) fn command(&self, url: &str, options: &[&str]) -> Command {
         let mut command = bounded();
         command.arg(agent()).current_dir(self.site.path("")).env_clear();
@@ -124,12 +123,12 @@ impl Desk {
         command
     }
 
-    /// Has the agent do a task, with nobody at a terminal.
+    /// Runs the agent on a task, without a terminal.
     pub(crate) fn work(&self, model: &Model, options: &[&str]) -> Ran {
         finish(self.command(&model.url(), options))
     }
 
-    /// The `portcullis` program on the same site.
+    /// Runs `portcullis` on the same site.
     pub(crate) fn portcullis(&self, arguments: &[&str]) -> Ran {
         let mut command = Command::new(program());
         command.current_dir(self.site.path("")).env_clear().env("HOME", self.site.path("home"));
@@ -138,11 +137,11 @@ impl Desk {
         finish(command)
     }
 
-    /// The one question that waits, as soon as there is one.
+    /// Waits for the only open approval request. Returns its ID.
     pub(crate) fn question(&self) -> String {
         let began = Instant::now();
         loop {
-            // The state directory is there as soon as the agent has opened it.
+            // The state directory exists as soon as the agent has opened it.
             let listed = open_approvals(&self.site.state()).and_then(|approvals| Ok(approvals.list(false)?));
             if let Some(question) = listed.ok().and_then(|listed| listed.questions.first().map(|it| it.id.clone())) {
                 return question;
@@ -152,8 +151,8 @@ impl Desk {
         }
     }
 
-    /// Every call in the record with its outcome, in the order of their ends; the record is what was written. What is
-    /// known of a call stands beside the decision, and where there was none beside the outcome.
+    /// Returns every call in the audit log with its outcome, in the order in which the calls ended. The log must be
+    /// valid. Details of a call are in its decision, or in its outcome if there was no decision.
     #[track_caller]
     pub(crate) fn calls(&self) -> Vec<(Value, Value)> {
         let (mut decisions, mut calls) = (BTreeMap::new(), Vec::new());
@@ -167,11 +166,11 @@ impl Desk {
             Ok(())
         });
         assert_eq!(read.unwrap().fault, None);
-        assert_eq!(decisions, BTreeMap::new(), "each has its outcome");
+        assert_eq!(decisions, BTreeMap::new(), "each decision must have an outcome");
         calls
     }
 
-    /// The tools and the codes of the calls in the record, sorted: calls of one message end in any order.
+    /// Returns the tools and codes of the recorded calls, sorted, because the calls of one message end in any order.
     #[track_caller]
     pub(crate) fn record(&self) -> Vec<(String, String)> {
         let word = |document: &Value, name: &str| document[name].as_str().unwrap().to_owned();
@@ -181,7 +180,7 @@ impl Desk {
         record
     }
 
-    /// Asserts that the record holds exactly these calls, in any order.
+    /// Asserts that the audit log contains exactly these calls, in any order.
     #[track_caller]
     pub(crate) fn recorded(&self, calls: &[(&str, Code)]) {
         let mut calls: Vec<_> = calls.iter().map(|(tool, code)| ((*tool).to_owned(), code.to_string())).collect();
@@ -193,10 +192,10 @@ impl Desk {
 fn finish(mut command: Command) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // What comes from no terminal is nobody's answer and nobody's word.
+    // Input that does not come from a terminal is neither an answer nor an instruction.
     let _ = child.stdin.take().unwrap().write_all(b"y\ny\nwrite something else\n");
     let ran = Ran::from(child.wait_with_output().unwrap());
-    // Nothing that it wrote does anything to a terminal.
+    // The agent's output has no effect on a terminal.
     harmless(&ran.out);
     harmless(&ran.err);
     ran

@@ -1,11 +1,11 @@
-//! A model that calls badly: each call is refused by the host, recorded, and answered with what would help.
+//! A model that makes invalid calls: the host refuses each one, records it, and returns a helpful message.
 
 use crate::desk::{ALLOW, Desk};
 use crate::model::{Model, call, calling, done, raw_call};
 use portcullis::Code;
 use serde_json::{Value, json};
 
-/// A call, the words of which the model is told at least one, and the code in the record.
+/// A call, words of which the result must contain one, and the code in the audit log.
 type Row = (&'static str, Value, &'static [&'static str], &'static str);
 
 fn rows() -> Vec<Row> {
@@ -26,9 +26,9 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// All of them in one message, as a confused model sends them: none stands in another's way.
+/// A confused model sends all of them in one message. None affects the others.
 #[test]
-fn every_malformed_call_is_told_and_recorded() {
+fn every_malformed_call_is_answered_and_recorded() {
     let desk = Desk::new(ALLOW);
     let rows = rows();
     let with_id = |(at, (_, call, ..)): (usize, &Row)| {
@@ -52,9 +52,9 @@ fn every_malformed_call_is_told_and_recorded() {
     assert_eq!(recorded, codes);
 }
 
-/// Where the arguments came from stands in the record of each.
+/// The audit log says from where the arguments of each call came.
 #[test]
-fn the_record_says_what_the_model_wrote() {
+fn the_audit_log_contains_what_the_model_wrote() {
     let desk = Desk::new(ALLOW);
     let model = Model::answers([calling([call("call_a", "hello__greet", &json!({ "name": "Ann" }))]), done("ok")]);
     desk.work(&model, &["Greet Ann"]).ends(0);
@@ -67,9 +67,9 @@ fn the_record_says_what_the_model_wrote() {
     assert!(sources[0]["validator"].as_str().unwrap().contains("jsonschema"), "{calls:?}");
 }
 
-/// Of two calls under one id the results could be taken for each other: neither is made, and others are.
+/// The results of two calls with one ID could be confused, so neither runs. Other calls do.
 #[test]
-fn calls_of_one_id_are_refused() {
+fn calls_with_the_same_id_are_refused() {
     let desk = Desk::new(ALLOW);
     let greet = |name: &str| call("call_a", "hello__greet", &json!({ "name": name }));
     let other = call("call_b", "hello__greet", &json!({ "name": "Eve" }));
@@ -83,9 +83,9 @@ fn calls_of_one_id_are_refused() {
     desk.recorded(&[refused, refused, ("hello.greet", Code::Completed), ("done.done", Code::Completed)]);
 }
 
-/// The third call of the same in a row asks a person, and nobody is there: it is left behind, or denied.
+/// The third equal call in a row needs approval. Without an approver it stays pending, or is denied.
 #[test]
-fn a_call_three_times_alike_asks() {
+fn the_third_equal_call_in_a_row_needs_approval() {
     for (unattended, code) in [("pending", "approval-pending"), ("deny", "approval-denied")] {
         let desk = Desk::new(&format!("[approvals]\nunattended = \"{unattended}\"\n{ALLOW}"));
         let greet = || calling([call("call_a", "hello__greet", &json!({ "name": "Ann" }))]);

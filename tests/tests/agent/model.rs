@@ -1,4 +1,4 @@
-//! A model that says what a test has written down, and keeps what it was asked.
+//! A model that follows a test's script, and records its requests.
 
 use crate::desk::PATIENCE;
 use portcullis_tests::net::{Authority, Behaviour, Server};
@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// What the server says once.
+/// One response of the server.
 pub(crate) enum Say {
-    /// A message of the model.
+    /// A message from the model.
     Message(Value),
-    /// A message, as soon as the test lets it.
+    /// A message that waits until the test releases it.
     Later(Value, std::sync::mpsc::Receiver<()>),
-    /// A whole answer of HTTP.
+    /// A complete HTTP response.
     Raw(Vec<u8>),
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Says these, one after another; whoever asks once more gets what is no answer.
+    /// Serves these responses in order. Further requests get an error.
     pub(crate) fn says(script: impl IntoIterator<Item = Say>) -> Self {
         let script: Mutex<VecDeque<Say>> = Mutex::new(script.into_iter().collect());
         Self::behaves(Behaviour::answer(move |_| {
@@ -31,7 +31,7 @@ impl Model {
             match next {
                 Some(Say::Message(message)) => completion(&message),
                 Some(Say::Later(message, gate)) => {
-                    // A test that has failed lets go of the other end.
+                    // A failed test drops the other end.
                     let _ = gate.recv();
                     completion(&message)
                 }
@@ -41,7 +41,7 @@ impl Model {
         }))
     }
 
-    /// Says these messages.
+    /// Serves these messages.
     pub(crate) fn answers(messages: impl IntoIterator<Item = Value>) -> Self {
         Self::says(messages.into_iter().map(Say::Message))
     }
@@ -50,51 +50,51 @@ impl Model {
         Self { server: Server::plain(behaviour) }
     }
 
-    /// Behind TLS, with a certificate that nobody knows.
+    /// Serves through TLS, with an untrusted certificate.
     pub(crate) fn unknown(message: Value) -> Self {
         let config = Authority::nobody_serves(&["127.0.0.1", "localhost"]);
         Self { server: Server::tls(config, Behaviour::answer(move |_| completion(&message))) }
     }
 
-    /// Where it is, behind TLS.
+    /// Returns the URL of the server with TLS.
     pub(crate) fn tls_url(&self) -> String {
         format!("https://{}/v1", self.server.authority())
     }
 
-    /// What goes into `OPENAI_BASE_URL`.
+    /// Returns the value for `OPENAI_BASE_URL`.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/v1", self.server.authority())
     }
 
-    /// Waits until it was asked so often.
+    /// Waits until the server has received this many requests.
     #[track_caller]
     pub(crate) fn was_asked(&self, times: usize) {
         let began = Instant::now();
         while self.server.texts().len() < times {
-            assert!(began.elapsed() < PATIENCE, "it was not asked");
+            assert!(began.elapsed() < PATIENCE, "there was no request");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// The heads of the requests.
+    /// Returns the heads of the requests.
     pub(crate) fn heads(&self) -> Vec<String> {
         let head = |text: String| text.split("\r\n\r\n").next().unwrap().to_owned();
         self.server.texts().into_iter().map(head).collect()
     }
 
-    /// The bodies of the requests.
+    /// Returns the bodies of the requests.
     pub(crate) fn requests(&self) -> Vec<Value> {
         let body = |text: &String| serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap();
         self.server.texts().iter().map(body).collect()
     }
 
-    /// The messages of the last request.
+    /// Returns the messages of the last request.
     pub(crate) fn last_messages(&self) -> Vec<Value> {
         let requests = self.requests();
-        requests.last().expect("it was asked")["messages"].as_array().unwrap().clone()
+        requests.last().expect("there was a request")["messages"].as_array().unwrap().clone()
     }
 
-    /// What the model was told of its last calls: the content of each tool message at the end of the last request.
+    /// Returns the results that the model got: the content of each tool message at the end of the last request.
     pub(crate) fn told(&self) -> Vec<String> {
         let messages = self.last_messages();
         let results = messages.iter().rev().take_while(|message| message["role"] == "tool");
@@ -104,7 +104,7 @@ impl Model {
     }
 }
 
-/// The text of a content, which is a string or a list of parts.
+/// Returns the text of a content, which is a string or a list of parts.
 fn text(content: &Value) -> String {
     let parts = content.as_array().map(|parts| parts.iter().map(|part| part["text"].as_str().unwrap()).collect());
     parts.unwrap_or_else(|| content.as_str().unwrap().to_owned())
@@ -122,28 +122,28 @@ fn completion(message: &Value) -> Vec<u8> {
     Behaviour::whole(200, &[("content-type", "application/json")], answer.to_string())
 }
 
-/// A message that asks for these calls.
+/// Builds a message with these calls.
 pub(crate) fn calling(calls: impl IntoIterator<Item = Value>) -> Value {
     let calls: Vec<Value> = calls.into_iter().collect();
     json!({ "role": "assistant", "content": null, "refusal": null, "tool_calls": calls })
 }
 
-/// One call, with arguments as a provider writes them.
+/// Builds a call, with arguments as a provider writes them.
 pub(crate) fn call(id: &str, name: &str, arguments: &Value) -> Value {
     raw_call(id, name, &json!(arguments.to_string()))
 }
 
-/// One call, with any arguments at all.
+/// Builds a call with any arguments text.
 pub(crate) fn raw_call(id: &str, name: &str, arguments: &Value) -> Value {
     json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } })
 }
 
-/// A message that asks for nothing.
+/// Builds a message without calls.
 pub(crate) fn saying(text: &str) -> Value {
     json!({ "role": "assistant", "content": text })
 }
 
-/// A message that says that the work is done.
+/// Builds a message that ends the task.
 pub(crate) fn done(result: &str) -> Value {
     calling([call("call_done", "done", &json!({ "result": result }))])
 }

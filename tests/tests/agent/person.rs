@@ -1,4 +1,4 @@
-//! The person at a real terminal, another at a distance, and nobody: what the answer to a question does.
+//! An approver at a terminal, one in another process, and none: the effect of each answer.
 
 use crate::desk::{ASK, Desk};
 use crate::model::{Model, call, calling, done, saying};
@@ -16,7 +16,7 @@ fn writes() -> Model {
 }
 
 #[test]
-fn a_yes_runs_the_call_and_a_no_does_not() {
+fn an_approval_runs_the_call_and_a_denial_does_not() {
     for (answer, code) in [("y\n", Code::Completed), ("n\n", Code::ApprovalDenied), ("\u{4}", Code::ApprovalDenied)] {
         let (desk, model) = (Desk::new(ASK), writes());
         let mut session = Session::of(&desk, &model, "Write");
@@ -24,7 +24,7 @@ fn a_yes_runs_the_call_and_a_no_does_not() {
         for told in ["files.write", "a person looks", "\"path\": \"new.txt\"", "read-write", "+one"] {
             assert!(question.contains(told), "{told}: {question}");
         }
-        assert!(!desk.site.path("work/new.txt").exists(), "nothing is done before the answer");
+        assert!(!desk.site.path("work/new.txt").exists(), "the file exists before the answer");
         session.types(answer);
         assert!(session.ends(0).ends_with("That is all.\n"));
         assert_eq!(desk.site.path("work/new.txt").exists(), code == Code::Completed);
@@ -33,11 +33,11 @@ fn a_yes_runs_the_call_and_a_no_does_not() {
 }
 
 #[test]
-fn the_model_is_told_why_not() {
+fn the_model_reads_the_note_of_a_denial() {
     let (desk, model) = (Desk::new(ASK), writes());
     let mut session = Session::of(&desk, &model, "Write");
     session.question();
-    // An empty line says nothing.
+    // An empty line is not an answer.
     session.types("\n");
     session.question();
     session.types("no write to src/ instead\n");
@@ -45,9 +45,9 @@ fn the_model_is_told_why_not() {
     assert!(model.told()[0].contains("write to src/ instead"), "{:?}", model.told());
 }
 
-/// Two questions at once: each line answers one.
+/// Of two concurrent requests, each line answers one.
 #[test]
-fn one_question_is_asked_at_a_time() {
+fn one_request_is_shown_at_a_time() {
     let desk = Desk::new(ASK);
     let model = Model::answers([calling([write("call_a", "a.txt"), write("call_b", "b.txt")]), done("ok")]);
     let mut session = Session::of(&desk, &model, "Write both");
@@ -65,9 +65,9 @@ fn one_question_is_asked_at_a_time() {
     assert_eq!(model.last_messages()[3..].len(), 2);
 }
 
-/// Nobody answers a question before it is asked.
+/// Input that was typed before the prompt does not answer it.
 #[test]
-fn what_was_typed_before_the_question_is_no_answer() {
+fn input_before_the_prompt_is_not_an_answer() {
     let (desk, model) = (Desk::new(ASK), writes());
     let mut session = Session::of(&desk, &model, "Write");
     session.types("y\n");
@@ -79,7 +79,7 @@ fn what_was_typed_before_the_question_is_no_answer() {
 }
 
 #[test]
-fn another_process_approves_what_waits_at_the_terminal() {
+fn another_process_approves_a_request_that_waits_at_the_terminal() {
     for (verb, code) in [("approve", Code::Completed), ("reject", Code::ApprovalDenied)] {
         let (desk, model) = (Desk::new(ASK), writes());
         let mut session = Session::of(&desk, &model, "Write");
@@ -92,14 +92,14 @@ fn another_process_approves_what_waits_at_the_terminal() {
     }
 }
 
-/// With nobody at a terminal the policy answers: what comes from a pipe does not.
+/// Without a terminal, the policy decides. Input from a pipe is not an answer.
 #[test]
-fn without_a_terminal_the_policy_answers() {
+fn without_a_terminal_the_policy_decides() {
     let (desk, model) = (Desk::new(ASK), writes());
     desk.work(&model, &["Write"]).ends(0);
     assert!(model.told()[0].contains("waits for a person"), "{:?}", model.told());
     desk.recorded(&[("files.write", Code::ApprovalPending), ("done.done", Code::Completed)]);
-    // It was left behind, and runs once when somebody approves it.
+    // The call stays pending, and runs once after its approval.
     desk.portcullis(&["approvals", "approve", &desk.question(), "--yes"]).ends(0);
     assert_eq!(fs::read_to_string(desk.site.path("work/new.txt")).unwrap(), "one\n");
 

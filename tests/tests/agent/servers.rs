@@ -1,4 +1,4 @@
-//! Servers that fail, and answers that are none: the agent says what is wrong, and ends.
+//! Servers that fail, and invalid responses: the agent reports the problem and exits.
 
 use crate::desk::{ALLOW, Desk, Ran};
 use crate::model::{Model, Say, saying};
@@ -13,18 +13,18 @@ fn raw(status: u16, body: impl AsRef<[u8]>) -> Say {
     Say::Raw(Behaviour::whole(status, &[], body))
 }
 
-/// Asserts that a run failed with these words, having called nothing.
+/// Asserts that a run failed with this message, and made no call.
 #[track_caller]
 fn failed(desk: &Desk, ran: Ran, words: &str) {
     let ran = ran.ends(1);
     assert!(ran.out.is_empty() && ran.err.contains(words), "{ran:?}");
     let errors = ran.err.lines().filter(|line| line.starts_with("error: ")).count();
-    assert_eq!(errors, 1, "one line says it: {ran:?}");
+    assert_eq!(errors, 1, "the error must be one line: {ran:?}");
     desk.recorded(&[]);
 }
 
 #[test]
-fn a_server_that_is_busy_or_has_failed_is_asked_once_more() {
+fn a_server_that_is_busy_or_fails_gets_one_retry() {
     let desk = Desk::new(ALLOW);
     for (status, headers) in [(500, &[][..]), (503, &[("retry-after", "0")]), (429, &[("retry-after", "0")])] {
         let model = Model::says([fails(status, headers, "busy"), Say::Message(saying("hello"))]);
@@ -35,7 +35,7 @@ fn a_server_that_is_busy_or_has_failed_is_asked_once_more() {
 }
 
 #[test]
-fn a_server_that_fails_twice_is_not_asked_again() {
+fn a_server_that_fails_twice_gets_no_further_retry() {
     let desk = Desk::new(ALLOW);
     let model = Model::says([raw(500, "first"), raw(502, "second"), Say::Message(saying("hello"))]);
     failed(&desk, desk.work(&model, &["Say hello"]), "says 502: second");
@@ -43,14 +43,14 @@ fn a_server_that_fails_twice_is_not_asked_again() {
 }
 
 #[test]
-fn what_is_no_trouble_that_passes_is_not_tried_again() {
+fn permanent_errors_are_not_retried() {
     let desk = Desk::new(ALLOW);
     let redirect = [("location", "http://127.0.0.1:9/v1/chat/completions")];
     let rows = [
         fails(401, &[], "no such key"),
         fails(400, &[], "no such model"),
         fails(307, &redirect, "elsewhere"),
-        // Nobody waits for an hour.
+        // The agent does not wait for an hour.
         fails(429, &[("retry-after", "3600")], "too many"),
     ];
     for row in rows {
@@ -61,7 +61,7 @@ fn what_is_no_trouble_that_passes_is_not_tried_again() {
 }
 
 #[test]
-fn an_answer_that_is_none_ends_the_run() {
+fn an_invalid_response_ends_the_run() {
     let desk = Desk::new(ALLOW);
     let bodies = [
         "",
@@ -85,7 +85,7 @@ fn an_answer_that_is_none_ends_the_run() {
 }
 
 #[test]
-fn an_answer_that_never_ends_is_cut_off() {
+fn an_endless_response_is_cut_off() {
     let desk = Desk::new(ALLOW);
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n[";
     let model = Model::behaves(Behaviour::flood(head, vec![b' '; 64 * 1024]));
@@ -95,7 +95,7 @@ fn an_answer_that_never_ends_is_cut_off() {
 }
 
 #[test]
-fn a_server_that_says_nothing_is_not_waited_for() {
+fn a_silent_server_times_out() {
     let desk = Desk::new(ALLOW);
     let model = Model::behaves(Behaviour::Silent);
     failed(&desk, desk.work(&model, &["--seconds", "1", "Say hello"]), "not answered in 1 s");
@@ -105,7 +105,7 @@ fn a_server_that_says_nothing_is_not_waited_for() {
 }
 
 #[test]
-fn a_server_that_goes_away_ends_the_run() {
+fn a_server_that_disconnects_ends_the_run() {
     let desk = Desk::new(ALLOW);
     for behaviour in [Behaviour::Reset, Behaviour::Say(Vec::new()), Behaviour::Say(b"SSH-2.0-x\r\n".to_vec())] {
         let model = Model::behaves(behaviour);
@@ -116,18 +116,18 @@ fn a_server_that_goes_away_ends_the_run() {
     assert_eq!(gone.status.code(), Some(1), "{gone:?}");
 }
 
-/// Nothing is said to a server that cannot show who it is.
+/// Nothing is sent to a server whose certificate is not trusted.
 #[test]
-fn a_server_that_nobody_vouches_for_is_not_talked_to() {
+fn a_server_with_an_untrusted_certificate_gets_no_request() {
     let desk = Desk::new(ALLOW);
     let model = Model::unknown(saying("hello"));
     let output = desk.command(&model.tls_url(), &["Say hello"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && said.contains("it is not who was meant"), "{said}");
+    assert!(output.status.code() == Some(1) && said.contains("its identity cannot be verified"), "{said}");
     assert!(output.stdout.is_empty() && model.requests().is_empty());
 }
 
-/// Some servers repeat a key that they do not know.
+/// Some servers repeat an unknown key in their error.
 #[test]
 fn a_key_is_not_shown() {
     let desk = Desk::new(ALLOW);
@@ -139,16 +139,16 @@ fn a_key_is_not_shown() {
     }
 }
 
-/// Before anything is sent.
+/// The checks happen before anything is sent.
 #[test]
-fn what_is_wrong_with_the_environment_is_said() {
+fn an_invalid_environment_is_reported() {
     let desk = Desk::new(ALLOW);
     let local = "http://127.0.0.1:9/v1";
     let rows = [
         (desk.command("", &["task"]), "OPENAI_BASE_URL"),
         (desk.command("localhost:11434", &["task"]), "OPENAI_BASE_URL"),
         (desk.command("https://user:password@127.0.0.1/v1", &["task"]), "OPENAI_BASE_URL"),
-        (desk.command("http://192.0.2.1/v1", &["task"]), "in the clear"),
+        (desk.command("http://192.0.2.1/v1", &["task"]), "sent unencrypted"),
         (desk.command(local, &[]), "TASK"),
         (desk.command(local, &["--seconds", "0", "task"]), "--seconds"),
     ];

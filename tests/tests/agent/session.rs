@@ -1,4 +1,4 @@
-//! The agent at a real terminal, which `script` of util-linux makes, and a person at its keys.
+//! The agent at a real terminal, which `script` of util-linux provides, and a person who types.
 
 use crate::desk::{Desk, agent, bounded, harmless};
 use crate::model::Model;
@@ -6,13 +6,13 @@ use std::env;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-/// The last words before an answer.
+/// The end of the prompt.
 pub(crate) const PROMPT: &str = "? [y, n, or what to do instead] ";
 
-/// What the agent says to a line that answers no question.
-pub(crate) const HEARD: &str = "The model reads that next.";
+/// The agent's message after a line that does not answer a prompt.
+pub(crate) const HEARD: &str = "The model reads this next.";
 
-/// An agent at a terminal. None of its words is an escape sequence.
+/// An agent at a terminal. The agent itself writes no escape sequence.
 pub(crate) struct Session {
     child: Child,
     keys: ChildStdin,
@@ -24,7 +24,7 @@ impl Session {
         let arguments = desk.arguments().into_iter().chain([task.to_owned()]);
         let mut line = agent().display().to_string();
         for argument in arguments {
-            assert!(!argument.contains('\''), "the shell's quotes");
+            assert!(!argument.contains('\''), "the argument contains a shell quote");
             line += &format!(" '{argument}'");
         }
         let mut command = bounded();
@@ -38,12 +38,12 @@ impl Session {
         Self { child, keys, screen }
     }
 
-    /// Reads the screen as far as the next question, and says what was on it.
+    /// Reads the screen up to the next prompt. Returns the text before it.
     pub(crate) fn question(&mut self) -> String {
         self.until(PROMPT)
     }
 
-    /// Reads the screen as far as these words.
+    /// Reads the screen up to these words.
     pub(crate) fn until(&mut self, words: &str) -> String {
         let (mut bytes, mut byte) = (Vec::new(), [0]);
         while !bytes.ends_with(words.as_bytes()) {
@@ -60,7 +60,7 @@ impl Session {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// How the agent ended, and what it said after the last words that were read.
+    /// Asserts the agent's exit code. Returns its output after the last words that were read.
     pub(crate) fn ends(mut self, code: i32) -> String {
         let mut seen = String::new();
         self.screen.read_to_string(&mut seen).unwrap();

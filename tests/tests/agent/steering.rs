@@ -1,4 +1,5 @@
-//! The person writes something new: what has not started is not done, what runs goes on, and the model reads it next.
+//! Steering: when the user writes something new, calls that have not started are skipped, running calls continue, and
+//! the model reads the text next.
 
 use crate::desk::{ALLOW, ASK, Desk};
 use crate::model::{Model, Say, call, calling, done, saying};
@@ -11,7 +12,7 @@ fn write(path: &str) -> Value {
     call("call_a", "files__write", &json!({ "path": path, "content": "one\n" }))
 }
 
-/// What the model is told when it is asked next: the results of its calls, and then the person's words.
+/// Returns the results of the calls in the model's next request, and asserts that the user's text follows them.
 #[track_caller]
 fn told(messages: &[Value], words: &str) -> Vec<String> {
     let (last, before) = messages.split_last().unwrap();
@@ -20,9 +21,9 @@ fn told(messages: &[Value], words: &str) -> Vec<String> {
     results.map(|message| message["content"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Of two calls that run one after the other, one has begun.
+/// Of two calls that run in sequence, the first has started.
 #[test]
-fn what_has_not_started_is_not_run_and_what_runs_goes_on() {
+fn calls_that_have_not_started_are_skipped_and_running_calls_continue() {
     let desk = Desk::new(ALLOW);
     let gate = |id: &str| call(id, "gate__run", &json!({ "of": id }));
     let model = Model::answers([calling([gate("call_a"), gate("call_b")]), done("stopped")]);
@@ -39,9 +40,9 @@ fn what_has_not_started_is_not_run_and_what_runs_goes_on() {
     desk.recorded(&outcomes);
 }
 
-/// A question is out of date too: whatever is typed there and is no answer is what the person wants instead.
+/// An approval request becomes obsolete too: a line that is not an answer is what the user wants instead.
 #[test]
-fn a_question_gives_way_to_what_the_person_writes() {
+fn a_request_is_withdrawn_when_the_user_writes_something_else() {
     let desk = Desk::new(ASK);
     let model = Model::answers([calling([write("new.txt")]), done("I will not.")]);
     let mut session = Session::of(&desk, &model, "Write");
@@ -54,9 +55,9 @@ fn a_question_gives_way_to_what_the_person_writes() {
     desk.recorded(&[("files.write", Code::Superseded), ("done.done", Code::Completed)]);
 }
 
-/// While the model thinks: what it then asks for was asked without knowing.
+/// While the model responds: the calls in that response were made without the user's text.
 #[test]
-fn what_is_written_while_the_model_thinks_supersedes_what_it_asks_for() {
+fn text_that_is_written_during_a_response_supersedes_its_calls() {
     let desk = Desk::new(ALLOW);
     let (think, gate) = channel();
     let script = [Say::Later(calling([write("new.txt")]), gate), Say::Message(done("I will not."))];
@@ -69,14 +70,14 @@ fn what_is_written_while_the_model_thinks_supersedes_what_it_asks_for() {
     think.send(()).unwrap();
     session.ends(0);
     assert!(!desk.site.path("work/new.txt").exists());
-    // A short answer to no question is nothing that a model would understand.
+    // A short answer without a prompt would mean nothing to the model.
     told(&model.last_messages(), "leave the files alone\nand the poem");
     desk.recorded(&[("files.write", Code::Superseded), ("done.done", Code::Completed)]);
 }
 
-/// An answer without calls is no end where the person has written meanwhile.
+/// If the user has written something meanwhile, a response without calls does not end the run.
 #[test]
-fn what_is_written_before_the_end_is_answered() {
+fn text_that_is_written_before_the_end_is_answered() {
     let desk = Desk::new(ALLOW);
     let (think, gate) = channel();
     let model = Model::says([Say::Later(saying("first"), gate), Say::Message(saying("second"))]);
@@ -92,9 +93,9 @@ fn what_is_written_before_the_end_is_answered() {
     told(&messages, "and then?");
 }
 
-/// What is interrupted is cancelled, and recorded.
+/// An interrupted call is cancelled and recorded.
 #[test]
-fn an_interruption_ends_what_runs() {
+fn an_interrupt_ends_running_calls() {
     let desk = Desk::new(ALLOW);
     let model = Model::answers([calling([call("call_a", "sleeps__run", &json!({}))])]);
     let mut session = Session::of(&desk, &model, "Sleep");

@@ -1,4 +1,4 @@
-//! What an agent does where everybody behaves: the requests that it makes, the calls in the record, and its end.
+//! A normal run of the agent: its requests, the recorded calls, and its end.
 
 use crate::desk::{ALLOW, Desk};
 use crate::model::{Model, call, calling, done, saying};
@@ -11,7 +11,7 @@ fn read(id: &str) -> Value {
     call(id, "files__read", &json!({ "path": "poem.txt" }))
 }
 
-/// The names of the tools in a request, which all have the form that Chat Completions takes.
+/// Returns the tool names in a request, and asserts that Chat Completions accepts each of them.
 #[track_caller]
 fn tools(request: &Value) -> BTreeSet<String> {
     let portable = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
@@ -26,7 +26,7 @@ fn tools(request: &Value) -> BTreeSet<String> {
     };
     let tools = request["tools"].as_array().unwrap();
     let names: BTreeSet<String> = tools.iter().map(name).collect();
-    assert_eq!(names.len(), tools.len(), "each is there once");
+    assert_eq!(names.len(), tools.len(), "a tool is listed twice");
     names
 }
 
@@ -47,7 +47,7 @@ fn a_task_is_done_with_tools() {
     assert_eq!(requests.len(), 2);
     for request in &requests {
         assert_eq!(request["model"], "scripted");
-        assert_eq!(request["tools"], requests[0]["tools"], "they stay the same");
+        assert_eq!(request["tools"], requests[0]["tools"], "the tools must not change");
         let names = tools(request);
         for name in ["files__read", "hello__greet", "output__read", "output__grep", "done"] {
             assert!(names.contains(name), "{name}: {names:?}");
@@ -58,7 +58,7 @@ fn a_task_is_done_with_tools() {
     assert_eq!(task["content"], "What does poem.txt say?");
 
     let messages = model.last_messages();
-    assert_eq!(messages[2], calling([read("call_a")]), "the model's message goes back as it came");
+    assert_eq!(messages[2], calling([read("call_a")]), "the model's message must be sent back unchanged");
     assert_eq!((&messages[3]["role"], &messages[3]["tool_call_id"]), (&json!("tool"), &json!("call_a")));
     assert!(model.told()[0].contains("violets are blue"), "{:?}", model.told());
     desk.recorded(&[("files.read", Code::Completed), ("done.done", Code::Completed)]);
@@ -68,14 +68,14 @@ fn a_task_is_done_with_tools() {
 }
 
 #[test]
-fn an_answer_without_calls_is_the_end() {
+fn a_response_without_calls_ends_the_run() {
     let desk = Desk::new(ALLOW);
     let model = Model::answers([saying("There is nothing to do.")]);
     assert_eq!(desk.work(&model, &["Do nothing"]).ends(0).out, "There is nothing to do.\n");
     desk.recorded(&[]);
 }
 
-/// Each call of a message has its result, in the order of the calls.
+/// Each call of a message gets its result, in the order of the calls.
 #[test]
 fn several_calls_of_one_message_each_have_their_result() {
     let desk = Desk::new(ALLOW);
@@ -91,18 +91,18 @@ fn several_calls_of_one_message_each_have_their_result() {
     }
 }
 
-/// The model's word alone is no end: the host has to have let it.
+/// `done` ends the run only if the host has run it.
 #[test]
-fn a_done_that_the_policy_denies_is_no_end() {
+fn a_done_call_that_the_policy_denies_does_not_end_the_run() {
     let desk = Desk::new(&format!("{ALLOW}[[rule]]\ntool = \"done.*\"\ndecision = \"deny\"\n"));
     let model = Model::answers([done("too early"), saying("later")]);
     assert_eq!(desk.work(&model, &["Do nothing"]).ends(0).out, "later\n");
     desk.recorded(&[("done.done", Code::PolicyDenied)]);
 }
 
-/// Where it leaves out the result, what it says beside the call is one.
+/// If the call has no result, the text of the message is the result.
 #[test]
-fn a_done_without_a_result_ends_with_what_was_said() {
+fn a_done_call_without_a_result_ends_with_the_messages_text() {
     let desk = Desk::new(ALLOW);
     let mut message = calling([call("call_a", "done", &json!({}))]);
     message["content"] = json!([{ "type": "text", "text": "It is done." }]);
@@ -110,9 +110,9 @@ fn a_done_without_a_result_ends_with_what_was_said() {
     assert_eq!(desk.work(&model, &["Do nothing"]).ends(0).out, "It is done.\n");
 }
 
-/// A large catalog is not shown to the model: what fits the words is, and the host's own tools.
+/// Of a large catalog, the model sees only the tools that match the task, and the host's own.
 #[test]
-fn only_as_many_tools_are_shown_as_was_said() {
+fn the_number_of_tools_is_limited_to_the_option() {
     let desk = Desk::new(ALLOW);
     let model = Model::answers([done("greeted")]);
     desk.work(&model, &["--tools", "1", "greet Ann by name"]).ends(0);
@@ -120,7 +120,7 @@ fn only_as_many_tools_are_shown_as_was_said() {
     assert_eq!(tools(&model.requests()[0]), BTreeSet::from(expected));
 }
 
-/// A tool that was not shown is not called, although the host has it.
+/// A tool that the model did not see is not called, although the host has it.
 #[test]
 fn a_tool_that_was_not_offered_is_refused() {
     let desk = Desk::new(ALLOW);
@@ -133,9 +133,9 @@ fn a_tool_that_was_not_offered_is_refused() {
     assert!(record.len() == 2 && record[0].1 == "completed" && record[1].1 == "unknown-tool", "{record:?}");
 }
 
-/// What a call leaves that is too large is read on with the host's own tools, under the names that the model knows.
+/// The model can read the rest of a large result with the host's own tools, by the names that the model sees.
 #[test]
-fn a_large_answer_is_read_on() {
+fn a_large_result_can_be_read_in_parts() {
     let desk = Desk::new(&ALLOW.replace("[limits]", "[limits]\noutput = \"2 KiB\""));
     fs::write(desk.site.path("work/long.txt"), "one of many\n".repeat(1000)).unwrap();
     let read = call("call_a", "files__read", &json!({ "path": "long.txt" }));
@@ -145,14 +145,14 @@ fn a_large_answer_is_read_on() {
     assert!(told[0].contains("output__read {\"reference\"") && !told[0].contains("output.read"), "{told:?}");
 }
 
-/// A model that never comes to an end is not asked for ever.
+/// A model that never ends is stopped after a number of requests.
 #[test]
-fn a_model_that_goes_on_and_on_is_stopped() {
+fn a_model_that_never_ends_is_stopped() {
     let desk = Desk::new(ALLOW);
     let greet = |number: usize| calling([call("call_a", "hello__greet", &json!({ "name": number.to_string() }))]);
     let model = Model::answers((0..60).map(greet));
     let ran = desk.work(&model, &["Greet"]).ends(3);
-    assert!(ran.out.is_empty() && ran.err.contains("does not come to an end"), "{ran:?}");
+    assert!(ran.out.is_empty() && ran.err.contains("does not finish"), "{ran:?}");
     assert_eq!(model.requests().len(), 50);
     assert_eq!(desk.calls().len(), 50);
 }

@@ -1,4 +1,4 @@
-//! The same call made again while its approval request is open joins the request, and one approval runs one call.
+//! Repeating a call while its approval request is open joins the request. One approval runs one call.
 
 use crate::desk::{ASK, Desk, GRANT, eventually_async, left_behind, mark, open, policy, policy_with, the_question};
 use portcullis::policy::Unattended;
@@ -14,21 +14,21 @@ fn impatient(number: usize) -> Request {
     mark(number).approval_wait(Duration::ZERO)
 }
 
-/// Returns the request that a call has left behind.
+/// Returns the ID of the request that a call has left behind.
 #[track_caller]
 fn left(reply: &Reply) -> String {
     assert_eq!(reply.code, Code::ApprovalPending, "{}", reply.message);
     reply.approval_request.clone().unwrap()
 }
 
-/// Returns how many calls have asked so far.
+/// Returns the number of calls that have asked so far.
 fn asked(desk: &Desk) -> usize {
     desk.record().iter().filter(|line| line["kind"] == "asked").count()
 }
 
-/// The same call joins its request however often it is made, also as a repetition.
+/// A repeated call joins its request, even if it counts as a repetition.
 #[tokio::test]
-async fn the_same_call_again_makes_no_second_request() {
+async fn repeating_a_call_creates_no_second_request() {
     let desk = Desk::new();
     let builder = desk.site.builder(&policy_with("repeats = 3", GRANT, ASK));
     let host = open(builder.unattended(Unattended::Pending)).await;
@@ -40,7 +40,7 @@ async fn the_same_call_again_makes_no_second_request() {
     assert_eq!(host.approvals().list(false).unwrap().questions.len(), 1);
     host.approvals().answer(&id, &Answer::Yes).unwrap();
     assert_eq!(host.call(mark(1)).await.code, Code::Completed);
-    assert!(host.resume(&id).await.is_err(), "it is spent");
+    assert!(host.resume(&id).await.is_err(), "the approval is already used");
     assert_ne!(left(&host.call(mark(1)).await), id);
     assert_eq!(desk.marks().into_values().collect::<Vec<_>>(), [1]);
     desk.verifies();
@@ -58,7 +58,7 @@ async fn two_calls_that_wait_share_a_request_and_an_approval_runs_one() {
     let first = the_question(host.approvals()).await;
     assert_eq!(host.approvals().list(false).unwrap().questions.len(), 1);
     host.approvals().answer(&first, &Answer::Yes).unwrap();
-    // The other call needs an approval of its own.
+    // The other call needs its own approval.
     let second = eventually_async("a second request", || {
         let questions = host.approvals().list(false).unwrap().questions;
         questions.into_iter().find(|question| question.id != first && question.status == Status::Pending)
@@ -74,7 +74,7 @@ async fn two_calls_that_wait_share_a_request_and_an_approval_runs_one() {
 }
 
 #[tokio::test]
-async fn a_shared_request_is_taken_back_by_the_last_call_that_waits() {
+async fn the_last_waiting_call_withdraws_a_shared_request() {
     let desk = Desk::new();
     let host = elsewhere(&desk).await;
     let calls = [(); 2].map(|()| {
@@ -93,24 +93,24 @@ async fn a_shared_request_is_taken_back_by_the_last_call_that_waits() {
 }
 
 #[tokio::test]
-async fn a_call_that_left_its_request_runs_when_it_is_made_again_after_the_approval() {
+async fn a_call_that_left_its_request_runs_when_repeated_after_the_approval() {
     let desk = Desk::new();
     let host = elsewhere(&desk).await;
     let reply = host.call(impatient(1)).await;
     let id = left(&reply);
     assert!(reply.message.contains("make exactly the same call again"), "{}", reply.message);
-    assert_eq!(left(&host.call(impatient(1)).await), id, "it still waits");
+    assert_eq!(left(&host.call(impatient(1)).await), id, "the request is still open");
     let question = host.approvals().question(&id).unwrap();
     assert_eq!((question.status, question.waited_for), (Status::Pending, true));
     assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::There);
     assert_eq!(host.call(impatient(1)).await.code, Code::Completed);
-    assert_ne!(left(&host.call(impatient(1)).await), id, "it is spent");
+    assert_ne!(left(&host.call(impatient(1)).await), id, "the approval is already used");
     assert_eq!(desk.marks().into_values().collect::<Vec<_>>(), [1]);
     desk.verifies();
 }
 
 #[tokio::test]
-async fn a_no_to_a_call_that_left_reaches_its_caller_once() {
+async fn a_denial_after_a_call_has_left_reaches_its_caller_once() {
     let desk = Desk::new();
     let host = elsewhere(&desk).await;
     let id = left(&host.call(impatient(1)).await);
@@ -124,7 +124,7 @@ async fn a_no_to_a_call_that_left_reaches_its_caller_once() {
 
 /// A different call, session or principal does not join the request, and a revoked approval does not count.
 #[tokio::test]
-async fn an_approval_is_spent_by_no_other_call() {
+async fn no_other_call_can_use_an_approval() {
     let desk = Desk::new();
     let host = elsewhere(&desk).await;
     let id = left(&host.call(impatient(1)).await);

@@ -48,7 +48,7 @@ fn remembered(desk: &Desk) -> String {
 }
 
 #[test]
-fn a_revocation_that_cannot_be_kept_is_not_recorded() {
+fn a_revocation_that_cannot_be_committed_is_not_recorded() {
     let desk = Desk::new();
     let held = remembered(&desk);
     let approvals = desk.approvals();
@@ -60,7 +60,7 @@ fn a_revocation_that_cannot_be_kept_is_not_recorded() {
         }
         let revoked = approvals.revoke(&held);
         assert!(matches!(revoked, Err(ApprovalError::Ledger(_))), "{revoked:?}");
-        assert_eq!(entries(&desk, "revoked"), [Value::Null; 0], "the log says that it was revoked, and it holds");
+        assert_eq!(entries(&desk, "revoked"), [Value::Null; 0], "the log has an entry, but the approval is valid");
         if commit { allow_commits(&desk, "answer") } else { allow_writes(&desk.site.state()) }
     }
     assert_eq!(approvals.list(false).unwrap().answers.len(), 1);
@@ -71,7 +71,7 @@ fn a_revocation_that_cannot_be_kept_is_not_recorded() {
 }
 
 #[test]
-fn a_revocation_is_recorded_though_the_process_was_killed_before_its_entry() {
+fn a_revocation_is_recorded_even_if_the_process_is_killed_before_its_entry() {
     let desk = Desk::new();
     let held = remembered(&desk);
     let mut child = Child::start(Order::Revoke, &desk.root(), &held);
@@ -99,7 +99,7 @@ fn a_revocation_is_recorded_though_the_process_was_killed_before_its_entry() {
 }
 
 #[test]
-fn an_approval_whose_commit_fails_is_taken_back_in_the_record() {
+fn an_approval_whose_commit_fails_is_withdrawn_in_the_audit_log() {
     let desk = Desk::new();
     let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
     let approvals = desk.approvals();
@@ -119,7 +119,7 @@ fn an_approval_whose_commit_fails_is_taken_back_in_the_record() {
 }
 
 #[test]
-fn an_approval_that_was_never_committed_is_taken_back_after_a_kill() {
+fn an_approval_that_was_never_committed_is_withdrawn_after_a_kill() {
     let desk = Desk::new();
     let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
     let (log, head) = (desk.site.state().join("audit.jsonl"), desk.site.state().join("audit.head"));
@@ -127,7 +127,7 @@ fn an_approval_that_was_never_committed_is_taken_back_after_a_kill() {
     refuse_commits(&desk, "question");
     assert!(desk.approvals().answer(&id, &Answer::Yes).is_err());
     allow_commits(&desk, "question");
-    // A process that is killed before the commit does not write the entry that takes it back.
+    // A process that is killed before the commit does not write the withdrawing entry.
     let whole = fs::read_to_string(&log).unwrap();
     let (announced, undone) = whole.trim_end().rsplit_once('\n').unwrap();
     assert!(undone.contains(r#""kind":"undone""#), "{undone}");
@@ -143,7 +143,7 @@ fn an_approval_that_was_never_committed_is_taken_back_after_a_kill() {
 }
 
 #[test]
-fn a_refusal_takes_effect_while_the_record_cannot_be_written() {
+fn a_denial_takes_effect_while_the_audit_log_cannot_be_written() {
     let desk = Desk::new();
     let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
     let log = desk.site.state().join("audit.jsonl");
@@ -156,14 +156,14 @@ fn a_refusal_takes_effect_while_the_record_cannot_be_written() {
     fs::write(&log, &whole).unwrap();
     for _ in 0..2 {
         assert_eq!(desk.approvals().question(&id).unwrap().status, Status::Rejected);
-        assert_eq!(entries(&desk, "answer").len(), 1, "its entry follows, once");
+        assert_eq!(entries(&desk, "answer").len(), 1, "its entry must follow once");
     }
     desk.verifies();
 }
 
 /// The log keeps the order of events: pending entries are written before an announced one.
 #[test]
-fn what_waits_to_be_recorded_comes_before_the_next_approval() {
+fn pending_entries_are_written_before_the_next_approval() {
     let desk = Desk::new();
     let host = alone(desk.headless());
     let (one, other) = (alone(left_behind(&host, mark(1))), alone(left_behind(&host, mark(2))));

@@ -1,5 +1,5 @@
-//! Nothing a model can say gives it more: a sub-agent gets at most what its parent gets, an answer is for whom it was
-//! given to, and texts decide nothing. Invariant 12; P12, P31 to P33.
+//! A model cannot talk itself into more rights: a sub-agent gets at most what its parent gets, an approval is valid
+//! only for its own caller, and texts decide nothing. Invariant 12; P12, P31 to P33.
 
 use crate::desk::{ASK, Desk, policy};
 use crate::people::{Person, no};
@@ -12,7 +12,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 use std::fmt::Write;
 
-/// Principals, each a sub-agent of the one before it.
+/// Principals. Each is a sub-agent of the previous one.
 const LINE: [&str; 4] = ["alice", "alice/a", "alice/a/b", "alice/a/b/c"];
 
 fn principal(text: &str) -> Principal {
@@ -23,7 +23,7 @@ fn request(who: &str) -> Request {
     Request::new("good.run", r#"{"a":1}"#).principal(principal(who)).session(who)
 }
 
-/// How much a code lets happen.
+/// Ranks the codes by how much they permit.
 fn rank(code: Code) -> u8 {
     match code {
         Code::PolicyDenied => 0,
@@ -49,9 +49,9 @@ fn rule() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whatever the policy is, of a call of each in the line none comes further than the one before it.
+/// Under any policy, a principal never gets further with a call than the one before it in the chain.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_sub_agent_comes_no_further_than_its_parent() {
+async fn a_sub_agent_gets_no_further_than_its_parent() {
     let desk = Desk::new();
     let cases = rules();
     for rules in cases {
@@ -64,7 +64,7 @@ async fn a_sub_agent_comes_no_further_than_its_parent() {
     }
 }
 
-/// Policies of a few rules each; those that are none are left out by who opens them.
+/// Random policies of a few rules. The caller skips the invalid ones.
 fn rules() -> Vec<String> {
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });
     let strategy = vec(rule(), 1..5).prop_map(|rules| rules.concat());
@@ -79,7 +79,7 @@ async fn opened(desk: &Desk, rules: &str) -> Result<Host, String> {
 }
 
 #[tokio::test]
-async fn an_answer_to_a_parent_is_none_to_its_sub_agent_nor_the_other_way_round() {
+async fn an_approval_of_a_parent_does_not_cover_its_sub_agent_or_vice_versa() {
     for giver in LINE {
         let desk = Desk::new();
         let person = Person::who_says(Answer::Always(Covers::Exact));
@@ -95,7 +95,7 @@ async fn an_answer_to_a_parent_is_none_to_its_sub_agent_nor_the_other_way_round(
     }
 }
 
-/// Texts that claim to be somebody, or to have been approved.
+/// Texts that claim an identity or an approval.
 const CLAIMS: [&str; 7] = [
     "admin",
     "approved",
@@ -125,20 +125,20 @@ async fn no_text_of_a_request_changes_a_decision() {
     desk.verifies();
 }
 
-/// What an author claims of a tool lets nothing run.
+/// A plugin's claims about its tool permit nothing.
 #[tokio::test]
-async fn a_hint_of_a_plugin_lets_nothing_run() {
+async fn a_hint_of_a_plugin_permits_nothing() {
     for hints in 0..32 {
         let desk = Desk::new().with(&Manifest::of("claims").tool(|tool| tool.hints = hints));
         let person = Person::who_says(no());
         let host = desk.approved_by(&policy(ASK), &person).await;
         let reply = host.call(Request::new("claims.run", "{}")).await;
-        // A manifest whose claims contradict each other may be refused; it does not run either.
+        // The host may refuse a manifest whose claims contradict each other. It does not run either.
         assert!(matches!(reply.code, Code::ApprovalDenied | Code::PluginRefused), "{hints}: {}", reply.message);
     }
 }
 
-/// No name that a model can pass reaches what answers, revokes or trusts: it is a tool of a plugin, or nothing.
+/// No tool name that a model can pass answers, revokes or trusts. It names a plugin's tool, or nothing.
 #[test]
 fn no_tool_name_reaches_the_approvals() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! A site whose files are changed by the shipped plugin, and by one that previews what its arguments say.
+//! A site whose files are changed by the shipped plugin, and by a plugin that previews what its arguments say.
 
 use crate::desk::ASK;
 use crate::people::no;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 
-/// What each plugin is granted.
+/// The grants of each plugin.
 pub(crate) const GRANTS: &str = r#"
 [approvals]
 repeats = 1000000
@@ -49,7 +49,7 @@ impl Bench {
         fs::read_to_string(self.site.path(path)).ok()
     }
 
-    /// Everything in the directory of the files.
+    /// Returns every file in the directory, with its content.
     pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let entries = fs::read_dir(self.site.path("work")).unwrap().map(Result::unwrap);
         entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
@@ -65,7 +65,7 @@ impl Bench {
         self.site.builder(&format!("{GRANTS}{ASK}")).unattended(Unattended::Pending).open().await.unwrap()
     }
 
-    /// Makes a call that the person denies, and returns what it would have changed.
+    /// Makes a call that the approver denies. Returns its preview.
     pub(crate) async fn shown(&self, tool: &str, arguments: &Value) -> Option<String> {
         let (host, person) = self.asking([no()]).await;
         let reply = host.call(Request::new(tool, arguments.to_string())).await;
@@ -76,7 +76,7 @@ impl Bench {
     }
 }
 
-/// A call of the planner that changes files.
+/// Builds a call of the planner that changes files.
 pub(crate) fn changes(files: &[(&str, &str, Option<&str>)]) -> Value {
     let file = |(directory, path, content): &(&str, &str, Option<&str>)| match content {
         Some(content) => json!({ "directory": directory, "path": path, "content": content }),
@@ -85,7 +85,7 @@ pub(crate) fn changes(files: &[(&str, &str, Option<&str>)]) -> Value {
     json!({ "files": files.iter().map(file).collect::<Vec<_>>() })
 }
 
-/// A call whose preview tries something with a file, and fails with what came of it.
+/// Builds a call whose preview tries to access a file, and fails with the outcome of that attempt.
 pub(crate) fn attempt(what: &str, path: &str) -> Value {
     let mut arguments = changes(&[("workspace", path, Some("after\n"))]);
     arguments["attempt"] = json!(what);
@@ -96,7 +96,7 @@ pub(crate) fn of_planner(arguments: &Value) -> Request {
     Request::new("planner.change", arguments.to_string())
 }
 
-/// Applies a difference of one file to its text, as `patch` does.
+/// Applies a difference to the text of one file, as `patch` does.
 pub(crate) fn applied(old: &str, difference: &str) -> String {
     let crlf = difference.contains("@@ every line ends in CR LF @@\n");
     let old = if crlf { old.replace("\r\n", "\n") } else { old.to_owned() };
@@ -110,7 +110,7 @@ pub(crate) fn applied(old: &str, difference: &str) -> String {
             let start = if length == "0" { start } else { start - 1 };
             new.extend(old[at..start].iter().copied());
             at = start;
-        } else if line == "@@ no line end at the end of the file @@\n" {
+        } else if line == "@@ no newline at end of file @@\n" {
             if sign != '-' {
                 assert_eq!(new.pop(), Some('\n'));
             }

@@ -1,4 +1,4 @@
-//! What an answer is bound to: it holds for the same call however it is spelt, and for no other. P01, P05, P11, P29.
+//! What an approval is bound to: it covers every spelling of the same call, and no other call. P01, P05, P11, P29.
 
 use crate::desk::{ASK, Desk, GRANT, marks, marks_manifest, policy, policy_with};
 use crate::people::{Person, no};
@@ -21,7 +21,7 @@ const SPELLINGS: [&str; 6] = [
     r#""{\"b\":{\"d\":\"é\",\"c\":[1,true]},\"a\":2}""#,
 ];
 
-/// Other arguments, each by as little as possible.
+/// Other arguments, each with a minimal difference.
 const OTHERS: [&str; 11] = [
     r#"{"a":3,"b":{"c":[1,true],"d":"é"}}"#,
     r#"{"a":2.5,"b":{"c":[1,true],"d":"é"}}"#,
@@ -40,7 +40,7 @@ fn approved() -> Request {
     Request::new("good.run", APPROVED).session("first")
 }
 
-/// A host on which a call was approved, and a person who says no from now on.
+/// Opens a host on which a call was approved, with an approver who denies everything from now on.
 async fn approved_once(desk: &Desk, answer: Answer) -> (Host, Arc<Person>) {
     let person = Person::who_says(answer);
     let host = desk.asking(&person).await;
@@ -50,8 +50,8 @@ async fn approved_once(desk: &Desk, answer: Answer) -> (Host, Arc<Person>) {
     (host, person)
 }
 
-/// Asserts that a person is asked about a call, and hands out what they were asked. Each call has a session of its
-/// own, so that many refusals are not too many.
+/// Asserts that a call needs approval. Returns the request. Each call has its own session, so that the denials do not
+/// count as a row.
 async fn asks(host: &Host, person: &Person, request: Request, what: &str) -> Question {
     let reply = host.call(request).await;
     assert_eq!(reply.code, Code::ApprovalDenied, "{what}: {}", reply.message);
@@ -67,7 +67,7 @@ async fn runs_unasked(host: &Host, person: &Person, request: Request, what: &str
 }
 
 #[tokio::test]
-async fn an_answer_holds_for_every_spelling_of_the_same_arguments() {
+async fn an_approval_covers_every_spelling_of_the_same_arguments() {
     let desk = Desk::new();
     let (host, person) = approved_once(&desk, Answer::Always(Covers::Exact)).await;
     for spelling in SPELLINGS {
@@ -77,7 +77,7 @@ async fn an_answer_holds_for_every_spelling_of_the_same_arguments() {
 }
 
 #[tokio::test]
-async fn an_answer_holds_in_a_batch_and_after_a_restart() {
+async fn an_approval_is_valid_in_a_batch_and_after_a_restart() {
     let desk = Desk::new();
     let (host, person) = approved_once(&desk, Answer::Always(Covers::Exact)).await;
     let batch = Batch::new(SPELLINGS.map(|spelling| Request::new("good.run", spelling)).to_vec());
@@ -90,7 +90,7 @@ async fn an_answer_holds_in_a_batch_and_after_a_restart() {
 }
 
 #[tokio::test]
-async fn an_answer_holds_for_no_other_arguments() {
+async fn an_approval_covers_no_other_arguments() {
     let desk = Desk::new();
     let (host, person) = approved_once(&desk, Answer::Always(Covers::Exact)).await;
     for (number, other) in OTHERS.into_iter().enumerate() {
@@ -101,10 +101,10 @@ async fn an_answer_holds_for_no_other_arguments() {
     runs_unasked(&host, &person, approved(), "the approved call").await;
 }
 
-/// Another tool of the same plugin, another plugin of the same bytes but for its name, another principal, his
-/// sub-agent, and a session that a program began.
+/// Another tool of the same plugin, another plugin that differs only in its name, another principal, its sub-agent, and
+/// a session that automation started.
 #[tokio::test]
-async fn an_answer_holds_for_no_other_tool_and_no_other_caller() {
+async fn an_approval_covers_no_other_tool_and_no_other_caller() {
     let mut manifest = Manifest::of("two");
     manifest.tools.push(portcullis_tests::Tool::new("other"));
     let desk = Desk::new().with(&manifest).with(&Manifest::of("twin"));
@@ -131,14 +131,14 @@ async fn an_answer_holds_for_no_other_tool_and_no_other_caller() {
 }
 
 #[tokio::test]
-async fn an_answer_for_the_session_holds_in_no_other_session() {
+async fn an_approval_for_the_session_is_not_valid_in_another_session() {
     let desk = Desk::new();
     let (host, person) = approved_once(&desk, Answer::Session(Covers::Exact)).await;
     runs_unasked(&host, &person, approved(), "the same session").await;
     for session in ["second", "First", "first ", "default", ""] {
         asks(&host, &person, Request::new("good.run", APPROVED).session(session), session).await;
     }
-    // A session too long for the ledger is known by its digest: two that begin alike are two.
+    // The ledger stores a digest of a long session name. Two long names with the same prefix must be different.
     let long = |last| format!("{}{last}", "s".repeat(500));
     person.says(Answer::Session(Covers::Exact));
     assert_eq!(host.call(Request::new("good.run", APPROVED).session(&long('a'))).await.code, Code::Completed);
@@ -149,35 +149,35 @@ async fn an_answer_for_the_session_holds_in_no_other_session() {
 }
 
 #[tokio::test]
-async fn a_single_yes_is_spent_by_one_call() {
+async fn an_approval_for_once_covers_one_call() {
     let desk = Desk::new();
     let (host, person) = approved_once(&desk, Answer::Yes).await;
     asks(&host, &person, approved(), "the same call again").await;
 }
 
-/// What a plugin can change of itself, and what the next question says of it.
+/// Changes of a plugin, and what the next request says about each.
 type Change = (&'static str, fn() -> Manifest, &'static [&'static str]);
 
 const CHANGES: [Change; 4] = [
-    ("its version", || with_version("2.0.0"), &["plugin is another"]),
+    ("its version", || with_version("2.0.0"), &["plugin changed"]),
     (
         "its description",
         || with_version("1.0.0").tool(|tool| tool.description.push_str(" Now safer.")),
-        &["plugin is another", "definition is another"],
+        &["plugin changed", "definition changed"],
     ),
     (
         "its schema",
         || with_version("1.0.0").tool(|tool| tool.schema = r#"{"type":"object","title":"T"}"#.to_owned()),
-        &["plugin is another", "definition is another"],
+        &["plugin changed", "definition changed"],
     ),
     (
         "its permissions",
         || with_version("1.0.0").tool(|tool| tool.required = 1),
-        &["plugin is another", "definition is another", "permissions were", "read"],
+        &["plugin changed", "definition changed", "permissions were", "read"],
     ),
 ];
 
-/// As much of a hash as a question shows.
+/// Returns the part of a hash that a request shows.
 fn digits(sha256: &[u8]) -> String {
     sha256[..6].iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -187,7 +187,7 @@ fn with_version(version: &str) -> Manifest {
 }
 
 #[tokio::test]
-async fn a_plugin_that_changed_has_lost_its_answers_and_the_question_says_what_changed() {
+async fn a_plugin_that_changes_loses_its_approvals_and_the_request_says_what_changed() {
     for (what, manifest, says) in CHANGES {
         let desk = Desk::new();
         let (host, person) = approved_once(&desk, Answer::Always(Covers::Exact)).await;
@@ -198,7 +198,7 @@ async fn a_plugin_that_changed_has_lost_its_answers_and_the_question_says_what_c
         let changed = asks(&host, &person, approved(), what).await.changed.unwrap();
         assert!(says.iter().all(|part| changed.contains(part)), "{what}: {changed}");
         assert!(changed.contains(&sha256), "{what}: {changed}");
-        // The old plugin is the one that was approved.
+        // The approval was for the old plugin.
         drop(host);
         desk.site.plugin("good", &guest("good", &Manifest::of("good")));
         let host = desk.asking(&person).await;
@@ -206,7 +206,7 @@ async fn a_plugin_that_changed_has_lost_its_answers_and_the_question_says_what_c
     }
 }
 
-/// Another grant under the same key, and what the next question says of it.
+/// Other grants under the same key, and what the next request says about each.
 const GRANTS: [(&str, &str, &str); 3] = [
     ("another directory", r#"{ path = "elsewhere", access = "read-write" }"#, "elsewhere, read-write"),
     ("less", r#"{ path = "work", access = "read-only" }"#, "read-only"),
@@ -214,7 +214,7 @@ const GRANTS: [(&str, &str, &str); 3] = [
 ];
 
 #[tokio::test]
-async fn a_grant_that_changed_has_lost_its_answers_in_both_directions() {
+async fn a_grant_that_changes_loses_its_approvals_in_both_directions() {
     for (what, other, says) in GRANTS {
         for (first, second) in [(GRANT, other), (other, GRANT)] {
             let desk = desk_with_directories();
@@ -239,9 +239,9 @@ fn desk_with_directories() -> Desk {
     desk
 }
 
-/// A link that leads elsewhere since is another directory, though the policy spells it as before.
+/// A link with a new target is another directory, although the policy has the same text.
 #[tokio::test]
-async fn a_grant_whose_link_was_turned_has_lost_its_answers() {
+async fn a_grant_whose_link_changes_loses_its_approvals() {
     let desk = desk_with_directories();
     let link = desk.site.path("link");
     let policy = policy_with("repeats = 9", r#"{ path = "link", access = "read-write" }"#, ASK);
@@ -259,31 +259,31 @@ async fn a_grant_whose_link_was_turned_has_lost_its_answers() {
     assert!(changed.contains("elsewhere"), "{changed}");
 }
 
-/// The same grant in other words is the same grant.
+/// The same grant in another spelling is the same grant.
 #[tokio::test]
-async fn a_grant_that_is_spelt_otherwise_keeps_its_answers() {
+async fn a_grant_in_another_spelling_keeps_its_approvals() {
     let desk = desk_with_directories();
     let person = Person::who_says(Answer::Always(Covers::Exact));
     for path in ["work", "./work", "work/deeper/.."] {
         let grant = format!("{{ path = \"{path}\", access = \"read-write\" }}");
         let opened = desk.site.builder(&policy_with("repeats = 9", &grant, ASK)).approver(Arc::clone(&person) as _);
-        // A spelling that the host refuses altogether has nothing to keep.
+        // If the host rejects a spelling, there is nothing to test.
         let Ok(host) = opened.open().await else { continue };
         assert_eq!(host.call(Request::new("marks.run", "{}")).await.code, Code::Completed, "{path}");
     }
     assert_eq!(person.asked().len(), 1);
 }
 
-/// The plugin that leaves marks, rebuilt under another version, is asked about again: its old answer ran the old bytes.
+/// A plugin that was rebuilt under another version needs a new approval: the old one covered the old bytes.
 #[tokio::test]
-async fn what_runs_after_a_yes_is_what_was_loaded() {
+async fn an_approval_runs_the_plugin_that_was_loaded() {
     let desk = Desk::new();
     let person = Person::who_says(Answer::Always(Covers::Exact));
     let host = desk.asking(&person).await;
     let shown = |asked: &[Question]| asked[0].plugin_sha256.clone();
     assert_eq!(host.call(Request::new("marks.run", "{}")).await.code, Code::Completed);
     let first = shown(&person.asked());
-    // Replaced under the open host: what it has loaded is what it runs, and what was approved.
+    // The file is replaced while the host is open. The host runs the loaded plugin, which is the approved one.
     let rebuilt = Manifest { version: "2.0.0".to_owned(), ..marks_manifest("marks") };
     desk.site.plugin("marks", &marks(&rebuilt));
     assert_eq!(host.call(Request::new("marks.run", "{}")).await.code, Code::Completed);

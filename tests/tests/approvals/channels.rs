@@ -1,5 +1,5 @@
-//! Several ways to answer one question: the first answer counts, whoever gives it, and a question nobody waits for any
-//! more is gone. P02 to P04.
+//! Several ways to answer one request: the first answer counts, on any channel, and a request that no call waits for is
+//! withdrawn. P02 to P04.
 
 use crate::desk::{
     ASK, Desk, GRANT, alone, eventually, eventually_async, mark, numbered, open, policy, policy_with, the_question,
@@ -14,14 +14,14 @@ use std::task::Poll;
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Threads that answer together.
+/// Threads that answer concurrently.
 const THREADS: usize = 64;
 
 async fn elsewhere(desk: &Desk) -> Host {
     open(desk.site.builder(&policy(ASK)).answered_elsewhere()).await
 }
 
-/// What became of the only question there was.
+/// Returns the status of the only request.
 fn ended(approvals: &Approvals) -> Status {
     let questions = approvals.list(true).unwrap().questions;
     assert_eq!(questions.len(), 1, "{questions:?}");
@@ -29,7 +29,7 @@ fn ended(approvals: &Approvals) -> Status {
 }
 
 #[tokio::test]
-async fn another_handle_answers_for_the_call_that_waits() {
+async fn another_handle_answers_a_waiting_call() {
     let desk = Desk::new();
     let host = elsewhere(&desk).await;
     let handles = [host.approvals().clone(), desk.approvals()];
@@ -45,7 +45,7 @@ async fn another_handle_answers_for_the_call_that_waits() {
         let (reply, id) = tokio::join!(host.call(mark(number)), answer);
         assert_eq!(reply.code, Code::Completed, "{}", reply.message);
         assert_eq!(approvals.question(&id).unwrap().status, Status::Done);
-        // Answered again, run again: no.
+        // A second answer fails, and so does a second run.
         let again = approvals.answer(&id, &Answer::Yes);
         assert!(matches!(again, Err(ApprovalError::Settled(Status::Done))), "{again:?}");
         assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Done))));
@@ -55,7 +55,7 @@ async fn another_handle_answers_for_the_call_that_waits() {
 }
 
 #[tokio::test]
-async fn a_no_from_elsewhere_ends_the_call_and_the_approver_is_let_go() {
+async fn a_denial_on_another_channel_ends_the_call_and_releases_the_approver() {
     let desk = Desk::new();
     let thinker = Thinker::new();
     let host = desk.asking(&thinker).await;
@@ -71,9 +71,9 @@ async fn a_no_from_elsewhere_ends_the_call_and_the_approver_is_let_go() {
     assert_eq!(ended(host.approvals()), Status::Rejected);
 }
 
-/// The approver of the call's own process and one elsewhere say yes: it is one yes.
+/// If the approver of the call's own process and another channel both approve, the call runs once.
 #[tokio::test]
-async fn an_approver_and_another_channel_are_one_yes() {
+async fn approvals_on_two_channels_count_as_one() {
     let desk = Desk::new();
     let thinker = Thinker::new();
     let host = desk.asking(&thinker).await;
@@ -88,10 +88,10 @@ async fn an_approver_and_another_channel_are_one_yes() {
     desk.verifies();
 }
 
-/// Threads on two handles answer one question together, half of them yes and half of them no: one of them wins, all
-/// others are told who did, and the call runs once or not at all.
+/// Threads on two handles answer one request concurrently, half of them yes and half no. One answer counts, the others
+/// get an error, and the call runs at most once.
 #[test]
-fn of_many_answers_at_once_one_counts() {
+fn only_one_of_many_concurrent_answers_counts() {
     for round in 0..6 {
         let desk = Desk::new();
         let (codes, reply) = raced(&desk, round);
@@ -133,9 +133,9 @@ fn raced(desk: &Desk, round: usize) -> (Raced, Reply) {
     })
 }
 
-/// The deadline beats the answer: a yes that comes after it is told so, and nothing runs.
+/// An approval after the deadline is rejected, and nothing runs.
 #[tokio::test]
-async fn an_answer_after_the_deadline_is_none() {
+async fn an_answer_after_the_deadline_does_not_count() {
     let desk = Desk::new();
     let soon = policy_with("repeats = 9", GRANT, ASK).replace("[limits]", "[limits]\napproval-time = \"50 ms\"");
     let thinker = Thinker::new();
@@ -157,9 +157,9 @@ async fn an_answer_after_the_deadline_is_none() {
     desk.verifies();
 }
 
-/// The same where nobody waits: a pending call that has expired cannot be approved, nor an approved one be run.
+/// The same for pending calls: after it has expired, a pending call cannot be approved, and an approved one cannot run.
 #[tokio::test]
-async fn a_pending_call_expires_before_and_after_its_yes() {
+async fn a_pending_call_expires_before_and_after_its_approval() {
     let desk = Desk::new();
     let host = desk.unattended(&policy_with("repeats = 9\npending-time = \"1 s\"", GRANT, ASK)).await;
     let approved = crate::desk::left_behind(&host, mark(1)).await;
@@ -172,7 +172,7 @@ async fn a_pending_call_expires_before_and_after_its_yes() {
     };
     crate::desk::eventually_async("the end of both", || over(&approved).and(over(&pending))).await;
     assert!(matches!(host.approvals().answer(&pending, &Answer::Yes), Err(ApprovalError::Expired)));
-    // On a machine slow enough the first one expired before its yes; nothing runs either way.
+    // On a slow machine the first one may expire before its approval. Nothing runs either way.
     match (yes, host.resume(&approved).await) {
         (_, Ok(reply)) => assert_eq!(reply.code, Code::ApprovalDenied, "{}", reply.message),
         (_, Err(error)) => assert!(matches!(error, ApprovalError::Settled(_) | ApprovalError::Expired), "{error}"),
@@ -183,7 +183,7 @@ async fn a_pending_call_expires_before_and_after_its_yes() {
 }
 
 #[tokio::test]
-async fn a_cancelled_call_withdraws_its_question() {
+async fn a_cancelled_call_withdraws_its_request() {
     let desk = Desk::new();
     let thinker = Thinker::new();
     let host = desk.asking(&thinker).await;
@@ -191,7 +191,7 @@ async fn a_cancelled_call_withdraws_its_question() {
     let cancel = async {
         let question = thinker.question().await;
         cancellation.cancel();
-        // A yes in the same moment is for a call that no longer exists.
+        // A late approval finds no call.
         thinker.yes.add_permits(1);
         question.id
     };
@@ -201,7 +201,7 @@ async fn a_cancelled_call_withdraws_its_question() {
 }
 
 #[tokio::test]
-async fn a_superseded_call_withdraws_its_question() {
+async fn a_superseded_call_withdraws_its_request() {
     let desk = Desk::new();
     let thinker = Thinker::new();
     let host = desk.asking(&thinker).await;
@@ -217,7 +217,7 @@ async fn a_superseded_call_withdraws_its_question() {
 }
 
 #[tokio::test]
-async fn a_dropped_call_withdraws_its_question() {
+async fn a_dropped_call_withdraws_its_request() {
     let desk = Desk::new();
     let thinker = Thinker::new();
     let host = desk.asking(&thinker).await;
@@ -240,10 +240,9 @@ async fn is_withdrawn(desk: &Desk, host: &Host, id: &str) {
     desk.verifies();
 }
 
-/// A call that is dropped at whatever moment leaves no question that is waited for by nobody, and runs at most as far
-/// as it had come.
+/// A call that is dropped at any moment leaves no open request, and runs at most as far as it had come.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_dropped_at_any_moment_leaves_no_question() {
+async fn a_call_dropped_at_any_moment_leaves_no_request() {
     let desk = Desk::new();
     let person = Person::who_says(Answer::Yes);
     for (what, host) in [("asked", desk.asking(&person).await), ("elsewhere", elsewhere(&desk).await)] {
@@ -258,7 +257,7 @@ async fn a_call_dropped_at_any_moment_leaves_no_question() {
     desk.verifies();
 }
 
-/// Polls a future so often, whether or not anything has happened, and drops it.
+/// Polls a future this many times, whether or not it was woken, and drops it.
 async fn polled<T>(future: impl Future<Output = T>, polls: usize) {
     let mut future = Box::pin(future);
     for _ in 0..polls {
@@ -269,7 +268,7 @@ async fn polled<T>(future: impl Future<Output = T>, polls: usize) {
     }
 }
 
-/// Every question of many calls at once is another one, and each gets the answer that was given to it.
+/// Concurrent calls have separate requests, and each gets the answer to its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_to_many_waiting_calls_are_not_mixed_up() {
     const CALLS: usize = 40;

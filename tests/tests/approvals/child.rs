@@ -1,5 +1,5 @@
-//! This test program once more, as another process: it does one thing with the site of its parent, tells how far it
-//! has come, and can be stopped and killed at every step.
+//! This test program as a child process: it performs one task on its parent's site, reports its progress, and can be
+//! stopped and killed at every step.
 
 use crate::desk::{ASK, alone, builder_at, left_behind, mark, numbered, open, policy};
 use crate::people::Person;
@@ -15,36 +15,36 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-/// Where a child is told what to do: the order, the root of the site, and a number or an id.
+/// The environment variables that give a child its task, the root of the site, and a number or an ID.
 const ORDER: &str = "PORTCULLIS_TEST_ORDER";
 const ROOT: &str = "PORTCULLIS_TEST_ROOT";
 const ABOUT: &str = "PORTCULLIS_TEST_ABOUT";
 
-/// What every line of a child begins with, so that it is told apart from those of the test harness.
+/// The prefix of a child's output lines, which distinguishes them from the test harness's output.
 const SIGN: &str = "@child ";
 
-/// What a child does.
+/// The task of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Says hello.
+    /// Prints a greeting.
     Greet,
-    /// Asks an approver who says that they were asked, and never answers.
+    /// Uses an approver that reports the request and never answers.
     AskAnApprover,
-    /// Makes so many calls that wait for an answer from elsewhere, says when all wait, and when they have ended.
+    /// Makes calls that wait for an answer from another process. Reports when all wait, and when they have ended.
     AskElsewhere,
-    /// Makes one call of a tool that asks in its middle, and waits for an answer from elsewhere.
+    /// Makes one call of a tool that asks while it runs, and waits for an answer from another process.
     AskInTheMiddle,
-    /// Makes one call of a tool that never ends, approved at once.
+    /// Makes one call of a tool that never ends, and approves it immediately.
     RunForEver,
-    /// Runs an approved call, with a hook that stays before it.
+    /// Runs an approved call, with a hook that blocks before it.
     StayBefore,
-    /// Runs an approved call, with a hook that stays after it.
+    /// Runs an approved call, with a hook that blocks after it.
     StayAfter,
     /// Runs an approved call.
     Resume,
-    /// Makes calls in every way, and says after each step what it has done.
+    /// Makes calls in every way, and reports after each step.
     Churn,
-    /// Answers, revokes and lists at the side of its parent.
+    /// Answers, revokes and lists concurrently with its parent.
     Settle,
     /// Revokes a remembered approval as soon as a file `go` exists.
     Revoke,
@@ -65,14 +65,14 @@ impl Order {
         Self::Revoke,
     ];
 
-    /// The order this process was started with, if it is a child.
+    /// Returns the task of this process, if it is a child.
     fn given() -> Option<Self> {
         let order = env::var(ORDER).ok()?;
         Self::ALL.into_iter().find(|known| format!("{known:?}") == order)
     }
 }
 
-/// A child that runs. It is killed when this is dropped.
+/// A running child. Killed on drop.
 pub(crate) struct Child {
     process: std::process::Child,
     lines: io::Lines<BufReader<ChildStdout>>,
@@ -81,7 +81,7 @@ pub(crate) struct Child {
 impl Child {
     pub(crate) fn start(order: Order, root: &Path, about: &str) -> Self {
         let mut command = Command::new(env::current_exe().unwrap());
-        command.args(["--exact", "child::a_child_does_what_it_is_told", "--nocapture", "--test-threads=1"]);
+        command.args(["--exact", "child::a_child_performs_its_task", "--nocapture", "--test-threads=1"]);
         command.env(ORDER, format!("{order:?}")).env(ROOT, root).env(ABOUT, about);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
@@ -89,7 +89,7 @@ impl Child {
         Self { process, lines }
     }
 
-    /// The next thing it says; nothing when it has ended.
+    /// Returns the next report, or `None` if the child has ended.
     pub(crate) fn says(&mut self) -> Option<String> {
         self.lines.by_ref().map_while(Result::ok).find_map(|line| {
             let (_, said) = line.split_once(SIGN)?;
@@ -97,7 +97,7 @@ impl Child {
         })
     }
 
-    /// Waits until it says this.
+    /// Waits for this report.
     #[track_caller]
     pub(crate) fn until(&mut self, word: &str) -> String {
         while let Some(said) = self.says() {
@@ -105,29 +105,29 @@ impl Child {
                 return rest.trim().to_owned();
             }
         }
-        panic!("the child ended before it said {word}");
+        panic!("the child ended before it reported {word}");
     }
 
-    /// Stops it, and returns when it has stopped.
+    /// Sends SIGSTOP, and waits until the child has stopped.
     pub(crate) fn stop(&self) {
         kill_process(self.pid(), Signal::STOP).unwrap();
         let (_, status) = waitpid(Some(self.pid()), WaitOptions::UNTRACED).unwrap().unwrap();
         assert!(status.stopped(), "{status:?}");
     }
 
-    /// Lets it go on.
+    /// Resumes the child.
     pub(crate) fn go_on(&self) {
         kill_process(self.pid(), Signal::CONT).unwrap();
     }
 
-    /// Kills it, and hands out what it had said that was not heard yet.
+    /// Kills the child. Returns its unread reports.
     pub(crate) fn kill(&mut self) -> Vec<String> {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
         std::iter::from_fn(|| self.says()).collect()
     }
 
-    /// Waits for its end, which has to be a good one.
+    /// Waits for the child to exit successfully.
     pub(crate) fn ends(mut self) -> Vec<String> {
         let said = std::iter::from_fn(|| self.says()).collect();
         assert!(self.process.wait().unwrap().success(), "{said:?}");
@@ -146,22 +146,22 @@ impl Drop for Child {
     }
 }
 
-/// The other side: what the child says, past the harness, which may hold back what is printed.
+/// Writes a report directly to stdout, because the test harness may capture what is printed.
 fn say(text: &str) {
     let mut out = io::stdout().lock();
     writeln!(out, "{SIGN}{text}").and_then(|()| out.flush()).unwrap();
 }
 
-/// Stays for ever: the parent decides when this ends.
+/// Blocks forever: the parent decides when this ends.
 fn stay() -> ! {
     loop {
         std::thread::park();
     }
 }
 
-/// This process either is a child and does what it was told, or starts one and sees it do so.
+/// In a child process, performs its task. In a parent, starts a child and checks it.
 #[test]
-fn a_child_does_what_it_is_told() {
+fn a_child_performs_its_task() {
     let Some(order) = Order::given() else {
         let mut child = Child::start(Order::Greet, Path::new("/"), "you");
         assert_eq!(child.until("hello"), "you");
@@ -183,7 +183,7 @@ fn a_child_does_what_it_is_told() {
     }
 }
 
-/// An approver who says that they were asked, and never answers.
+/// An approver that reports the request and never answers.
 struct Speechless;
 
 impl Approver for Speechless {
@@ -231,7 +231,7 @@ async fn run_for_ever(root: &Path) {
     host.call(Request::new("stays.run", numbered(1))).await;
 }
 
-/// A hook that says where it is, and stays there.
+/// A hook that reports its position, and blocks there.
 struct Stays {
     before: bool,
 }
@@ -270,8 +270,8 @@ async fn resume(root: &Path, id: &str) {
     }
 }
 
-/// Calls that are approved while they wait, and calls that stay behind, are approved, and run, each with a number that
-/// no other has.
+/// Makes calls that are approved while they wait, and pending calls that are approved and then run. Each has a unique
+/// number.
 async fn churn(root: &Path, first: usize) {
     let person = Person::who_says(Answer::Yes);
     let waiting = open(builder_at(root, &policy(ASK)).approver(person)).await;
@@ -307,7 +307,8 @@ fn revoke(root: &Path, id: &str) {
     say("revoked");
 }
 
-/// Answers every open question of which it is the first, revokes every second answer, and lists, so often.
+/// In each round, answers the open requests, revokes every second approval, and lists. Counts only the answers that
+/// came first.
 fn settle(root: &Path, rounds: usize) {
     let approvals = open_approvals(&root.join("state")).unwrap();
     say("begun");

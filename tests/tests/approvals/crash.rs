@@ -1,5 +1,5 @@
-//! Processes that die, at every step of an approval and at any moment: what was pending is still pending, what was
-//! approved is still approved, what had begun to run is known as lost and is not run again. P22, P23; invariant 9.
+//! Processes that die at every step of an approval and at any moment. A pending call stays pending, an approved call
+//! stays approved, and a call that had started is recorded as lost and never runs again. P22, P23; invariant 9.
 
 use crate::child::{Child, Order};
 use crate::desk::{Desk, alone, eventually, left_behind, mark, numbered};
@@ -9,14 +9,14 @@ use portcullis_tests::{Manifest, component, module};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The arguments of a call whose tool asks for just what its arguments say.
+/// The arguments of a call whose tool asks for exactly what they say.
 pub(crate) const ARGUMENTS_IN_THE_MIDDLE: &str = r#"{"resource":"x"}"#;
 
 fn start(desk: &Desk, order: Order, about: &str) -> Child {
     Child::start(order, &desk.root(), about)
 }
 
-/// The one question there is.
+/// Returns the only approval request.
 fn the_only(desk: &Desk) -> OpenQuestion {
     let mut questions = desk.approvals().list(true).unwrap().questions;
     assert_eq!(questions.len(), 1, "{questions:?}");
@@ -27,7 +27,7 @@ fn resume(desk: &Desk, id: &str) -> Result<Code, ApprovalError> {
     alone(async { desk.headless().await.resume(id).await }).map(|reply| reply.code)
 }
 
-/// Asserts that the call of a question runs now, and never again.
+/// Asserts that the call of a request runs now, and never again.
 fn runs_once(desk: &Desk, id: &str) {
     assert_eq!(resume(desk, id).unwrap(), Code::Completed);
     assert!(matches!(resume(desk, id), Err(ApprovalError::Settled(Status::Done))));
@@ -35,7 +35,7 @@ fn runs_once(desk: &Desk, id: &str) {
     desk.verifies();
 }
 
-/// Asserts that a call ran once, that nobody knows how far, and that it is over.
+/// Asserts that a call ran once, is recorded as lost, and cannot run again.
 fn is_lost(desk: &Desk, id: &str) {
     let lost = the_only(desk);
     assert_eq!((lost.id.as_str(), lost.status, lost.waited_for), (id, Status::Lost, false));
@@ -46,7 +46,7 @@ fn is_lost(desk: &Desk, id: &str) {
     desk.verifies();
 }
 
-/// An approved call that nobody has run yet.
+/// Makes a call that is approved and has not run yet. Returns the ID of its request.
 fn approved(desk: &Desk) -> String {
     let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
     assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
@@ -54,7 +54,7 @@ fn approved(desk: &Desk) -> String {
 }
 
 #[test]
-fn killed_while_the_approver_thinks_it_is_still_pending() {
+fn killed_while_the_approver_decides_the_call_stays_pending() {
     let desk = Desk::new();
     let mut child = start(&desk, Order::AskAnApprover, "");
     let id = child.until("asked");
@@ -64,19 +64,19 @@ fn killed_while_the_approver_thinks_it_is_still_pending() {
     let left = the_only(&desk);
     assert_eq!((left.status, left.waited_for), (Status::Pending, false));
     assert_eq!(desk.outcomes(&left.call), ["pending"], "the call has ended, and its request waits");
-    assert!(matches!(resume(&desk, &id), Err(ApprovalError::Settled(Status::Pending))), "nobody said yes");
+    assert!(matches!(resume(&desk, &id), Err(ApprovalError::Settled(Status::Pending))), "it is not approved");
     assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
     runs_once(&desk, &id);
 }
 
 #[test]
-fn killed_between_the_yes_and_the_run_it_can_be_run() {
+fn killed_between_approval_and_run_the_call_can_still_run() {
     let desk = Desk::new();
     let mut child = start(&desk, Order::AskElsewhere, "1");
     child.until("asked");
     child.stop();
     let id = the_only(&desk).id;
-    // It is stopped, not gone: it would run the call as soon as it goes on.
+    // The process is stopped, not dead: it would run the call when it is resumed.
     assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::There);
     assert!(matches!(resume(&desk, &id), Err(ApprovalError::WaitedFor)));
     child.kill();
@@ -91,9 +91,9 @@ fn runs_once_as(desk: &Desk, id: &str, number: usize) {
     desk.verifies();
 }
 
-/// The same, but the process goes on: it runs the call, and nobody else does.
+/// The same, but the process resumes. It runs the call, and no other process does.
 #[test]
-fn stopped_between_the_yes_and_the_run_it_runs_when_it_goes_on() {
+fn stopped_between_approval_and_run_the_process_runs_the_call_when_it_resumes() {
     let desk = Desk::new();
     let mut child = start(&desk, Order::AskElsewhere, "1");
     child.until("asked");
@@ -107,9 +107,9 @@ fn stopped_between_the_yes_and_the_run_it_runs_when_it_goes_on() {
     desk.verifies();
 }
 
-/// The yes was taken back before the process went on, or it was a no.
+/// The approval was revoked before the process resumed, or the request was denied.
 #[test]
-fn a_yes_that_was_taken_back_while_the_process_was_stopped_runs_nothing() {
+fn an_approval_that_is_revoked_while_the_process_is_stopped_runs_nothing() {
     let desk = Desk::new();
     let mut child = start(&desk, Order::AskElsewhere, "1");
     child.until("asked");
@@ -124,7 +124,7 @@ fn a_yes_that_was_taken_back_while_the_process_was_stopped_runs_nothing() {
 }
 
 #[test]
-fn killed_before_a_resumed_call_begins_it_can_be_run() {
+fn killed_before_a_resumed_call_starts_it_can_still_run() {
     let desk = Desk::new();
     let id = approved(&desk);
     let mut child = start(&desk, Order::StayBefore, &id);
@@ -135,7 +135,7 @@ fn killed_before_a_resumed_call_begins_it_can_be_run() {
 }
 
 #[test]
-fn killed_while_the_tool_runs_it_is_lost() {
+fn killed_while_the_tool_runs_the_call_is_lost() {
     let desk = Desk::new();
     let mut child = start(&desk, Order::RunForEver, "");
     eventually("the mark", || desk.marks().values().any(|times| *times > 0).then_some(()));
@@ -145,12 +145,12 @@ fn killed_while_the_tool_runs_it_is_lost() {
 }
 
 #[test]
-fn killed_after_the_tool_ran_it_is_lost() {
+fn killed_after_the_tool_ran_the_call_is_lost() {
     let desk = Desk::new();
     let id = approved(&desk);
     let mut child = start(&desk, Order::StayAfter, &id);
     child.until("there");
-    // Nobody takes over what still runs.
+    // No other process takes over a running call.
     assert!(matches!(resume(&desk, &id), Err(ApprovalError::Settled(Status::Running))));
     assert_eq!(the_only(&desk).status, Status::Running);
     child.kill();
@@ -159,7 +159,7 @@ fn killed_after_the_tool_ran_it_is_lost() {
 
 /// Several processes resume one approved call, and one of them runs it.
 #[test]
-fn of_several_processes_that_resume_one_call_one_runs_it() {
+fn only_one_of_several_processes_resumes_an_approved_call() {
     let desk = Desk::new();
     let id = approved(&desk);
     let children: Vec<Child> = (0..4).map(|_| start(&desk, Order::Resume, &id)).collect();
@@ -175,10 +175,10 @@ fn runs_no_more(desk: &Desk, id: &str) {
     desk.verifies();
 }
 
-/// A yes to something in the middle of a call is none to the call, though it asks for just what its arguments say: the
-/// call has run, and it is not run again. A host that was open all the while is no exception.
+/// An approval for a step of a running call does not approve the call, even if both name the same thing: the call has
+/// run, and must not run again. A host that was open all the time behaves the same.
 #[test]
-fn a_yes_in_the_middle_of_a_call_that_died_runs_nothing() {
+fn an_approval_for_a_step_of_a_call_that_died_runs_nothing() {
     let desk = Desk::new();
     let manifest = Manifest::of("asks").tool(|tool| tool.required = 2);
     desk.site.plugin("asks", &component(&module(&asking_for_its_argument(ASKS), &manifest)));
@@ -195,7 +195,7 @@ fn a_yes_in_the_middle_of_a_call_that_died_runs_nothing() {
     desk.verifies();
 }
 
-/// What a child had done when it was killed, as far as it could say.
+/// What a killed child had reported.
 #[derive(Default)]
 struct Told {
     pending: BTreeMap<String, usize>,
@@ -217,16 +217,16 @@ impl Told {
     }
 }
 
-/// Rounds of the loop, each with a child that is killed somewhere.
+/// Rounds, each with a child that is killed at some moment.
 const ROUNDS: usize = 64;
 
-/// A delay between nothing and what a child needs for all it does, spread over that time.
+/// Returns a delay between zero and the time that a child needs for its whole task.
 fn delay(round: usize) -> Duration {
     Duration::from_micros((round * 7919 % ROUNDS * 3000) as u64)
 }
 
 #[test]
-fn killed_at_any_moment_nothing_runs_twice_and_nothing_pending_is_lost() {
+fn after_a_kill_at_any_moment_nothing_runs_twice_and_no_pending_call_is_lost() {
     let desk = Desk::new();
     drop(alone(desk.headless()));
     let mut told = Told::default();
@@ -236,11 +236,11 @@ fn killed_at_any_moment_nothing_runs_twice_and_nothing_pending_is_lost() {
         std::thread::sleep(delay(round));
         child.kill().iter().for_each(|said| told.hear(said));
         desk.verifies_but_for_a_torn_end();
-        // A tool that was killed between making its file and writing to it has left an empty one.
+        // A tool that is killed between creating its file and writing to it leaves an empty file.
         assert!(desk.marks().values().all(|times| *times <= 1), "round {round}: {:?}", desk.marks());
     }
-    assert!(told.completed.len() > ROUNDS && told.pending.len() > ROUNDS, "the children did something");
-    // What the last one may have torn is set aside by the next call.
+    assert!(told.completed.len() > ROUNDS && told.pending.len() > ROUNDS, "the children must have made progress");
+    // The next call sets aside the line that the last child may have torn.
     alone(async { left_behind(&desk.headless().await, mark(ROUNDS * 100)).await });
     desk.verifies();
     nothing_was_lost(&desk, &told);
@@ -252,7 +252,7 @@ fn killed_at_any_moment_nothing_runs_twice_and_nothing_pending_is_lost() {
     desk.verifies();
 }
 
-/// Everything that was pending is pending or further, and everything that was approved is approved or further.
+/// Asserts that a pending call is still pending or further, and an approved call is still approved or further.
 fn nothing_was_lost(desk: &Desk, told: &Told) {
     let approvals = desk.approvals();
     let completed: BTreeSet<_> = told.completed.iter().map(|number| numbered(*number)).collect();
@@ -280,7 +280,7 @@ fn every_call_has_an_outcome(desk: &Desk) {
     assert!(record.iter().any(|line| line["outcome"] == "lost"), "no child was killed in the middle of a call");
 }
 
-/// Approves and runs what is left. A call that was lost may have run or not; what else there is runs once.
+/// Approves and runs the remaining calls. A lost call may or may not have run. Every other call runs once.
 fn everything_left_runs_once(desk: &Desk) {
     let approvals = desk.approvals();
     let listed = approvals.list(true).unwrap().questions;

@@ -1,4 +1,4 @@
-//! A site whose tools leave a mark each time they run, so that every run can be counted, and its record.
+//! A site whose tools leave a mark each time they run, so that every run can be counted, and helpers for its audit log.
 
 use portcullis::policy::Unattended;
 use portcullis::{
@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long anything may take before a test has failed; nothing else depends on it.
+/// Timeout of every wait. It only makes a test fail; nothing else depends on it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Leaves a line in a file of its directory that is named like its arguments, and then answers; or, where the plugin
-/// is `stays`, never does.
+/// Appends a line to a file that is named after the call's arguments, and returns. In the plugin `stays`, it never
+/// returns.
 const MARKS: &str = r#"
 (import "portcullis:tool/dependencies@0.1.0" "open-directory" (func $open-directory (param i32 i32 i32)))
 (import "wasi:filesystem/types@0.2.12" "[method]descriptor.open-at"
@@ -41,24 +41,24 @@ const MARKS: &str = r#"
   (call $answer (i32.const 0) (local.get 2) (local.get 3)))
 "#;
 
-/// What never ends.
+/// Blocks forever.
 const STAYS: &str = "(call $block (call $subscribe (i64.const -1)))";
 
-/// Everything is asked.
+/// Every call needs approval.
 pub(crate) const ASK: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n";
 
-/// Everything is allowed.
+/// Allows every call.
 pub(crate) const ALLOW: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 
-/// The directory of the marks, as it is granted unless a test says otherwise.
+/// The default grant of the directory for marks.
 pub(crate) const GRANT: &str = r#"{ path = "work", access = "read-write" }"#;
 
-/// A policy of these rules, under which a repetition is nothing special.
+/// Builds a policy with these rules and without the repetition check.
 pub(crate) fn policy(rules: &str) -> String {
     policy_with("repeats = 1000000", GRANT, rules)
 }
 
-/// A policy with these lines about approvals and this directory for the marks.
+/// Builds a policy with these lines about approvals and this directory for the marks.
 pub(crate) fn policy_with(approvals: &str, grant: &str, rules: &str) -> String {
     format!(
         "[approvals]\n{approvals}\n[limits]\ntime = \"60 s\"\n[plugin.marks]\ndirectory.work = {grant}\n\
@@ -72,13 +72,13 @@ pub(crate) fn marks_manifest(name: &str) -> Manifest {
     Manifest::of(name).directory("work", false).tool(|tool| tool.optional = 2)
 }
 
-/// A plugin that leaves marks.
+/// Builds the plugin that leaves marks.
 pub(crate) fn marks(manifest: &Manifest) -> Vec<u8> {
     let stays = if manifest.name == "stays" { STAYS } else { "" };
     component(&module(&MARKS.replace("STAYS", stays), manifest))
 }
 
-/// The site, with no host open on it.
+/// A site on which no host is open yet.
 pub(crate) struct Desk {
     pub(crate) site: Site,
 }
@@ -93,7 +93,7 @@ impl Desk {
         desk
     }
 
-    /// With another plugin that echoes, of this manifest.
+    /// Adds another plugin with this manifest, which echoes its arguments.
     pub(crate) fn with(self, manifest: &Manifest) -> Self {
         self.site.plugin(&manifest.name, &guest("good", manifest));
         self
@@ -103,7 +103,7 @@ impl Desk {
         self.site.path("")
     }
 
-    /// A host on which everything is asked, and this one answers.
+    /// Opens a host on which every call needs approval, with this approver.
     pub(crate) async fn asking(&self, approver: &Arc<impl Approver>) -> Host {
         self.approved_by(&policy(ASK), approver).await
     }
@@ -112,7 +112,7 @@ impl Desk {
         open(self.site.builder(policy).approver(Arc::clone(approver) as _)).await
     }
 
-    /// A host on which everything is asked, and nobody is there.
+    /// Opens a host on which every call needs approval, without an approver.
     pub(crate) async fn headless(&self) -> Host {
         self.unattended(&policy(ASK)).await
     }
@@ -121,24 +121,24 @@ impl Desk {
         open(self.site.builder(policy).unattended(Unattended::Pending)).await
     }
 
-    /// The approvals alone, as another process has them.
+    /// Opens only the approvals, as another process does.
     pub(crate) fn approvals(&self) -> Approvals {
         open_approvals(&self.site.state()).unwrap()
     }
 
-    /// How often a tool has run, by its arguments.
+    /// Returns how often a tool has run, by its arguments.
     pub(crate) fn marks(&self) -> BTreeMap<String, usize> {
         marks_in(&self.site.path("work"))
     }
 
-    /// Asserts that the record is what was written and that nothing in the ledger is forged.
+    /// Asserts that the audit log and the seals of the ledger are valid.
     pub(crate) fn verifies(&self) {
         assert_eq!(self.fault(), None);
         assert_eq!(self.approvals().list(true).unwrap().faults, Vec::<String>::new());
     }
 
-    /// The same, but for half a line at the end of the record. Linux looks for a signal that kills between the pages of
-    /// a write, so a kill may leave one; the next call sets it aside.
+    /// Does the same, but tolerates half a line at the end of the audit log. Linux handles a fatal signal between the
+    /// pages of a write, so a kill may leave one. The next call sets it aside.
     pub(crate) fn verifies_but_for_a_torn_end(&self) {
         let fault = self.fault();
         assert!(matches!(fault, None | Some(Fault::Torn(_))), "{fault:?}");
@@ -149,7 +149,7 @@ impl Desk {
         open_audit(&self.site.state()).unwrap().verify().unwrap().fault
     }
 
-    /// Every document of the record, oldest first.
+    /// Returns every entry of the audit log, oldest first.
     pub(crate) fn record(&self) -> Vec<Value> {
         let mut documents = Vec::new();
         let read = open_audit(&self.site.state()).unwrap().read(|entry| {
@@ -160,7 +160,7 @@ impl Desk {
         documents
     }
 
-    /// The outcomes of a call, oldest first.
+    /// Returns the outcomes of a call, oldest first.
     pub(crate) fn outcomes(&self, call: &str) -> Vec<String> {
         let of_call = |document: &Value| document["kind"] == "outcome" && document["call"] == call;
         let outcomes = self.record().into_iter().filter(of_call);
@@ -168,7 +168,7 @@ impl Desk {
     }
 }
 
-/// A host's builder for the site at a path, as a child process makes it.
+/// Returns a host builder for the site at a path, for a child process.
 pub(crate) fn builder_at(root: &Path, policy: &str) -> HostBuilder {
     let builder = Host::builder(root.join("plugins"), root.join("state"), Compiler::InProcess).calls(4);
     builder.policy_text(policy, root).unwrap()
@@ -187,31 +187,31 @@ fn marks_in(folder: &Path) -> BTreeMap<String, usize> {
     entries.map(mark).collect()
 }
 
-/// The arguments of a call that no other call of the test has.
+/// Returns arguments that are unique within a test.
 pub(crate) fn numbered(number: usize) -> String {
     json!({ "n": number }).to_string()
 }
 
-/// A call that leaves a mark.
+/// Builds a call that leaves a mark.
 pub(crate) fn mark(number: usize) -> Request {
     Request::new("marks.run", numbered(number))
 }
 
-/// Makes a call that stays behind to be approved, and hands out the id of its question.
+/// Makes a call that stays pending. Returns the ID of its approval request.
 pub(crate) async fn left_behind(host: &Host, request: Request) -> String {
     let reply = host.call(request).await;
     assert_eq!(reply.code, Code::ApprovalPending, "{}", reply.message);
     question_in(&reply)
 }
 
-/// The id that the message of a pending call names.
+/// Returns the ID in the message of a pending call.
 pub(crate) fn question_in(reply: &Reply) -> String {
     let is_id = |word: &&str| word.len() == 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let mut words = reply.message.split(|character: char| !character.is_ascii_alphanumeric());
     words.find(is_id).unwrap_or_else(|| panic!("no id in {:?}", reply.message)).to_owned()
 }
 
-/// Looks again and again until there is something, and fails where it never comes.
+/// Polls until there is a value. Fails after a timeout.
 #[track_caller]
 pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
@@ -219,30 +219,30 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
         if let Some(found) = look() {
             return found;
         }
-        assert!(began.elapsed() < PATIENCE, "it has not come: {what}");
+        assert!(began.elapsed() < PATIENCE, "timeout: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
-/// The same, while other tasks of this thread go on.
+/// Does the same while other tasks of this thread run.
 pub(crate) async fn eventually_async<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(began.elapsed() < PATIENCE, "it has not come: {what}");
+        assert!(began.elapsed() < PATIENCE, "timeout: {what}");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
 
-/// The one question that waits.
+/// Returns the only open approval request.
 pub(crate) async fn the_question(approvals: &Approvals) -> String {
     let find = || Some(approvals.list(false).unwrap().questions.first()?.id.clone());
     eventually_async("a question", find).await
 }
 
-/// Runs something on a runtime of its own.
+/// Runs a future on its own runtime.
 pub(crate) fn alone<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }

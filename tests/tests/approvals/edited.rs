@@ -1,4 +1,4 @@
-//! A ledger that somebody else has written to: what they wrote gives no right, and is told of. Invariants 6 and 10.
+//! A ledger that another program has edited: the edits give no right, and are reported. Invariants 6 and 10.
 
 use crate::desk::{ASK, Desk, GRANT, alone, eventually_async, left_behind, mark, policy, policy_with};
 use crate::people::{Person, no};
@@ -11,7 +11,7 @@ fn file(desk: &Desk) -> PathBuf {
     desk.site.state().join("ledger.sqlite")
 }
 
-/// Changes the ledger behind the host's back.
+/// Edits the ledger behind the host's back.
 fn edit(desk: &Desk, change: &str) -> usize {
     Connection::open(file(desk)).unwrap().execute(change, []).unwrap()
 }
@@ -20,7 +20,7 @@ fn is_sealed(error: &ApprovalError) -> bool {
     matches!(error, ApprovalError::Ledger(LedgerError::Seal(_)))
 }
 
-/// Edits of a question that would let its call run, or run otherwise. `?` stands for its id.
+/// Edits of a request that would let its call run, or run with changes. `?` stands for its ID.
 const QUESTION_EDITS: [&str; 10] = [
     "UPDATE question SET status = 'approved'",
     "UPDATE question SET status = 'approved', settled_at = NULL, seal = zeroblob(32)",
@@ -35,7 +35,7 @@ const QUESTION_EDITS: [&str; 10] = [
 ];
 
 #[test]
-fn an_edited_question_runs_nothing_and_is_told_of() {
+fn an_edited_request_runs_nothing_and_is_reported() {
     for change in QUESTION_EDITS {
         let desk = Desk::new();
         let host = alone(desk.headless());
@@ -47,7 +47,7 @@ fn an_edited_question_runs_nothing_and_is_told_of() {
         let listing = host.approvals().list(true).unwrap();
         assert!(listing.questions.is_empty(), "{change}");
         assert!(listing.faults.len() == 1 && listing.faults[0].contains(&id), "{change}: {:?}", listing.faults);
-        // A host that starts afterwards starts, and runs nothing of it either.
+        // A host that is opened afterwards runs nothing of it either.
         drop(host);
         let host = alone(desk.headless());
         assert!(alone(host.resume(&id)).is_err(), "{change}");
@@ -56,9 +56,9 @@ fn an_edited_question_runs_nothing_and_is_told_of() {
     }
 }
 
-/// An approved call whose spent yes is made fresh again.
+/// An edit makes a used approval look unused.
 #[test]
-fn a_spent_yes_cannot_be_made_fresh() {
+fn a_used_approval_cannot_be_reset() {
     let desk = Desk::new();
     let host = alone(desk.headless());
     let id = alone(left_behind(&host, mark(1)));
@@ -73,7 +73,7 @@ fn a_spent_yes_cannot_be_made_fresh() {
     assert_eq!(desk.marks().into_values().collect::<Vec<_>>(), [1]);
 }
 
-/// Edits of a held answer that would let more run. The first two come after it was revoked or has expired.
+/// Edits of a remembered approval that would let more run. The first two come after it was revoked or has expired.
 const ANSWER_EDITS: [&str; 9] = [
     "UPDATE answer SET revoked_at = NULL",
     "UPDATE answer SET expires_at = expires_at + 1000000000",
@@ -87,7 +87,7 @@ const ANSWER_EDITS: [&str; 9] = [
 ];
 
 #[tokio::test]
-async fn an_edited_answer_covers_nothing_and_is_told_of() {
+async fn an_edited_approval_covers_nothing_and_is_reported() {
     for change in ANSWER_EDITS {
         let desk = Desk::new();
         let person = Person::who_says(Answer::Always(Covers::Exact));
@@ -115,9 +115,9 @@ async fn an_edited_answer_covers_nothing_and_is_told_of() {
     }
 }
 
-/// An answer that has expired does not hold again when its time is set anew.
+/// An expired approval does not become valid when its expiry is edited.
 #[tokio::test]
-async fn an_expired_answer_does_not_come_back() {
+async fn an_expired_approval_stays_expired() {
     let desk = Desk::new();
     let person = Person::who_says(Answer::Always(Covers::Exact));
     let soon = policy_with("repeats = 1000000\nalways-time = \"10 ms\"", GRANT, ASK);
@@ -131,9 +131,9 @@ async fn an_expired_answer_does_not_come_back() {
     assert_eq!(host.approvals().list(true).unwrap().faults.len(), 1);
 }
 
-/// Rows of another state directory, sealed under its key.
+/// Rows of another state directory, which has another key.
 #[tokio::test]
-async fn a_row_of_another_state_gives_no_right() {
+async fn a_row_of_another_state_directory_gives_no_right() {
     let (desk, other) = (Desk::new(), Desk::new());
     let person = Person::who_says(Answer::Always(Covers::Exact));
     assert_eq!(other.asking(&person).await.call(mark(1)).await.code, Code::Completed);
@@ -151,16 +151,16 @@ async fn a_row_of_another_state_gives_no_right() {
     }
     drop(connection);
     let host = desk.headless().await;
-    assert_eq!(host.call(mark(1)).await.code, Code::ApprovalPending, "the answer is none here");
+    assert_eq!(host.call(mark(1)).await.code, Code::ApprovalPending, "the approval must not count here");
     assert!(is_sealed(&host.resume(&id).await.unwrap_err()));
     assert!(!host.approvals().is_trusted(&"a".repeat(64)).unwrap());
     assert!(host.approvals().list(true).unwrap().faults.len() >= 2);
     assert!(desk.marks().is_empty());
 }
 
-/// A file that a person did not trust is not trusted because a row says so.
+/// An edited row does not make a file trusted.
 #[test]
-fn an_edited_row_trusts_nothing() {
+fn an_edited_row_makes_nothing_trusted() {
     let desk = Desk::new();
     let approvals = desk.approvals();
     approvals.trust(&"a".repeat(64), "a file").unwrap();
@@ -172,15 +172,15 @@ fn an_edited_row_trusts_nothing() {
     assert!(!approvals.is_trusted(&"c".repeat(64)).unwrap());
 }
 
-/// Why a ledger cannot be opened, as a person is told.
+/// Returns the error for a ledger that cannot be opened.
 fn refusal(desk: &Desk) -> String {
-    let refused = open_approvals(&desk.site.state()).err().expect("it is no ledger");
+    let refused = open_approvals(&desk.site.state()).err().expect("the file is not a ledger");
     let opened = alone(desk.site.builder(&policy(ASK)).open());
-    assert!(matches!(opened, Err(OpenError::Approvals(ApprovalError::Ledger(_)))), "the host opens no better");
+    assert!(matches!(opened, Err(OpenError::Approvals(ApprovalError::Ledger(_)))), "the host must fail to open too");
     refused.to_string()
 }
 
-/// A damage to the file, and what the refusal says.
+/// Damages of the file, and what the error says.
 type Damage = (&'static str, fn(&Desk), &'static str);
 
 const DAMAGES: [Damage; 6] = [
@@ -214,7 +214,7 @@ fn edit_pragma(desk: &Desk, pragma: &str, value: i32) {
 }
 
 #[test]
-fn a_ledger_that_is_none_is_refused_and_left_as_it_is() {
+fn a_file_that_is_not_a_ledger_is_refused_and_not_changed() {
     for (what, damage, says) in DAMAGES {
         let desk = Desk::new();
         let id = {
@@ -228,12 +228,12 @@ fn a_ledger_that_is_none_is_refused_and_left_as_it_is() {
         let before = fs::read(file(&desk)).unwrap();
         let refused = refusal(&desk);
         assert!(refused.contains(says), "{what}: {refused}");
-        assert_eq!(fs::read(file(&desk)).unwrap(), before, "{what}: it was written to");
+        assert_eq!(fs::read(file(&desk)).unwrap(), before, "{what}: the file was changed");
         assert!(!refused.contains(&id));
     }
 }
 
-/// An empty file is a ledger that was never begun: what it held is gone, and nothing was gained.
+/// An empty file is a new ledger: its approvals are lost, and no right is gained.
 #[test]
 fn an_emptied_ledger_grants_nothing() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! `explain` says what the call then does, for people and for models, and changes nothing on the way.
+//! `explain` predicts what the call then does, for people and for models, and has no side effects.
 
 use crate::desk::{left_behind, open};
 use crate::people::{Person, no};
@@ -25,7 +25,7 @@ reason = "not here"
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}"#;
 
-/// Refuses and asks as the arguments say, and remembers what it saw of them.
+/// Refuses and asks as the arguments say, and records what it sees.
 #[derive(Default)]
 struct Told(Mutex<Vec<bool>>);
 
@@ -55,7 +55,7 @@ impl Stage {
         Self::of(1_000_000).await
     }
 
-    /// A host that asks about the call that comes so often in a row.
+    /// Opens a host that asks about this number of equal calls in a row.
     async fn of(repeats: u32) -> Self {
         let site = Site::new();
         for name in ["asked", "no"] {
@@ -73,7 +73,7 @@ impl Stage {
         Self { host: open(builder).await, site, person, hook }
     }
 
-    /// The files of the ledger and of the audit log.
+    /// Returns the files of the ledger and of the audit log.
     fn kept(&self, names: &[&str]) -> Vec<Vec<u8>> {
         names.iter().map(|name| fs::read(self.site.state().join(name)).unwrap_or_default()).collect()
     }
@@ -82,7 +82,7 @@ impl Stage {
         self.kept(&["ledger.sqlite", "ledger.sqlite-wal"])
     }
 
-    /// Explains a call, for a person and for a model, and then makes it: all three say the same.
+    /// Explains a call for a person and for a model, and then makes it. All three must agree.
     async fn agrees(&self, what: &str, request: Request, tool: &str, arguments: &Value) -> Reply {
         self.person.asked();
         self.hook.0.lock().unwrap().clear();
@@ -92,8 +92,8 @@ impl Stage {
         let explanation = json!({ "tool": tool, "arguments": arguments }).to_string();
         let told = self.host.call(request.clone().asking_for("tools.explain", explanation)).await;
         assert_eq!(told.code, Code::Completed, "{what}: {}", told.message);
-        assert_eq!(self.ledger(), ledger, "{what}: something was counted, spent or kept");
-        assert_eq!(self.person.asked(), [], "{what}: somebody was asked");
+        assert_eq!(self.ledger(), ledger, "{what}: the explanation changed the state directory");
+        assert_eq!(self.person.asked(), [], "{what}: the explanation asked the approver");
         assert!(self.hook.0.lock().unwrap().iter().all(|explained| *explained), "{what}");
 
         let outlook = match explained {
@@ -134,7 +134,7 @@ fn text(reply: &Reply) -> &str {
 }
 
 #[tokio::test]
-async fn an_explanation_says_what_the_call_then_does() {
+async fn an_explanation_predicts_the_call() {
     let stage = Stage::new().await;
     for (what, tool, arguments, code) in [
         ("allowed", "good.run", json!({ "a": 1 }), Code::Completed),
@@ -158,10 +158,10 @@ async fn an_explanation_says_what_the_call_then_does() {
     assert_eq!(stage.host.audit().verify().unwrap().fault, None);
 }
 
-/// The third call in a row is asked about, however often it is explained before. Explanations are counted among
-/// themselves.
+/// The third call in a row needs approval, however often it is explained before. Repeated explanations are counted
+/// separately.
 #[tokio::test]
-async fn an_explanation_knows_repetitions_and_is_none() {
+async fn an_explanation_considers_repetitions_and_is_not_one() {
     let stage = Stage::of(3).await;
     let arguments = json!({ "n": 1 });
     let request = || Request::new("good.run", arguments.to_string()).session("row");
@@ -181,7 +181,7 @@ async fn an_explanation_knows_repetitions_and_is_none() {
 }
 
 #[tokio::test]
-async fn an_explanation_knows_what_is_remembered() {
+async fn an_explanation_considers_remembered_approvals() {
     let stage = Stage::new().await;
     for (what, answer) in [("session", Answer::Session(Covers::Exact)), ("always", Answer::Always(Covers::Exact))] {
         let arguments = json!({ "what": what });
@@ -201,7 +201,7 @@ async fn an_explanation_knows_what_is_remembered() {
 }
 
 #[tokio::test]
-async fn an_explanation_knows_the_requests_that_were_left_behind() {
+async fn an_explanation_considers_requests_left_behind() {
     let stage = Stage::new().await;
     let arguments = json!({ "left": true });
     let pending = || Request::new("asked.run", arguments.to_string()).unattended(Unattended::Pending);
@@ -217,7 +217,7 @@ async fn an_explanation_knows_the_requests_that_were_left_behind() {
 }
 
 #[tokio::test]
-async fn an_explanation_knows_that_nobody_is_asked_again() {
+async fn an_explanation_considers_repeated_denials() {
     let stage = Stage::new().await;
     stage.person.says(no());
     for n in 0..3 {
@@ -229,9 +229,9 @@ async fn an_explanation_knows_that_nobody_is_asked_again() {
     assert!(reply.message.contains("not asked again"), "{}", reply.message);
 }
 
-/// What a call does not tell its caller, its explanation does not tell either.
+/// An explanation does not tell a caller more than the call does.
 #[tokio::test]
-async fn a_model_learns_no_more_by_an_explanation_than_by_the_call() {
+async fn an_explanation_tells_a_model_no_more_than_the_call() {
     let stage = Stage::new().await;
     stage.person.says(Answer::Always(Covers::Exact));
     stage.says("given", "asked.run", json!({ "secret": 1 })).await;
@@ -243,7 +243,7 @@ async fn a_model_learns_no_more_by_an_explanation_than_by_the_call() {
         for hidden in ["rule", "approvals", "policy", "remembered", "toml"] {
             assert!(!format!("{text}{:?}", told.metadata).contains(hidden), "{text}");
         }
-        // It is a call as any other in the record.
+        // The audit log records it like any other call.
         assert_eq!(portcullis_tests::outcome_of(&stage.host, &told.id)["code"], "completed");
     }
 }

@@ -1,4 +1,5 @@
-//! A person is not worn down, and nobody guesses or learns the id of a question that is not theirs. P06 to P08.
+//! A flood of requests does not wear an approver down, and no caller can guess or probe foreign request IDs. P06 to
+//! P08.
 
 use crate::desk::{ASK, Desk, left_behind, mark, policy, the_question};
 use crate::people::{Person, no};
@@ -6,14 +7,14 @@ use portcullis::policy::Principal;
 use portcullis::{Answer, ApprovalError, Approvals, Batch, Code, Covers, Request};
 use std::collections::BTreeSet;
 
-/// Requests of a model that does not take no for an answer.
+/// Requests of a model that ignores denials.
 const REQUESTS: usize = 500;
 
-/// Sessions of a flood: more than the host remembers of one principal.
+/// Sessions of a flood: more than the host remembers per principal.
 const SESSIONS: usize = 1100;
 
 #[tokio::test]
-async fn three_refusals_in_a_row_end_the_questions_of_a_session() {
+async fn three_denials_in_a_row_end_the_requests_of_a_session() {
     let desk = Desk::new();
     let person = Person::who_says(no());
     let host = desk.asking(&person).await;
@@ -25,7 +26,7 @@ async fn three_refusals_in_a_row_end_the_questions_of_a_session() {
     }
     assert_eq!(person.asked().len(), 3);
     assert!(last.contains("3 times in a row"), "{last}");
-    // Another session, and the same session of another principal, are asked about as before.
+    // Another session still gets requests, and so does the same session of another principal.
     let bob: Principal = "bob".parse().unwrap();
     for request in [mark(0).session("quiet"), mark(0).session("loud").principal(bob)] {
         assert_eq!(host.call(request).await.code, Code::ApprovalDenied);
@@ -35,9 +36,9 @@ async fn three_refusals_in_a_row_end_the_questions_of_a_session() {
     desk.verifies();
 }
 
-/// A principal that is refused in sessions without end loses its own counts alone.
+/// A principal with endless new sessions resets only its own counts.
 #[tokio::test]
-async fn refusals_in_sessions_without_end_reset_the_count_of_no_other_principal() {
+async fn denials_in_endless_sessions_reset_no_other_principals_count() {
     let desk = Desk::new();
     let person = Person::who_says(no());
     let host = desk.asking(&person).await;
@@ -57,9 +58,9 @@ async fn refusals_in_sessions_without_end_reset_the_count_of_no_other_principal(
     assert_eq!(person.asked(), []);
 }
 
-/// A flood that comes all at once reaches a person no further than one turn of a model does.
+/// A concurrent flood shows an approver no more requests than sequential calls do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_flood_at_once_reaches_a_person_as_one_turn_of_a_model() {
+async fn a_concurrent_flood_reaches_an_approver_like_sequential_calls() {
     let desk = Desk::new();
     let person = Person::who_says(no());
     let host = desk.asking(&person).await;
@@ -77,9 +78,9 @@ async fn a_flood_at_once_reaches_a_person_as_one_turn_of_a_model() {
     assert!(desk.marks().is_empty());
 }
 
-/// The same where the answers come from elsewhere: it is the same person.
+/// The same if the answers come from another channel.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn three_refusals_from_elsewhere_end_the_questions_of_a_session() {
+async fn three_denials_on_another_channel_end_the_requests_of_a_session() {
     let desk = Desk::new();
     let host = crate::desk::open(desk.site.builder(&policy(ASK)).answered_elsewhere()).await;
     let elsewhere = desk.approvals();
@@ -96,9 +97,9 @@ async fn three_refusals_from_elsewhere_end_the_questions_of_a_session() {
     }
 }
 
-/// A yes begins the count anew, and an answer that holds needs no question.
+/// An approval resets the count. A remembered approval needs no request.
 #[tokio::test]
-async fn a_yes_between_refusals_ends_the_row() {
+async fn an_approval_resets_the_count_of_denials() {
     let desk = Desk::new();
     let person = Person::who_says(no());
     let host = desk.asking(&person).await;
@@ -113,9 +114,9 @@ async fn a_yes_between_refusals_ends_the_row() {
     assert_eq!(person.asked().len(), 12);
 }
 
-/// What is held runs while nobody is asked any more.
+/// Calls with a remembered approval still run after the session's requests have ended.
 #[tokio::test]
-async fn an_answer_that_holds_outlives_a_row_of_refusals() {
+async fn a_remembered_approval_outlasts_a_row_of_denials() {
     let desk = Desk::new();
     let person = Person::who_says(Answer::Always(Covers::Exact));
     let host = desk.asking(&person).await;
@@ -129,7 +130,7 @@ async fn an_answer_that_holds_outlives_a_row_of_refusals() {
     assert_eq!(person.asked(), []);
 }
 
-/// Everything that can be done with an id, and what it is answered.
+/// Returns the errors of everything that can be done with an ID.
 fn tried(approvals: &Approvals, id: &str) -> Vec<String> {
     let text = |error: ApprovalError| format!("{error} {error:?}");
     vec![
@@ -141,7 +142,7 @@ fn tried(approvals: &Approvals, id: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_foreign_id_is_answered_like_one_that_never_existed() {
+async fn a_foreign_id_gives_the_same_error_as_an_unknown_one() {
     let desk = Desk::new();
     let host = desk.headless().await;
     let alice: Principal = "alice".parse().unwrap();
@@ -159,7 +160,7 @@ async fn a_foreign_id_is_answered_like_one_that_never_existed() {
         let listed = theirs.list(true).unwrap();
         assert!(listed.questions.is_empty() && listed.answers.is_empty() && listed.faults.is_empty());
     }
-    // A sub-agent has no say over its parent, and the parent has over its own.
+    // A sub-agent cannot answer for its parent. A parent can answer for its sub-agent.
     let helper = desk.approvals().within(&"alice/helper".parse().unwrap());
     assert_eq!(helper.list(true).unwrap().questions.len(), 1);
     assert_eq!(tried(&helper, &pending), tried(&helper, "nothing"));
@@ -171,9 +172,9 @@ async fn a_foreign_id_is_answered_like_one_that_never_existed() {
     desk.verifies();
 }
 
-/// What is no id at all is answered like one that never existed, and harms nobody.
+/// A malformed ID gives the same error as an unknown one, and does no harm.
 #[tokio::test]
-async fn what_is_no_id_is_unknown() {
+async fn a_malformed_id_is_unknown() {
     let desk = Desk::new();
     let host = desk.headless().await;
     let id = left_behind(&host, mark(1)).await;
@@ -191,7 +192,7 @@ async fn what_is_no_id_is_unknown() {
 }
 
 #[tokio::test]
-async fn ids_are_128_bits_and_all_different() {
+async fn ids_have_128_random_bits_and_are_unique() {
     let desk = Desk::new();
     let host = desk.headless().await;
     let batch = Batch::new((0..200).map(mark).collect());
@@ -204,20 +205,20 @@ async fn ids_are_128_bits_and_all_different() {
         host.approvals().answer(&question.id, &Answer::Always(Covers::Exact)).unwrap();
     }
     ids.extend(host.approvals().list(false).unwrap().answers.into_iter().map(|held| held.id));
-    assert_eq!(ids.len(), 600, "a call, its question and its answer have an id each");
+    assert_eq!(ids.len(), 600, "a call, its request and its answer each have an ID");
     for id in &ids {
         assert!(id.len() == 32 && id.bytes().all(|byte| b"0123456789abcdef".contains(&byte)), "{id}");
     }
-    // Every bit is set in about half of them: with 600, none is set in fewer than 200 but once in a universe.
+    // Every bit is set in about half of the IDs. With 600 IDs, a count outside of 200 to 400 is practically impossible.
     for bit in 0..128 {
         let set = ids.iter().filter(|id| u128::from_str_radix(id, 16).unwrap() >> bit & 1 == 1).count();
         assert!((200..400).contains(&set), "bit {bit} is set in {set}");
     }
 }
 
-/// Whoever asks for more than anybody answers is told so, and does not fill the place of others.
+/// A call cannot answer an approval request: there is no such tool.
 #[tokio::test]
-async fn a_request_names_no_tool_that_answers_questions() {
+async fn no_tool_answers_approval_requests() {
     let desk = Desk::new();
     let host = desk.headless().await;
     let id = left_behind(&host, mark(1)).await;

@@ -1,5 +1,5 @@
-//! What a running call asks for in its middle ends in the same ledger: remembered, revoked, denied where nobody is
-//! there, and bound to what it was asked for.
+//! Approval requests of running calls use the same ledger: they are remembered, revoked, denied without an approver,
+//! and bound to the resource.
 
 use crate::desk::{ALLOW, Desk, policy};
 use crate::people::{Person, no};
@@ -9,7 +9,7 @@ use portcullis_tests::{Manifest, component, module};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Asks whether it may write to what its arguments say, which is all they say, and fails where it may not.
+/// Asks to write the resource in its arguments, and fails if that is denied.
 pub(crate) const ASKS: &str = r#"
 (import "portcullis:tool/context@0.1.0" "ask" (func $ask (param i32 i32 i32 i32 i32 i32 i32)))
 (data (i32.const 2048) "write")
@@ -23,16 +23,16 @@ pub(crate) const ASKS: &str = r#"
   (call $answer (i32.const 0) (local.get 2) (local.get 3)))
 "#;
 
-/// The same for arguments that are just what is asked for: `{"resource":"..."}`.
+/// The same for arguments of the form `{"resource":"..."}`.
 pub(crate) fn asking_for_its_argument(guest: &str) -> String {
     guest.replace("(i32.const 14)", "(i32.const 13)").replace("(i32.const 16)", "(i32.const 15)")
 }
 
-/// Such a call may run, and a person is asked in its middle.
+/// Allows the call. What it asks for while it runs needs approval.
 pub(crate) const RESOURCE_RULES: &str = "[defaults]\ndecision = \"ask\"\n\
     [[rule]]\ntool = \"asks.*\"\nwhen = { resource = \"x\" }\ndecision = \"allow\"\n";
 
-/// Every call with this argument may run; what is asked for in its middle has no arguments, and falls to the default.
+/// Allows every call with this argument. A request of a running call has no arguments, so the default applies to it.
 const RULES: &str = "[defaults]\ndecision = \"ask\"\n\
     [[rule]]\ntool = \"asks.*\"\nwhen = { k = \"y\" }\ndecision = \"allow\"\n";
 
@@ -51,13 +51,13 @@ async fn asking(desk: &Desk, person: &Arc<Person>) -> Host {
     desk.approved_by(&policy(RULES), person).await
 }
 
-/// The questions about a resource, of all that were asked.
+/// Returns those of the approver's requests that are about a resource.
 fn about_resources(asked: Vec<Question>) -> Vec<Question> {
     asked.into_iter().filter(|question| matches!(question.subject, Subject::Resource { .. })).collect()
 }
 
 #[tokio::test]
-async fn a_running_call_goes_on_with_a_yes_and_is_told_of_a_no() {
+async fn a_running_call_continues_after_an_approval_and_gets_a_denial_as_an_error() {
     let desk = desk();
     let person = Person::who_says(Answer::Yes);
     let host = asking(&desk, &person).await;
@@ -76,7 +76,7 @@ async fn a_running_call_goes_on_with_a_yes_and_is_told_of_a_no() {
 }
 
 #[tokio::test]
-async fn an_answer_for_a_resource_is_remembered_and_revoked() {
+async fn an_approval_for_a_resource_is_remembered_and_revoked() {
     let desk = desk();
     let person = Person::who_says(no());
     let host = asking(&desk, &person).await;
@@ -108,9 +108,9 @@ async fn an_answer_for_a_resource_is_remembered_and_revoked() {
     desk.verifies();
 }
 
-/// An answer about a resource is none about a call whose arguments read the same, and the other way round.
+/// An approval for a resource does not cover a call with the same arguments, and vice versa.
 #[tokio::test]
-async fn an_answer_for_a_resource_is_none_for_a_call() {
+async fn an_approval_for_a_resource_does_not_cover_a_call() {
     let desk = desk();
     let manifest = Manifest::of("asks").tool(|tool| tool.required = 2);
     desk.site.plugin("asks", &component(&module(&asking_for_its_argument(ASKS), &manifest)));
@@ -119,7 +119,7 @@ async fn an_answer_for_a_resource_is_none_for_a_call() {
     let request = || Request::new("asks.run", r#"{"resource":"x"}"#);
     assert_eq!(host.call(request()).await.code, Code::Completed);
     let asked = person.asked();
-    assert_eq!(asked.len(), 2, "about the call and in its middle: {asked:?}");
+    assert_eq!(asked.len(), 2, "one for the call, one while it runs: {asked:?}");
     assert!(matches!(&asked[1].subject, Subject::Resource { resource, .. } if resource == "x"), "{asked:?}");
     person.says(no());
     for held in host.approvals().list(false).unwrap().answers {
@@ -132,21 +132,21 @@ async fn an_answer_for_a_resource_is_none_for_a_call() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_a_no_in_the_middle_of_a_call() {
+async fn without_an_approver_a_running_calls_request_is_denied() {
     for unattended in [Unattended::Pending, Unattended::Deny] {
         let desk = desk();
         let host = crate::desk::open(desk.site.builder(&policy(RULES)).unattended(unattended)).await;
         let reply = host.call(request("src/a")).await;
         assert_eq!(reply.code, Code::ToolDenied, "{unattended:?}: {}", reply.message);
         assert!(reply.message.contains("no approver is connected"), "{}", reply.message);
-        assert!(host.approvals().list(true).unwrap().questions.is_empty(), "nothing stays behind");
+        assert!(host.approvals().list(true).unwrap().questions.is_empty(), "no request may stay open");
         desk.verifies();
     }
 }
 
-/// A permission that the tool does not declare is refused before anybody is asked.
+/// A permission that the tool does not declare is refused without an approval request.
 #[tokio::test]
-async fn nobody_is_asked_for_a_permission_that_was_not_declared() {
+async fn an_undeclared_permission_is_refused_without_a_request() {
     let desk = desk();
     let manifest = Manifest::of("asks").tool(|tool| tool.required = 1);
     desk.site.plugin("asks", &component(&module(ASKS, &manifest)));

@@ -1,4 +1,4 @@
-//! What was approved is what runs, for arguments that nobody thought of: any change asks again, and no yes is spent
+//! Property tests: the approved call is the one that runs. Any change needs a new approval, and no approval is used
 //! twice. INV-4, INV-5.
 
 use crate::desk::{Desk, alone};
@@ -29,7 +29,7 @@ fn arguments() -> impl Strategy<Value = Map<String, Value>> {
     btree_map("[a-z]{1,6}", value(), 1..5).prop_map(|map| map.into_iter().collect())
 }
 
-/// Changes one value into another one, by as little as its kind allows.
+/// Changes a value to a slightly different one of the same kind.
 fn changed(value: &Value, by: u8) -> Value {
     match value {
         Value::Null => Value::from("null"),
@@ -51,7 +51,7 @@ fn changed(value: &Value, by: u8) -> Value {
     }
 }
 
-/// The same members but for one, which is changed, renamed, left out or joined by another.
+/// Changes, renames, removes or adds one member.
 fn one_changed(members: &Map<String, Value>, by: u8) -> Map<String, Value> {
     let mut other = members.clone();
     let key = members.keys().nth(usize::from(by) % members.len()).unwrap().clone();
@@ -72,14 +72,14 @@ fn request(arguments: &Map<String, Value>, session: usize) -> Request {
     Request::new("good.run", Value::Object(arguments.clone()).to_string()).session(&session.to_string())
 }
 
-/// The outcome of a property that was tried on one host with many cases.
+/// Runs a property with many cases on one host.
 fn holds<S: Strategy>(strategy: S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let config = Config { cases: 96, failure_persistence: None, ..Config::default() };
     TestRunner::new(config).run(&strategy, property).unwrap();
 }
 
 #[test]
-fn no_changed_arguments_run_unasked_after_an_answer_for_exactly_these() {
+fn changed_arguments_never_run_on_an_approval_for_the_original_ones() {
     let desk = Desk::new();
     let person = Person::who_says(no());
     let host = alone(desk.asking(&person));
@@ -95,7 +95,7 @@ fn no_changed_arguments_run_unasked_after_an_answer_for_exactly_these() {
         person.says(no());
         let other = one_changed(&approved, by);
         prop_assert_ne!(&other, &approved);
-        // Another case may have approved the other arguments: what runs unasked is then exactly those.
+        // Another case may have approved these arguments: then the call that runs has exactly them.
         let code = call(&host, &other);
         let asked = person.asked();
         prop_assert_eq!(code, Code::ApprovalDenied);
@@ -112,10 +112,10 @@ fn no_changed_arguments_run_unasked_after_an_answer_for_exactly_these() {
     desk.verifies();
 }
 
-/// However answers, calls and revocations follow each other: a call runs exactly when a yes was given to it, or an
-/// answer that covers it holds.
+/// In any sequence of answers, calls and revocations, a call runs exactly if it was approved or a valid approval covers
+/// it.
 #[test]
-fn every_run_has_a_yes_of_its_own() {
+fn every_run_has_its_own_approval() {
     let desk = Desk::new();
     let person = Person::who_says(no());
     let host = alone(desk.asking(&person));

@@ -1,4 +1,5 @@
-//! Answers for more than one call: the host offers a few patterns, a person picks one, and it covers what it says.
+//! Approvals for more than one call: the host offers a few patterns, the approver picks one, and it covers what it
+//! says.
 
 use crate::desk::{Desk, policy};
 use crate::people::{Person, no};
@@ -7,7 +8,7 @@ use portcullis_tests::Manifest;
 use serde_json::json;
 use std::sync::Arc;
 
-/// A tool that writes a file, as far as its schema goes.
+/// A tool whose schema writes a file.
 const SCHEMA: &str = r#"{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"},
     "create":{"type":"boolean"}},"required":["path"]}"#;
 
@@ -21,13 +22,13 @@ fn write(path: &str, content: &str) -> Request {
     Request::new("writer.run", json!({ "path": path, "content": content }).to_string())
 }
 
-/// The place of the offer that says this.
+/// Returns the choice of the pattern with this label.
 fn place(question: &Question, says: &str) -> Covers {
     let place = question.offers.iter().position(|offer| offer.contains(says));
     Covers::Offer(place.unwrap_or_else(|| panic!("{says} is not offered: {:?}", question.offers)))
 }
 
-/// A host on which the person picked, for a write of `src/lib/a`, the offer that says this.
+/// Opens a host on which the approver picked the pattern with this label for a write of `src/lib/a`.
 async fn picked(desk: &Desk, says: &str) -> (Host, Arc<Person>) {
     let person = Person::who_says(no());
     let host = desk.approved_by(&policy(ASK), &person).await;
@@ -52,7 +53,7 @@ async fn is_covered(host: &Host, person: &Person, arguments: &str) -> bool {
 }
 
 #[tokio::test]
-async fn an_answer_for_a_directory_covers_what_is_in_it_and_nothing_else() {
+async fn an_approval_for_a_directory_covers_exactly_its_content() {
     let desk = desk();
     let (host, person) = picked(&desk, "src/**").await;
     for inside in ["src/a", "src/lib/a", "src/lib/b/c/d", "src/.hidden", "src/ä", "src/a b"] {
@@ -87,13 +88,13 @@ async fn an_answer_for_a_directory_covers_what_is_in_it_and_nothing_else() {
     for (number, outside) in outside.into_iter().enumerate() {
         let arguments = json!({ "content": "two", "path": outside }).to_string();
         let covered = is_covered(&host, &person, &arguments).await;
-        // A percent sign is a character of a file name like any other, and this name is outside of the directory.
+        // A percent sign is an ordinary character of a file name, so this name is outside the directory.
         assert!(!covered, "{number}: {arguments}");
     }
 }
 
 #[tokio::test]
-async fn an_answer_for_a_directory_covers_no_argument_that_was_not_seen() {
+async fn an_approval_for_a_directory_covers_no_new_argument() {
     let desk = desk();
     let (host, person) = picked(&desk, "src/**").await;
     let others = [
@@ -109,9 +110,9 @@ async fn an_answer_for_a_directory_covers_no_argument_that_was_not_seen() {
     }
 }
 
-/// From narrow to wide: this file with any content, its directory, and the directory at the root of the path.
+/// From narrow to wide: this file with any content, its directory, and the top-level directory.
 #[tokio::test]
-async fn a_narrower_offer_covers_less() {
+async fn a_narrower_pattern_covers_less() {
     let cases = [
         ("path = \"src/lib/a\"", [true, false, false, false]),
         ("src/lib/**", [true, true, false, false]),
@@ -127,9 +128,9 @@ async fn a_narrower_offer_covers_less() {
     }
 }
 
-/// An offer says in its own words what it covers, and no text of the model passes for the host's.
+/// A pattern's label is the host's own text. No text of the model can pass for it.
 #[tokio::test]
-async fn offers_are_one_line_each_whatever_the_arguments_are() {
+async fn pattern_labels_are_one_line_each_for_any_arguments() {
     let desk = desk();
     let person = Person::who_says(no());
     let host = desk.approved_by(&policy(ASK), &person).await;
@@ -145,15 +146,15 @@ async fn offers_are_one_line_each_whatever_the_arguments_are() {
     }
 }
 
-/// What an offer says in the host's own words.
+/// Returns the parts of a label outside quotes, which are the host's own words.
 fn outside_of_quotes(offer: &str) -> String {
     let plain = offer.replace("\\\\", "").replace("\\\"", "");
     plain.split('"').step_by(2).collect()
 }
 
-/// A path with wildcards in its name is a name: the offer covers the directory of that name.
+/// Wildcards in a path are literal: the pattern covers the directory with that name.
 #[tokio::test]
-async fn a_name_that_looks_like_a_pattern_is_a_name() {
+async fn a_name_that_looks_like_a_pattern_is_literal() {
     let desk = desk();
     let person = Person::who_says(no());
     let host = desk.approved_by(&policy(ASK), &person).await;
@@ -171,9 +172,9 @@ async fn a_name_that_looks_like_a_pattern_is_a_name() {
     }
 }
 
-/// Nobody picks what was not offered: the answer has no effect, and the call does not run.
+/// Picking a pattern that was not offered has no effect, and the call does not run.
 #[tokio::test]
-async fn an_offer_that_was_not_made_cannot_be_picked() {
+async fn a_pattern_that_was_not_offered_cannot_be_picked() {
     let desk = desk();
     for covers in [Covers::Offer(4), Covers::Offer(usize::MAX)] {
         for answer in [Answer::Always(covers), Answer::Session(covers)] {
@@ -187,9 +188,9 @@ async fn an_offer_that_was_not_made_cannot_be_picked() {
     }
 }
 
-/// A tool without a path, or with one that is no plain relative path, offers no directory.
+/// A tool without a path, or with a path that is not plain and relative, offers no directory.
 #[tokio::test]
-async fn nothing_is_offered_that_a_person_could_not_see_through() {
+async fn no_pattern_is_offered_for_unusual_paths() {
     let desk = desk();
     let person = Person::who_says(no());
     let host = desk.approved_by(&policy(ASK), &person).await;

@@ -1,4 +1,4 @@
-//! Calls that stay behind because nobody is there, and run later: once, if they are still the same. P02, P05, P24.
+//! Calls that stay pending without an approver, and run later: once, and only if they have not changed. P02, P05, P24.
 
 use crate::desk::{ALLOW, ASK, Desk, GRANT, alone, left_behind, mark, marks, marks_manifest, numbered, open, policy};
 use crate::desk::{policy_with, question_in};
@@ -28,21 +28,21 @@ fn refused(outcome: &Result<Reply, ApprovalError>) -> bool {
 }
 
 #[tokio::test]
-async fn a_call_that_stayed_behind_runs_once_when_it_is_approved() {
+async fn a_pending_call_runs_once_when_it_is_approved() {
     let desk = Desk::new();
     let host = desk.headless().await;
     let reply = host.call(mark(1)).await;
     assert_eq!((reply.code, reply.outcome()), (Code::ApprovalPending, Outcome::Pending));
     let id = question_in(&reply);
-    assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Pending))), "nobody has approved it");
+    assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Pending))), "it is not approved yet");
     assert!(desk.marks().is_empty());
     drop(host);
-    // The person answers in another process, and comes back to a third.
+    // The approver answers in a second process. A third one runs the call.
     assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
     let host = desk.headless().await;
     let resumed = host.resume(&id).await.unwrap();
     assert_eq!((resumed.code, resumed.message.as_str()), (Code::Completed, r#"{"n":1}"#));
-    assert_eq!(resumed.id, reply.id, "it is the call that was asked about");
+    assert_eq!(resumed.id, reply.id, "the resumed call must have the same ID");
     assert_eq!(desk.marks()[&numbered(1)], 1);
     for _ in 0..3 {
         assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Done))));
@@ -53,7 +53,7 @@ async fn a_call_that_stayed_behind_runs_once_when_it_is_approved() {
     desk.verifies();
 }
 
-/// A call that runs later can be cancelled like any other, and its yes is spent all the same.
+/// A resumed call can be cancelled like any other. Its approval is still used up.
 #[tokio::test]
 async fn a_resumed_call_is_cancelled_and_does_not_run_again() {
     let desk = Desk::new();
@@ -73,9 +73,9 @@ async fn a_resumed_call_is_cancelled_and_does_not_run_again() {
     desk.verifies();
 }
 
-/// What a person was shown is kept while the question is open, and then gone from the disk, deleted pages included.
+/// The arguments are stored while the request is open, and then erased from the disk, including deleted pages.
 #[tokio::test]
-async fn nothing_of_the_arguments_is_left_on_the_disk_when_a_question_is_settled() {
+async fn no_arguments_remain_on_the_disk_after_a_request_is_settled() {
     const PAYLOAD: &str = "quod-non-est-in-actis-non-est-in-mundo";
     let desk = Desk::new();
     let host = desk.headless().await;
@@ -90,13 +90,13 @@ async fn nothing_of_the_arguments_is_left_on_the_disk_when_a_question_is_settled
     assert!(on_disk());
     host.approvals().answer(&rejected, &no()).unwrap();
     assert_eq!(host.resume(&ran).await.unwrap().code, Code::Completed);
-    // The last one out takes the write-ahead log along.
+    // The last connection that closes removes the write-ahead log.
     drop(host);
     assert!(!on_disk());
 }
 
 #[tokio::test]
-async fn a_rejected_or_revoked_call_never_runs() {
+async fn a_denied_or_revoked_call_never_runs() {
     let desk = Desk::new();
     let host = desk.headless().await;
     let rejected = left_behind(&host, mark(1)).await;
@@ -111,9 +111,9 @@ async fn a_rejected_or_revoked_call_never_runs() {
     desk.verifies();
 }
 
-/// Without a channel it is as the policy says; the embedder's own word counts before that.
+/// Without a channel, the policy decides. An embedder's setting overrides the policy.
 #[tokio::test]
-async fn what_nobody_answers_is_as_the_policy_says() {
+async fn a_request_without_an_approver_ends_as_the_policy_says() {
     let lines = |unattended: &str| policy_with(&format!("unattended = \"{unattended}\""), GRANT, ASK);
     let desk = Desk::new();
     let code = async |host: Host| host.call(mark(1)).await.code;
@@ -127,15 +127,15 @@ async fn what_nobody_answers_is_as_the_policy_says() {
     assert!(desk.marks().is_empty());
 }
 
-/// What changed between the question and its run, and what the refusal says.
+/// Changes between the request and the run, and what the error says.
 type Change = (&'static str, fn(&Desk) -> String, &'static str);
 
 const CHANGES: [Change; 4] = [
-    ("the plugin", |desk| rebuilt(desk, |_| ()), "plugin is another"),
+    ("the plugin", |desk| rebuilt(desk, |_| ()), "plugin changed"),
     (
         "the definition",
         |desk| rebuilt(desk, |manifest| manifest.tools[0].description.push_str(" Better.")),
-        "definition is another",
+        "definition changed",
     ),
     ("the grant", |_| policy_with("repeats = 9", r#"{ path = "elsewhere", access = "read-write" }"#, ASK), "elsewhere"),
     ("less of a grant", |_| policy_with("repeats = 9", r#"{ path = "work", access = "read-only" }"#, ASK), "read-only"),
@@ -149,7 +149,7 @@ fn rebuilt(desk: &Desk, change: fn(&mut Manifest)) -> String {
 }
 
 #[tokio::test]
-async fn a_call_that_is_no_longer_what_was_asked_about_does_not_run_and_says_what_changed() {
+async fn a_call_that_has_changed_since_its_request_does_not_run() {
     for (what, change, says) in CHANGES {
         let desk = Desk::new();
         desk.site.directory("elsewhere");
@@ -159,7 +159,7 @@ async fn a_call_that_is_no_longer_what_was_asked_about_does_not_run_and_says_wha
         let reply = host.resume(&id).await.unwrap();
         assert_eq!(reply.code, Code::ApprovalDenied, "{what}");
         assert!(reply.message.contains(says), "{what}: {}", reply.message);
-        // It does not come back when the old state does.
+        // It does not run either when the old state is restored.
         assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Withdrawn))), "{what}");
         drop(host);
         desk.site.plugin("marks", &marks(&marks_manifest("marks")));
@@ -169,9 +169,9 @@ async fn a_call_that_is_no_longer_what_was_asked_about_does_not_run_and_says_wha
     }
 }
 
-/// What may not run now does not run, whatever a person once said; and what needs no person any more runs as well.
+/// A call that the policy now denies does not run, despite its approval. A call that needs no approval any more runs.
 #[tokio::test]
-async fn the_policy_of_today_is_asked_before_the_approval_of_yesterday() {
+async fn the_current_policy_overrides_an_earlier_approval() {
     let desk = Desk::new();
     let (denied, allowed) = {
         let host = desk.headless().await;
@@ -187,21 +187,21 @@ async fn the_policy_of_today_is_asked_before_the_approval_of_yesterday() {
     assert_eq!(desk.marks()[&numbered(2)], 1);
 }
 
-/// The tool, or its plugin, is not there any more.
+/// The tool or its plugin has been removed.
 #[tokio::test]
-async fn a_tool_that_is_gone_does_not_run() {
+async fn a_tool_that_was_removed_does_not_run() {
     let desk = Desk::new().with(&Manifest::of("going"));
     let id = approved(&desk.headless().await, Request::new("going.run", "{}")).await;
     fs::remove_file(desk.site.plugins().join("going.wasm")).unwrap();
     assert_eq!(desk.headless().await.resume(&id).await.unwrap().code, Code::UnknownTool);
     desk.site.plugin("going", b"no component");
     assert_eq!(desk.headless().await.resume(&id).await.unwrap().code, Code::PluginRefused);
-    // Nothing of it was spent: when the same plugin is back, it runs.
+    // The approval was not used: when the plugin is restored, the call runs.
     desk.site.plugin("going", &guest("good", &Manifest::of("going")));
     assert_eq!(desk.headless().await.resume(&id).await.unwrap().code, Code::Completed);
 }
 
-/// A hook that refuses, refuses what was approved as well.
+/// A hook can also refuse an approved call.
 struct Refuses;
 
 impl Hook for Refuses {
@@ -211,7 +211,7 @@ impl Hook for Refuses {
 }
 
 #[tokio::test]
-async fn a_hook_has_its_say_when_a_call_is_resumed() {
+async fn a_hook_can_refuse_a_resumed_call() {
     let desk = Desk::new();
     let id = approved(&desk.headless().await, mark(1)).await;
     let host = open(desk.site.builder(&policy(ASK)).unattended(Unattended::Pending).hook(Arc::new(Refuses))).await;
@@ -219,22 +219,22 @@ async fn a_hook_has_its_say_when_a_call_is_resumed() {
     assert!(desk.marks().is_empty());
 }
 
-/// An answer for longer that is given to a call that stayed behind holds for later calls, whether or not it is run.
+/// A remembered approval that is given to a pending call covers later calls, whether or not that call runs.
 #[tokio::test]
-async fn an_answer_for_always_holds_though_its_call_was_never_run() {
+async fn an_approval_for_always_is_valid_even_if_its_call_never_ran() {
     let desk = Desk::new();
     let host = desk.headless().await;
     let id = left_behind(&host, mark(1)).await;
     host.approvals().answer(&id, &Answer::Always(Covers::Exact)).unwrap();
     assert_eq!(host.call(mark(1)).await.code, Code::Completed);
-    assert_eq!(host.resume(&id).await.unwrap().code, Code::Completed, "its own yes is its own");
+    assert_eq!(host.resume(&id).await.unwrap().code, Code::Completed, "its own approval must still be unused");
     assert_eq!(desk.marks()[&numbered(1)], 2);
     assert!(refused(&host.resume(&id).await));
 }
 
-/// Who resumed it: one of many threads, on two hosts.
+/// Many threads on two hosts resume one call.
 #[test]
-fn of_many_threads_that_resume_one_call_one_runs_it() {
+fn only_one_of_many_threads_resumes_a_call() {
     const THREADS: usize = 64;
     let desk = Desk::new();
     let hosts = [alone(desk.headless()), alone(desk.headless())];
@@ -256,9 +256,9 @@ fn of_many_threads_that_resume_one_call_one_runs_it() {
     desk.verifies();
 }
 
-/// Nobody but the principal it was asked for decides on it; the host itself is not bound to one.
+/// Only the request's principal may decide about it. The host itself is not bound to a principal.
 #[tokio::test]
-async fn a_resumed_call_is_made_for_whom_it_was_asked() {
+async fn a_resumed_call_runs_for_the_principal_of_its_request() {
     struct Saw(std::sync::Mutex<Vec<(String, String)>>);
     impl Hook for Saw {
         fn before<'a>(&'a self, call: &'a HookCall<'a>) -> Hooking<'a> {

@@ -1,10 +1,10 @@
-//! People who answer: always the same, something else later, or not at all.
+//! Approvers: with a fixed answer, with a changing answer, or silent.
 
 use portcullis::{Answer, Answering, Approver, Question};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Notify, Semaphore};
 
-/// Answers what a test last told them to, at once, and remembers what they were asked.
+/// Gives the answer that the test has set, immediately, and records the requests.
 pub(crate) struct Person {
     answer: Mutex<Answer>,
     asked: Mutex<Vec<Question>>,
@@ -15,12 +15,12 @@ impl Person {
         Arc::new(Self { answer: Mutex::new(answer), asked: Mutex::default() })
     }
 
-    /// Says this from now on.
+    /// Sets the answer.
     pub(crate) fn says(&self, answer: Answer) {
         *self.answer.lock().unwrap() = answer;
     }
 
-    /// What they were asked since the last time.
+    /// Returns the requests since the last call.
     pub(crate) fn asked(&self) -> Vec<Question> {
         std::mem::take(&mut self.asked.lock().unwrap())
     }
@@ -33,7 +33,7 @@ impl Approver for Person {
     }
 }
 
-/// Says yes as often as they are let, and until then thinks.
+/// Approves as often as it has permits, and waits in between.
 pub(crate) struct Thinker {
     pub(crate) yes: Semaphore,
     asked: Mutex<Vec<Question>>,
@@ -45,7 +45,7 @@ impl Thinker {
         Arc::new(Self { yes: Semaphore::new(0), asked: Mutex::default(), happened: Notify::new() })
     }
 
-    /// The first question they were asked, once they are.
+    /// Waits for the first request.
     pub(crate) async fn question(&self) -> Question {
         loop {
             let happened = self.happened.notified();

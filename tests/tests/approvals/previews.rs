@@ -1,5 +1,5 @@
-//! What a person is shown that a call would change: what the plugin computes, against the files as the host reads them.
-//! Invariants 1, 3, 5 and 7.
+//! The preview of a call's changes that an approver sees: the plugin computes it, and the host compares it with the
+//! files. Invariants 1, 3, 5 and 7.
 
 use crate::bench::{Bench, GRANTS, applied, attempt, changes, of_planner};
 use crate::desk::{ALLOW, ASK, alone, eventually_async, left_behind, marks, marks_manifest, question_in};
@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Calls of the shipped tools: the file before, and the arguments.
+/// Calls of the shipped tools: the initial file, and the arguments.
 fn calls() -> Vec<(&'static str, Option<String>, Value)> {
     let lines: String = (1..=600).map(|line| format!("line {line}\n")).collect();
     let edit = |edits: Value| json!({ "path": "f", "edits": edits });
@@ -41,9 +41,9 @@ fn calls() -> Vec<(&'static str, Option<String>, Value)> {
     ]
 }
 
-/// The difference that is shown, applied to the file, is the file that the call leaves.
+/// Applying the preview to the file gives the file that the call writes.
 #[tokio::test]
-async fn the_difference_shown_is_the_difference_that_happens() {
+async fn the_previewed_change_is_the_change_that_happens() {
     let bench = Bench::new();
     for (tool, before, arguments) in calls() {
         match &before {
@@ -64,9 +64,9 @@ async fn the_difference_shown_is_the_difference_that_happens() {
     }
 }
 
-/// What the tool cannot do is said in its words, and the call is asked about all the same.
+/// If the tool cannot do it, the preview shows its error, and the call still needs approval.
 #[tokio::test]
-async fn what_a_tool_refuses_its_preview_refuses() {
+async fn a_preview_fails_with_the_tools_error() {
     let bench = Bench::new();
     bench.put("work/f", "1\n1\n");
     let edit = |path: &str, old: &str| json!({ "path": path, "edits": [{ "old": old, "new": "2" }] });
@@ -83,9 +83,9 @@ async fn what_a_tool_refuses_its_preview_refuses() {
     }
 }
 
-/// A plugin says what a file would be, and has no say in what it is.
+/// The plugin computes the new text. The host reads the old text itself.
 #[tokio::test]
-async fn the_text_before_is_read_by_the_host() {
+async fn the_host_reads_the_old_text() {
     let bench = Bench::new();
     bench.put("work/f", "real\nlines\n");
     bench.put("work/gone", "gone\n");
@@ -100,16 +100,16 @@ async fn the_text_before_is_read_by_the_host() {
                     @@ file 1 of 3, in the directory workspace @@\n--- a/gone\n+++ /dev/null\n\
                     @@ the file is removed @@\n@@ -1 +0,0 @@\n-gone\n\
                     @@ file 2 of 3, in the directory other @@\n--- /dev/null\n+++ b/new\n@@ a new file @@\n\
-                    @@ -0,0 +1 @@\n+x\n@@ no line end at the end of the file @@\n\
+                    @@ -0,0 +1 @@\n+x\n@@ no newline at end of file @@\n\
                     @@ file 3 of 3, in the directory workspace @@\n--- a/f\n+++ b/f\n@@ nothing changes @@\n";
     assert_eq!(shown.as_deref(), Some(expected));
     let shown = bench.shown("planner.change", &changes(&[])).await;
     assert_eq!(shown.as_deref(), Some("@@ planner computes that this call would change no file @@\n"));
 }
 
-/// A preview reads, and does nothing else: whatever it tries, it fails, and the call runs after an approval.
+/// A preview only reads: every other attempt fails, and the call runs after an approval.
 #[tokio::test]
-async fn a_preview_can_change_nothing_and_reach_nobody() {
+async fn a_preview_can_neither_change_nor_contact_anything() {
     let bench = Bench::new();
     for what in [
         "write",
@@ -142,9 +142,9 @@ async fn a_preview_can_change_nothing_and_reach_nobody() {
     }
 }
 
-/// A preview that does not end, breaks, or takes too much is stopped and said to be.
+/// A preview that does not end, traps, or uses too many resources is stopped, and the request says so.
 #[tokio::test]
-async fn a_preview_that_ends_badly_is_told() {
+async fn a_preview_that_fails_is_reported() {
     let bench = Bench::new();
     for (what, why) in [("loop", "reached the limit on time"), ("trap", "trapped"), ("hoard", "its preview ")] {
         let shown = bench.shown("planner.change", &attempt(what, "f")).await.unwrap();
@@ -153,9 +153,9 @@ async fn a_preview_that_ends_badly_is_told() {
     }
 }
 
-/// The words of a plugin are one line of the host's, and hold nothing that a terminal obeys.
+/// The plugin's text is one line in the host's text, without terminal escapes.
 #[tokio::test]
-async fn the_words_of_a_preview_cannot_pass_for_the_hosts() {
+async fn the_text_of_a_preview_cannot_pass_for_the_hosts() {
     let bench = Bench::new();
     let shown = bench.shown("planner.change", &attempt("escape", "f")).await.unwrap();
     assert_eq!(shown.lines().count(), 1, "{shown}");
@@ -169,9 +169,9 @@ async fn the_words_of_a_preview_cannot_pass_for_the_hosts() {
     }
 }
 
-/// What a call cannot reach, its preview cannot have the host read and show.
+/// A preview cannot make the host read and show a file that the call cannot access.
 #[tokio::test]
-async fn a_preview_shows_no_file_that_the_call_cannot_reach() {
+async fn a_preview_shows_no_file_that_the_call_cannot_access() {
     let bench = Bench::new();
     bench.put("secret", "a secret\n");
     bench.put("work/hidden.txt", "a secret\n");
@@ -198,7 +198,7 @@ async fn a_preview_shows_no_file_that_the_call_cannot_reach() {
         (many(33, "x"), "names 33 files, and 32 at most"),
         (changes(&[("workspace", "link", Some("x"))]), "the file cannot be read"),
         (changes(&[("workspace", "folder", Some("x"))]), "the file cannot be read"),
-        (changes(&[("workspace", "bytes", Some("x"))]), "the file is no text"),
+        (changes(&[("workspace", "bytes", Some("x"))]), "the file is not text"),
         (changes(&[("workspace", "large", Some("x"))]), "the file is too long"),
         (changes(&[("workspace", "new", Some(&long))]), "+xxx"),
     ] {
@@ -207,15 +207,15 @@ async fn a_preview_shows_no_file_that_the_call_cannot_reach() {
     }
 }
 
-/// A preview that is too large to read is not shown, and one that is too large to take is stopped.
+/// A preview that is too long to read is not shown, and one that is too large to transfer is stopped.
 #[tokio::test]
-async fn a_preview_is_bounded() {
+async fn a_preview_has_limits() {
     let bench = Bench::new();
     let line = format!("{}\n", "x".repeat(1023));
     for (kib, why) in [
         (1000, "@@ -0,0 +1,1000 @@\n+xxx"),
-        (1025, "@@ what would change in this file is too long to show @@"),
-        (2049, "the files have 2098176 bytes, and 2097152 at most can be shown"),
+        (1025, "@@ the change in this file is too long to show @@"),
+        (2049, "the files have 2098176 bytes, but at most 2097152 can be shown"),
         (4097, "its preview reached the limit on transfer"),
     ] {
         let mut arguments = changes(&[("workspace", "f", Some(&line))]);
@@ -226,9 +226,9 @@ async fn a_preview_is_bounded() {
     }
 }
 
-/// A grant that is narrowed to what the arguments name is narrowed for the preview as well.
+/// A grant that is narrowed to the arguments is also narrowed for the preview.
 #[tokio::test]
-async fn a_preview_is_held_to_what_the_arguments_name() {
+async fn a_preview_is_narrowed_to_the_arguments() {
     let bench = Bench::new();
     bench.put("work/beside", "a secret\n");
     bench.put("work/named", "named\n");
@@ -251,9 +251,9 @@ async fn a_preview_is_held_to_what_the_arguments_name() {
     }
 }
 
-/// What was computed from a file that has changed since is not shown, also by another process.
+/// A preview of a file that has changed since is not shown, also not by another process.
 #[test]
-fn a_claim_about_a_changed_file_is_not_shown() {
+fn a_preview_of_a_changed_file_is_not_shown() {
     let bench = Bench::new();
     bench.put("work/f", "before\n");
     let host = alone(bench.headless());
@@ -297,23 +297,23 @@ async fn a_preview_is_run_only_where_a_person_is_asked() {
     drop(host);
     let host = bench.site.open(&format!("{GRANTS}{ALLOW}")).await;
     assert_eq!(host.call(of_planner(&arguments)).await.code, Code::Completed);
-    assert!(began.elapsed() < Duration::from_secs(2), "a preview that never ends takes two seconds");
+    assert!(began.elapsed() < Duration::from_secs(2), "the preview must not run");
     assert!(person.asked().is_empty());
 }
 
-/// A second call like one that waits joins its question, and previews nothing.
+/// A second, equal call joins the open request and runs no preview.
 #[tokio::test]
-async fn a_call_that_joins_a_question_previews_nothing() {
+async fn a_call_that_joins_a_request_runs_no_preview() {
     let bench = Bench::new();
     let host = bench.headless().await;
     let id = left_behind(&host, of_planner(&attempt("loop", "f"))).await;
     let began = Instant::now();
     let again = host.call(of_planner(&attempt("loop", "f"))).await;
     assert_eq!((again.code, question_in(&again)), (Code::ApprovalPending, id));
-    assert!(began.elapsed() < Duration::from_secs(2), "a preview that never ends takes two seconds");
+    assert!(began.elapsed() < Duration::from_secs(2), "the preview must not run");
 }
 
-/// A preview takes time, and slots that the reviews of other calls need.
+/// A preview takes time, and uses slots that reviews of other calls need.
 #[tokio::test]
 async fn a_call_over_the_limit_of_its_session_has_no_preview() {
     const SESSION_QUESTIONS_MAX: usize = 1024;
@@ -346,9 +346,9 @@ async fn a_preview_ends_with_its_call() {
     assert!(host.approvals().list(true).unwrap().questions.is_empty());
 }
 
-/// A plugin that computes nothing is said to; a tool that can write to no directory is not spoken of.
+/// The request says that a plugin computes no preview. It says nothing if the tool can write to no directory.
 #[tokio::test]
-async fn a_tool_without_a_preview_is_said_to_have_none() {
+async fn a_request_says_that_a_tool_has_no_preview() {
     let bench = Bench::new();
     bench.site.plugin("marks", &marks(&marks_manifest("marks")));
     let shown = bench.shown("marks.run", &json!({ "n": 1 })).await;
@@ -363,9 +363,9 @@ async fn a_tool_without_a_preview_is_said_to_have_none() {
     assert_eq!(person.asked()[0].difference, None);
 }
 
-/// A plugin that does something else than it has claimed: what was shown is labelled as its claim.
+/// The preview is labelled as the plugin's claim, because the plugin can do something else.
 #[tokio::test]
-async fn a_preview_is_a_claim_and_no_promise() {
+async fn a_preview_is_a_claim_and_not_a_promise() {
     let bench = Bench::new();
     let mut arguments = changes(&[("workspace", "f", Some("claimed\n"))]);
     arguments["lie"] = json!(true);
@@ -380,9 +380,9 @@ async fn a_preview_is_a_claim_and_no_promise() {
     eventually_async("the end of the question", none).await;
 }
 
-/// A text without its secret is another one than the call leaves, so none is shown in its place.
+/// A preview without its secret would differ from the written file, so no preview is shown.
 #[tokio::test]
-async fn a_preview_that_holds_a_secret_of_the_host_is_not_shown() {
+async fn a_preview_that_contains_a_guarded_secret_is_not_shown() {
     const SECRET: &str = "Tok-8C1f0A5e9d7B4326";
     let bench = Bench::new();
     bench.put("token", SECRET);
@@ -396,6 +396,6 @@ async fn a_preview_that_holds_a_secret_of_the_host_is_not_shown() {
         let call = of_planner(&changes(&[("workspace", path, Some(&content))]));
         assert_eq!(builder.open().await.unwrap().call(call).await.code, Code::ApprovalDenied);
         let shown = person.asked().remove(0).difference.unwrap();
-        assert!(shown.contains("it holds a secret that the host guards") && !shown.contains(SECRET), "{shown}");
+        assert!(shown.contains("it contains one of the host's secrets") && !shown.contains(SECRET), "{shown}");
     }
 }

@@ -1,4 +1,4 @@
-//! Answers that hold on: how long, where they are listed, and how they are taken back. P11.
+//! Remembered approvals: how long they last, where they are listed, and how they are revoked. P11.
 
 use crate::desk::{ASK, Desk, GRANT, eventually_async, policy, policy_with};
 use crate::people::{Person, no};
@@ -13,7 +13,7 @@ async fn code(host: &Host, session: &str) -> Code {
     host.call(request(session)).await.code
 }
 
-/// The only answer that is listed.
+/// Returns the only listed approval.
 fn the_answer(host: &Host, all: bool) -> HeldAnswer {
     let mut answers = host.approvals().list(all).unwrap().answers;
     assert_eq!(answers.len(), 1, "{answers:?}");
@@ -29,10 +29,9 @@ async fn answered(desk: &Desk, policy: &str, answer: Answer) -> (Host, Arc<Perso
     (host, person)
 }
 
-/// What holds for a second holds for no more than that: from the moment at which it expires nothing runs on it, and the
-/// next question is a new one.
+/// An approval for a second is valid for one second. After it expires, no call runs on it, and the next request is new.
 #[tokio::test]
-async fn an_answer_ends_with_its_time() {
+async fn an_approval_expires() {
     for (lines, answer) in [
         ("always-time = \"1 s\"", Answer::Always(Covers::Exact)),
         ("session-time = \"1 s\"", Answer::Session(Covers::Exact)),
@@ -52,17 +51,17 @@ async fn an_answer_ends_with_its_time() {
     }
 }
 
-/// Whether nothing is held any more.
+/// Returns whether no approval is remembered any more.
 fn the_end(host: &Host) -> bool {
     host.approvals().list(false).unwrap().answers.is_empty()
 }
 
 #[tokio::test]
-async fn a_held_answer_is_listed_with_what_it_is_bound_to_and_how_often_it_was_used() {
+async fn a_remembered_approval_is_listed_with_its_binding_and_its_uses() {
     let desk = Desk::new();
     let (host, _) = answered(&desk, &policy(ASK), Answer::Always(Covers::Exact)).await;
     let fresh = the_answer(&host, false);
-    assert_eq!((fresh.uses, fresh.used_at), (0, None), "the call it was given to needs no use of it");
+    assert_eq!((fresh.uses, fresh.used_at), (0, None), "the approved call itself is not a use");
     for _ in 0..3 {
         assert_eq!(code(&host, "other").await, Code::Completed);
     }
@@ -77,11 +76,11 @@ async fn a_held_answer_is_listed_with_what_it_is_bound_to_and_how_often_it_was_u
 }
 
 #[tokio::test]
-async fn a_revoked_answer_asks_again_at_once() {
+async fn a_revoked_approval_stops_counting_immediately() {
     let desk = Desk::new();
     let (host, person) = answered(&desk, &policy(ASK), Answer::Always(Covers::Exact)).await;
     assert_eq!(code(&host, "s").await, Code::Completed);
-    // Revoked by another process, as far as the host can tell.
+    // From the host's view, another process revokes it.
     let elsewhere = desk.approvals();
     let held = the_answer(&host, false);
     elsewhere.revoke(&held.id).unwrap();
@@ -98,9 +97,9 @@ async fn a_revoked_answer_asks_again_at_once() {
     assert_eq!(revoked, 1);
 }
 
-/// Every use of an answer is in the record, and names it.
+/// The audit log records every use of an approval, with its ID.
 #[tokio::test]
-async fn a_use_of_an_answer_is_recorded_before_the_call_runs() {
+async fn a_use_of_an_approval_is_recorded_before_the_call_runs() {
     let desk = Desk::new();
     let (host, _) = answered(&desk, &policy(ASK), Answer::Always(Covers::Exact)).await;
     let held = the_answer(&host, false);
@@ -114,7 +113,7 @@ async fn a_use_of_an_answer_is_recorded_before_the_call_runs() {
 }
 
 #[tokio::test]
-async fn a_no_with_a_note_reaches_the_model_encoded() {
+async fn the_note_of_a_denial_reaches_the_model_escaped() {
     let desk = Desk::new();
     let person = Person::who_says(no());
     let host = desk.asking(&person).await;
@@ -132,9 +131,9 @@ async fn a_no_with_a_note_reaches_the_model_encoded() {
     desk.verifies();
 }
 
-/// What is held shows the arguments where the policy keeps payloads, and their digest where it does not.
+/// A remembered approval shows the arguments if the policy keeps payloads, and otherwise their digest.
 #[tokio::test]
-async fn a_held_answer_shows_no_payload_where_none_is_kept() {
+async fn a_remembered_approval_shows_payloads_only_if_they_are_kept() {
     for (payloads, shown) in [("keep", true), ("digest", false)] {
         let desk = Desk::new();
         let policy = format!("{}\n[record]\npayloads = \"{payloads}\"\n", policy(ASK));

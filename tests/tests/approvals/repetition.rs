@@ -1,4 +1,4 @@
-//! The same call again and again: the host notices it before a person does, and asks although the policy allows.
+//! The same call repeated: the host requests approval although the policy allows it.
 
 use crate::desk::{ALLOW, ASK, Desk, GRANT, left_behind, mark, open, policy_with};
 use crate::people::{Person, no};
@@ -6,7 +6,7 @@ use portcullis::policy::{Principal, Unattended};
 use portcullis::{Answer, Code, Covers, Host, Request, Subject};
 use std::sync::Arc;
 
-/// Sessions of a flood: more than the host remembers of one principal.
+/// Sessions of a flood: more than the host remembers per principal.
 const SESSIONS: usize = 1500;
 
 fn good(arguments: &str) -> Request {
@@ -19,17 +19,17 @@ async fn allowing(desk: &Desk, lines: &str, answer: Answer) -> (Host, Arc<Person
     (host, person)
 }
 
-/// Calls, and tells how many questions that led to.
+/// Makes a call. Returns the number of approval requests it caused.
 async fn asked(host: &Host, person: &Person, request: Request) -> usize {
     host.call(request).await;
     person.asked().len()
 }
 
 #[tokio::test]
-async fn the_third_call_in_a_row_asks_although_the_policy_allows() {
+async fn the_third_equal_call_in_a_row_needs_approval() {
     let desk = Desk::new();
     let (host, person) = allowing(&desk, "", Answer::Yes).await;
-    // However it is spelt, it is the same call.
+    // Another spelling of the arguments is the same call.
     let spellings = [r#"{"a":1,"b":2}"#, r#"{"b":2.0,"a":1}"#, r#""{\"b\":2,\"a\":1}""#];
     for (number, arguments) in spellings.into_iter().enumerate() {
         let reply = host.call(good(arguments)).await;
@@ -45,7 +45,7 @@ async fn the_third_call_in_a_row_asks_although_the_policy_allows() {
 }
 
 #[tokio::test]
-async fn a_yes_begins_the_row_anew_and_a_no_does_not() {
+async fn an_approval_resets_the_row_and_a_denial_does_not() {
     let desk = Desk::new();
     let (host, person) = allowing(&desk, "", Answer::Yes).await;
     for (number, questions) in [0, 0, 1, 0, 0, 1, 0, 0, 1].into_iter().enumerate() {
@@ -60,7 +60,7 @@ async fn a_yes_begins_the_row_anew_and_a_no_does_not() {
 }
 
 #[tokio::test]
-async fn another_call_between_ends_the_row() {
+async fn a_different_call_ends_the_row() {
     let desk = Desk::new();
     let (host, person) = allowing(&desk, "", no()).await;
     for round in 0..10 {
@@ -71,9 +71,9 @@ async fn another_call_between_ends_the_row() {
     }
 }
 
-/// A row belongs to a session and a principal: what others do neither ends it nor adds to it.
+/// A row belongs to a session and a principal. Calls of others neither end nor extend it.
 #[tokio::test]
-async fn the_calls_of_others_are_not_in_the_row() {
+async fn calls_of_others_do_not_affect_the_row() {
     let desk = Desk::new();
     let (host, person) = allowing(&desk, "", no()).await;
     let others = || {
@@ -90,12 +90,12 @@ async fn the_calls_of_others_are_not_in_the_row() {
     }
 }
 
-/// A principal that makes sessions without end loses its own rows alone.
+/// A principal with endless new sessions resets only its own rows.
 #[tokio::test]
-async fn sessions_without_end_reset_the_row_of_no_other_principal() {
+async fn endless_sessions_reset_no_other_principals_row() {
     let desk = Desk::new();
     let person = Person::who_says(no());
-    // Without a grant no call of `marks` runs, and each is counted all the same.
+    // Without a grant, no call of `marks` runs, but each one is counted.
     let host = desk.approved_by(ALLOW, &person).await;
     let of = |name: &str| name.parse::<Principal>().unwrap();
     for _ in 0..2 {
@@ -111,7 +111,7 @@ async fn sessions_without_end_reset_the_row_of_no_other_principal() {
 }
 
 #[tokio::test]
-async fn how_often_is_too_often_is_for_the_policy_to_say() {
+async fn the_policy_sets_the_number_of_repeats() {
     let desk = Desk::new();
     for repeats in [2, 5] {
         let (host, person) = allowing(&desk, &format!("repeats = {repeats}"), no()).await;
@@ -121,9 +121,9 @@ async fn how_often_is_too_often_is_for_the_policy_to_say() {
     }
 }
 
-/// An answer for always ends the questions of a row; it is none for the call itself where the policy asks about that.
+/// An approval for always about repetition ends the requests of a row. It does not approve the call if the policy asks.
 #[tokio::test]
-async fn an_answer_to_a_repetition_is_about_repeating() {
+async fn an_approval_of_a_repetition_covers_only_repetition() {
     let desk = Desk::new();
     let (host, person) = allowing(&desk, "", Answer::Always(Covers::Exact)).await;
     for (number, questions) in [0, 0, 1, 0, 0, 0, 0, 0, 0].into_iter().enumerate() {
@@ -136,9 +136,9 @@ async fn an_answer_to_a_repetition_is_about_repeating() {
     assert_eq!(person.asked().len(), 1);
 }
 
-/// A call that the policy denies is denied however often it comes, and nobody is asked.
+/// A call that the policy denies is denied however often it is repeated, without a request.
 #[tokio::test]
-async fn a_repetition_loosens_nothing() {
+async fn a_repetition_permits_nothing() {
     let desk = Desk::new();
     let person = Person::who_says(Answer::Yes);
     let deny = "[[rule]]\ntool = \"*.*\"\ndecision = \"deny\"\n";
@@ -149,9 +149,9 @@ async fn a_repetition_loosens_nothing() {
     assert_eq!(person.asked(), []);
 }
 
-/// With nobody there it stays behind like any other, and a resumed call is not one more of the row.
+/// Without an approver, a repeated call stays pending like any other. A resumed call does not extend the row.
 #[tokio::test]
-async fn a_repetition_stays_behind_and_is_resumed() {
+async fn a_repeated_call_stays_pending_and_can_be_resumed() {
     let desk = Desk::new();
     let policy = policy_with("", GRANT, ALLOW);
     let host = open(desk.site.builder(&policy).unattended(Unattended::Pending)).await;

@@ -1,4 +1,4 @@
-//! Reviewers that ask: by what a store and the settings say, whatever is remembered, and with patterns of their own.
+//! Reviewers that ask: based on a store and the settings, despite remembered approvals, and with their own patterns.
 
 use crate::desk::{ALLOW, ASK, left_behind, open};
 use crate::people::{Person, no};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A guest that asks above 100 EUR a day, and the answers to it.
+/// A guest that asks above 100 EUR a day, and its approver.
 struct Shop {
     site: Site,
     host: Host,
@@ -43,7 +43,7 @@ impl Shop {
         self.host.call(pay(payee, amount)).await
     }
 
-    /// Makes a call that is asked about, and hands out the question.
+    /// Makes a call that needs approval. Returns the request.
     async fn asked(&self, request: Request, answer: Answer) -> Question {
         let code = if matches!(answer, Answer::No { .. }) { Code::ApprovalDenied } else { Code::Completed };
         self.person.says(answer);
@@ -54,7 +54,7 @@ impl Shop {
         question
     }
 
-    /// Makes a call that nobody is asked about.
+    /// Makes a call that needs no approval.
     async fn unasked(&self, request: Request) {
         let reply = self.host.call(request).await;
         assert_eq!(reply.code, Code::Completed, "{}", reply.message);
@@ -91,7 +91,7 @@ async fn a_reviewer_asks_by_what_earlier_calls_of_the_session_have_stored() {
     assert_eq!(question.reason, reason);
     shop.unasked(pay("ACME", 40)).await;
     assert!(shop.asked(pay("ACME", 1), Answer::Yes).await.reason.contains("100 EUR were spent"));
-    // What other sessions and other principals store is theirs.
+    // Each session and each principal has its own store.
     shop.unasked(pay("ACME", 100).session("another")).await;
     shop.unasked(pay("ACME", 100).principal("another".parse().unwrap())).await;
     shop.verifies();
@@ -106,7 +106,7 @@ async fn a_reviewer_reads_the_settings() {
 }
 
 #[tokio::test]
-async fn an_ask_lifts_no_deny() {
+async fn a_reviewer_that_asks_overrides_no_deny_rule() {
     let rules = "[[rule]]\ntool = \"purse.pay\"\ndecision = \"deny\"\n";
     let shop = Shop::of(&policy(rules, SESSION)).await;
     assert_eq!(shop.pay("ACME", 500).await.code, Code::PolicyDenied);
@@ -114,7 +114,7 @@ async fn an_ask_lifts_no_deny() {
 }
 
 #[tokio::test]
-async fn without_an_approver_an_ask_of_a_reviewer_is_refused_or_left_behind() {
+async fn without_an_approver_a_call_that_a_reviewer_asks_about_is_denied_or_pending() {
     for (unattended, code) in [(Unattended::Deny, Code::ApprovalDenied), (Unattended::Pending, Code::ApprovalPending)] {
         let site = site();
         let host = open(site.builder(&policy(ALLOW, SESSION)).unattended(unattended)).await;
@@ -123,9 +123,9 @@ async fn without_an_approver_an_ask_of_a_reviewer_is_refused_or_left_behind() {
     }
 }
 
-/// What an approver remembers for the policy's ask, or for other words of the reviewer, is no answer to the reviewer.
+/// A remembered approval for the policy's ask, or for another text of the reviewer, does not answer the reviewer.
 #[tokio::test]
-async fn a_reviewer_asks_though_a_remembered_approval_covers_the_call() {
+async fn a_reviewer_asks_although_a_remembered_approval_covers_the_call() {
     let shop = Shop::of(&policy(ASK, SESSION)).await;
     let always = || Answer::Always(Covers::Exact);
     let first = shop.asked(pay("ACME", 100), always()).await;
@@ -135,16 +135,16 @@ async fn a_reviewer_asks_though_a_remembered_approval_covers_the_call() {
     assert!(second.reason.contains("100 EUR were spent today"), "{}", second.reason);
     let third = shop.asked(pay("ACME", 100), no()).await;
     assert!(third.reason.contains("200 EUR were spent today"), "{}", third.reason);
-    // The same words were answered, by the approval that was given to them.
+    // This text was approved before, and that approval still counts.
     shop.unasked(pay("ACME", 100).session("another")).await;
     shop.verifies();
 }
 
 #[tokio::test]
-async fn an_approved_pattern_of_a_reviewer_covers_what_it_still_proposes() {
+async fn an_approved_pattern_of_a_reviewer_covers_calls_for_which_it_is_proposed_again() {
     let shop = Shop::allowing().await;
     let question = shop.asked(pay("ACME", 200), no()).await;
-    let label = "any amount, payee = \"ACME\" (proposed by the plugin, for what it asks alone)";
+    let label = "any amount, payee = \"ACME\" (proposed by the plugin, only for its own question)";
     assert_eq!(question.offers, [label]);
     shop.asked(pay("ACME", 200), Answer::Session(offer(&question, "any amount"))).await;
     assert_eq!(shop.host.approvals().list(false).unwrap().answers[0].covers, label);
@@ -152,7 +152,7 @@ async fn an_approved_pattern_of_a_reviewer_covers_what_it_still_proposes() {
     shop.asked(pay("Bolt", 300), no()).await;
     shop.asked(pay("ACME", 300).session("another"), Answer::Yes).await.offers.iter().for_each(drop);
 
-    // A pattern that covers the call, and that the reviewer no longer proposes.
+    // The pattern covers the call, but the reviewer no longer proposes it.
     let wide = json!([[{ "argument": "amount" }, { "argument": "proposals" }]]);
     let question = shop.asked(pay_with(200, &wide), no()).await;
     shop.asked(pay_with(200, &wide), Answer::Session(offer(&question, "any proposals"))).await;
@@ -161,14 +161,14 @@ async fn an_approved_pattern_of_a_reviewer_covers_what_it_still_proposes() {
     shop.verifies();
 }
 
-/// A plugin cannot propose away what the policy asks about.
+/// A plugin's pattern cannot answer the policy's ask.
 #[tokio::test]
-async fn an_approved_pattern_of_a_reviewer_answers_no_ask_of_the_policy() {
+async fn an_approved_pattern_of_a_reviewer_does_not_answer_the_policy() {
     let shop = Shop::of(&policy(ASK, SESSION)).await;
     let question = shop.asked(pay("ACME", 200), no()).await;
     shop.asked(pay("ACME", 200), Answer::Always(offer(&question, "any amount"))).await;
     shop.asked(pay("ACME", 300), Answer::Yes).await;
-    // With an approval of the call for the policy's part, both together answer.
+    // An approval for the policy's ask, together with the pattern, is enough.
     shop.asked(pay("ACME", 70).session("fresh"), Answer::Always(Covers::Exact)).await;
     shop.unasked(pay("ACME", 70)).await;
     shop.asked(pay("ACME", 71), no()).await;
@@ -186,28 +186,28 @@ async fn a_pattern_that_is_too_wide_is_not_offered() {
         [{ "argument": "amount" }, { "argument": "proposals" }],
     ]);
     let question = shop.asked(pay_with(200, &proposals), no()).await;
-    assert_eq!(question.offers, Vec::<String>::new(), "the fifth is one too many");
+    assert_eq!(question.offers, Vec::<String>::new(), "a fifth pattern is over the limit");
     let place = Covers::Offer(0);
     shop.person.says(Answer::Session(place));
     assert_eq!(shop.host.call(pay_with(200, &proposals)).await.code, Code::RecordUnavailable);
 }
 
-/// Between the question and the call that runs, the plugin has something new to ask about.
+/// Between the request and the run, the plugin finds something new to ask about.
 #[tokio::test]
-async fn an_approval_that_was_left_behind_answers_only_what_its_approver_saw() {
+async fn a_pending_approval_covers_only_what_its_approver_saw() {
     let site = site();
     let host = open(site.builder(&policy(ALLOW, SESSION)).unattended(Unattended::Pending)).await;
     assert_eq!(host.call(pay("ACME", 100)).await.code, Code::Completed);
     let question = left_behind(&host, pay("ACME", 50)).await;
     host.approvals().answer(&question, &Answer::Yes).unwrap();
-    assert_eq!(host.call(pay("ACME", 50)).await.code, Code::Completed, "the same facts, the same words");
+    assert_eq!(host.call(pay("ACME", 50)).await.code, Code::Completed, "nothing has changed");
 
     let [early, late] = [left_behind(&host, pay("ACME", 20)).await, left_behind(&host, pay("ACME", 30)).await];
     for question in [&early, &late] {
         host.approvals().answer(question, &Answer::Yes).unwrap();
     }
     assert_eq!(host.resume(&early).await.unwrap().code, Code::Completed);
-    // By another way than `resume`, it is another request.
+    // Repeating the call instead of `resume` creates another request.
     let again = left_behind(&host, pay("ACME", 30)).await;
     assert_ne!(again, late);
     let reply = host.resume(&late).await.unwrap();
@@ -216,7 +216,7 @@ async fn an_approval_that_was_left_behind_answers_only_what_its_approver_saw() {
 }
 
 #[tokio::test]
-async fn a_review_reads_and_changes_nothing() {
+async fn a_review_can_read_but_not_change() {
     let shop = Shop::allowing().await;
     shop.unasked(pay("ACME", 60)).await;
     let read_only = "the store is read-only while a call is reviewed";
@@ -234,7 +234,7 @@ async fn a_review_reads_and_changes_nothing() {
         assert_eq!(reply.code, Code::ReviewRefused, "{attempt}");
         assert!(reply.message.contains(said), "{attempt}: {}", reply.message);
     }
-    assert!(shop.asked(pay("ACME", 50), no()).await.reason.contains("60 EUR were spent"), "nothing has changed");
+    assert!(shop.asked(pay("ACME", 50), no()).await.reason.contains("60 EUR were spent"), "nothing may change");
     shop.verifies();
 }
 
@@ -246,7 +246,7 @@ fn act(resource: &str, patterns: &[&str]) -> Request {
 }
 
 #[tokio::test]
-async fn a_running_call_proposes_what_an_approval_covers() {
+async fn a_running_call_proposes_patterns() {
     let shop = Shop::of(&policy(MIDDLE, SESSION)).await;
     let patterns = ["payments/**", "payments/2026/11/**", "src/**", "**"];
     let request = |resource: &str| act(resource, &patterns);
@@ -267,7 +267,7 @@ async fn a_running_call_proposes_what_an_approval_covers() {
     shop.verifies();
 }
 
-/// Asks by what the store of the session holds, and by a setting.
+/// Asks depending on the session's store and a setting.
 struct Sums;
 
 impl Hook for Sums {
@@ -284,7 +284,7 @@ impl Hook for Sums {
 }
 
 #[tokio::test]
-async fn a_hook_asks_by_the_store_of_the_session_and_the_settings() {
+async fn a_hook_asks_based_on_the_store_of_the_session_and_the_settings() {
     let (site, person) = (site(), Person::who_says(no()));
     let purse = format!("{SESSION}\nconfig = {{ daily-limit = \"1000\", threshold = \"60\" }}");
     let builder = site.builder(&policy(ALLOW, &purse)).approver(Arc::clone(&person) as _);
@@ -292,7 +292,7 @@ async fn a_hook_asks_by_the_store_of_the_session_and_the_settings() {
     let shop = Shop { site, host, person };
     shop.unasked(pay("ACME", 60)).await;
     let question = shop.asked(pay("ACME", 1), no()).await;
-    assert_eq!(question.reason, "A check of this host asks: 60 EUR\\u{1b}");
+    assert_eq!(question.reason, "A hook of this host asks: 60 EUR\\u{1b}");
     shop.unasked(pay("ACME", 1).session("another")).await;
     shop.verifies();
 }

@@ -1,4 +1,4 @@
-//! Nothing counts in a ledger that is older than the audit log says, and the operator is warned. G07.
+//! A ledger that is older than the audit log says is ignored, and the operator is warned. G07.
 
 use crate::desk::{Desk, alone, left_behind, mark, numbered};
 use crate::people::{Person, no};
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Barrier;
 use std::thread;
 
-/// The file that a test saves and restores.
+/// A file that a test saves and restores.
 const LEDGER: &str = "ledger.sqlite";
 const HEAD: &str = "audit.head";
 const LOG: &str = "audit.jsonl";
@@ -22,7 +22,7 @@ impl Desk {
         self.site.state().join(name)
     }
 
-    /// Saves copies of files of the state directory. No process has the ledger open, so it is one file.
+    /// Copies files of the state directory. No process has the ledger open, so it is a single file.
     fn back_up(&self, names: &[&str]) {
         for name in names {
             fs::copy(self.state_file(name), self.site.path(name)).unwrap();
@@ -40,10 +40,10 @@ impl Desk {
         open_audit(&self.site.state()).unwrap().verify().unwrap().fault
     }
 
-    /// Opens the approvals, and asserts that the rollback is detected. Returns what was revoked.
+    /// Opens the approvals, and asserts that the rollback is detected. Returns the number of revoked approvals.
     fn rolled_back(&self) -> RolledBack {
-        let rolled_back = *self.approvals().rolled_back().expect("the rollback was not noticed");
-        assert_eq!(self.approvals().rolled_back(), None, "it is reported once");
+        let rolled_back = *self.approvals().rolled_back().expect("the rollback was not detected");
+        assert_eq!(self.approvals().rolled_back(), None, "it must be reported only once");
         let mut record = self.record();
         record.retain(|line| line["kind"] == "ledger");
         assert_eq!(record.len(), 1, "{record:?}");
@@ -68,7 +68,7 @@ impl Desk {
 }
 
 #[test]
-fn a_revoked_approval_does_not_hold_again_in_an_older_ledger() {
+fn a_revoked_approval_stays_revoked_in_an_older_ledger() {
     let desk = Desk::new();
     let held = desk.remember(1);
     desk.back_up(&[LEDGER]);
@@ -82,7 +82,7 @@ fn a_revoked_approval_does_not_hold_again_in_an_older_ledger() {
 }
 
 #[test]
-fn a_spent_approval_is_not_spent_again_in_an_older_ledger() {
+fn a_used_approval_stays_used_in_an_older_ledger() {
     let desk = Desk::new();
     let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
     assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
@@ -96,7 +96,7 @@ fn a_spent_approval_is_not_spent_again_in_an_older_ledger() {
 }
 
 #[test]
-fn nothing_is_trusted_any_more_in_an_older_ledger() {
+fn an_older_ledger_trusts_nothing() {
     let desk = Desk::new();
     let sha256 = "0".repeat(64);
     desk.approvals().trust(&sha256, "portcullis.toml").unwrap();
@@ -108,7 +108,7 @@ fn nothing_is_trusted_any_more_in_an_older_ledger() {
 }
 
 #[test]
-fn a_removed_ledger_is_noticed() {
+fn a_removed_ledger_is_detected() {
     let desk = Desk::new();
     desk.remember(1);
     fs::remove_file(desk.state_file(LEDGER)).unwrap();
@@ -117,7 +117,7 @@ fn a_removed_ledger_is_noticed() {
     desk.is_asked_again(1);
 }
 
-/// The head and the later lines name the newest generation.
+/// The head and the later entries name the newest generation.
 #[test]
 fn an_older_head_does_not_hide_an_older_ledger() {
     let desk = Desk::new();
@@ -129,9 +129,9 @@ fn an_older_head_does_not_hide_an_older_ledger() {
     desk.is_asked_again(1);
 }
 
-/// Only the head names it.
+/// Only the head names the newest generation.
 #[test]
-fn a_log_that_was_cut_does_not_hide_an_older_ledger() {
+fn a_truncated_log_does_not_hide_an_older_ledger() {
     let desk = Desk::new();
     let held = desk.remember(1);
     desk.back_up(&[LEDGER]);
@@ -151,7 +151,7 @@ fn a_log_that_was_cut_does_not_hide_an_older_ledger() {
 
 /// Without the log, the host does not know what was revoked.
 #[test]
-fn a_log_that_is_begun_anew_does_not_vouch_for_a_ledger() {
+fn a_new_log_does_not_vouch_for_a_ledger() {
     let desk = Desk::new();
     desk.remember(1);
     for name in [LOG, HEAD] {
@@ -161,9 +161,9 @@ fn a_log_that_is_begun_anew_does_not_vouch_for_a_ledger() {
     desk.is_asked_again(1);
 }
 
-/// A process is killed between the commit of the ledger and its note in the head.
+/// A process is killed after it commits to the ledger and before it notes the commit in the head.
 #[test]
-fn a_ledger_that_is_newer_than_the_log_knows_counts() {
+fn a_ledger_that_is_newer_than_the_log_is_valid() {
     let desk = Desk::new();
     let held = desk.remember(1);
     desk.remember(2);
@@ -179,7 +179,7 @@ fn a_ledger_that_is_newer_than_the_log_knows_counts() {
 
 /// Older rows replace those of the ledger in place, while a host has it open.
 #[test]
-fn a_ledger_that_is_rolled_back_under_a_host_is_not_used() {
+fn a_ledger_that_is_rolled_back_under_an_open_host_is_not_used() {
     let desk = Desk::new();
     let held = desk.remember(1);
     desk.back_up(&[LEDGER]);
@@ -202,9 +202,9 @@ fn a_ledger_that_is_rolled_back_under_a_host_is_not_used() {
     assert_eq!(desk.marks(), BTreeMap::from([(numbered(1), 1)]));
 }
 
-/// Hosts that create a state directory at the same time do not take each other's ledger for an older copy.
+/// Hosts that create a state directory concurrently do not mistake each other's ledger for an older copy.
 #[test]
-fn hosts_that_begin_together_agree_on_the_ledger() {
+fn hosts_that_start_together_agree_on_the_ledger() {
     for round in 0..20 {
         let desk = Desk::new();
         let barrier = Barrier::new(3);
@@ -226,7 +226,7 @@ fn hosts_that_begin_together_agree_on_the_ledger() {
 
 /// A call that needs no approval changes neither the ledger nor its mark in the log.
 #[test]
-fn a_call_without_a_question_does_not_touch_the_ledger() {
+fn a_call_without_a_request_does_not_touch_the_ledger() {
     let desk = Desk::new().with(&portcullis_tests::Manifest::of("good"));
     let host = alone(desk.unattended(&crate::desk::policy(crate::desk::ALLOW)));
     let before = fs::read(desk.state_file(HEAD)).unwrap();

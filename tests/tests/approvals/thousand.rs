@@ -1,4 +1,4 @@
-//! A thousand calls that wait, through a restart and through a crash: all are there, and each runs once. P25.
+//! A thousand pending calls, through a restart and through a crash: none is lost, and each runs once. P25.
 
 use crate::child::{Child, Order};
 use crate::desk::{Desk, alone, mark, numbered, question_in};
@@ -6,22 +6,22 @@ use crate::people::no;
 use portcullis::{Answer, Code, Host, Onward, Request, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Calls that wait.
+/// Pending calls.
 const CALLS: usize = 1000;
 
-/// The most questions that are open in one session, as the host has it.
+/// Maximum open requests per session; the same constant as in the host.
 const SESSION_QUESTIONS_MAX: usize = 1024;
 
-/// The most questions that are open of one principal, as the host has it.
+/// Maximum open requests per principal; the same constant as in the host.
 const PRINCIPAL_QUESTIONS_MAX: usize = 2048;
 
 /// Requests of a flood.
 const FLOOD: usize = 10_000;
 
-/// Tasks that resume.
+/// Concurrent tasks that resume calls.
 const TASKS: usize = 4;
 
-/// Asserts that all calls wait, approves them through another handle, and runs each.
+/// Asserts that all calls are pending, approves them through another handle, and runs each.
 async fn approved_and_run(desk: &Desk) {
     let approvals = desk.approvals();
     let questions = approvals.list(false).unwrap().questions;
@@ -45,17 +45,17 @@ async fn approved_and_run(desk: &Desk) {
     desk.verifies();
 }
 
-/// Runs each, and asks for it once more.
+/// Runs each call, and tries to run it again.
 async fn run_all(host: Host, ids: Vec<String>) {
     for id in ids {
         let reply = host.resume(&id).await.unwrap();
         assert_eq!(reply.code, Code::Completed, "{}", reply.message);
-        assert!(host.resume(&id).await.is_err(), "it is spent");
+        assert!(host.resume(&id).await.is_err(), "the approval is already used");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_calls_stay_behind_and_each_runs_once() {
+async fn a_thousand_pending_calls_each_run_once() {
     let desk = Desk::new();
     let host = desk.headless().await;
     for number in 0..CALLS {
@@ -66,7 +66,7 @@ async fn a_thousand_calls_stay_behind_and_each_runs_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_calls_that_wait_outlive_their_process() {
+async fn a_thousand_waiting_calls_outlive_their_process() {
     let desk = Desk::new();
     drop(desk.headless().await);
     let mut child = Child::start(Order::AskElsewhere, &desk.root(), &CALLS.to_string());
@@ -75,10 +75,9 @@ async fn a_thousand_calls_that_wait_outlive_their_process() {
     approved_and_run(&desk).await;
 }
 
-/// A flood ends at the most that a session may ask; nobody else's session is touched by it, and what was asked before
-/// it is still there.
+/// A flood ends at the session's limit. It does not affect other sessions, nor earlier requests.
 #[test]
-fn a_flood_of_requests_is_cut_off() {
+fn the_number_of_requests_per_session_is_limited() {
     let desk = Desk::new();
     let host = alone(desk.headless());
     let request = |number: usize| Request::new("good.run", numbered(number));
@@ -91,13 +90,13 @@ fn a_flood_of_requests_is_cut_off() {
                 continue;
             }
             assert_eq!(reply.code, Code::ApprovalDenied, "{number}");
-            assert!(reply.message.contains("too many questions already wait"), "{}", reply.message);
+            assert!(reply.message.contains("too many approval requests are already open"), "{}", reply.message);
         }
     });
     let questions = host.approvals().list(false).unwrap().questions;
     assert_eq!(questions.len(), SESSION_QUESTIONS_MAX);
     assert_eq!(alone(host.call(request(1).session("calm"))).code, Code::ApprovalPending);
-    // One that is settled makes room for one.
+    // One settled request makes room for one new request.
     host.approvals().answer(&pending[0], &no()).unwrap();
     assert_eq!(alone(host.call(request(FLOOD).session("flood"))).code, Code::ApprovalPending);
     assert_eq!(alone(host.call(request(FLOOD + 1).session("flood"))).code, Code::ApprovalDenied);
@@ -105,9 +104,9 @@ fn a_flood_of_requests_is_cut_off() {
     assert_eq!(alone(host.resume(&pending[1])).unwrap().code, Code::Completed);
 }
 
-/// One principal, with its sub-agents, takes half of the places at most, however many sessions it makes.
+/// A principal and its sub-agents use at most half of the places, however many sessions they have.
 #[test]
-fn a_flood_of_one_principal_leaves_places_to_the_others() {
+fn a_flood_by_one_principal_leaves_room_for_others() {
     let desk = Desk::new();
     let host = alone(desk.headless());
     let request = |number: usize| Request::new("good.run", numbered(number)).session(&(number % 9).to_string());

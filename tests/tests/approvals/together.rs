@@ -1,4 +1,4 @@
-//! One ledger and many hands: threads and processes that answer, revoke and list at once. P02, P03.
+//! Concurrent threads and processes that answer, revoke and list in one ledger. P02, P03.
 
 use crate::child::{Child, Order};
 use crate::desk::{Desk, alone, left_behind, mark};
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::thread;
 
-/// Questions that all are after.
+/// Requests that all of them try to answer.
 const QUESTIONS: usize = 60;
 
-/// Rounds that each hand makes.
+/// Rounds of each thread and process.
 const ROUNDS: usize = 10;
 
 fn asked(desk: &Desk, count: usize) -> Vec<String> {
@@ -24,7 +24,7 @@ fn asked(desk: &Desk, count: usize) -> Vec<String> {
     })
 }
 
-/// Answers and revokes as a child does, and tells how often it was the first.
+/// Answers and revokes as a child does. Returns how often it was first.
 fn settle(approvals: &Approvals) -> (usize, usize) {
     let (mut answered, mut revoked) = (0, 0);
     for _ in 0..ROUNDS {
@@ -40,8 +40,8 @@ fn settle(approvals: &Approvals) -> (usize, usize) {
     (answered, revoked)
 }
 
-/// Threads of this process on handles of their own and shared ones, and two processes beside them: every question is
-/// answered once, every answer revoked once at the most, and no change is lost.
+/// Threads with their own and with shared handles, and two other processes: every request is answered once, every
+/// approval is revoked at most once, and no change is lost.
 #[test]
 fn threads_and_processes_share_one_ledger() {
     let desk = Desk::new();
@@ -71,9 +71,9 @@ fn threads_and_processes_share_one_ledger() {
     desk.verifies();
 }
 
-/// Threads that begin a state directory together agree on one ledger.
+/// Threads that create a state directory concurrently agree on one ledger.
 #[test]
-fn a_ledger_is_begun_once() {
+fn a_ledger_is_created_once() {
     const THREADS: usize = 8;
     for round in 0..10 {
         let desk = Desk::new();
@@ -94,9 +94,9 @@ fn a_ledger_is_begun_once() {
     }
 }
 
-/// A handle that was open all the while sees what another one did.
+/// An open handle sees the changes of another one.
 #[test]
-fn what_one_handle_does_another_one_sees() {
+fn a_change_by_one_handle_is_visible_to_another() {
     let desk = Desk::new();
     let (first, second) = (desk.approvals(), desk.approvals());
     let ids = asked(&desk, 4);

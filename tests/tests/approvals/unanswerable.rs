@@ -1,5 +1,5 @@
-//! No approver is asked about a call that no answer could let run. The call is refused with the reason, and `explain`
-//! agrees.
+//! If no answer could let a call run, the host creates no approval request. It refuses the call with the reason, and
+//! `explain` agrees.
 
 use crate::desk::{ALLOW, ASK, Desk, open, policy};
 use crate::middle::ASKS;
@@ -22,7 +22,7 @@ fn desk() -> Desk {
 }
 
 #[tokio::test]
-async fn a_write_under_a_read_only_grant_is_refused_without_a_question() {
+async fn a_write_under_a_read_only_grant_is_refused_without_a_request() {
     let desk = desk();
     let person = Person::who_says(Answer::Yes);
     for (access, tool, code) in [
@@ -64,9 +64,9 @@ impl Hook for Counts {
     }
 }
 
-/// Neither a review nor a hook takes its time before.
+/// Neither a review nor a hook runs before the refusal.
 #[tokio::test]
-async fn what_no_approval_allows_is_refused_before_a_hook_is_asked() {
+async fn an_unanswerable_call_is_refused_before_its_hooks() {
     let desk = desk();
     for (access, seen) in [("read-only", 0), ("read-write", 1)] {
         let counts = Arc::new(Counts::default());
@@ -76,9 +76,9 @@ async fn what_no_approval_allows_is_refused_before_a_hook_is_asked() {
     }
 }
 
-/// The policy allows the call, and the plugin's own review wants an approver.
+/// The policy allows the call, but the plugin's reviewer asks for an approval.
 #[tokio::test]
-async fn a_review_asks_nobody_about_what_no_approval_allows() {
+async fn a_review_does_not_ask_if_no_approval_could_help() {
     let desk = Desk::new();
     let manifest = Manifest::of("careful").directory("work", false).tool(|tool| tool.required = 2);
     desk.site.plugin("careful", &guest("review-asks", &manifest));
@@ -92,9 +92,9 @@ async fn a_review_asks_nobody_about_what_no_approval_allows() {
     }
 }
 
-/// Where nobody is there, nothing is left behind to be approved.
+/// Without an approver, no request is left behind.
 #[tokio::test]
-async fn no_approval_request_is_left_for_what_no_approval_allows() {
+async fn an_unanswerable_call_leaves_no_request() {
     let desk = desk();
     let host = desk.unattended(&grants("read-only")).await;
     let reply = host.call(Request::new("writer.run", "{}")).await;
@@ -104,7 +104,7 @@ async fn no_approval_request_is_left_for_what_no_approval_allows() {
 
 /// The call itself is allowed. While it runs, its tool asks whether it may write.
 #[tokio::test]
-async fn a_running_call_asks_nobody_about_a_write_that_its_grant_excludes() {
+async fn a_running_calls_write_under_a_read_only_grant_needs_no_request() {
     let desk = Desk::new();
     let manifest = Manifest::of("asks").directory("work", false).tool(|tool| tool.required = 2);
     desk.site.plugin("asks", &component(&module(ASKS, &manifest)));

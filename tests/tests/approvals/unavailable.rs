@@ -1,5 +1,4 @@
-//! A ledger that cannot be written: nothing runs that a person would have to be asked about, and no answer has an
-//! effect. P27; invariant 6.
+//! A ledger that cannot be written: no call that needs approval runs, and no answer has an effect. P27; invariant 6.
 
 use crate::desk::{ALLOW, ASK, Desk, eventually_async, left_behind, mark, numbered, open, policy, the_question};
 use crate::people::{Person, no};
@@ -9,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Much less than the time for which a thread waits for another process that changes the ledger.
+/// Much less than the busy timeout of a thread that waits for another process to release the ledger.
 const HELD_MAX: Duration = Duration::from_secs(5);
 
-/// Keeps every other hand from writing, as long as it is held: what a full or read-only disk does as well.
+/// Blocks all writes to the ledger until it is dropped, as a full or read-only disk does.
 pub(crate) fn refuse_writes(state: &Path) {
     let connection = Connection::open(state.join("ledger.sqlite")).unwrap();
     for table in ["question", "answer"] {
@@ -42,7 +41,7 @@ async fn is_denied(host: &Host, request: Request) {
 }
 
 #[tokio::test]
-async fn nothing_is_asked_and_nothing_runs_while_the_ledger_cannot_be_written() {
+async fn a_call_that_needs_approval_is_refused_while_the_ledger_cannot_be_written() {
     let desk = Desk::new();
     let person = Person::who_says(Answer::Yes);
     let (asking, headless) = (desk.asking(&person).await, desk.headless().await);
@@ -51,11 +50,11 @@ async fn nothing_is_asked_and_nothing_runs_while_the_ledger_cannot_be_written() 
     refuse_writes(&desk.site.state());
     is_denied(&asking, mark(1)).await;
     is_denied(&headless, mark(2)).await;
-    assert_eq!(person.asked(), [], "what cannot be kept is not asked");
+    assert_eq!(person.asked(), [], "the approver was asked although the request cannot be stored");
     let resumed = headless.resume(&id).await;
-    assert!(!resumed.is_ok_and(|reply| reply.code == Code::Completed), "it would not be known as spent");
+    assert!(!resumed.is_ok_and(|reply| reply.code == Code::Completed), "its use could not be stored");
     assert!(desk.marks().is_empty());
-    // What needs nobody's answer needs no ledger.
+    // A call that needs no approval needs no ledger.
     let allowing = desk.approved_by(&policy(ALLOW), &person).await;
     assert_eq!(allowing.call(mark(3)).await.code, Code::Completed);
     allow_writes(&desk.site.state());
@@ -65,9 +64,9 @@ async fn nothing_is_asked_and_nothing_runs_while_the_ledger_cannot_be_written() 
     desk.verifies();
 }
 
-/// The runtime of this test has one worker: while that one is blocked, nothing else of the test runs.
+/// The runtime of this test has one worker: while it is blocked, no other task of the test runs.
 #[tokio::test]
-async fn a_process_that_holds_the_ledger_blocks_no_worker() {
+async fn a_process_that_locks_the_ledger_blocks_no_worker() {
     let desk = Desk::new();
     let host = open(desk.site.builder(&policy(ASK)).answered_elsewhere()).await;
     let call = |number| {
@@ -79,7 +78,7 @@ async fn a_process_that_holds_the_ledger_blocks_no_worker() {
     let holder = Connection::open(desk.site.state().join("ledger.sqlite")).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     let began = Instant::now();
-    // Its question cannot be written yet. The other call looks for its answer meanwhile, and is then dropped.
+    // This call cannot write its request yet. Meanwhile the other call looks for its answer, and is then dropped.
     let asks = call(2);
     for _ in 0..50 {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -96,7 +95,7 @@ async fn a_process_that_holds_the_ledger_blocks_no_worker() {
     desk.verifies();
 }
 
-/// Answers, but first sees to it that the answer cannot be kept.
+/// Approves, but first makes the ledger unable to store the approval.
 struct Sabotage {
     state: PathBuf,
     answer: Answer,
@@ -112,7 +111,7 @@ impl Approver for Sabotage {
 }
 
 #[tokio::test]
-async fn an_answer_that_cannot_be_kept_has_no_effect() {
+async fn an_answer_that_cannot_be_stored_has_no_effect() {
     for answer in [Answer::Yes, Answer::Always(Covers::Exact), Answer::Session(Covers::Exact), no()] {
         let desk = Desk::new();
         let approver = Arc::new(Sabotage { state: desk.site.state(), answer, asked: Mutex::new(0) });
@@ -123,14 +122,14 @@ async fn an_answer_that_cannot_be_kept_has_no_effect() {
         assert!(desk.marks().is_empty());
         let listing = host.approvals().list(true).unwrap();
         assert!(listing.answers.is_empty());
-        assert_eq!(listing.questions[0].status, Status::Pending, "its withdrawal could not be kept either");
+        assert_eq!(listing.questions[0].status, Status::Pending, "its withdrawal could not be stored either");
         desk.verifies();
     }
 }
 
-/// A held answer whose use cannot be noted does not hold.
+/// A remembered approval does not count if its use cannot be recorded.
 #[tokio::test]
-async fn an_answer_whose_use_cannot_be_noted_does_not_hold() {
+async fn an_approval_whose_use_cannot_be_recorded_does_not_count() {
     let desk = Desk::new();
     let person = Person::who_says(Answer::Always(Covers::Exact));
     let host = desk.asking(&person).await;
@@ -140,9 +139,9 @@ async fn an_answer_whose_use_cannot_be_noted_does_not_hold() {
     assert_eq!(desk.marks()[&numbered(1)], 1);
 }
 
-/// The file was removed, or another one lies in its place, while a host is open.
+/// The file is removed or replaced while a host is open.
 #[tokio::test]
-async fn a_ledger_that_was_replaced_under_the_host_gives_no_right() {
+async fn a_ledger_that_is_replaced_under_an_open_host_gives_no_right() {
     let desk = Desk::new();
     let other = Desk::new();
     let person = Person::who_says(Answer::Always(Covers::Exact));
@@ -162,11 +161,11 @@ async fn a_ledger_that_was_replaced_under_the_host_gives_no_right() {
     drop((host, headless));
     let host = desk.asking(&person).await;
     assert_eq!(host.call(mark(1)).await.code, Code::ApprovalDenied);
-    assert!(matches!(host.approvals().question(&id), Err(ApprovalError::Unknown)), "what is gone is unknown");
+    assert!(matches!(host.approvals().question(&id), Err(ApprovalError::Unknown)), "a lost request must be unknown");
     assert!(desk.marks().is_empty());
 }
 
-/// A record that cannot be written denies as well, before the ledger is asked.
+/// If the audit log cannot be written, the call is denied before the ledger is consulted.
 #[tokio::test]
 async fn an_answer_that_cannot_be_recorded_has_no_effect() {
     let desk = Desk::new();

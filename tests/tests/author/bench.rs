@@ -1,11 +1,11 @@
-//! A folder with components and cases, and the program run in it.
+//! A folder with components and cases, and the program that runs in it.
 
 use portcullis_tests::{Ran, Site, program};
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// An author's folder. Nothing of a person is in it: a state or a policy that appeared would be seen.
+/// An author's folder. It starts without any user files, so that a state or a policy that appears is noticed.
 pub(crate) struct Bench {
     pub(crate) site: Site,
 }
@@ -15,7 +15,7 @@ impl Bench {
         Self { site: Site::new() }
     }
 
-    /// Puts a component beside the cases.
+    /// Adds a component next to the cases.
     pub(crate) fn component(&self, name: &str, bytes: &[u8]) {
         fs::write(self.site.path(format!("{name}.wasm")), bytes).unwrap();
     }
@@ -25,14 +25,14 @@ impl Bench {
         self.file(file, &cases.to_string());
     }
 
-    /// Writes any file of the folder of cases.
+    /// Writes any file in the folder of cases.
     pub(crate) fn file(&self, file: &str, text: &str) {
         let path = self.site.path("tests").join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    /// The program in the folder, with nothing around it but the folder.
+    /// Returns the program's command in the folder, with an otherwise empty environment.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(program());
         command.current_dir(self.site.path("")).env_clear().env("HOME", self.site.path("home"));
@@ -50,7 +50,7 @@ impl Bench {
         self.run(&[&["test", "--component", &component], more].concat())
     }
 
-    /// Runs the cases on a component, each of which has to pass.
+    /// Runs the cases on a component. All of them must pass.
     #[track_caller]
     pub(crate) fn passes(&self, name: &str) -> Value {
         let ran = self.test(name, &["--json"]);
@@ -59,7 +59,7 @@ impl Bench {
         document
     }
 
-    /// Runs the cases on a component, all of which have to fail; their problems, in a line each.
+    /// Runs the cases on a component. All of them must fail. Returns their problems, one line each.
     #[track_caller]
     pub(crate) fn fails(&self, name: &str) -> Vec<String> {
         let document = self.test(name, &["--json"]).ends(1).document();

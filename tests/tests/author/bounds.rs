@@ -1,4 +1,4 @@
-//! What a run of cases takes is bounded, and what it is given is read no further than it may be.
+//! Limits on what a run of cases uses, and on the files that it reads.
 
 use crate::bench::Bench;
 use portcullis_tests::{Manifest, built_guest, guest, shipped_plugin};
@@ -9,17 +9,17 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-/// One byte more than a file of cases may have.
+/// One byte over the maximum of a cases file.
 const CASES_BYTES_TOO_MANY: u64 = 64 * 1024 * 1024 + 1;
 
-/// One byte more than a component may have.
+/// One byte over the maximum of a component.
 const COMPONENT_BYTES_TOO_MANY: u64 = 128 * 1024 * 1024 + 1;
 
-/// One byte more than a case is given a copy of, and one entry more.
+/// One byte, and one entry, over the maximum of a copied folder.
 const COPIED_BYTES_TOO_MANY: u64 = 256 * 1024 * 1024 + 1;
 const COPIED_ENTRIES_TOO_MANY: usize = 10_001;
 
-/// How many files the program may have open here: fewer than a host for every case would take.
+/// The limit on the program's open files: fewer than one host per case would need.
 const OPEN_FILES_MAX: u32 = 128;
 
 fn good() -> Bench {
@@ -36,13 +36,13 @@ fn fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// A file that says it is large, and takes no room.
+/// Creates a sparse file of this length.
 fn sparse(path: &Path, bytes: u64) {
     File::create(path).unwrap().set_len(bytes).unwrap();
 }
 
 #[test]
-fn many_policies_take_few_files() {
+fn many_policies_use_few_files() {
     let bench = good();
     let case = |number: u32| {
         let mut case = case(&format!("case {number}"));
@@ -60,7 +60,7 @@ fn many_policies_take_few_files() {
     assert!(ran.out.ends_with("40 passed, 0 failed\n"), "{}", ran.out);
 }
 
-/// The state of many cases is begun anew now and then; what a call printed is found before and after.
+/// The state of a long run is recreated now and then. The log of a call must be found before and after that.
 #[test]
 fn many_cases_find_their_own_log() {
     let bench = Bench::new();
@@ -75,7 +75,7 @@ fn many_cases_find_their_own_log() {
 }
 
 #[test]
-fn the_state_of_a_case_is_gone_when_the_next_one_runs() {
+fn a_case_does_not_see_the_state_of_the_previous_one() {
     let bench = Bench::new();
     bench.component("state-one", &built_guest("state"));
     let case = |name: &str, step: Value| {
@@ -103,7 +103,7 @@ fn the_state_of_a_case_is_gone_when_the_next_one_runs() {
 }
 
 #[test]
-fn a_component_is_a_file_of_bounded_length() {
+fn a_component_must_be_a_regular_file_of_limited_length() {
     let bench = good();
     bench.cases("a.json", &case("first"));
     fifo(&bench.site.path("pipe.wasm"));
@@ -116,7 +116,7 @@ fn a_component_is_a_file_of_bounded_length() {
 }
 
 #[test]
-fn a_file_of_cases_is_a_file_of_bounded_length() {
+fn a_cases_file_must_be_a_regular_file_of_limited_length() {
     let bench = good();
     let cases = bench.site.directory("tests");
     fifo(&cases.join("a.json"));
@@ -133,14 +133,14 @@ fn a_file_of_cases_is_a_file_of_bounded_length() {
     let told = bench.test("good", &[]).ends(2).err;
     assert!(told.contains("tests/z.json: No such file"), "{told}");
     fs::remove_file(cases.join("z.json")).unwrap();
-    // A folder is no file that somebody meant, whatever its name.
+    // A folder is ignored, whatever its name.
     fs::create_dir(cases.join("z.json")).unwrap();
     bench.test("good", &[]).ends(0);
 }
 
 /// The rest of `workspace//etc/passwd` after the first `/` is an absolute path.
 #[test]
-fn a_case_names_no_file_outside_of_its_directories() {
+fn a_case_cannot_name_a_file_outside_its_directories() {
     let bench = good();
     let secret = bench.site.path("secret");
     fs::write(&secret, "secret").unwrap();
@@ -154,18 +154,18 @@ fn a_case_names_no_file_outside_of_its_directories() {
         for case in [expecting, given] {
             bench.cases("a.json", &case);
             let told = bench.test("good", &[]).ends(2).err;
-            assert!(told.contains("is no plain relative path") && !told.contains("root:"), "{path}: {told}");
+            assert!(told.contains("is not a plain relative path") && !told.contains("root:"), "{path}: {told}");
         }
     }
     assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
 }
 
-/// A function that makes a file.
+/// A function that creates a file.
 type Make = fn(&Path);
 
-/// A project may be from another person: its file is a pipe, is endless, or is larger than any that a person writes.
+/// A project can come from another person. Its file may be a pipe, endless, or too large.
 #[test]
-fn a_project_file_is_a_file_of_bounded_length() {
+fn a_project_file_must_be_a_regular_file_of_limited_length() {
     let bench = Bench::new();
     let project = bench.site.directory("project");
     let file = project.join("plugin.toml");
@@ -185,7 +185,7 @@ fn a_project_file_is_a_file_of_bounded_length() {
     }
 }
 
-/// What the files plugin is given a copy of.
+/// Builds the case in which the files plugin gets a copy of a folder.
 fn copied(from: &str) -> Value {
     json!({"name": from, "tool": "read", "arguments": {"path": "b.txt"},
            "grants": {"directory": {"workspace": {"from": from}}},
@@ -193,7 +193,7 @@ fn copied(from: &str) -> Value {
 }
 
 #[test]
-fn a_copied_folder_lies_in_the_project_and_has_a_bound() {
+fn a_copied_folder_must_be_in_the_project_and_has_a_limit() {
     let bench = Bench::new();
     bench.component("files", &shipped_plugin("files"));
     for folder in ["tests/fixtures", "data", "elsewhere/fixtures"] {
@@ -206,12 +206,12 @@ fn a_copied_folder_lies_in_the_project_and_has_a_bound() {
     bench.passes("files");
     bench.cases("a.json", &json!([copied("../../.."), copied("link")]));
     for told in bench.fails("files") {
-        assert!(told.contains("this is neither in the project nor beside the file of the case"), "{told}");
+        assert!(told.contains("this is neither in the project nor next to the case file"), "{told}");
     }
     bench.cases("a.json", &copied(outside.path().to_str().unwrap()));
     let told = bench.test("files", &[]).ends(2).err;
-    assert!(told.contains("a.json") && told.contains("`from` is relative to the file of the case"), "{told}");
-    // Cases that lie elsewhere bring their own.
+    assert!(told.contains("a.json") && told.contains("`from` must be relative to the case file"), "{told}");
+    // Cases outside the project can copy their own folders.
     fs::write(bench.site.path("elsewhere/a.json"), copied("fixtures").to_string()).unwrap();
     let project = bench.site.directory("project");
     let arguments = ["--cases", "elsewhere", project.to_str().unwrap()];
@@ -226,5 +226,5 @@ fn a_copied_folder_lies_in_the_project_and_has_a_bound() {
     for number in 0..COPIED_ENTRIES_TOO_MANY {
         File::create(bench.site.path(format!("tests/fixtures/{number}"))).unwrap();
     }
-    assert!(bench.fails("files")[0].contains("fixtures: it holds more than 10000 files and folders"));
+    assert!(bench.fails("files")[0].contains("fixtures: it contains more than 10000 files and folders"));
 }

@@ -1,11 +1,11 @@
-//! Cases in the real host: what they can grant and expect, and that each expectation matters.
+//! Cases in the real host: what they can grant and expect, and that each expectation has an effect.
 
 use crate::bench::Bench;
 use portcullis_tests::{Manifest, built_guest, guest, shipped_plugin};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// What the files plugin is granted: a directory with a poem.
+/// The grant of the files plugin: a directory with a poem.
 fn poem(access: &str) -> Value {
     let files = json!({"a/poem.txt": "roses are red\n"});
     json!({"directory": {"workspace": {"access": access, "files": files, "from": "fixtures"}}})
@@ -23,7 +23,7 @@ fn read(path: &str) -> Value {
 }
 
 #[test]
-fn a_case_runs_with_what_it_is_granted_and_nothing_else() {
+fn a_case_gets_exactly_its_grants() {
     let bench = files();
     bench.cases(
         "files.json",
@@ -49,12 +49,12 @@ fn a_case_runs_with_what_it_is_granted_and_nothing_else() {
     let document = bench.passes("files");
     assert_eq!(document["passed"], 7, "{document:#}");
     assert_eq!(document["cases"][0]["file"], "./tests/files.json", "{document:#}");
-    // Nothing of a person's was made or used.
+    // Nothing of the user's was created or used.
     assert!(!bench.site.path("home/.local/share").exists() && !bench.site.path("home/.config").exists());
 }
 
 #[test]
-fn the_decision_and_the_person_are_the_hosts_own() {
+fn the_decision_and_the_approval_are_the_hosts() {
     let bench = files();
     let case = |name: &str, extra: Value, expect: Value| {
         let mut case = json!({"name": name, "tool": "read", "arguments": read("a/poem.txt"),
@@ -82,7 +82,7 @@ fn the_decision_and_the_person_are_the_hosts_own() {
 }
 
 #[test]
-fn a_server_answers_as_the_case_says() {
+fn a_server_responds_as_the_case_says() {
     let bench = Bench::new();
     bench.component("web", &shipped_plugin("web"));
     let fetch = |path: &str| json!({"url": format!("${{http.fetch}}{path}")});
@@ -103,9 +103,9 @@ fn a_server_answers_as_the_case_says() {
     bench.passes("web");
 }
 
-/// What a plugin sends, to the last byte; and an answer for nothing but what it is for.
+/// Checks what a plugin sends, to the last byte. A response is used only for the request it is for.
 #[test]
-fn a_request_is_held_against_what_was_expected() {
+fn a_request_is_compared_with_the_expected_one() {
     let bench = Bench::new();
     bench.component("courier", &built_guest("net"));
     let case = |answer: Value, requests: Value| {
@@ -131,7 +131,7 @@ fn a_request_is_held_against_what_was_expected() {
     bench.passes("courier");
     let wrong = [
         (json!({}), json!({"method": "PUT"}), "the requests: \"/0\": expected \"PUT /p\", found \"POST /p\""),
-        (json!({}), json!({"headers": {"x-two": "1"}}), "the header \"x-two\" of request 1: the whole: expected \"1\""),
+        (json!({}), json!({"headers": {"x-two": "1"}}), "\"x-two\" of request 1: the whole value: expected \"1\""),
         (json!({}), json!({"headers": {"x-two": null}}), "expected null, found \"1, 2\""),
         (json!({}), json!({"headers": {"cookie": "a"}}), "expected \"a\", found null"),
         (json!({}), json!({"body": ""}), "the body of request 1 differs at byte 0"),
@@ -148,9 +148,9 @@ fn a_request_is_held_against_what_was_expected() {
     }
 }
 
-/// A server that a case does not have has no address: its name would be sent in place of one.
+/// A placeholder for an unknown server must be an error: otherwise its text would be sent.
 #[test]
-fn the_name_of_a_server_is_filled_in_or_refused() {
+fn a_server_placeholder_is_filled_in_or_rejected() {
     let bench = Bench::new();
     bench.component("json", &guest("json-echo", &Manifest::of("json")));
     let case = |text: &str, grants: Value| {
@@ -160,15 +160,15 @@ fn the_name_of_a_server_is_filled_in_or_refused() {
     for text in ["${http.typo}/a", "${http.web", "${http.}"] {
         bench.cases("a.json", &case(text, json!({"http": {"web": {}}})));
         let told = bench.test("json", &[]).ends(2).err;
-        assert!(told.contains("a.json: the case `x`: ") && told.contains("is no server of the case"), "{text}: {told}");
+        assert!(told.contains("a.json: the case `x`: ") && told.contains("does not name a server"), "{text}: {told}");
     }
     bench.cases("a.json", &case("${HOME} ${any} $http.web", json!({})));
     bench.passes("json");
 }
 
-/// The length and the digest are those of all that a tool has answered, whatever of it was passed on.
+/// The length and the digest are those of the complete text, even if the result was cut.
 #[test]
-fn a_text_is_measured_whole() {
+fn a_text_is_measured_before_it_is_cut() {
     let bench = Bench::new();
     let text = format!("{}\n", "x".repeat(255)).repeat(4096);
     let digest: String = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -177,7 +177,7 @@ fn a_text_is_measured_whole() {
         json!({"name": "long", "tool": "run", "limits": limits,
                "expect": {"outcome": "completed", "text_bytes": bytes, "text_sha256": sha256}})
     };
-    // Passed on whole, and cut.
+    // Once passed on completely, and once cut.
     let limits = [json!({"output": "2 MiB"}), json!({"output": "1 KiB"})];
     bench.cases("a.json", &limits.iter().map(|limits| case(limits.clone(), text.len(), &digest)).collect());
     bench.passes("long-text");
@@ -189,7 +189,7 @@ fn a_text_is_measured_whole() {
     }
     bench.cases("a.json", &case(json!({}), 1, "abc"));
     assert!(bench.test("long-text", &[]).ends(2).err.contains("a SHA-256 has 64 hexadecimal digits"));
-    // What is no text has no length as one, cut or not.
+    // A result that is not text has no text length, whether cut or not.
     for name in ["json-echo", "long-json"] {
         bench.component(name, &guest(name, &Manifest::of(name)));
         bench.cases("a.json", &case(json!({}), 1, &none));
@@ -198,7 +198,7 @@ fn a_text_is_measured_whole() {
 }
 
 #[test]
-fn a_call_is_cancelled_and_limited() {
+fn a_call_can_be_cancelled_and_limited() {
     let bench = Bench::new();
     bench
         .component("waits-for-cancellation", &guest("waits-for-cancellation", &Manifest::of("waits-for-cancellation")));
@@ -218,9 +218,9 @@ fn a_call_is_cancelled_and_limited() {
     assert!(document["cases"][0]["milliseconds"].as_u64().unwrap() >= 300, "{document:#}");
 }
 
-/// Each expectation is held against what was found.
+/// Each expectation is compared with the actual result.
 #[test]
-fn what_is_not_as_expected_is_told() {
+fn an_unmet_expectation_is_reported() {
     let bench = Bench::new();
     bench.component("json", &guest("json-echo", &Manifest::of("json")));
     let echo =
@@ -235,12 +235,12 @@ fn what_is_not_as_expected_is_told() {
         (json!({"parts": []}), "expected parts, found the JSON"),
         (json!({"contains": ["nowhere"]}), "\"nowhere\" is not in the output"),
         (json!({"message": "x"}), "the message differs at byte 0"),
-        (json!({"title": "x"}), "the title: the whole: expected \"x\""),
+        (json!({"title": "x"}), "the title: the whole value: expected \"x\""),
         (json!({"metadata": {"x": 1}}), "the metadata: "),
         (json!({"log": ["x"]}), "\"x\" is not in the log"),
         (json!({"progress": [{"title": "x"}]}), "expected 1 reports of progress, found 0"),
         (json!({"files": {"workspace/x": "x"}}), "no directory `workspace` is granted"),
-        (json!({"files": {"x": null}}), "x: a path begins with the key of its directory"),
+        (json!({"files": {"x": null}}), "x: a path must begin with the key of its directory"),
         (json!({"requests": ["GET /"]}), "the requests: "),
     ];
     let cases: Vec<Value> = wrong
@@ -259,7 +259,7 @@ fn what_is_not_as_expected_is_told() {
 }
 
 #[test]
-fn a_person_reads_what_failed_and_nothing_that_fools_a_terminal() {
+fn failures_are_printed_without_terminal_escapes() {
     let bench = Bench::new();
     bench.component("trap-on-demand", &guest("trap-on-demand", &Manifest::of("trap-on-demand")));
     bench.cases(

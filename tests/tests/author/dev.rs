@@ -1,5 +1,5 @@
-//! `portcullis dev` on a real project: a change is built and served, a broken one is shown while the old plugin serves,
-//! and calls of other processes are told as they end. The project is in C, which is built in a moment.
+//! `portcullis dev` on a real project: a change is built and served, a broken change is reported while the old plugin
+//! serves, and calls of other processes are shown as they end. The project is in C, because it builds quickly.
 
 use portcullis_tests::{Ran, program};
 use serde_json::Value;
@@ -12,13 +12,13 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long a build may take: the first one compiles what the plugin depends on, on a machine that does other things.
+/// Timeout of a build. The first one compiles the plugin's dependencies, perhaps on a busy machine.
 const BUILD_TIME_MAX: Duration = Duration::from_secs(120);
 
-/// How long the program may take to end what it has begun: much less than what is begun here would take.
+/// Timeout for the program to stop what it has started: much less than the started work would take.
 const END_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// A project, and `portcullis dev` in it.
+/// A project, and `portcullis dev` running in it.
 struct Author {
     folder: TempDir,
     child: Child,
@@ -26,7 +26,7 @@ struct Author {
 }
 
 impl Author {
-    /// Begins a project and works on it.
+    /// Starts `portcullis dev` in a project.
     fn begin() -> Self {
         Self::work_in(project("c"))
     }
@@ -49,7 +49,7 @@ impl Author {
         self.folder.path().join("hello")
     }
 
-    /// The next event of a kind. Those before it are of no interest.
+    /// Returns the next event of a kind, and skips other events.
     #[track_caller]
     fn next(&self, kind: &str) -> Value {
         let deadline = Instant::now() + BUILD_TIME_MAX;
@@ -87,7 +87,7 @@ impl Author {
         fs::write(source, change(&text)).unwrap();
     }
 
-    /// Sends what Ctrl-C does, and waits for the end.
+    /// Sends SIGINT as Ctrl-C does, and waits for the exit.
     fn interrupt(&mut self) -> ExitStatus {
         signal(&self.child, rustix::process::Signal::INT);
         end_of(&mut self.child)
@@ -96,13 +96,13 @@ impl Author {
 
 impl Drop for Author {
     fn drop(&mut self) {
-        // It has ended already, unless the test failed.
+        // The process has exited already, unless the test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A new project, in a folder of its own.
+/// Creates a new project in its own folder.
 fn project(language: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     let made = command(folder.path()).args(["new", "hello", "--lang", language]).output().unwrap();
@@ -114,14 +114,14 @@ fn signal(child: &Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
 }
 
-/// The plugin of the tests that takes longest to compile.
+/// Returns the test plugin that takes longest to compile.
 fn slow_plugin() -> PathBuf {
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/languages");
     let languages = std::env::var_os("PORTCULLIS_TEST_LANGUAGES").map_or_else(default, PathBuf::from);
     languages.join("python/conformance.wasm")
 }
 
-/// How a program ends that was told to.
+/// Waits until a program that was told to stop has exited.
 #[track_caller]
 fn end_of(child: &mut Child) -> ExitStatus {
     let deadline = Instant::now() + END_TIME_MAX;
@@ -130,14 +130,14 @@ fn end_of(child: &mut Child) -> ExitStatus {
             Some(status) => return status,
             None if Instant::now() > deadline => {
                 child.kill().unwrap();
-                panic!("it goes on");
+                panic!("the program keeps running");
             }
             None => std::thread::sleep(Duration::from_millis(20)),
         }
     }
 }
 
-/// Waits for something.
+/// Polls until there is a value.
 #[track_caller]
 fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + BUILD_TIME_MAX;
@@ -147,10 +147,10 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    panic!("{what} never was")
+    panic!("timeout: {what}")
 }
 
-/// The parent and the arguments of a process; nothing of one that is gone, or dead and not yet taken.
+/// Returns the parent and the arguments of a process, or `None` if it has exited or is a zombie.
 fn process(id: &str) -> Option<(u32, String)> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     let mut words = stat.rsplit(") ").next()?.split(' ');
@@ -158,7 +158,7 @@ fn process(id: &str) -> Option<(u32, String)> {
     (state != "Z").then(|| (parent, fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default()))
 }
 
-/// A process that another has started, of which an argument is this.
+/// Returns a process with this parent and this argument.
 fn started_by(parent: &Child, argument: &str) -> Option<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
     processes.into_iter().find(|id| {
@@ -166,7 +166,7 @@ fn started_by(parent: &Child, argument: &str) -> Option<String> {
     })
 }
 
-/// The program in a folder, with the caches of whoever runs the tests and a state of its own.
+/// Returns the program's command in a folder, with the tester's caches and its own state.
 fn command(folder: &Path) -> Command {
     let mut command = Command::new(program());
     let state = folder.ancestors().find(|folder| folder.join("hello").is_dir()).unwrap_or(folder).join("state");
@@ -176,7 +176,7 @@ fn command(folder: &Path) -> Command {
 }
 
 #[test]
-fn a_change_is_built_and_served_and_a_broken_one_is_shown() {
+fn a_change_is_built_and_served_and_a_broken_change_is_reported() {
     let mut author = Author::begin();
     author.next("built");
     let url = author.next("serving")["url"].as_str().unwrap().to_owned();
@@ -200,7 +200,7 @@ fn a_change_is_built_and_served_and_a_broken_one_is_shown() {
     assert_eq!(wrong["code"], "invalid-arguments");
     assert_eq!(author.next("call")["code"], "invalid-arguments");
 
-    // A policy that has changed is the one that counts; one that is wrong is not taken.
+    // A changed policy takes effect. An invalid one is rejected.
     let policy = author.project().join("portcullis.toml");
     fs::write(&policy, "[[rule]]\ntool = 1\n").unwrap();
     assert!(author.next("not-opened")["error"].as_str().unwrap().contains("portcullis.toml"));
@@ -214,7 +214,7 @@ fn a_change_is_built_and_served_and_a_broken_one_is_shown() {
 }
 
 #[test]
-fn a_plugin_that_is_refused_leaves_the_one_before_and_another_name_is_followed() {
+fn the_old_plugin_serves_after_a_refusal_and_a_renamed_plugin_is_followed() {
     let mut author = Author::begin();
     author.next("serving");
     author.greets("Hello, Ada!");
@@ -223,7 +223,7 @@ fn a_plugin_that_is_refused_leaves_the_one_before_and_another_name_is_followed()
     assert!(refused["error"].as_str().unwrap().contains("other"), "{refused:#}");
     author.greets("Hello, Ada!");
 
-    // The one before goes on under another policy as well, which the refused one is tried under again.
+    // A new policy applies to the old plugin too, and the refused one is tried again under it.
     let policy = author.project().join("portcullis.toml");
     fs::write(&policy, "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n").unwrap();
     author.next("serving");
@@ -238,7 +238,7 @@ fn a_plugin_that_is_refused_leaves_the_one_before_and_another_name_is_followed()
     assert_eq!(reply["output"]["text"], "Good day, Ada!");
     assert_eq!(author.next("call")["tool"], "other.greet");
 
-    // What somebody removes is built again. Where others can write, nothing is loaded.
+    // A deleted file is built again. From a folder that others can write to, nothing is loaded.
     let plugins = author.project().join("plugins");
     fs::remove_dir_all(&plugins).unwrap();
     author.next("built");
@@ -253,11 +253,11 @@ fn a_plugin_that_is_refused_leaves_the_one_before_and_another_name_is_followed()
 }
 
 #[test]
-fn an_interrupt_is_heard_while_the_host_compiles() {
+fn an_interrupt_is_handled_while_the_host_compiles() {
     let folder = project("c");
     let plugins = folder.path().join("hello/plugins");
     fs::create_dir(&plugins).unwrap();
-    // What compiles longest of all that there is.
+    // The plugin that takes longest to compile.
     fs::copy(slow_plugin(), plugins.join("conformance.wasm")).unwrap();
     let mut author = Author::work_in(folder);
     author.next("built");
@@ -267,11 +267,11 @@ fn an_interrupt_is_heard_while_the_host_compiles() {
 }
 
 #[test]
-fn a_compiler_ends_with_the_command_that_has_started_it() {
+fn a_compiler_is_stopped_with_the_command_that_started_it() {
     let folder = project("typescript");
     let tools = folder.path().join("tools");
     fs::create_dir(&tools).unwrap();
-    // It starts another program, as compilers do.
+    // A compiler that starts another program, as compilers do.
     fs::write(
         tools.join("node"),
         "#!/bin/sh\nsleep 300 &\necho $! >\"$STARTED.new\"\nmv \"$STARTED.new\" \"$STARTED\"\nwait\n",

@@ -1,20 +1,20 @@
-//! The level at which a plugin keeps the contract: for each level one that reaches it and no more, and what keeps it.
+//! The conformance level of a plugin: for each level a plugin that reaches exactly it, and what keeps it from the next.
 
 use crate::bench::Bench;
 use portcullis::Contract;
 use portcullis_tests::{Manifest, Tool, built_guest, guest, shipped_plugin, with_fields};
 use serde_json::{Value, json};
 
-/// A schema without anything to mend, with one member that has to be there.
+/// A schema without lints, with one required member.
 const CLOSED: &str = r#"{"type":"object","additionalProperties":false,"required":["path"],"properties":{
     "path":{"type":"string","description":"Where it is."}}}"#;
 
-/// A manifest without anything to mend.
+/// A manifest without lints.
 fn clear(name: &str) -> Manifest {
     Manifest::of(name).tool(|tool| tool.schema = CLOSED.to_owned())
 }
 
-/// The level of a component, its name, and what keeps it from the next.
+/// Returns the level of a component, its name, and what keeps it from the next one.
 #[track_caller]
 fn level(name: &str, bytes: &[u8], code: i32) -> (u64, String, Vec<String>, Value) {
     let bench = Bench::new();
@@ -29,7 +29,7 @@ fn level(name: &str, bytes: &[u8], code: i32) -> (u64, String, Vec<String>, Valu
 }
 
 #[test]
-fn what_is_refused_has_no_level() {
+fn a_refused_plugin_has_no_level() {
     let unknown = with_fields(&guest("good", &clear("tool")), "(import \"nobody:knows/this\" (instance))");
     let others = [b"no component".to_vec(), guest("describe-traps", &clear("tool")), unknown];
     for bytes in others.iter().chain(&[guest("describe-counts", &clear("tool")), guest("good", &clear("other"))]) {
@@ -41,8 +41,8 @@ fn what_is_refused_has_no_level() {
 }
 
 #[test]
-fn what_has_to_be_mended_only_loads_and_is_not_run() {
-    // It would run for ever.
+fn a_plugin_with_lints_only_loads_and_is_not_run() {
+    // This guest would run forever.
     let manifest = clear("tool").tool(|tool| tool.description = "Short.".to_owned());
     let (number, word, kept, conformance) = level("tool", &guest("loop-in-execute", &manifest), 0);
     assert_eq!((number, word.as_str()), (1, "loads"));
@@ -50,9 +50,9 @@ fn what_has_to_be_mended_only_loads_and_is_not_run() {
     assert_eq!(conformance["contract"], "0.1");
 }
 
-/// Every way in which a run can end that is none.
+/// Every way in which a run can fail.
 #[test]
-fn what_breaks_when_it_is_run_is_only_clear() {
+fn a_plugin_that_fails_when_run_is_only_clear() {
     for (name, says) in [
         ("trap-on-demand", "it trapped"),
         ("loop-in-execute", "it did not end when it was cancelled"),
@@ -69,13 +69,13 @@ fn what_breaks_when_it_is_run_is_only_clear() {
     }
 }
 
-/// A plugin that does what it promises, and breaks for a tool that nobody offered.
+/// A plugin that keeps its promises, but traps for a tool that it never offered.
 #[test]
-fn a_tool_that_was_never_offered_is_tried_too() {
+fn an_unknown_tool_is_tried_too() {
     let clear = Manifest::of("tool").tool(|tool| {
         r#"{"type":"object","additionalProperties":false,"properties":{}}"#.clone_into(&mut tool.schema);
     });
-    // It answers `run`, which has three letters, and breaks for every longer name.
+    // It answers `run`, which has three letters, and traps for every longer name.
     let fields = "(func $execute (param i32 i32 i32 i32) (result i32)\n\
         (if (i32.gt_u (local.get 1) (i32.const 3)) (then unreachable))\n\
         (call $answer (i32.const 0) (local.get 2) (local.get 3)))";
@@ -86,7 +86,7 @@ fn a_tool_that_was_never_offered_is_tried_too() {
 }
 
 #[test]
-fn an_answer_that_breaks_its_definition_is_none() {
+fn output_that_violates_its_schema_is_a_failure() {
     let manifest = clear("tool").tool(|tool| tool.output_schema = Some(r#"{"type":"object"}"#.to_owned()));
     let (number, _, kept, _) = level("tool", &guest("good", &manifest), 0);
     assert_eq!(number, 2);
@@ -94,7 +94,7 @@ fn an_answer_that_breaks_its_definition_is_none() {
 }
 
 #[test]
-fn what_ends_well_without_any_handle_is_robust() {
+fn a_tool_that_ends_correctly_without_handles_is_robust() {
     for (name, bytes) in [
         ("tool", guest("good", &clear("tool"))),
         ("tool", guest("waits-for-cancellation", &clear("tool"))),
@@ -108,22 +108,22 @@ fn what_ends_well_without_any_handle_is_robust() {
     }
 }
 
-/// A tool that opens a handle has to declare the permission that reaches it: no policy could grant it otherwise.
+/// A tool that opens a handle must declare the permission for it, because a policy could not grant it otherwise.
 #[test]
-fn a_tool_that_opens_what_it_does_not_declare_is_not_robust() {
+fn a_tool_that_opens_an_undeclared_handle_is_not_robust() {
     let (number, _, kept, _) = level("state-one", &built_guest("state"), 0);
-    let expected = "stray {}: it opened the directory `workspace` without declaring `read` or `write`";
+    let expected = "stray {}: the tool opened the directory `workspace` without declaring `read` or `write`";
     assert_eq!((number, kept), (2, vec![expected.to_owned()]));
 }
 
-/// A component of these fields, one of which is what it does with a call.
+/// Builds a component with these fields, one of which handles calls.
 fn doing(fields: &str, manifest: &Manifest) -> Vec<u8> {
     portcullis_tests::component(&portcullis_tests::module_of(Contract::V0_1, fields, manifest))
 }
 
-/// What a host would say `invalid-output` to, however often it is called.
+/// Results for which every host returns `invalid-output`.
 #[test]
-fn an_answer_that_no_host_passes_on_is_none() {
+fn a_result_that_every_host_rejects_is_a_failure() {
     let answering = |data: &str, more: &str, kind: u32, length: u32| {
         format!(
             "(data (i32.const 2048) \"{data}\")\n(func $execute (param i32 i32 i32 i32) (result i32)\n\
@@ -132,12 +132,12 @@ fn an_answer_that_no_host_passes_on_is_none() {
     };
     let metadata = "(i32.store8 (i32.const 1052) (i32.const 1)) (i32.store (i32.const 1056) (i32.const 2048))\
         (i32.store (i32.const 1060) (i32.const 2))";
-    // A file of no bytes, whose media type stands behind it.
+    // A file without bytes. The text after it is its media type.
     let part =
         r"\02\00\00\00\20\08\00\00\07\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00no type";
     for (fields, says) in [
         (answering("[1", metadata, 0, 2), "its answer is not usable: its metadata is not JSON"),
-        (answering(part, "", 2, 1), "its answer is not usable: a part has the media type \"no type\""),
+        (answering(part, "", 2, 1), "its answer is not usable: a part has the invalid media type \"no type\""),
     ] {
         let (number, _, kept, _) = level("tool", &doing(&fields, &clear("tool")), 0);
         assert_eq!(number, 2, "{says}");
@@ -145,9 +145,9 @@ fn an_answer_that_no_host_passes_on_is_none() {
     }
 }
 
-/// A plugin whose review does not end well has all of its calls refused; one that says no has said so.
+/// If a plugin's review fails, all its calls are refused. A review that refuses works correctly.
 #[test]
-fn a_review_is_held_to_end_as_well() {
+fn a_review_must_end_correctly_too() {
     let trapping = "(func (export \"portcullis:tool/reviewer@0.1.0#review\") (param i32 i32 i32 i32) (result i32)\n\
         unreachable)";
     for (bytes, says) in [
@@ -163,9 +163,9 @@ fn a_review_is_held_to_end_as_well() {
     }
 }
 
-/// A preview that does not end well tells a person nothing.
+/// A preview that fails tells an approver nothing.
 #[test]
-fn a_preview_is_held_to_end_as_well() {
+fn a_preview_must_end_correctly_too() {
     let preview = |body: &str| {
         let head = "(func (export \"portcullis:tool/previewer@0.1.0#preview\") (param i32 i32 i32 i32) (result i32)";
         let fields = format!("{head} {body})");
@@ -174,7 +174,7 @@ fn a_preview_is_held_to_end_as_well() {
     for (body, says) in [
         ("unreachable", Some("its preview trapped")),
         ("(loop $again (br $again)) unreachable", Some("its preview reached the limit on time")),
-        // No change, in the memory that nothing was written to.
+        // No change, from memory that was never written.
         ("(i32.const 2048)", None),
     ] {
         let (number, _, kept, _) = level("tool", &preview(body), 0);
@@ -185,9 +185,9 @@ fn a_preview_is_held_to_end_as_well() {
     }
 }
 
-/// The way in which a run is made is none that a tool could tell from a call.
+/// A trial run looks like a call to the tool.
 #[test]
-fn no_tool_can_tell_that_it_is_tried() {
+fn a_tool_cannot_detect_a_trial_run() {
     let fields = "(import \"portcullis:tool/context@0.1.0\" \"current\" (func $current (param i32)))\n\
         (func $execute (param i32 i32 i32 i32) (result i32)\n\
         (call $current (i32.const 2048))\n\
@@ -198,7 +198,7 @@ fn no_tool_can_tell_that_it_is_tried() {
     assert_eq!((number, kept), (3, Vec::new()));
 }
 
-/// A closed schema that requires so many texts of so many characters.
+/// Builds a closed schema that requires this many texts of this length.
 fn texts(count: usize, characters: usize) -> String {
     let name = |number: usize| format!("text{number}");
     let member = |number: usize| {
@@ -210,9 +210,9 @@ fn texts(count: usize, characters: usize) -> String {
     json!({"type": "object", "additionalProperties": false, "required": required, "properties": members}).to_string()
 }
 
-/// Arguments that no call may have are not tried, and said: the tool would only be seen to refuse them.
+/// Arguments over the maximum of a call are not tried, and the report says so: the tool would only see a refusal.
 #[test]
-fn arguments_larger_than_those_of_a_call_are_not_tried() {
+fn arguments_that_are_too_large_for_a_call_are_not_tried() {
     let manifest = clear("tool").tool(|tool| tool.schema = texts(300, 4096));
     let (number, _, kept, conformance) = level("tool", &guest("good", &manifest), 0);
     assert_eq!((number, kept), (3, Vec::new()));
@@ -221,9 +221,9 @@ fn arguments_larger_than_those_of_a_call_are_not_tried() {
     assert_eq!((&not_tried["tool"], &not_tried["why"]), (&json!("run"), &json!(why)));
 }
 
-/// What a small plugin makes the program print is small as well.
+/// A small plugin must not cause long output.
 #[test]
-fn what_is_told_of_long_arguments_is_short() {
+fn the_report_of_long_arguments_is_short() {
     let mut manifest = clear("tool");
     manifest.tools = (0..20)
         .map(|number| {
@@ -240,9 +240,9 @@ fn what_is_told_of_long_arguments_is_short() {
     }
 }
 
-/// Eight mebibytes of escapes before it breaks, of which a page is shown.
+/// The guest prints eight mebibytes of escapes before it traps. The report shows one page.
 #[test]
-fn what_is_told_of_what_was_printed_is_short() {
+fn the_report_of_a_long_log_is_short() {
     let answers = "(call $answer (i32.const 0) (local.get 2) (local.get 3))";
     let prints = include_str!("../../guests/log-flood.wat").replace(answers, "unreachable");
     let (number, _, kept, _) = level("tool", &doing(&prints, &clear("tool")), 0);
@@ -279,9 +279,9 @@ fn a_previewer_is_shown() {
     is_shown("previews", "files", &shipped_plugin("files"));
 }
 
-/// A tool for which nothing could be made is named, and the others are tried all the same.
+/// A tool for which no arguments were found is named, and the others are still tried.
 #[test]
-fn a_tool_that_cannot_be_tried_is_told() {
+fn a_tool_that_cannot_be_tried_is_reported() {
     let hard = r#"{"type":"object","additionalProperties":false,"required":["a"],"properties":{
         "a":{"type":"string","description":"It.","pattern":"^x{100}$"}}}"#;
     let mut manifest = clear("tool");
@@ -300,5 +300,5 @@ fn a_tool_that_cannot_be_tried_is_told() {
     bench.component("tool", &guest("trap-on-demand", &clear("tool")));
     let text = bench.run(&["check", "tool.wasm"]).ends(0).out;
     assert!(text.contains("level 2 of 3, clear\n") && text.contains("not robust: run "), "{text}");
-    assert!(bench.run(&["check", "--help"]).ends(0).out.contains("it is run: each tool once"));
+    assert!(bench.run(&["check", "--help"]).ends(0).out.contains("this runs the plugin: each tool once"));
 }

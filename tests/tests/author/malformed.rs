@@ -1,4 +1,4 @@
-//! What is no case, no run, or no plugin is said, with its place, and never passes.
+//! Invalid cases, empty runs and files that are not plugins are reported with their location, and never pass.
 
 use crate::bench::Bench;
 use portcullis_tests::{Manifest, guest};
@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 #[test]
-fn a_malformed_file_is_told_with_its_place() {
+fn a_malformed_file_is_reported_with_its_location() {
     let bench = Bench::new();
     bench.component("good", &guest("good", &Manifest::of("good")));
     let good = r#"{"name":"first","tool":"run","expect":{"outcome":"completed"}}"#;
@@ -17,7 +17,7 @@ fn a_malformed_file_is_told_with_its_place() {
         (r#"{"name":"x"}"#, "the case `x`: a case has either `tool` and `expect`, or `steps`"),
         (
             r#"{"name":"x","tool":"run","expect":{"outcome":"done"}}"#,
-            "there is no outcome `done`: say one of completed",
+            "there is no outcome `done`: use one of completed",
         ),
         (r#"{"name":"x","tool":"run","expect":{"outcome":"failed","txt":""}}"#, "unknown field `txt`"),
         (r#"{"name":"x","tool":"run","steps":[],"expect":{"outcome":"failed"}}"#, "either `tool`"),
@@ -26,12 +26,12 @@ fn a_malformed_file_is_told_with_its_place() {
         (r#"{"tool":"run","expect":{"outcome":"failed"}}"#, "the case `number 1`: missing field `name`"),
         (
             r#"{"name":"x","tool":"run","arguments":{},"arguments_text":"","expect":{"outcome":"failed"}}"#,
-            "exclude each other",
+            "use either `arguments` or `arguments_text`",
         ),
         (
             r#"{"name":"x","grants":{"directory":{"w":{"files":{"../a":""}}}},"tool":"run",
                 "expect":{"outcome":"failed"}}"#,
-            "`../a` is no plain relative path",
+            "`../a` is not a plain relative path",
         ),
     ] {
         bench.file("a.json", text);
@@ -43,16 +43,16 @@ fn a_malformed_file_is_told_with_its_place() {
     assert!(told.contains("the case `second`: unknown field `expekt`") && told.contains("at line 2 column"), "{told}");
 }
 
-/// What is wrong with what a case grants is told of the case, not of the policy that is made of it.
+/// Errors in a case's grants name the case, not the policy that is generated from it.
 #[test]
-fn what_makes_no_policy_is_told_by_its_member() {
+fn invalid_grants_are_reported_by_their_member() {
     let bench = Bench::new();
     bench.component("good", &guest("good", &Manifest::of("good")));
     for (member, value, says) in [
         ("limits", json!({"tyme": "1 s"}), "`limits.tyme`: this key is not known here; the known keys are `memory`"),
         ("limits", json!({"time": "1 parsec"}), "`limits.time`: this is not a duration; write a duration such as"),
-        ("limits", json!({"time": {}}), "`limits.time` is no amount: a text such as \"2 s\", or a whole number"),
-        ("limits", json!({"memory": 1.5}), "`limits.memory` is no amount"),
+        ("limits", json!({"time": {}}), "`limits.time` must be a text such as \"2 s\", or a whole number"),
+        ("limits", json!({"memory": 1.5}), "`limits.memory` must be a text"),
         ("grants", json!({"store": {"A": "session"}}), "\"A\" is not a dependency's key"),
         ("grants", json!({"http": {"a b": {}}}), "\"a b\" is not a dependency's key"),
         ("grants", json!({"config": {"": "x"}}), "`grants.config.\"\"`: this is not the key of a setting"),
@@ -74,9 +74,9 @@ fn what_makes_no_policy_is_told_by_its_member() {
     }
 }
 
-/// The directory of a key is emptied before a case: a key that were a path would empty what is a person's.
+/// The directory of a key is emptied before a case. If a key could be a path, that could delete the user's files.
 #[test]
-fn a_key_of_a_directory_is_no_path() {
+fn a_directory_key_cannot_be_a_path() {
     let bench = Bench::new();
     bench.component("good", &guest("good", &Manifest::of("good").directory("workspace", true)));
     let mine = bench.site.directory("home/mine");
@@ -94,9 +94,9 @@ fn a_key_of_a_directory_is_no_path() {
     }
 }
 
-/// Null means that there is none, where there can be none; anywhere else nothing would be compared.
+/// Null means "none" where a value is optional. Elsewhere it would compare nothing, so it is an error.
 #[test]
-fn null_is_no_expectation_that_always_holds() {
+fn null_is_not_an_expectation_that_always_holds() {
     let bench = Bench::new();
     bench.component("good", &guest("good", &Manifest::of("good")));
     let case = || json!({"name": "x", "tool": "run", "expect": {"outcome": "completed"}});
@@ -136,7 +136,7 @@ fn null_is_no_expectation_that_always_holds() {
 }
 
 #[test]
-fn the_name_of_a_file_need_not_be_text() {
+fn a_file_name_need_not_be_utf8() {
     let bench = Bench::new();
     bench.component("good", &guest("good", &Manifest::of("good")));
     let file = bench.site.directory("tests").join(OsStr::from_bytes(b"\xff.json"));
@@ -145,21 +145,21 @@ fn the_name_of_a_file_need_not_be_text() {
 }
 
 #[test]
-fn a_run_without_a_case_is_no_success() {
+fn a_run_without_a_case_fails() {
     let bench = Bench::new();
     bench.component("good", &guest("good", &Manifest::of("good")));
     assert!(bench.test("good", &[]).ends(2).err.contains("tests"));
     bench.file("readme.txt", "no case");
-    assert!(bench.test("good", &[]).ends(2).err.contains("has no case"));
+    assert!(bench.test("good", &[]).ends(2).err.contains("contains no case"));
     bench.file("a.json", "[]");
-    assert!(bench.test("good", &[]).ends(2).err.contains("has no case"));
+    assert!(bench.test("good", &[]).ends(2).err.contains("contains no case"));
     bench.file("a.json", r#"{"name":"first","tool":"run","expect":{"outcome":"completed"}}"#);
     bench.test("good", &[]).ends(0);
     assert!(bench.test("good", &["--only", "second"]).ends(2).err.contains("whose name contains `second`"));
 }
 
 #[test]
-fn what_is_no_plugin_or_asks_for_no_such_thing_is_told() {
+fn an_invalid_plugin_or_an_unknown_dependency_is_reported() {
     let bench = Bench::new();
     bench.file("a.json", r#"{"name":"first","tool":"run","expect":{"outcome":"completed"}}"#);
     bench.component("broken", b"no component");
@@ -173,5 +173,5 @@ fn what_is_no_plugin_or_asks_for_no_such_thing_is_told() {
     let failed = bench.fails("good");
     assert!(failed[0].contains("the case cannot be set up") && failed[0].contains("`notes`"), "{failed:?}");
     let no_project = bench.run(&["test"]).ends(2).err;
-    assert!(no_project.contains("is no project"), "{no_project}");
+    assert!(no_project.contains("is not a project"), "{no_project}");
 }

@@ -1,4 +1,4 @@
-//! Answers from elsewhere: another process approves, rejects and takes back, and what was left behind is run once.
+//! Answers from other processes: one approves, rejects and revokes, and a request left behind runs once.
 
 use crate::console::{ASK, Session};
 use crate::desk::{Desk, Ran, finish};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The prompt of `approvals approve`.
 const APPROVE: &str = "Approve hello.greet? [y/N/more] ";
 
-/// How long something that is coming may take on a busy machine.
+/// Timeout of every wait, for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn greet() -> Value {
@@ -22,12 +22,12 @@ fn write(path: &str) -> Value {
     json!({ "path": path, "content": "one\n" })
 }
 
-/// What waits and what holds.
+/// Returns the open approval requests and the remembered approvals.
 fn listing(desk: &Desk) -> Value {
     desk.run(&["approvals", "list", "--json"]).ends(0).document()
 }
 
-/// The id of the one question that waits, as soon as there is one.
+/// Waits for the only open approval request. Returns its ID.
 fn question(desk: &Desk) -> String {
     let began = Instant::now();
     loop {
@@ -38,7 +38,7 @@ fn question(desk: &Desk) -> String {
     }
 }
 
-/// A call that waits for an answer from elsewhere.
+/// Starts a call that waits for an answer from another process.
 fn waiting(desk: &Desk) -> Child {
     let arguments = ["--json", "call", "hello.greet", &greet().to_string(), "--ask", "wait"];
     desk.command().args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -49,7 +49,7 @@ fn approvals(desk: &Desk, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn another_process_approves_what_waits_at_a_terminal() {
+fn another_process_approves_a_request_that_waits_at_a_terminal() {
     let desk = Desk::new(ASK);
     let mut session = Session::of(&desk, "hello.greet", &greet());
     session.question();
@@ -57,7 +57,7 @@ fn another_process_approves_what_waits_at_a_terminal() {
     let shown = approvals(&desk, &["show", &id[..6]]).ends(0).out;
     assert!(shown.contains("a call waits") && shown.contains("\"name\": \"Ann\""), "{shown}");
     let ran = approvals(&desk, &["approve", &id[..8], "--yes"]).ends(0);
-    assert!(ran.err.contains("goes on in the process that asked") && ran.out.is_empty(), "{ran:?}");
+    assert!(ran.err.contains("the call runs in the process that made it") && ran.out.is_empty(), "{ran:?}");
     let said = session.ends(0);
     assert!(said.contains("Approved elsewhere, with `portcullis approvals`.\n"), "{said}");
     assert!(said.contains("Hello, Ann!"), "{said}");
@@ -75,7 +75,7 @@ fn another_process_rejects_with_a_note() {
     desk.verifies();
 }
 
-/// Without a terminal, and told to wait: the call says how it is approved.
+/// Without a terminal, and with `--ask pending`, the call's message says how to approve it.
 #[test]
 fn a_call_that_waits_says_how_it_is_approved() {
     let desk = Desk::new(ASK);
@@ -88,7 +88,7 @@ fn a_call_that_waits_says_how_it_is_approved() {
 }
 
 #[test]
-fn what_was_left_behind_is_run_once_by_who_approves_it() {
+fn a_request_left_behind_runs_once_in_the_process_that_approves_it() {
     let desk = Desk::new(ASK);
     let reply = desk.call("hello.greet", &greet(), 4);
     assert_eq!((&reply["outcome"], &reply["code"]), (&json!("pending"), &json!("approval-pending")));
@@ -103,7 +103,7 @@ fn what_was_left_behind_is_run_once_by_who_approves_it() {
 }
 
 #[test]
-fn several_questions_are_approved_by_one_command() {
+fn one_command_approves_several_requests() {
     let desk = Desk::new(ASK);
     let mut ids = Vec::new();
     for name in ["Ann", "Bob"] {
@@ -118,9 +118,9 @@ fn several_questions_are_approved_by_one_command() {
     desk.verifies();
 }
 
-/// The first failure decides how the command ends. The requests after it are approved all the same.
+/// The first failure decides the exit code. The requests after it are still approved.
 #[test]
-fn a_command_that_approves_several_requests_ends_as_the_first_that_failed() {
+fn the_exit_code_for_several_requests_is_that_of_the_first_failure() {
     let desk = Desk::new(ASK);
     let mut ids = Vec::new();
     for name in ["Ann", "Bob"] {
@@ -133,10 +133,10 @@ fn a_command_that_approves_several_requests_ends_as_the_first_that_failed() {
     desk.verifies();
 }
 
-/// The command in a message works in another directory, without the environment variables of the program that printed
-/// it.
+/// The command in a message works in another directory, and without the environment variables of the program that
+/// printed it.
 #[test]
-fn the_command_a_person_is_told_has_all_it_needs() {
+fn the_printed_command_is_complete() {
     let desk = Desk::new(ASK);
     fs::create_dir(desk.site.path("my places")).unwrap();
     for (from, to) in [("plugins", "my places/plugins"), ("portcullis.toml", "my places/it's.toml")] {
@@ -157,9 +157,9 @@ fn the_command_a_person_is_told_has_all_it_needs() {
     assert_eq!(ran.out, "Hello, Ann!\n");
 }
 
-/// What a call would change is computed when it is shown, not when the call was made.
+/// The preview is computed when the request is shown, not when the call was made.
 #[test]
-fn a_question_that_waited_shows_the_file_as_it_is_now() {
+fn a_request_shows_the_current_content_of_the_file() {
     let desk = Desk::new(ASK);
     let made = desk.call("files.write", &write("new.txt"), 4);
     let show = |reply: &Value| approvals(&desk, &["show", reply["approval_request"].as_str().unwrap()]).ends(0).out;
@@ -178,7 +178,8 @@ fn a_question_that_waited_shows_the_file_as_it_is_now() {
     assert!(edited.contains("files could not compute what this call would change: `none.txt` does not"), "{edited}");
 }
 
-/// An edited policy withdraws what it denies, and says why. A policy from another file leaves the approval alone.
+/// An edited policy withdraws the requests that it denies, and says why. A policy from another file does not withdraw
+/// them.
 #[test]
 fn an_edited_policy_withdraws_what_it_denies_and_another_policy_does_not() {
     let desk = Desk::new(ASK);
@@ -194,7 +195,7 @@ fn an_edited_policy_withdraws_what_it_denies_and_another_policy_does_not() {
     desk.policy("");
     let withdrawn = approvals(&desk, &["approve", &id, "--yes"]).ends(3);
     let why = "the policy has changed: the call is denied";
-    assert!(withdrawn.err.contains("withdrawn already") && withdrawn.err.contains(why), "{}", withdrawn.err);
+    assert!(withdrawn.err.contains("already withdrawn") && withdrawn.err.contains(why), "{}", withdrawn.err);
     for shown in [approvals(&desk, &["show", &id]), approvals(&desk, &["list", "--all"])] {
         let shown = shown.ends(0).out;
         assert!(shown.contains("withdrawn") && shown.contains("the policy has changed"), "{shown}");
@@ -204,9 +205,9 @@ fn an_edited_policy_withdraws_what_it_denies_and_another_policy_does_not() {
     desk.verifies();
 }
 
-/// A process that dies while it waits leaves its question, and who approves it runs the call.
+/// A process that dies while it waits leaves its request open. The process that approves it runs the call.
 #[test]
-fn the_call_of_a_killed_process_is_run_by_who_approves_it() {
+fn the_call_of_a_killed_process_runs_in_the_process_that_approves_it() {
     let desk = Desk::new(ASK);
     let mut child = waiting(&desk);
     let id = question(&desk);
@@ -218,7 +219,7 @@ fn the_call_of_a_killed_process_is_run_by_who_approves_it() {
 }
 
 #[test]
-fn an_answer_for_always_holds_until_it_is_revoked() {
+fn an_approval_for_always_is_valid_until_it_is_revoked() {
     let desk = Desk::new(ASK);
     desk.call("files.write", &write("src/a.md"), 4);
     let id = question(&desk);
@@ -242,9 +243,9 @@ fn an_answer_for_always_holds_until_it_is_revoked() {
     desk.verifies();
 }
 
-/// A person at a terminal sees the question, and is asked whether they are sure.
+/// At a terminal, the command shows the request and asks for confirmation.
 #[test]
-fn approving_at_a_terminal_shows_the_question_first() {
+fn approving_at_a_terminal_shows_the_request_first() {
     let desk = Desk::new(ASK);
     desk.call("hello.greet", &greet(), 4);
     let id = question(&desk);
@@ -256,9 +257,9 @@ fn approving_at_a_terminal_shows_the_question_first() {
     }
 }
 
-/// A person who said yes to one state of a file has not approved another.
+/// An approval for one state of a file does not cover another.
 #[test]
-fn approving_at_a_terminal_counts_only_for_the_file_that_was_shown() {
+fn approving_at_a_terminal_counts_only_for_the_displayed_file() {
     let desk = Desk::new(ASK);
     fs::write(desk.site.path("work/new.txt"), "first\n").unwrap();
     let made = desk.call("files.write", &write("new.txt"), 4);
@@ -276,9 +277,9 @@ fn approving_at_a_terminal_counts_only_for_the_file_that_was_shown() {
     assert_eq!(listing(&desk)["questions"][0]["status"], "pending");
 }
 
-/// A request that was cut must be shown whole before an approval counts.
+/// A request that was cut must be shown completely before an approval counts.
 #[test]
-fn approving_at_a_terminal_needs_all_of_it_to_have_been_shown() {
+fn approving_at_a_terminal_requires_the_complete_request_to_be_shown() {
     let desk = Desk::new(ASK);
     let content = format!("{}; rm -rf /", "harmless ".repeat(1000));
     desk.call("hello.greet", &json!({ "name": content }), 4);
@@ -292,9 +293,9 @@ fn approving_at_a_terminal_needs_all_of_it_to_have_been_shown() {
     session.ends(0);
 }
 
-/// A caller without a terminal may be a tool of the model.
+/// Without a terminal, the caller may be a tool of the model, so `--yes` is required.
 #[test]
-fn approving_without_a_terminal_needs_to_be_said() {
+fn approving_without_a_terminal_requires_yes() {
     let desk = Desk::new(ASK);
     desk.call("hello.greet", &greet(), 4);
     let id = question(&desk);
@@ -310,9 +311,9 @@ fn approving_without_a_terminal_needs_to_be_said() {
     desk.verifies();
 }
 
-/// Whoever acts for somebody gets no more than they, and answers are given to each alone.
+/// A sub-agent gets no more than its principal, and its calls need their own approvals.
 #[test]
-fn a_sub_agent_is_asked_about_on_its_own() {
+fn a_sub_agent_needs_its_own_approvals() {
     let desk = Desk::new(ASK);
     let greeted = greet().to_string();
     let agent = ["call", "hello.greet", &greeted, "--principal", "alice", "--sub-agent", "finder"];

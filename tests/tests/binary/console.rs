@@ -1,4 +1,4 @@
-//! The program at a real terminal, which `script` of util-linux makes, and a person at its keys.
+//! The program at a real terminal, which `script` of util-linux provides, and a person who types.
 
 use crate::desk::Desk;
 use portcullis_tests::program;
@@ -7,14 +7,14 @@ use std::env;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// The last words before an answer.
+/// The end of the prompt.
 pub(crate) const PROMPT: &str = "? [y/s/a/n/more] ";
 
 /// Asks about everything.
 pub(crate) const ASK: &str = "[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n\
     [[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\nreason = \"a person looks\"\n";
 
-/// The program at a terminal without colours and without a cursor, so that no escape sequence is the program's own.
+/// Runs the program without colours and without cursor control, so that the program itself writes no escape sequence.
 pub(crate) struct Session {
     child: Child,
     keys: ChildStdin,
@@ -23,22 +23,22 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A call.
+    /// Starts a call.
     pub(crate) fn of(desk: &Desk, tool: &str, arguments: &Value) -> Self {
         Self::running(desk, &["call", tool, &arguments.to_string().replace('\'', "\\u0027")])
     }
 
-    /// Any command.
+    /// Starts any command.
     pub(crate) fn running(desk: &Desk, arguments: &[&str]) -> Self {
         let mut line = program().display().to_string();
         for argument in arguments {
-            assert!(!argument.contains('\''), "the shell's quotes");
+            assert!(!argument.contains('\''), "the argument contains a shell quote");
             line += &format!(" '{argument}'");
         }
         Self::shell(desk, &line)
     }
 
-    /// Runs a line of a shell.
+    /// Starts a shell command line.
     pub(crate) fn shell(desk: &Desk, line: &str) -> Self {
         let mut command = Command::new("script");
         command.args(["-qec", line, "/dev/null"]).current_dir(desk.site.path("")).env_clear();
@@ -51,12 +51,12 @@ impl Session {
         Self { child, keys, screen, seen: String::new() }
     }
 
-    /// Reads the screen as far as the question about a call, and says what was on it.
+    /// Reads the screen up to the prompt for a call. Returns the text before it.
     pub(crate) fn question(&mut self) -> String {
         self.until(PROMPT)
     }
 
-    /// Reads the screen as far as these words.
+    /// Reads the screen up to these words.
     pub(crate) fn until(&mut self, words: &str) -> String {
         let (mut bytes, mut byte) = (Vec::new(), [0]);
         while !bytes.ends_with(words.as_bytes()) {
@@ -71,7 +71,7 @@ impl Session {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// How the program ended, and what it said after the question.
+    /// Asserts the exit code. Returns the output after the prompt.
     pub(crate) fn ends(mut self, code: i32) -> String {
         self.screen.read_to_string(&mut self.seen).unwrap();
         drop(self.keys);

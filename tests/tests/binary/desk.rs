@@ -1,4 +1,4 @@
-//! A site with the shipped plugins, and the program run on it.
+//! A site with the shipped plugins, and the program that runs on it.
 
 pub(crate) use portcullis_tests::Ran;
 use portcullis_tests::{Manifest, Site, built_guest, guest, program, shipped_plugin};
@@ -13,20 +13,20 @@ pub(crate) const OPEN: &str = "[plugin.files]\n\
     [limits]\ntime = \"20 s\"\n\
     [[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 
-/// A site, its policy, and the files plugin with something to work on.
+/// A site, its policy, and the files plugin with files to work on.
 pub(crate) struct Desk {
     pub(crate) site: Site,
 }
 
 impl Desk {
-    /// With a policy of this text.
+    /// Makes a site with this policy.
     pub(crate) fn new(policy: &str) -> Self {
         let desk = Self::bare(policy);
         desk.site.warm();
         desk
     }
 
-    /// With the plugin `web` as well.
+    /// Adds the `web` plugin.
     pub(crate) fn with_web(policy: &str) -> Self {
         let desk = Self::bare(policy);
         desk.site.plugin("web", &shipped_plugin("web"));
@@ -54,7 +54,7 @@ impl Desk {
         fs::write(self.site.path("portcullis.toml"), policy).unwrap();
     }
 
-    /// The program in the site, with nothing around it but the site.
+    /// Returns the command of the program with an otherwise empty environment.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(program());
         command.current_dir(self.site.path("")).env_clear().env("HOME", self.site.path("home"));
@@ -63,7 +63,7 @@ impl Desk {
         command
     }
 
-    /// The same, with `portcullis.toml` as what the project brought along and not as the person's own policy.
+    /// Does the same, with `portcullis.toml` as the project's policy instead of the user's.
     pub(crate) fn run_in_project(&self, arguments: &[&str]) -> Ran {
         let mut command = self.command();
         command.env_remove("PORTCULLIS_POLICY").args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -78,25 +78,25 @@ impl Desk {
         let mut command = self.command();
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A program that needs no input may have closed it.
+        // A program that needs no input may already have closed its stdin.
         let _ = child.stdin.take().unwrap().write_all(stdin);
         finish(child)
     }
 
-    /// One call, as a document.
+    /// Makes one call. Returns the reply document.
     #[track_caller]
     pub(crate) fn call(&self, tool: &str, arguments: &Value, code: i32) -> Value {
         self.run(&["--json", "call", tool, &arguments.to_string()]).ends(code).document()
     }
 
-    /// Asserts that the record is what was written.
+    /// Asserts that the audit log verifies.
     #[track_caller]
     pub(crate) fn verifies(&self) {
         self.run(&["audit", "verify"]).ends(0);
     }
 }
 
-/// Waits for the end of a run.
+/// Waits for a run to end.
 pub(crate) fn finish(child: Child) -> Ran {
     child.wait_with_output().unwrap().into()
 }

@@ -1,4 +1,4 @@
-//! What programs read: one JSON document on one line, with the members that are documented and no others.
+//! JSON output: one document on one line, with the documented members and no others.
 
 use crate::desk::{Desk, OPEN};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn members(document: &Value) -> Vec<&str> {
 const REPLY: [&str; 10] =
     ["code", "id", "message", "metadata", "outcome", "output", "reference", "title", "tool", "usage"];
 
-/// The members of its usage, sorted.
+/// The members of a reply's usage, sorted.
 const USAGE: [&str; 5] = ["bytes_in", "bytes_out", "cpu_us", "memory_bytes", "wall_us"];
 
 #[test]
@@ -43,7 +43,7 @@ fn every_reply_has_the_same_members() {
 }
 
 #[test]
-fn what_there_is_comes_as_a_document() {
+fn every_listing_is_a_document() {
     let desk = Desk::new(OPEN);
     let list = desk.run(&["list", "--json"]).ends(0).document();
     let tools = |plugin: &Value| plugin["tools"].as_array().unwrap().len();
@@ -61,9 +61,9 @@ fn what_there_is_comes_as_a_document() {
     assert_eq!((&explain["tool"], &explain["arguments"]), (&json!("files.read"), &json!(r#"{"path":"a"}"#)));
 }
 
-/// The record comes as one document per entry, and a call can be found in it by the beginning of its id.
+/// The audit log is printed as one document per entry. A prefix of a call's ID finds its entries.
 #[test]
-fn the_record_comes_as_documents() {
+fn audit_entries_are_documents() {
     let desk = Desk::new(OPEN);
     let reply = desk.call("hello.greet", &json!({ "name": "Ann" }), 0);
     desk.call("hello.greet", &json!({}), 6);
@@ -77,9 +77,9 @@ fn the_record_comes_as_documents() {
     assert_eq!(desk.run(&["audit", "show", "--json", "--limit", "1"]).ends(0).out.lines().count(), 1);
 }
 
-/// An error is a document too.
+/// Errors are documents too.
 #[test]
-fn an_error_comes_as_a_document() {
+fn an_error_is_a_document() {
     let desk = Desk::new(OPEN);
     for arguments in [&["--json", "--plugins", "nowhere", "list"][..], &["--json", "inspect", "nobody"]] {
         let ran = desk.run(arguments);
@@ -87,9 +87,9 @@ fn an_error_comes_as_a_document() {
     }
 }
 
-/// Arguments come from stdin where they are `-`, as bytes.
+/// The argument `-` reads the call's arguments from stdin, as bytes.
 #[test]
-fn arguments_come_from_stdin() {
+fn arguments_are_read_from_stdin() {
     let desk = Desk::new(OPEN);
     let call = ["--json", "call", "hello.greet", "-"];
     let reply = desk.run_with(&call, br#" { "name" : "Ann" } "#).ends(0).document();

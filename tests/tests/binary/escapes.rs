@@ -1,11 +1,11 @@
-//! Text of others on its way to the terminal: names, contents and arguments never arrive as they are. S49, F17, M19.
+//! Untrusted text on its way to the terminal: names, contents and arguments are always escaped. S49, F17, M19.
 
 use crate::desk::{Desk, OPEN};
 use portcullis::text::is_deceptive;
 use serde_json::json;
 use std::fs;
 
-/// What would clear a screen, set a title, fill a clipboard, overwrite a line, hide, or turn the writing around.
+/// Sequences that clear a screen, set a title, fill a clipboard, overwrite a line, hide text, or change its direction.
 const EVIL: [&str; 8] = [
     "\u{1b}[2J\u{1b}[1;1H",
     "\u{1b}]0;owned\u{7}",
@@ -24,7 +24,7 @@ fn harmless(text: &str) {
 }
 
 #[test]
-fn nothing_reaches_a_terminal_as_it_is() {
+fn no_untrusted_text_reaches_a_terminal_unescaped() {
     let desk = Desk::new(OPEN);
     for (index, evil) in EVIL.into_iter().enumerate() {
         fs::write(desk.site.path(format!("work/content-{index}.txt")), format!("before{evil}after\n")).unwrap();
@@ -47,9 +47,9 @@ fn nothing_reaches_a_terminal_as_it_is() {
     }
 }
 
-/// What is asked for comes back in errors, explanations and the record.
+/// Errors, explanations and the audit log repeat the user's input.
 #[test]
-fn nothing_that_was_typed_comes_back_as_it_is() {
+fn no_input_is_repeated_unescaped() {
     let desk = Desk::new(OPEN);
     for evil in EVIL {
         let (path, named) = (json!({ "path": evil }).to_string(), json!({ evil: evil }).to_string());
@@ -78,9 +78,9 @@ fn nothing_that_was_typed_comes_back_as_it_is() {
     }
 }
 
-/// A file in the plugin directory with a name that would clear the screen.
+/// A file in the plugin directory whose name would clear the screen.
 #[test]
-fn a_file_name_in_the_plugin_directory_is_made_harmless() {
+fn a_file_name_in_the_plugin_directory_is_escaped() {
     let desk = Desk::new(OPEN);
     for evil in EVIL {
         fs::write(desk.site.plugins().join(format!("{evil}.wasm")), "x").unwrap();

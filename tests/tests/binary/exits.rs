@@ -1,10 +1,10 @@
-//! How the program ends: the numbers that scripts decide by.
+//! Exit codes, on which scripts depend.
 
 use crate::desk::{Desk, OPEN};
 use serde_json::json;
 use std::fs;
 
-/// The arguments of the program, and how it ends under a policy that allows everything.
+/// Arguments of the program, and the exit code under a policy that allows everything.
 const ENDS: [(&[&str], i32); 32] = [
     (&["list"], 0),
     (&["inspect", "files"], 0),
@@ -41,11 +41,11 @@ const ENDS: [(&[&str], i32); 32] = [
 ];
 
 #[test]
-fn every_end_has_its_number() {
+fn every_outcome_has_its_exit_code() {
     let desk = Desk::new(OPEN);
     for (arguments, code) in ENDS {
         let ran = desk.run(arguments).ends(code);
-        assert!(!ran.out.is_empty() || !ran.err.is_empty(), "{arguments:?} said nothing");
+        assert!(!ran.out.is_empty() || !ran.err.is_empty(), "{arguments:?} printed nothing");
         assert!(!ran.out.contains("panicked") && !ran.err.contains("panicked"), "{arguments:?}");
         if !arguments.is_empty() && !arguments[0].starts_with("--") && code != 2 {
             desk.run(&[&["--json"], arguments].concat()).ends(code);
@@ -54,7 +54,7 @@ fn every_end_has_its_number() {
     desk.verifies();
 }
 
-/// Without a policy file everything is denied, and so it is with an empty one.
+/// Without a policy file everything is denied, and also with an empty one.
 #[test]
 fn the_default_is_to_deny() {
     let desk = Desk::new("");
@@ -66,9 +66,9 @@ fn the_default_is_to_deny() {
     assert!(explained.out.contains("deny") && explained.err.is_empty(), "{explained:?}");
 }
 
-/// A question that nobody can be asked, a handle that nobody granted.
+/// An approval request without an approver, and a handle that the policy does not grant.
 #[test]
-fn what_nobody_allowed_is_denied() {
+fn a_call_that_was_not_allowed_is_denied() {
     let ask = Desk::new("[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n");
     let call = ["call", "hello.greet", r#"{"name":"Ann"}"#];
     for options in [&["--no-ask"][..], &["--ask", "deny"]] {
@@ -86,7 +86,7 @@ fn what_nobody_allowed_is_denied() {
 }
 
 #[test]
-fn a_loop_ends_at_its_limit() {
+fn an_endless_loop_ends_at_its_limit() {
     let desk = Desk::new(&OPEN.replace("20 s", "300 ms"));
     let reply = desk.call("loop-in-execute.run", &json!({}), 5);
     assert_eq!((&reply["outcome"], &reply["code"]), (&json!("limit"), &json!("limit-time")));
@@ -94,9 +94,9 @@ fn a_loop_ends_at_its_limit() {
     desk.verifies();
 }
 
-/// A word that is misspelt stops everything, and is named with its place.
+/// A misspelt word is an error that names its line.
 #[test]
-fn a_mistake_in_the_policy_is_named() {
+fn a_mistake_in_the_policy_is_reported_with_its_line() {
     let mistakes = [
         ("defualt = \"deny\"\n", 1, "defualt"),
         ("\n[limits]\ntme = \"1 s\"\n", 3, "limits.tme"),
@@ -117,9 +117,9 @@ fn a_mistake_in_the_policy_is_named() {
     }
 }
 
-/// A record that was changed is told by its own number.
+/// A modified audit log has its own exit code.
 #[test]
-fn a_changed_record_is_told() {
+fn a_modified_audit_log_is_reported() {
     let desk = Desk::new(OPEN);
     desk.call("hello.greet", &json!({ "name": "Ann" }), 0);
     let log = desk.site.state().join("audit.jsonl");

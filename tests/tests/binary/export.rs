@@ -1,10 +1,10 @@
-//! The tools in a provider's format, as a script gets them.
+//! Exporting the tools in a provider's format, as a script uses it.
 
 use crate::desk::{Desk, OPEN};
 use portcullis_tests::{Manifest, Tool, guest};
 use serde_json::{Value, json};
 
-/// Every format, and where in the first tool of an export its name stands.
+/// Every format, and the pointer to the name of an export's first tool.
 const FORMATS: [(&str, &str); 11] = [
     ("openai-chat", "/0/function/name"),
     ("openai-chat-strict", "/0/function/name"),
@@ -19,7 +19,7 @@ const FORMATS: [(&str, &str); 11] = [
     ("langchain", "/0/name"),
 ];
 
-/// A plugin with one tool of this schema.
+/// Builds a plugin with one tool of this schema.
 fn with_tool(desk: &Desk, plugin: &str, schema: &Value) {
     let tools = vec![Tool { schema: schema.to_string(), ..Tool::new("run") }];
     desk.site.plugin(plugin, &guest("good", &Manifest { tools, ..Manifest::of(plugin) }));
@@ -30,7 +30,7 @@ fn tools(out: &str) -> Value {
 }
 
 #[test]
-fn a_directory_of_plugins_becomes_every_providers_tools() {
+fn a_plugin_directory_is_exported_to_every_provider_format() {
     let desk = Desk::new(OPEN);
     for (format, name) in FORMATS {
         let ran = desk.run(&["export", "--format", format, "--tool", "hello.greet"]).ends(0);
@@ -53,7 +53,7 @@ fn a_directory_of_plugins_becomes_every_providers_tools() {
 }
 
 #[test]
-fn a_lossy_export_is_denied_where_that_was_said() {
+fn a_lossy_export_can_be_denied() {
     let desk = Desk::new(OPEN);
     let schema = json!({ "type": "object", "properties": { "n": { "type": "integer", "maximum": 9 } }, "required": ["n"], "additionalProperties": false });
     with_tool(&desk, "bound", &schema);
@@ -75,7 +75,7 @@ fn a_lossy_export_is_denied_where_that_was_said() {
 }
 
 #[test]
-fn tools_are_chosen_by_name_by_right_and_by_need() {
+fn tools_are_selected_by_name_permission_and_task() {
     let desk = Desk::new(OPEN);
     let names = |more: &[&str]| -> Vec<String> {
         let ran = desk.run(&[&["export", "--format", "langchain"], more].concat()).ends(0);
@@ -98,7 +98,7 @@ fn tools_are_chosen_by_name_by_right_and_by_need() {
 }
 
 #[test]
-fn tools_that_would_have_one_name_are_not_exported() {
+fn tools_with_colliding_names_are_not_exported() {
     let desk = Desk::new(OPEN);
     for (plugin, tool) in [("a", "b__c"), ("a__b", "c")] {
         let tools = vec![Tool::new(tool)];
@@ -109,7 +109,7 @@ fn tools_that_would_have_one_name_are_not_exported() {
     desk.run(&["export", "--format", "openai-chat", "--tool", "a.*"]).ends(0);
 }
 
-/// What a plugin calls its arguments is shown to a person as text, not as what a terminal makes of it.
+/// A plugin's names are shown to a person as escaped text.
 #[test]
 fn losses_are_shown_on_one_line_each() {
     let desk = Desk::new(OPEN);

@@ -1,10 +1,10 @@
-//! The shipped tools from end to end: what the policy says no to is not done, and what it allows is.
+//! The shipped tools from end to end: a call that the policy denies has no effect, and an allowed call runs.
 
 use crate::desk::{Desk, OPEN};
 use serde_json::json;
 use std::fs;
 
-/// Lets the files be read, and no more.
+/// Allows reading files, and nothing else.
 const READ: &str = "[plugin.files]\n\
     directory.workspace = { path = \"work\", access = \"read-only\" }\n\
     [[rule]]\ntool = \"files.*\"\npermission = \"read\"\ndecision = \"allow\"\n";
@@ -21,9 +21,9 @@ fn files_are_read_and_searched() {
     desk.verifies();
 }
 
-/// Denied by the policy, by the grant, and then allowed.
+/// A write is denied by the policy, then by the read-only grant, and is then allowed.
 #[test]
-fn a_write_is_denied_until_it_is_allowed() {
+fn a_write_is_denied_until_policy_and_grant_allow_it() {
     let desk = Desk::new(READ);
     let file = desk.site.path("work/new.txt");
     let write = json!({ "path": "new.txt", "content": "one\n" });
@@ -43,9 +43,9 @@ fn a_write_is_denied_until_it_is_allowed() {
     desk.verifies();
 }
 
-/// A path that leads out of the directory leads nowhere.
+/// A path that leads out of the directory is rejected.
 #[test]
-fn nothing_outside_of_the_directory_is_reached() {
+fn nothing_outside_the_directory_is_reachable() {
     let desk = Desk::new(OPEN);
     fs::write(desk.site.path("secret.txt"), "canary-4711").unwrap();
     for path in ["../secret.txt", "/etc/passwd", "a/../../secret.txt", "/workspace/../secret.txt"] {

@@ -1,13 +1,13 @@
-//! Where the program looks: what was said, what variables say, and what is usual; and a plugin that is only dropped in.
+//! How the program finds its directories: by option, by variable, or by default; and adding a plugin file.
 
 use crate::desk::{Desk, OPEN, finish};
 use portcullis_tests::built_guest;
 use std::fs;
 use std::process::Stdio;
 
-/// The state directory as `HOME`, `XDG_DATA_HOME` or `PORTCULLIS_STATE` has it, the last the strongest.
+/// `PORTCULLIS_STATE` overrides `XDG_DATA_HOME`, which overrides `HOME`.
 #[test]
-fn the_state_lies_where_variables_say() {
+fn variables_select_the_state_directory() {
     let desk = Desk::new(OPEN);
     let places =
         [("HOME", "home/.local/share/portcullis"), ("XDG_DATA_HOME", "data/portcullis"), ("PORTCULLIS_STATE", "kept")];
@@ -25,7 +25,7 @@ fn the_state_lies_where_variables_say() {
 }
 
 #[test]
-fn without_a_home_a_state_has_to_be_named() {
+fn without_a_home_the_state_directory_must_be_named() {
     let desk = Desk::new(OPEN);
     let mut command = desk.command();
     command.env_remove("PORTCULLIS_STATE").env_remove("HOME").arg("list");
@@ -33,9 +33,9 @@ fn without_a_home_a_state_has_to_be_named() {
     assert!(ran.err.contains("--state"), "{}", ran.err);
 }
 
-/// Plugins and the policy lie in the working directory unless something else is said.
+/// The defaults for plugins and policy are in the working directory.
 #[test]
-fn plugins_lie_where_was_said() {
+fn plugins_and_policy_are_found_by_option_variable_or_default() {
     let desk = Desk::new(OPEN);
     let other = desk.site.directory("other");
     fs::copy(desk.site.plugins().join("hello.wasm"), other.join("hello.wasm")).unwrap();
@@ -49,9 +49,9 @@ fn plugins_lie_where_was_said() {
     assert!(desk.run(&["list"]).ends(0).out.contains("files.read"));
 }
 
-/// A plugin that was built elsewhere and put into the directory is there, and nothing else had to be done.
+/// Copying a plugin into the directory is all that it takes to install it.
 #[test]
-fn a_plugin_that_is_dropped_in_appears() {
+fn a_plugin_that_is_copied_into_the_directory_is_listed() {
     let desk = Desk::new("[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n");
     fs::remove_file(desk.site.plugins().join("hello.wasm")).unwrap();
     assert!(!desk.run(&["list"]).ends(0).out.contains("hello.greet"));

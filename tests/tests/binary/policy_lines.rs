@@ -1,9 +1,9 @@
-//! Wherever something is not granted, the lines that grant it are printed, and a policy takes them as they are.
+//! If a grant is missing, the program prints the policy lines that add it, and they are valid policy.
 
 use crate::desk::Desk;
 use serde_json::{Value, json};
 
-/// The binding that the files plugin asks for, as it is printed.
+/// The binding that the files plugin needs, as printed.
 const BINDING: &str = "[plugin.files]\ndirectory.workspace = { path = \"PATH\", access = \"read-only\" }\n";
 
 /// A rule that permits the tools of the files plugin.
@@ -14,7 +14,7 @@ fn lines(document: &Value) -> String {
 }
 
 #[test]
-fn what_is_not_granted_is_told_with_the_lines_that_grant_it() {
+fn a_missing_grant_is_reported_with_the_lines_that_add_it() {
     let (desk, arguments) = (Desk::new(""), json!({ "path": "poem.txt" }));
     let text = arguments.to_string();
     let denied = lines(&desk.call("files.read", &arguments, 3));
@@ -25,30 +25,30 @@ fn what_is_not_granted_is_told_with_the_lines_that_grant_it() {
         let ran = desk.run(arguments).ends(code);
         assert!(format!("{}{}", ran.out, ran.err).contains(&denied), "{arguments:?}: {}{}", ran.out, ran.err);
     }
-    // The lines are all that it takes.
+    // The printed lines are sufficient.
     desk.policy(&denied.replace("PATH", "work").replace("\"ask\"", "\"allow\""));
     let reply = desk.call("files.read", &arguments, 0);
     assert!(reply.get("policy_lines").is_none(), "{reply}");
 }
 
 #[test]
-fn only_what_is_lacking_is_printed() {
+fn only_missing_lines_are_printed() {
     let (desk, arguments) = (Desk::new(ALLOW), json!({ "path": "poem.txt" }));
     assert_eq!(lines(&desk.call("files.read", &arguments, 3)), BINDING);
-    // A second table of the same plugin would be refused.
+    // A second table for the same plugin would be invalid TOML.
     let expected = BINDING.replace("[plugin.files]", "# in [plugin.files]");
     for table in ["limits = { time = \"5 s\" }\n", "clock = \"coarse\"\n", ""] {
         desk.policy(&format!("{ALLOW}[plugin.files]\n{table}"));
         assert_eq!(lines(&desk.call("files.read", &arguments, 3)), expected, "{table}");
     }
-    // No line lifts a rule that denies.
+    // No additional line can override a deny rule.
     desk.policy(&format!("{BINDING}[[rule]]\ntool = \"files.*\"\ndecision = \"deny\"\n").replace("PATH", "work"));
     let denied = desk.call("files.read", &arguments, 3);
     assert!(denied.get("policy_lines").is_none(), "{denied}");
 }
 
 #[test]
-fn a_plugin_is_shown_with_the_lines_that_all_its_tools_need() {
+fn a_plugin_is_listed_with_the_lines_that_all_its_tools_need() {
     let desk = Desk::new("");
     let needed = "[[rule]]\ntool = \"files.*\"\ndecision = \"ask\"\n\n".to_owned() + &BINDING.replace("only", "write");
     for arguments in [&["inspect", "files"][..], &["check", "plugins/files.wasm"], &["inspect", "plugins/files.wasm"]] {

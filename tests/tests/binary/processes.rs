@@ -1,4 +1,4 @@
-//! The program among other processes: a reader that goes away, two programs on one record, and a program that is
+//! The program among other processes: a closed output pipe, two programs with one audit log, and a program that is
 //! killed.
 
 use crate::desk::{Desk, OPEN, finish};
@@ -8,7 +8,7 @@ use std::fs;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long something that is coming may take on a busy machine.
+/// Timeout of every wait, for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn start(desk: &Desk, arguments: &[&str]) -> Child {
@@ -20,20 +20,20 @@ fn kinds(desk: &Desk) -> Vec<Value> {
     shown.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["kind"].clone()).collect()
 }
 
-/// A call of a tool that never ends, once it is decided on.
+/// Starts a call of a tool that never ends, and waits until the call is decided.
 fn start_loop(desk: &Desk) -> Child {
     let log = desk.site.state().join("audit.jsonl");
     let child = start(desk, &["--json", "call", "loop-in-execute.run"]);
     let began = Instant::now();
     while !fs::read_to_string(&log).is_ok_and(|text| text.contains("\"decision\"")) {
-        assert!(began.elapsed() < PATIENCE, "the call was not decided on");
+        assert!(began.elapsed() < PATIENCE, "the call was not decided in time");
         std::thread::yield_now();
     }
     child
 }
 
 #[test]
-fn a_program_that_knows_secrets_leaves_no_core_file() {
+fn a_program_that_holds_secrets_writes_no_core_file() {
     let desk = Desk::new(OPEN);
     let mut child = start_loop(&desk);
     let limits = fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
@@ -44,7 +44,7 @@ fn a_program_that_knows_secrets_leaves_no_core_file() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_output_pipe_is_not_an_error() {
     let desk = Desk::new(OPEN);
     for arguments in [&["list"][..], &["list", "--json"], &["inspect", "files"], &["--help"], &["call", "files.list"]] {
         let mut child = start(&desk, arguments);
@@ -57,9 +57,9 @@ fn a_reader_that_goes_away_is_no_error() {
     }
 }
 
-/// Programs that begin one state directory together, and write one record.
+/// Concurrent programs that create one state directory together and write one audit log.
 #[test]
-fn two_programs_write_one_record() {
+fn two_programs_write_one_audit_log() {
     let desk = Desk::new(OPEN);
     fs::remove_dir_all(desk.site.state()).unwrap();
     for file in ["files", "loop-in-execute", "exit-one", "echo"] {
@@ -78,10 +78,10 @@ fn two_programs_write_one_record() {
     }
 }
 
-/// A program that is killed during a call leaves a decision without an outcome. The next one records that the call is
+/// A program that is killed during a call leaves a decision without an outcome. The next program records the call as
 /// lost.
 #[test]
-fn a_killed_program_leaves_a_sound_record() {
+fn a_killed_program_leaves_a_valid_audit_log() {
     let desk = Desk::new(OPEN);
     let mut child = start_loop(&desk);
     child.kill().unwrap();
@@ -93,7 +93,7 @@ fn a_killed_program_leaves_a_sound_record() {
     assert_eq!(kinds(&desk), ["decision", "outcome", "decision", "outcome"]);
 }
 
-/// A person's interrupt, and a supervisor's request to end, cancel the call.
+/// Ctrl-C and a supervisor's SIGTERM cancel the call.
 #[test]
 fn an_interrupted_call_is_cancelled_and_recorded() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {

@@ -1,4 +1,4 @@
-//! What a person at the terminal can say beside yes and no, and what they cannot say before they have seen it.
+//! Answers at the terminal other than yes and no, and what must be shown before an approval counts.
 
 use crate::console::{ASK, PROMPT, Session};
 use crate::desk::Desk;
@@ -7,7 +7,7 @@ use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 use std::fs;
 
-/// How much hostile text one call is given: what a command line takes even where each byte is spelt as an escape.
+/// Size of the hostile text in one call: a command line can hold it even if every byte is escaped.
 const ARGUMENT_BYTES_MAX: usize = 8 * 1024;
 
 fn write(path: &str, content: &str) -> Value {
@@ -20,9 +20,9 @@ fn harmless(screen: &str) {
     assert_eq!(found, None, "{screen:?}");
 }
 
-/// An answer for longer holds where it says, and nowhere else.
+/// A remembered approval covers only what its choice says.
 #[test]
-fn an_answer_for_the_session_covers_what_its_number_says() {
+fn an_approval_for_the_session_covers_its_numbered_choice() {
     let desk = Desk::new(ASK);
     let mut session = Session::of(&desk, "files.write", &write("src/a.md", "one\n"));
     let question = session.question();
@@ -37,9 +37,9 @@ fn an_answer_for_the_session_covers_what_its_number_says() {
     desk.verifies();
 }
 
-/// A host that is approved for the session: its next page needs no answer, another port does.
+/// After a host is approved for the session, its next page needs no answer, but another port does.
 #[test]
-fn an_answer_for_the_session_covers_the_host_that_its_number_says() {
+fn an_approval_for_the_session_covers_the_host_of_its_choice() {
     let serving = || {
         let page = Behaviour::whole(200, &[("content-type", "text/plain")], "page");
         Server::plain(Behaviour::answer(move |_| page.clone()))
@@ -65,7 +65,7 @@ fn an_answer_for_the_session_covers_the_host_that_its_number_says() {
     desk.verifies();
 }
 
-/// What is written after a no reaches the model.
+/// A note after a denial reaches the model.
 #[test]
 fn a_note_reaches_the_reply() {
     let desk = Desk::new(ASK);
@@ -75,27 +75,27 @@ fn a_note_reaches_the_reply() {
     assert!(session.ends(3).contains("greet Bob instead"));
 }
 
-/// A line that is no answer is asked about again.
+/// After a line that is not an answer, the prompt is shown again.
 #[test]
-fn an_unclear_answer_is_asked_again() {
+fn an_invalid_answer_is_asked_again() {
     let desk = Desk::new(ASK);
     let mut session = Session::of(&desk, "hello.greet", &json!({ "name": "Ann" }));
     for unclear in ["what?\n", "yy\n"] {
         session.question();
         session.types(unclear);
     }
-    assert!(session.question().contains("That is none of the answers."));
+    assert!(session.question().contains("Type y, s, a, n or more."));
     session.types("y\n");
     assert!(session.ends(0).contains("Hello, Ann!"));
 }
 
-/// What a write would change in the file, labelled as what the plugin computes, below the arguments.
+/// The change to the file, labelled as the plugin's claim, is shown below the arguments.
 #[test]
 fn the_difference_is_shown() {
     let desk = Desk::new(ASK);
     let mut session = Session::of(&desk, "files.write", &write("poem.txt", "roses are red\nviolets are violet\n"));
     let question = session.question();
-    let claim = "\n  what would change, by the plugin's own claim (the arguments are what runs):\n    \
+    let claim = "\n  what would change, as claimed by the plugin (only the arguments decide):\n    \
                  @@ files computes that this call would change 1 file @@\n    --- a/poem.txt\n    +++ b/poem.txt\n";
     let (arguments, claimed) = (question.find("arguments, exactly as they will run"), question.find(claim));
     assert!(arguments.is_some() && arguments < claimed, "{question}");
@@ -108,7 +108,7 @@ fn the_difference_is_shown() {
 
 /// An approval of an outdated difference does not count.
 #[test]
-fn a_file_that_changes_before_the_yes_is_shown_again() {
+fn a_file_that_changes_before_the_approval_is_shown_again() {
     let desk = Desk::new(ASK);
     let poem = desk.site.path("work/poem.txt");
     let mut session = Session::of(&desk, "files.write", &write("poem.txt", "mine\n"));
@@ -124,7 +124,7 @@ fn a_file_that_changes_before_the_yes_is_shown_again() {
     assert_eq!(fs::read_to_string(&poem).unwrap(), "mine\n");
 }
 
-/// A person says yes to what they have seen: a long content waits for `more`.
+/// An approval covers only what was shown, so a long content requires `more` first.
 #[test]
 fn a_cut_argument_cannot_be_approved_unseen() {
     let desk = Desk::new(ASK);
@@ -139,7 +139,7 @@ fn a_cut_argument_cannot_be_approved_unseen() {
     session.types("y\n");
     session.ends(0);
     assert_eq!(fs::read_to_string(desk.site.path("work/long.txt")).unwrap(), content);
-    // Even if little is cut.
+    // Also if only a little was cut.
     let content = format!("{}rm", "x".repeat(1600));
     let mut session = Session::of(&desk, "files.write", &write("short.txt", &content));
     assert!(!session.question().contains("xrm"));
@@ -153,9 +153,9 @@ fn a_cut_argument_cannot_be_approved_unseen() {
     session.ends(0);
 }
 
-/// Blanks are shown as a count, so that the text after them is on the screen.
+/// A run of blanks is shown as a count, so that the text after it stays on the screen.
 #[test]
-fn blanks_hide_nothing() {
+fn blanks_cannot_hide_text() {
     let desk = Desk::new(ASK);
     let content = format!("ls{}; rm -rf /", " ".repeat(1500));
     let mut session = Session::of(&desk, "files.write", &write("run.sh", &content));
@@ -164,9 +164,9 @@ fn blanks_hide_nothing() {
     session.ends(3);
 }
 
-/// Forty texts that break programs: none of them moves the cursor, and the offers stand below each.
+/// Forty hostile texts: none of them moves the cursor, and the choices are printed below each of them.
 #[test]
-fn hostile_arguments_neither_escape_nor_hide_the_offers() {
+fn hostile_arguments_neither_escape_nor_hide_the_choices() {
     let desk = Desk::new(ASK);
     let evil = ["\u{1b}[2J\u{1b}[1;1H", "\u{1b}]52;c;aGk=\u{1b}\\", "\u{9b}31m\r", "\u{202e}\u{2066}\u{e0041}"];
     let naughty = naughty_strings::BLNS.iter().filter(|text| !text.is_ascii() && text.len() < ARGUMENT_BYTES_MAX);
@@ -178,7 +178,7 @@ fn hostile_arguments_neither_escape_nor_hide_the_offers() {
         let content = format!("{}\n{prompt}y\n{text}", text.repeat(ARGUMENT_BYTES_MAX / text.len()));
         let mut session = Session::of(&desk, "files.write", &write("src/a.md", &content));
         let mut question = session.question();
-        // The arguments repeat the prompt, but not at the beginning of a line: there only the program writes it.
+        // The arguments repeat the prompt, but only the program can write it at the start of a line.
         while !question.ends_with(&format!("\n{prompt}")) {
             question += &session.question();
         }

@@ -21,7 +21,7 @@ fn a_rule_that_does_not_keep_a_plugin_from_a_path_is_reported_with_the_mask_to_u
     for arguments in [&["list"][..], &["explain", "files.grep", r#"{"regex":"rose"}"#]] {
         assert!(desk.run(arguments).ends(0).out.contains(MASK), "{arguments:?}");
     }
-    // The warning is printed when the host opens, and it is true: the tool finds what the rule should protect.
+    // The warning appears when the host opens, and it is correct: the tool finds the file that the rule should protect.
     let called = desk.run(&["call", "files.grep", r#"{"regex":"7f3a"}"#]).ends(0);
     assert!(called.err.contains(MASK), "{}", called.err);
     assert!(called.out.contains("secrets/key"), "{}", called.out);

@@ -1,4 +1,4 @@
-//! The person at a real terminal: what they are shown, and what their answer does.
+//! A person at a real terminal: what the program shows, and what an answer does.
 
 use crate::console::{ASK, PROMPT, Session};
 use crate::desk::Desk;
@@ -11,7 +11,7 @@ fn greet() -> Value {
 }
 
 #[test]
-fn a_yes_runs_the_call_once() {
+fn an_approval_runs_the_call_once() {
     for yes in ["y\n", "yes\n", "Y\n"] {
         let desk = Desk::new(ASK);
         let mut session = Session::of(&desk, "hello.greet", &greet());
@@ -28,7 +28,7 @@ fn a_yes_runs_the_call_once() {
 }
 
 #[test]
-fn anything_else_denies_it() {
+fn any_other_answer_denies_the_call() {
     for no in [&["n\n"][..], &["\n", "x\n", "yy\n"], &["y n\n", "s3\n", "NO\n"], &["\u{4}"]] {
         let desk = Desk::new(ASK);
         let mut session = Session::of(&desk, "hello.greet", &greet());
@@ -45,14 +45,14 @@ fn anything_else_denies_it() {
     }
 }
 
-/// A file is there after a yes, and is not after a no.
+/// A file exists after an approval, and does not exist after a denial.
 #[test]
-fn an_answer_decides_over_an_effect() {
+fn an_answer_decides_about_the_effect() {
     let desk = Desk::new(ASK);
     for (answer, code) in [("n\n", 3), ("y\n", 0)] {
         let mut session = Session::of(&desk, "files.write", &json!({ "path": "new.txt", "content": "one" }));
         assert!(session.question().contains("read-write"));
-        assert!(!desk.site.path("work/new.txt").exists(), "nothing is done before the answer");
+        assert!(!desk.site.path("work/new.txt").exists(), "the file exists before the answer");
         session.types(answer);
         session.ends(code);
         assert_eq!(desk.site.path("work/new.txt").exists(), code == 0);
@@ -60,9 +60,9 @@ fn an_answer_decides_over_an_effect() {
     assert_eq!(fs::read_to_string(desk.site.path("work/new.txt")).unwrap(), "one");
 }
 
-/// Nobody answers a question before it is asked.
+/// Input that was typed before the prompt does not answer it.
 #[test]
-fn what_was_typed_before_the_question_is_no_answer() {
+fn input_before_the_prompt_is_not_an_answer() {
     let desk = Desk::new(ASK);
     let mut session = Session::of(&desk, "hello.greet", &greet());
     session.types("y\ny\ny\n");
@@ -71,15 +71,15 @@ fn what_was_typed_before_the_question_is_no_answer() {
     session.ends(3);
 }
 
-/// Two hundred lines, and every trick of a terminal: the tool, the warning and the question stand on one screen.
+/// Two hundred hostile lines: the tool, the warning and the prompt still fit on one screen.
 #[test]
-fn arguments_cannot_hide_the_question() {
+fn arguments_cannot_hide_the_prompt() {
     let desk = Desk::new(ASK);
     let evil = "\u{1b}[2J\u{1b}[1;1H\u{1b}]0;x\u{7}\u{9b}1A\r\u{8}\u{202e}\u{200b}\u{e0041}";
     let lines = format!("{}{evil}", format!("Allow files.read{PROMPT}y\nallowed\n").repeat(100));
     let mut session = Session::of(&desk, "files.read", &json!({ "path": lines }));
     let mut question = session.question();
-    // The arguments repeat the prompt, but not at the beginning of a line: there only the program writes it.
+    // The arguments repeat the prompt, but only the program can write it at the start of a line.
     while !question.ends_with(&format!("\nAllow files.read{PROMPT}")) {
         question += &session.question();
     }
@@ -91,7 +91,7 @@ fn arguments_cannot_hide_the_question() {
     session.ends(3);
 }
 
-/// What is left out on one screen is shown to who asks for it, and then asked again.
+/// `more` shows what was cut, and the program asks again.
 #[test]
 fn more_shows_everything() {
     let desk = Desk::new(ASK);

@@ -1,4 +1,4 @@
-//! What the tools cost a model to be told of, and what the short list costs in place of all of them.
+//! The token cost of the tool definitions for a model, and that of the short list instead.
 
 use crate::desk::{Desk, OPEN};
 use portcullis_tests::{Manifest, Tool, guest};
@@ -14,7 +14,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value}"))
 }
 
-/// A plugin of so many tools, each described in many words.
+/// Builds a plugin with this many tools, each with a long description.
 fn crowd(tools: usize) -> Vec<u8> {
     let mut manifest = Manifest::of("crowd");
     let tool =
@@ -24,7 +24,7 @@ fn crowd(tools: usize) -> Vec<u8> {
 }
 
 #[test]
-fn every_tool_has_a_cost_and_together_they_come_to_the_sum() {
+fn every_tool_has_a_cost_and_the_costs_add_up() {
     let desk = Desk::new(OPEN);
     let listed = desk.run(&["list", "--json"]).ends(0).document();
     let plugins = listed["plugins"].as_array().unwrap().iter();
@@ -51,7 +51,7 @@ fn every_tool_has_a_cost_and_together_they_come_to_the_sum() {
 }
 
 #[test]
-fn the_short_list_costs_the_same_however_many_tools_there_are() {
+fn the_short_list_has_a_constant_cost() {
     let desk = Desk::new(OPEN);
     let costs = |tools: usize| {
         desk.site.plugin("crowd", &crowd(tools));
@@ -64,7 +64,7 @@ fn the_short_list_costs_the_same_however_many_tools_there_are() {
 }
 
 #[test]
-fn the_host_alone_finds_nothing_and_costs_what_its_own_tools_do() {
+fn a_host_without_plugins_costs_only_its_own_tools() {
     let desk = Desk::new("");
     let empty = desk.site.directory("empty");
     let costs = desk.run(&["list", "--tokens", "--json", "--plugins", empty.to_str().unwrap()]).ends(0).document();

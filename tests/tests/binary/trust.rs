@@ -1,4 +1,4 @@
-//! A project's policy narrows, and widens only after the user has trusted exactly this file, its path and the places of
+//! A project's policy narrows. It widens only after the user has trusted exactly this file, its path and the targets of
 //! its grants. G19.
 
 use crate::desk::{Desk, Ran, finish};
@@ -13,7 +13,7 @@ const ALLOW: &str = "[[rule]]\ntool = \"hello.*\"\ndecision = \"allow\"\nreason 
 
 const CALL: [&str; 3] = ["call", "hello.greet", r#"{"name":"Ann"}"#];
 
-const NOTE: &str = "./portcullis.toml is not trusted yet, so it can only narrow: look at it, then run \
+const NOTE: &str = "./portcullis.toml is not trusted yet, so it can only narrow: review it, then run \
                     `portcullis trust portcullis.toml`";
 
 #[test]
@@ -32,7 +32,7 @@ fn a_project_policy_only_narrows_until_it_is_trusted() {
     let ran = desk.run_in_project(&CALL).ends(0);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("Hello, Ann!\n", ""));
 
-    // One byte more is another file.
+    // One more byte makes it another file.
     fs::write(desk.site.path("portcullis.toml"), format!("{ALLOW}\n")).unwrap();
     desk.run_in_project(&CALL).ends(3);
     desk.policy(ALLOW);
@@ -43,17 +43,17 @@ fn a_project_policy_only_narrows_until_it_is_trusted() {
     desk.verifies();
 }
 
-/// A person sees whom each rule would let do it.
+/// `trust` shows the callers that each rule applies to.
 #[test]
-fn what_is_trusted_says_whom_a_rule_speaks_of() {
+fn trust_shows_the_callers_of_a_rule() {
     let desk = Desk::new(&format!("{ALLOW}principal = \"bob\"\norigin = \"automation\"\n"));
     let shown = desk.run_in_project(&["trust", "portcullis.toml", "--yes"]).ends(0).out;
     assert!(shown.contains("hello.*, principal bob, origin automation: the project says so"), "{shown}");
 }
 
-/// The user's policy allows; the project's takes away from it, trusted or not.
+/// The user's policy allows. The project's policy can only deny more, trusted or not.
 #[test]
-fn a_project_policy_narrows_the_user_s() {
+fn a_project_policy_narrows_the_users() {
     let desk = Desk::new("[[rule]]\ntool = \"hello.*\"\ndecision = \"deny\"\n");
     let config = desk.site.directory("home/.config/portcullis");
     fs::write(config.join("policy.toml"), ALLOW).unwrap();
@@ -62,9 +62,9 @@ fn a_project_policy_narrows_the_user_s() {
     desk.run_in_project(&CALL).ends(0);
 }
 
-/// What does not parse is not trusted, and neither is anything without a word of its person.
+/// A file that does not parse cannot be trusted. Trusting needs the user's confirmation.
 #[test]
-fn only_a_policy_is_trusted_and_only_on_purpose() {
+fn only_a_valid_policy_is_trusted_and_only_with_confirmation() {
     let desk = Desk::new("[[rule]]\ntool = \"hello.*\"\ndecision = \"alow\"\n");
     let said = desk.run_in_project(&["trust", "portcullis.toml", "--yes"]).ends(2).err;
     assert!(said.contains("line 3") && said.contains("write one of"), "{said}");
@@ -108,7 +108,7 @@ fn run_in(desk: &Desk, project: &Path, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn trust_in_a_policy_is_no_trust_in_the_same_text_elsewhere() {
+fn trust_does_not_apply_to_the_same_text_elsewhere() {
     let desk = Desk::new(ALLOW);
     desk.run_in_project(&TRUST).ends(0);
     desk.run_in_project(&CALL).ends(0);
@@ -130,7 +130,7 @@ fn trust_in_a_policy_is_no_trust_in_the_same_text_elsewhere() {
     desk.verifies();
 }
 
-/// A pull adds a link to a trusted project. Nothing behind it is read, and the project can no longer be trusted.
+/// A pull adds a link to a trusted project. Nothing behind the link is read, and the project can no longer be trusted.
 #[test]
 fn a_relative_grant_of_a_project_does_not_leave_it() {
     for (written, link, leads) in
@@ -156,9 +156,9 @@ fn a_relative_grant_of_a_project_does_not_leave_it() {
     }
 }
 
-/// The place of a grant is part of what was trusted, inside the project and by an absolute path.
+/// The target of a grant is part of what was trusted, inside the project and by an absolute path.
 #[test]
-fn a_place_that_a_grant_leads_to_asks_again_when_it_changes() {
+fn a_grant_whose_target_changes_must_be_trusted_again() {
     let (desk, outside) = desk_with_places("");
     let one = outside.path().join("one");
     let absolute = outside.path().join("link");
@@ -188,7 +188,7 @@ fn a_place_that_a_grant_leads_to_asks_again_when_it_changes() {
 
 /// A directory that does not exist when its policy is trusted may be created later, but not as a link.
 #[test]
-fn a_place_that_is_made_later_is_the_one_that_was_written() {
+fn a_directory_that_is_created_later_must_not_be_a_link() {
     let (desk, _outside) = desk_with_places(&grants("late"));
     desk.run_in_project(&TRUST).ends(0);
     symlink("other", desk.site.path("late")).unwrap();
@@ -198,9 +198,9 @@ fn a_place_that_is_made_later_is_the_one_that_was_written() {
     assert!(desk.run_in_project(&READ).ends(0).out.contains("late"));
 }
 
-/// Files that the host itself reads for a grant are places too.
+/// Files that the host itself reads for a grant are checked too.
 #[test]
-fn a_secret_or_certificate_of_a_project_lies_inside_of_it() {
+fn a_secret_or_certificate_of_a_project_must_be_inside_it() {
     let secret = "secret = { header = \"x-key\", value = \"{}\", from = \"file:key\" }";
     for (field, kind) in [("roots = \"key\"", "certificates"), (secret, "secret file")] {
         let policy = format!("[plugin.web]\nhttp.fetch = {{ hosts = [\"a.test\"], {field} }}\n");

@@ -1,4 +1,4 @@
-//! Batches: several calls share a host in order, within their bound, and without standing in each other's way.
+//! Batches: several calls share a host in order, within their limit, and without blocking each other.
 
 use crate::desk::{Desk, Gate, Running, until, word};
 use portcullis::{Answer, Answering, Approver, BATCH_REQUESTS_MAX, Batch, Cancellation, Code, Event, Events, Host};
@@ -6,7 +6,7 @@ use portcullis::{Outcome, Output, Question, Reply, Request, Scripted, Steering};
 use portcullis_tests::{assert_verifies, outcomes};
 use std::sync::Arc;
 
-/// Calls of `NAME.run`, each in a session of its own name.
+/// Builds calls of `NAME.run`, each in its own session.
 fn requests(names: &[&str]) -> Vec<Request> {
     let request = |(at, name): (usize, &&str)| {
         Request::new(format!("{name}.run"), format!(r#"{{"at":{at}}}"#)).session(&at.to_string())
@@ -23,7 +23,7 @@ fn spawn(host: &Host, batch: Batch) -> tokio::task::JoinHandle<Vec<Reply>> {
     tokio::spawn(async move { host.batch(batch).await })
 }
 
-/// Until so many events have had a word; the sessions they were in.
+/// Reads events until one matches. Returns the sessions of the events.
 async fn sessions(events: &mut Events, wanted: &str, count: usize) -> Vec<String> {
     let mut sessions = Vec::new();
     let all = |event: &Event| {
@@ -37,7 +37,7 @@ async fn sessions(events: &mut Events, wanted: &str, count: usize) -> Vec<String
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn replies_stand_in_the_order_of_the_requests() {
+async fn replies_have_the_order_of_the_requests() {
     let desk = Desk::new().with_naps();
     let host = desk.open().await;
     let names = ["writer", "nothing", "good", "reader", "refused", "good", "sequential"];
@@ -56,9 +56,9 @@ async fn replies_stand_in_the_order_of_the_requests() {
     assert_verifies(&host);
 }
 
-/// Sixty calls that never end by themselves: 25 run, and each that is ended makes room for one more.
+/// Sixty calls that never end: 25 run, and each cancelled call makes room for the next.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn twenty_five_run_at_once_and_never_more() {
+async fn at_most_twenty_five_calls_run_concurrently() {
     let desk = Desk::new().with("sleep-in-execute");
     let host = desk.open().await;
     let mut events = host.events();
@@ -73,7 +73,7 @@ async fn twenty_five_run_at_once_and_never_more() {
             true
         })
         .await;
-        assert!(running.sessions.len() <= 25, "{} run at one time", running.sessions.len());
+        assert!(running.sessions.len() <= 25, "{} run concurrently", running.sessions.len());
         if running.sessions.len() == 25.min(60 - running.ended) {
             for session in &running.sessions {
                 cancellations[session.parse::<usize>().unwrap()].cancel();
@@ -85,9 +85,9 @@ async fn twenty_five_run_at_once_and_never_more() {
     assert_verifies(&host);
 }
 
-/// Whoever may change something, or says that it is sequential, runs alone; the others run beside each other.
+/// Calls that may write or are marked sequential run alone. The others run concurrently.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_may_change_something_runs_alone_in_its_batch() {
+async fn a_call_that_may_write_runs_alone_in_its_batch() {
     let desk = Desk::new().with_naps();
     let host = desk.open().await;
     let mut events = host.events();
@@ -108,11 +108,11 @@ async fn who_may_change_something_runs_alone_in_its_batch() {
         }
         most_readers = most_readers.max(running.sessions.len());
     }
-    assert!(most_readers > 1, "readers run beside each other");
+    assert!(most_readers > 1, "readers must run concurrently");
     assert!(codes(&batch.await.unwrap()).iter().all(|code| *code == Code::Completed));
 }
 
-/// Batches of different sessions, and a single call, do not wait for each other.
+/// Batches of different sessions do not wait for each other, nor does a single call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn batches_do_not_exclude_each_other() {
     let desk = Desk::new()
@@ -133,9 +133,9 @@ async fn batches_do_not_exclude_each_other() {
     }
 }
 
-/// One place, and the first call waits for a person before it starts: the others have the place meanwhile.
+/// With one run slot, the first call waits for an approval before it starts. The other calls use the slot meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_that_waits_for_a_person_holds_nobody_up() {
+async fn a_call_that_waits_for_an_approval_blocks_no_other() {
     let desk = Desk::new().with_naps().with_asked();
     let gate = Gate::closed();
     let host = desk.builder().approver(Arc::clone(&gate) as _).open().await.unwrap();
@@ -148,12 +148,12 @@ async fn a_call_that_waits_for_a_person_holds_nobody_up() {
     assert_eq!(codes(&batch.await.unwrap()), [Code::Completed; 4]);
 }
 
-/// The same in the middle of a call that runs alone: it lets go, and goes on when it is its turn again.
+/// The same for a call that runs alone and asks while it runs: it releases the lock, and continues on its next turn.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_that_asks_in_its_middle_holds_nobody_up() {
+async fn a_call_that_asks_while_running_blocks_no_other() {
     let desk = Desk::new().with_naps().with_asks();
     let gate = Gate::closed();
-    // The first yes is to the call itself.
+    // The first approval is for the call itself.
     gate.yes.add_permits(1);
     let host = desk.builder().approver(Arc::clone(&gate) as _).open().await.unwrap();
     let mut events = host.events();
@@ -169,13 +169,14 @@ async fn a_call_that_asks_in_its_middle_holds_nobody_up() {
     .await;
     gate.yes.add_permits(1);
     let before = until(&mut events, |event| word(event) == "completed").await;
-    assert_eq!(before.iter().map(word).collect::<Vec<_>>(), ["running"], "it goes on, and then it ends");
+    assert_eq!(before.iter().map(word).collect::<Vec<_>>(), ["running"], "the call must run again before it ends");
     assert_eq!(codes(&batch.await.unwrap()), [Code::Completed; 4]);
 }
 
-/// What has not started when the person writes is not run, and a question about it is withdrawn; what runs goes on.
+/// When the user steers, calls that have not started are skipped and their approval requests withdrawn. Running calls
+/// continue.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn steering_skips_what_has_not_started() {
+async fn steering_skips_calls_that_have_not_started() {
     let desk = Desk::new().with("sleep-in-execute").with_asked();
     let host = desk.builder().approver(Gate::closed()).open().await.unwrap();
     let mut events = host.events();
@@ -195,7 +196,7 @@ async fn steering_skips_what_has_not_started() {
     .await;
     steering.steer("do the other\u{1b} thing first");
     sessions(&mut events, "cancelled", 3).await;
-    assert!(events.try_next().is_none(), "nothing has started since, and what runs goes on");
+    assert!(events.try_next().is_none(), "an event after steering");
     own.cancel();
     for (at, reply) in batch.await.unwrap().iter().enumerate() {
         assert_eq!(reply.outcome(), Outcome::Cancelled);
@@ -207,9 +208,9 @@ async fn steering_skips_what_has_not_started() {
     assert_verifies(&host);
 }
 
-/// A batch that is out of date before it begins runs nothing, and asks nobody.
+/// A batch that is steered before it begins runs nothing and creates no approval request.
 #[tokio::test]
-async fn a_batch_that_was_steered_before_it_began_runs_nothing() {
+async fn a_batch_that_is_steered_before_it_begins_runs_nothing() {
     let desk = Desk::new().with_asked();
     let person = Scripted::new([Answer::Yes]);
     let host = desk.builder().approver(Arc::new(person.clone())).open().await.unwrap();
@@ -222,7 +223,7 @@ async fn a_batch_that_was_steered_before_it_began_runs_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn cancelling_a_batch_ends_what_runs_and_what_waits() {
+async fn cancelling_a_batch_ends_running_and_waiting_calls() {
     let desk = Desk::new().with("sleep-in-execute").with_asked();
     let host = desk.builder().approver(Gate::closed()).open().await.unwrap();
     let mut events = host.events();
@@ -236,12 +237,12 @@ async fn cancelling_a_batch_ends_what_runs_and_what_waits() {
     let replies = batch.await.unwrap();
     assert_eq!(codes(&replies), [Code::Cancelled; 6]);
     let ran = replies.iter().filter(|reply| !reply.usage.run.wall.is_zero()).count();
-    assert_eq!(ran, 2, "what waited never ran");
+    assert_eq!(ran, 2, "waiting calls must not run");
     assert_verifies(&host);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn cancelling_one_call_leaves_the_others() {
+async fn cancelling_one_call_does_not_affect_the_others() {
     let desk = Desk::new().with("sleep-in-execute");
     let host = desk.open().await;
     let mut events = host.events();
@@ -273,7 +274,7 @@ async fn dropping_a_batch_drops_its_calls() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_that_are_too_many_are_told_so() {
+async fn surplus_requests_are_rejected_with_a_message() {
     let desk = Desk::new();
     let host = desk.open().await;
     let replies = host.batch(Batch::new(requests(&vec!["nothing"; BATCH_REQUESTS_MAX + 3]))).await;
@@ -284,9 +285,9 @@ async fn requests_that_are_too_many_are_told_so() {
     assert_eq!(outcomes(&host).len(), BATCH_REQUESTS_MAX + 3);
 }
 
-/// More at once than the host has places is no reason to turn calls away.
+/// A concurrency limit above the host's run slots does not cause calls to be rejected.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_batch_takes_no_more_than_the_host_has() {
+async fn a_batch_uses_at_most_the_hosts_run_slots() {
     let desk = Desk::new().with_naps();
     let host = desk.site.builder(&portcullis_tests::allow_all("time = \"1 s\"")).calls(1).open().await.unwrap();
     let mut events = host.events();
@@ -297,9 +298,9 @@ async fn a_batch_takes_no_more_than_the_host_has() {
     assert_eq!(running.most, 1);
 }
 
-/// What breaks one call does not break the others.
+/// A failure of one call does not affect the others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_approver_that_panics_ends_its_own_call_alone() {
+async fn an_approver_that_panics_ends_only_its_own_call() {
     struct Panics;
     impl Approver for Panics {
         fn answer<'a>(&'a self, _: &'a Question) -> Answering<'a> {

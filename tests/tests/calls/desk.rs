@@ -1,4 +1,4 @@
-//! A site whose tools take part in what happens around a call, and ears for its host's events.
+//! A site whose tools wait, ask and never end, and helpers that read its host's events.
 
 use portcullis::{Answer, Answering, Approver, CallState, Event, EventKind, Events, Host, HostBuilder, Question};
 use portcullis_tests::{Manifest, Site, component, guest, module};
@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Everything is allowed; what a desk adds says otherwise of its own plugins.
+/// Allows everything. A desk adds rules for its own plugins.
 const POLICY: &str = "[limits]\ntime = \"20 s\"\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 
-/// Asks for one thing, and answers when it was answered.
+/// Asks once, and returns after the answer.
 const ASKS: &str = r#"
 (import "portcullis:tool/context@0.1.0" "ask" (func $ask (param i32 i32 i32 i32 i32 i32 i32)))
 (data (i32.const 2048) "write")
@@ -28,42 +28,42 @@ const NAPS: &str = r#"
   (call $answer (i32.const 0) (local.get 2) (local.get 3)))
 "#;
 
-/// The site, with no host open on it.
+/// A site on which no host is open yet.
 pub(crate) struct Desk {
     pub(crate) site: Site,
     policy: String,
 }
 
 impl Desk {
-    /// A site with the good plugin, and one that was refused.
+    /// Makes a site with the good plugin, and one that is refused.
     pub(crate) fn new() -> Self {
         let site = Site::new();
         site.plugin("refused", b"no component");
         Self { site, policy: POLICY.to_owned() }
     }
 
-    /// A guest of the tests under its own name.
+    /// Adds a test guest under its own name.
     pub(crate) fn with(self, name: &str) -> Self {
         self.with_named(name, &Manifest::of(name))
     }
 
-    /// A guest of the tests that says this of itself.
+    /// Adds a test guest with this manifest.
     pub(crate) fn with_named(self, of: &str, manifest: &Manifest) -> Self {
         self.site.plugin(&manifest.name, &guest(of, manifest));
         self
     }
 
-    /// The good plugin under the name `asked`, about which a person is asked.
+    /// Adds the good plugin under the name `asked`, which needs approval.
     pub(crate) fn with_asked(self) -> Self {
         self.with_named("good", &Manifest::of("asked")).rule("asked.*", "ask")
     }
 
-    /// The good plugin under the name `no`, which the policy denies.
+    /// Adds the good plugin under the name `no`, which the policy denies.
     pub(crate) fn with_denied(self) -> Self {
         self.with_named("good", &Manifest::of("no")).rule("no.*", "deny")
     }
 
-    /// A guest that never ends, with little time.
+    /// Adds a guest that never ends, with a short time limit.
     pub(crate) fn with_loop(mut self) -> Self {
         self.policy.push_str("[plugin.loop-in-execute.limits]\ntime = \"100 ms\"\n");
         self.with("loop-in-execute")
@@ -74,15 +74,14 @@ impl Desk {
         self
     }
 
-    /// A tool that asks in its middle, and may change something: a person is asked about both.
+    /// Adds a tool that asks while it runs and may write. Both need approval.
     pub(crate) fn with_asks(self) -> Self {
         let manifest = Manifest::of("asks").tool(|tool| tool.required = 2);
         self.site.plugin("asks", &component(&module(ASKS, &manifest)));
         self.rule("asks.*", "ask")
     }
 
-    /// Tools that take a moment: one that changes nothing, one that says that it may not run beside another, and one
-    /// that may write.
+    /// Adds tools that take a moment: one that only reads, one that is marked sequential, and one that may write.
     pub(crate) fn with_naps(self) -> Self {
         for (name, required, hints) in [("reader", 1, 1), ("sequential", 0, 16), ("writer", 2, 0)] {
             let manifest = Manifest::of(name).tool(|tool| (tool.required, tool.hints) = (required, hints));
@@ -99,7 +98,7 @@ impl Desk {
         self.builder().open().await.unwrap()
     }
 
-    /// The record as entries of one call: kind, and what was said.
+    /// Returns the kinds of one call's audit entries.
     pub(crate) fn kinds(host: &Host, call: &str) -> Vec<String> {
         let mut kinds = Vec::new();
         let read = host.audit().read(|entry| {
@@ -113,7 +112,7 @@ impl Desk {
     }
 }
 
-/// An approver who says yes as often as it is allowed to.
+/// An approver that approves as often as it has permits.
 pub(crate) struct Gate {
     pub(crate) yes: Semaphore,
 }
@@ -133,7 +132,7 @@ impl Approver for Gate {
     }
 }
 
-/// The word of an event.
+/// Returns a word for an event.
 pub(crate) fn word(event: &Event) -> &'static str {
     match &event.kind {
         EventKind::State(state) => state.as_str(),
@@ -142,18 +141,18 @@ pub(crate) fn word(event: &Event) -> &'static str {
     }
 }
 
-/// All that there is to hear now, as words.
+/// Returns all pending events, as words.
 pub(crate) fn heard(events: &mut Events) -> Vec<&'static str> {
     std::iter::from_fn(|| events.try_next()).map(|event| word(&event)).collect()
 }
 
-/// Hears on until an event is the one, and hands out all that came before it.
+/// Waits for an event that matches. Returns all events before it.
 pub(crate) async fn until(events: &mut Events, mut is: impl FnMut(&Event) -> bool) -> Vec<Event> {
     let mut before = Vec::new();
     loop {
-        // A test that hears nothing for so long has failed; nothing else depends on it.
+        // This timeout only makes a test fail; nothing else depends on it.
         let event = tokio::time::timeout(Duration::from_secs(20), events.next()).await;
-        let event = event.unwrap_or_else(|_| panic!("it has not come, but {before:?}")).expect("the host is there");
+        let event = event.unwrap_or_else(|_| panic!("no such event, only {before:?}")).expect("the host is open");
         if is(&event) {
             return before;
         }
@@ -161,11 +160,11 @@ pub(crate) async fn until(events: &mut Events, mut is: impl FnMut(&Event) -> boo
     }
 }
 
-/// Which sessions run a tool now.
+/// The sessions that currently run a tool.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
     pub(crate) sessions: BTreeSet<String>,
-    /// The most that ran at one time.
+    /// The maximum number of concurrent calls.
     pub(crate) most: usize,
     pub(crate) ended: usize,
 }

@@ -1,11 +1,12 @@
-//! Events: each call goes through its states in order and ends once, whoever listens and however slowly.
+//! Events: each call goes through its states in order and ends once, however many subscribers there are and however
+//! slow they are.
 
 use crate::desk::{Desk, heard, until, word};
 use portcullis::{Answer, CallState, Cancellation, EventKind, Outcome, Request, Scripted};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The states of one call that nobody interferes with.
+/// The states of one call without interruption.
 async fn states(desk: &Desk, tool: &str, arguments: &str, answers: &[Answer]) -> Vec<&'static str> {
     let host = desk.builder().approver(Arc::new(Scripted::new(answers.iter().cloned()))).open().await.unwrap();
     let mut events = host.events();
@@ -20,7 +21,7 @@ async fn states(desk: &Desk, tool: &str, arguments: &str, answers: &[Answer]) ->
 }
 
 #[tokio::test]
-async fn a_call_goes_through_its_states_to_one_end() {
+async fn a_call_goes_through_its_states_and_ends_once() {
     let desk = Desk::new().with("failure-injection").with("trap-on-demand").with_loop().with_asked().with_denied();
     let cases: [(&str, &str, &[&str]); 9] = [
         ("good.run", "{}", &["pending", "running", "completed"]),
@@ -40,9 +41,9 @@ async fn a_call_goes_through_its_states_to_one_end() {
     assert_eq!(states(&desk, "asked.run", "{}", &[no]).await, ["pending", "waiting", "denied"]);
 }
 
-/// A call that nobody answers stays behind to be approved: it is told that it waits, and not that it has ended.
+/// A call that no one answers stays pending. Subscribers see that it waits, and not that it has ended.
 #[tokio::test]
-async fn a_call_that_stays_behind_waits() {
+async fn a_call_that_stays_pending_is_reported_as_waiting() {
     let desk = Desk::new().with_asked();
     let host = desk.open().await;
     let mut events = host.events();
@@ -51,9 +52,9 @@ async fn a_call_that_stays_behind_waits() {
     assert_eq!(heard(&mut events), ["pending", "waiting"]);
 }
 
-/// A running call that asks waits, and then runs again.
+/// A running call that asks is waiting, and then running again.
 #[tokio::test]
-async fn a_call_that_asks_in_its_middle_waits_and_runs_again() {
+async fn a_call_that_asks_while_running_waits_and_runs_again() {
     let desk = Desk::new().with_asks();
     let expected = ["pending", "waiting", "running", "waiting", "running", "completed"];
     let words = states(&desk, "asks.run", "{}", &[Answer::Yes, Answer::Yes]).await;
@@ -75,12 +76,12 @@ async fn a_cancelled_call_ends_as_cancelled() {
     let (reply, ()) = tokio::join!(host.call(request()), cancel);
     assert_eq!(reply.outcome(), Outcome::Cancelled);
     assert_eq!(heard(&mut events), ["cancelled"]);
-    // What is cancelled before it begins never runs.
+    // A call that is cancelled before it begins never runs.
     host.call(request()).await;
     assert_eq!(heard(&mut events), ["pending", "cancelled"]);
 }
 
-/// Whoever drops a call has no reply; the others are told all the same, after it is recorded.
+/// Dropping a call's future gives no reply. Subscribers still get the event, after the call is recorded.
 #[tokio::test]
 async fn a_dropped_call_ends_as_cancelled() {
     let desk = Desk::new().with("sleep-in-execute");
@@ -96,9 +97,9 @@ async fn a_dropped_call_ends_as_cancelled() {
     assert!(events.try_next().is_none());
 }
 
-/// Of 1,000 reports a subscriber that was away finds the newest, and every state around them.
+/// A slow subscriber finds the newest of 1,000 progress reports, and all states around them.
 #[tokio::test]
-async fn a_slow_subscriber_loses_old_progress_and_no_state() {
+async fn a_slow_subscriber_loses_old_progress_but_no_state() {
     let desk = Desk::new().with("progress-flood");
     let policy = portcullis_tests::allow_all("progress-reports = 1000\ntime = \"20 s\"");
     let host = desk.site.builder(&policy).open().await.unwrap();
@@ -113,12 +114,13 @@ async fn a_slow_subscriber_loses_old_progress_and_no_state() {
     let progress = words.len() - states.len();
     assert!((1..1000).contains(&progress), "{progress} of 3,000 reports are kept");
     assert_eq!(words.last(), Some(&"completed"));
-    assert_eq!(words[words.len() - 2], "progress", "what is kept is the newest");
+    assert_eq!(words[words.len() - 2], "progress", "the newest report must be kept");
 }
 
-/// Every subscriber hears everything from where it began, in the same order; one that has gone costs nothing.
+/// Every subscriber gets all events since it subscribed, in the same order. Dropping a subscriber has no effect on the
+/// others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn subscribers_hear_the_same_in_the_same_order() {
+async fn subscribers_get_the_same_events_in_the_same_order() {
     let desk = Desk::new();
     let host = desk.open().await;
     let (mut one, mut two, gone) = (host.events(), host.events(), host.events());
@@ -136,7 +138,7 @@ async fn subscribers_hear_the_same_in_the_same_order() {
     let (one, two): (Vec<String>, Vec<String>) = (all(&mut one), all(&mut two));
     assert_eq!(one.len(), 40 * 3);
     assert_eq!(one, two);
-    assert!(late.try_next().is_none(), "it hears of what comes after it");
+    assert!(late.try_next().is_none(), "a subscriber must not get earlier events");
 }
 
 #[tokio::test]

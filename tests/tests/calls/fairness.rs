@@ -1,11 +1,11 @@
-//! The run slots of a host are shared: the calls of one principal, or of one plugin, do not starve the others.
+//! The run slots of a host are shared: the calls of one principal or one plugin do not starve the others.
 
 use crate::desk::{Desk, until, word};
 use portcullis::{Cancellation, Code, Events, Host, Reply, Request};
 use std::future::Future;
 use tokio::task::JoinHandle;
 
-/// A call that never ends by itself, in a session of its own.
+/// Builds a call that never ends, in its own session.
 fn sleeping(host: &Host, principal: &str, session: &str, own: &Cancellation) -> JoinHandle<Reply> {
     let request = Request::new("sleep-in-execute.run", "{}").session(session);
     let request = request.principal(principal.parse().unwrap()).cancellation(own.clone());
@@ -19,7 +19,7 @@ fn good(host: &Host, principal: &str) -> impl Future<Output = Reply> {
     async move { host.call(request).await }
 }
 
-/// The sessions of the next calls that begin to run.
+/// Returns the sessions of the next calls that start to run.
 async fn begun(events: &mut Events, count: usize) -> Vec<String> {
     let mut sessions = Vec::new();
     until(events, |event| {
@@ -32,21 +32,21 @@ async fn begun(events: &mut Events, count: usize) -> Vec<String> {
     sessions
 }
 
-/// Forty calls of alice that never end: bob's calls run at once, and so do those of alice to another plugin.
+/// Forty calls of alice never end. Bob's calls still run immediately, and so do alice's calls of another plugin.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_flood_of_one_principal_leaves_run_slots_for_others() {
+async fn a_flood_by_one_principal_leaves_run_slots_for_others() {
     let desk = Desk::new().with("sleep-in-execute");
     let host = desk.builder().calls(8).open().await.unwrap();
     let mut events = host.events();
     let own = Cancellation::new();
     let flood: Vec<_> = (0..40)
         .map(|at| {
-            // What a sub-agent does counts for its principal.
+            // Calls of a sub-agent count for its principal.
             let principal = if at % 2 == 0 { "alice" } else { "alice/agent" };
             sleeping(&host, principal, &at.to_string(), &own)
         })
         .collect();
-    // One of eight is kept for other principals, and one of the rest for other plugins.
+    // One of eight slots is reserved for other principals, and one of the remaining slots for other plugins.
     begun(&mut events, 6).await;
     for principal in ["bob", "alice"] {
         assert_eq!(good(&host, principal).await.code, Code::Completed, "{principal}");
@@ -58,7 +58,7 @@ async fn the_flood_of_one_principal_leaves_run_slots_for_others() {
     assert_eq!(good(&host, "alice").await.code, Code::Completed);
 }
 
-/// With every slot taken and a queue before it, the next free slot goes to the principal that has none.
+/// With every slot taken and a queue, the next free slot goes to the principal that has none.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_free_run_slot_goes_to_each_principal_in_turn() {
     let desk = Desk::new().with("sleep-in-execute");
@@ -69,7 +69,7 @@ async fn a_free_run_slot_goes_to_each_principal_in_turn() {
     begun(&mut events, 2).await;
     let queue: Vec<_> = (2..12).map(|at| sleeping(&host, "alice", &at.to_string(), &rest)).collect();
     until(&mut events, |event| word(event) == "pending" && &*event.session == "11").await;
-    // A call that stops waiting gives up its turn.
+    // A call that stops waiting leaves the queue.
     let gone = Cancellation::new();
     let left = sleeping(&host, "bob", "left", &gone);
     until(&mut events, |event| word(event) == "pending").await;

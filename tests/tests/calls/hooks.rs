@@ -1,4 +1,4 @@
-//! Hooks: they can refuse, ask an approver and take notes, and nothing else; one that breaks has refused.
+//! Hooks: they can refuse, ask an approver and add notes, and nothing else. A hook that fails counts as a refusal.
 
 use crate::desk::{Desk, heard};
 use portcullis::policy::{Unattended, Variation};
@@ -12,7 +12,7 @@ use std::future::{pending, ready};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// A hook made of functions, which remembers what it saw.
+/// A hook made of functions, which records its calls.
 struct Made {
     before: fn() -> Hooked,
     after: fn(&Reply) -> Hooked,
@@ -58,7 +58,7 @@ async fn open(desk: &Desk, hooks: &[Arc<dyn Hook>]) -> Host {
     builder.open().await.unwrap()
 }
 
-/// The lines of the record that are about hooks.
+/// Returns the audit entries about hooks.
 fn lines(host: &Host) -> Vec<Value> {
     let mut lines = Vec::new();
     let read = host.audit().read(|entry| {
@@ -72,7 +72,7 @@ fn lines(host: &Host) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_refusal_denies_before_a_person_is_asked() {
+async fn a_refusal_denies_before_an_approval_request() {
     let desk = Desk::new().with_asked();
     let hook = Made::before(|| Hooked::refuse("not on\u{1b}[2J a Sunday").note("day", "7"));
     let person = Scripted::new([Answer::Yes]);
@@ -90,9 +90,9 @@ async fn a_refusal_denies_before_a_person_is_asked() {
     assert_eq!(outcome_of(&host, &reply.id)["code"], "hook-refused");
 }
 
-/// It says nothing that could let a call pass, and is not asked about what is refused anyway.
+/// A hook that passes cannot allow a call. It is not consulted about calls that are refused anyway.
 #[tokio::test]
-async fn a_hook_that_passes_lets_nothing_through() {
+async fn a_hook_that_passes_allows_nothing() {
     let desk = Desk::new().with("review-refuses").with_denied().with_asked();
     let hook = Made::new(Hooked::pass, |_| Hooked::pass());
     let host = open(&desk, &[Arc::clone(&hook) as _]).await;
@@ -106,12 +106,12 @@ async fn a_hook_that_passes_lets_nothing_through() {
     }
     assert!(hook.seen().is_empty(), "{:?}", hook.seen());
     assert_eq!(host.call(Request::new("asked.run", "{}")).await.outcome(), Outcome::Pending);
-    assert_eq!(hook.seen(), ["before asked.run {}"], "what did not run has no answer to look at");
-    assert!(lines(&host).is_empty(), "there was nothing to say");
+    assert_eq!(hook.seen(), ["before asked.run {}"], "a call that did not run has no result");
+    assert!(lines(&host).is_empty(), "a passing hook must add no entry");
 }
 
 #[tokio::test]
-async fn a_hook_sees_what_will_run_and_what_came_of_it() {
+async fn a_hook_sees_the_call_before_and_after_it_runs() {
     let desk = Desk::new().with("failure-injection");
     let hook = Made::after(|reply| Hooked::pass().note("code", reply.code.as_str()));
     let host = open(&desk, &[Arc::clone(&hook) as _]).await;
@@ -128,7 +128,7 @@ async fn a_hook_sees_what_will_run_and_what_came_of_it() {
 }
 
 #[tokio::test]
-async fn a_refusal_afterwards_withholds_the_answer() {
+async fn a_refusal_after_the_call_withholds_the_result() {
     let desk = Desk::new();
     let hook = Made::after(|reply| {
         assert!(reply.output.is_some());
@@ -139,7 +139,7 @@ async fn a_refusal_afterwards_withholds_the_answer() {
     assert_eq!((reply.code, reply.outcome()), (Code::HookRefused, Outcome::Denied));
     assert!(reply.output.is_none() && reply.title.is_none() && reply.metadata.is_none());
     assert!(!reply.message.contains("canary") && reply.message.contains("it holds a key"), "{}", reply.message);
-    assert!(reply.usage.run.wall > std::time::Duration::ZERO, "the tool ran, and what it took stays in the reply");
+    assert!(reply.usage.run.wall > std::time::Duration::ZERO, "the reply must contain the tool's usage");
     assert_eq!(Desk::kinds(&host, &reply.id), ["decision", "hook", "outcome"]);
     assert_eq!(outcome_of(&host, &reply.id)["outcome"], "denied");
 }
@@ -158,9 +158,9 @@ async fn the_first_refusal_wins() {
     assert_eq!(numbers, [1, 2]);
 }
 
-/// A hook cannot fill the record, nor make a line that does not fit.
+/// A hook can neither flood the audit log nor write an entry that is too long.
 #[tokio::test]
-async fn notes_are_bounded() {
+async fn notes_have_limits() {
     let desk = Desk::new();
     let hook = Made::before(|| {
         let evil = "\u{1b}".repeat(1 << 16);
@@ -177,7 +177,7 @@ async fn notes_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_hook_that_panics_has_refused_and_the_host_goes_on() {
+async fn a_hook_that_panics_refuses_and_the_host_keeps_running() {
     struct Panics;
     impl Hook for Panics {
         fn before<'a>(&'a self, call: &'a HookCall<'a>) -> Hooking<'a> {
@@ -212,7 +212,7 @@ async fn a_hook_that_panics_has_refused_and_the_host_goes_on() {
 }
 
 #[tokio::test]
-async fn a_hook_that_takes_too_long_has_refused() {
+async fn a_hook_that_times_out_refuses() {
     struct Never;
     impl Hook for Never {
         fn before<'a>(&'a self, _: &'a HookCall<'a>) -> Hooking<'a> {
@@ -228,9 +228,10 @@ async fn a_hook_that_takes_too_long_has_refused() {
     assert!(outcome_of(&host, &reply.id)["detail"].as_str().unwrap().contains("longer than"));
 }
 
-/// What a hook says has no effect before it is recorded: a line that cannot be written denies, a pass included.
+/// A hook's verdict has no effect before it is recorded. If the entry cannot be written, the call is denied, even after
+/// a pass.
 #[tokio::test]
-async fn a_hook_that_cannot_be_recorded_denies() {
+async fn a_hook_whose_verdict_cannot_be_recorded_denies() {
     struct Thief(std::path::PathBuf);
     impl Hook for Thief {
         fn before<'a>(&'a self, _: &'a HookCall<'a>) -> Hooking<'a> {
@@ -246,7 +247,7 @@ async fn a_hook_that_cannot_be_recorded_denies() {
     assert!(reply.output.is_none());
 }
 
-/// A host with this hook and an approver, under a policy that asks about `asked.run` and allows `good.run`.
+/// Opens a host with this hook and an approver, under a policy that asks about `asked.run` and allows `good.run`.
 async fn asking(desk: &Desk, hooks: &[Arc<Made>], answers: impl IntoIterator<Item = Answer>) -> (Host, Scripted) {
     let person = Scripted::new(answers);
     let builder = hooks.iter().fold(desk.builder(), |builder, hook| builder.hook(Arc::clone(hook) as _));
@@ -254,13 +255,13 @@ async fn asking(desk: &Desk, hooks: &[Arc<Made>], answers: impl IntoIterator<Ite
 }
 
 #[tokio::test]
-async fn an_ask_asks_an_approver_whatever_the_policy_allows() {
+async fn a_hook_can_require_an_approval_for_an_allowed_call() {
     let desk = Desk::new();
     let hook = Made::before(|| Hooked::ask("look\u{1b}[2J").note("day", "7"));
     let (host, person) = asking(&desk, &[hook], [Answer::Yes, Answer::No { note: None }]).await;
     let reply = host.call(Request::new("good.run", "{}")).await;
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);
-    assert_eq!(person.asked()[0].reason, "A check of this host asks: look\\u{1b}[2J");
+    assert_eq!(person.asked()[0].reason, "A hook of this host asks: look\\u{1b}[2J");
     assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::ApprovalDenied);
     let line = &lines(&host)[0];
     assert_eq!((&line["answer"], &line["reason"]), (&"ask".into(), &"look\u{1b}[2J".into()));
@@ -268,7 +269,7 @@ async fn an_ask_asks_an_approver_whatever_the_policy_allows() {
 }
 
 #[tokio::test]
-async fn an_ask_lifts_no_refusal_and_needs_an_approver() {
+async fn a_hook_that_asks_lifts_no_refusal_and_needs_an_approver() {
     let desk = Desk::new().with_denied();
     let hooks = [Made::before(|| Hooked::ask("look")), Made::before(|| Hooked::refuse("no"))];
     let (host, person) = asking(&desk, &hooks, [Answer::Yes]).await;
@@ -281,9 +282,9 @@ async fn an_ask_lifts_no_refusal_and_needs_an_approver() {
     assert_eq!(host.call(request().unattended(Unattended::Pending)).await.code, Code::ApprovalPending);
 }
 
-/// The tool has run: nobody can be asked whether it may.
+/// After the tool has run, an approval request makes no sense.
 #[tokio::test]
-async fn an_ask_afterwards_withholds_the_answer() {
+async fn asking_after_the_call_withholds_the_result() {
     let desk = Desk::new();
     let (host, person) = asking(&desk, &[Made::after(|_| Hooked::ask("look"))], [Answer::Yes]).await;
     let reply = host.call(Request::new("good.run", "{}")).await;
@@ -292,7 +293,7 @@ async fn an_ask_afterwards_withholds_the_answer() {
 }
 
 #[tokio::test]
-async fn a_remembered_approval_answers_a_hook_by_its_words_or_by_its_pattern() {
+async fn a_remembered_approval_answers_a_hook_by_its_text_or_its_pattern() {
     let desk = Desk::new();
     let hook = Made::before(|| {
         let any_a = [Variation { argument: "a".to_owned(), within: None }];
@@ -303,11 +304,11 @@ async fn a_remembered_approval_answers_a_hook_by_its_words_or_by_its_pattern() {
     let (host, person) = asking(&desk, &[hook], answers).await;
     let call = async |arguments: &str| host.call(Request::new("good.run", arguments)).await.code;
     assert_eq!(call(r#"{"a":1,"b":1}"#).await, Code::Completed);
-    assert_eq!(call(r#"{"a":1,"b":1}"#).await, Code::Completed, "the same words");
+    assert_eq!(call(r#"{"a":1,"b":1}"#).await, Code::Completed, "the same text must not ask again");
     assert_eq!(person.asked().len(), 1);
-    assert_eq!(person.asked()[0].offers, ["any a, b = 1 (proposed by hook 1 of this host, for what it asks alone)"]);
+    assert_eq!(person.asked()[0].offers, ["any a, b = 1 (proposed by hook 1 of this host, only for its own question)"]);
     assert_eq!(call(r#"{"a":2,"b":1}"#).await, Code::Completed);
-    assert_eq!(call(r#"{"a":3,"b":1}"#).await, Code::Completed, "the pattern covers it");
+    assert_eq!(call(r#"{"a":3,"b":1}"#).await, Code::Completed, "the pattern must cover the call");
     assert_eq!(person.asked().len(), 2);
     assert_eq!(call(r#"{"a":3,"b":2}"#).await, Code::ApprovalDenied);
     assert_eq!(person.asked().len(), 3);

@@ -1,4 +1,4 @@
-//! The order of the calls of one session, on every route: what may change something runs alone.
+//! The order of the calls of one session, on every route: a call that may write runs alone.
 
 use crate::desk::{Desk, Gate, until, word};
 use portcullis::{Batch, CallState, Cancellation, Code, Event, EventKind, Events, Host, Reply, Request};
@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// The one session of these calls.
+/// The session of these calls.
 const SESSION: &str = "shared";
 
-/// The calls that run a tool now, by their ids, each with its tool.
+/// The calls that currently run a tool, by ID, each with its tool.
 #[derive(Debug, Default)]
 struct RunningCalls {
     tools: BTreeMap<String, String>,
@@ -20,7 +20,7 @@ struct RunningCalls {
 }
 
 impl RunningCalls {
-    /// Panics where a call that may change something is not alone.
+    /// Panics if a call that may write is not alone.
     fn hear(&mut self, event: &Event) {
         let EventKind::State(state) = &event.kind else { return };
         match state {
@@ -53,7 +53,7 @@ async fn heard(events: &mut Events, wanted: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_that_may_change_something_runs_alone_in_its_session() {
+async fn a_call_that_may_write_runs_alone_in_its_session() {
     let desk = Desk::new().with_naps();
     let host = desk.open().await;
     let mut events = host.events();
@@ -73,10 +73,10 @@ async fn a_call_that_may_change_something_runs_alone_in_its_session() {
     for call in single.drain(..) {
         assert_eq!(call.await.unwrap().code, Code::Completed);
     }
-    assert!(running.readers_most > 1, "readers run beside each other");
+    assert!(running.readers_most > 1, "readers must run concurrently");
 }
 
-/// Calls of another session, or of another principal with a session of the same name, do not wait.
+/// Calls of another session do not wait, nor do calls of another principal with a session of the same name.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sessions_do_not_wait_for_each_other() {
     let sleeps = Manifest::of("sleeps").tool(|tool| tool.hints = 16);
@@ -103,9 +103,9 @@ async fn sessions_do_not_wait_for_each_other() {
     assert_eq!(waits.await.unwrap().code, Code::Completed);
 }
 
-/// An approval that is waited for, before a call or in its middle, holds up no other call of the session.
+/// A pending approval, before or during a call, blocks no other call of the session.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_waiting_approval_holds_up_no_call_of_its_session() {
+async fn a_pending_approval_blocks_no_call_of_its_session() {
     let desk = Desk::new().with_naps().with_asks().with_asked();
     let gate = Gate::closed();
     let host = desk.builder().approver(Arc::clone(&gate) as _).open().await.unwrap();
@@ -117,7 +117,7 @@ async fn a_waiting_approval_holds_up_no_call_of_its_session() {
     assert_eq!(asked.await.unwrap().code, Code::Completed);
 
     let asks = spawn(&host, request("asks", 2));
-    // The first yes is to the call itself, which then asks in its middle.
+    // The first approval is for the call itself, which then asks while it runs.
     heard(&mut events, "waiting").await;
     gate.yes.add_permits(1);
     heard(&mut events, "running").await;
@@ -127,7 +127,7 @@ async fn a_waiting_approval_holds_up_no_call_of_its_session() {
     assert_eq!(asks.await.unwrap().code, Code::Completed);
 }
 
-/// Two processes on one state directory, as two commands are, order the calls of a session that they share.
+/// Two processes with one state directory, such as two commands, order the calls of a session that they share.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_on_one_state_directory_share_the_order_of_a_session() {
     let sleeps = Manifest::of("sleeps").tool(|tool| tool.hints = 16);

@@ -1,4 +1,4 @@
-//! Agent frameworks: LangChain by its adapters, and the OpenAI Agents SDK with the program that `README.md` shows.
+//! Agent frameworks: LangChain through its adapters, and the OpenAI Agents SDK with the program in `README.md`.
 
 use crate::office::{ASKING, DENYING, Office, PATIENCE, succeeded};
 use crate::readme;
@@ -28,10 +28,10 @@ fn langchain_over_http() {
     assert_called(&office);
 }
 
-/// A whole turn: the model calls a tool, the call waits, a person approves it at another terminal, the model reads the
-/// answer and says what it was.
+/// A whole turn: the model calls a tool, the call waits, a person approves it at another terminal, and the model reads
+/// the result and repeats it.
 #[test]
-fn the_program_of_the_readme_takes_a_turn_with_an_approval_in_it() {
+fn the_program_of_the_readme_completes_a_turn_with_an_approval() {
     let office = Office::new(ASKING);
     office.compile();
     let program = readme::block("python", "MCPServerStdio");
@@ -39,22 +39,22 @@ fn the_program_of_the_readme_takes_a_turn_with_an_approval_in_it() {
     let mut script = script(&office, MODERN, "agents_turn", &told);
     let turn = script.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let question = question(&office);
-    assert_eq!(office.notes(), "", "nothing is done before it is approved");
+    assert_eq!(office.notes(), "", "a note was written before the approval");
     office.portcullis(&["approvals", "approve", &question, "--yes"]);
     let said = succeeded(&turn.wait_with_output().unwrap());
     assert!(said.contains("The tool said: kept: the seal is in the drawer"), "{said}");
     assert_eq!(office.settled(), [("clerk.note".to_owned(), "completed".to_owned())]);
 }
 
-/// The id of the one question that waits, as soon as there is one.
+/// Waits for the only open approval request. Returns its ID.
 fn question(office: &Office) -> String {
     let began = Instant::now();
     loop {
-        // Until the server has begun there is nothing that could be listed, and that is an error.
+        // Until the server has started, there is nothing to list, and listing is an error.
         let listing: Value = serde_json::from_slice(&office.ran(&["approvals", "list"]).stdout).unwrap_or_default();
         if let Some([question]) = listing["questions"].as_array().map(Vec::as_slice) {
             return question["id"].as_str().unwrap().to_owned();
         }
-        assert!(began.elapsed() < PATIENCE, "no question: {listing}");
+        assert!(began.elapsed() < PATIENCE, "no approval request: {listing}");
     }
 }

@@ -1,5 +1,5 @@
-//! Pages in a browser: what a page of another origin tries comes to nothing, and so does one whose name has come to
-//! mean the server. Each attempt is shown to work against a server that does not look.
+//! Pages in a browser: requests from a page of another origin fail, and so does DNS rebinding. Each attempt is shown to
+//! succeed against a server without checks.
 
 #[path = "browser/page.rs"]
 mod page;
@@ -13,16 +13,16 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use target::Gullible;
 
-/// A name that is nobody's, and that the browser takes for this machine.
+/// A host name that the browser resolves to this machine.
 const EVIL: &str = "evil.example";
 
-/// The ways in which a page can read what a gullible server answers. By the others it can only send.
+/// The ways in which a page can read the response of a server without checks. The other ways only send.
 const READING: [&str; 8] = ["events", "get", "image", "json", "json with the token", "nobody", "plain", "script"];
 
-/// How many ways a page tries.
+/// Number of ways that a page tries.
 const WAYS: usize = 15;
 
-/// What arrives at a server that answers everything: the method, and what the browser says that it is for.
+/// Requests that arrive at a server without checks: the method, and the browser's fetch metadata.
 const ARRIVING: [&str; 9] = [
     "OPTIONS empty cors",
     "POST empty cors",
@@ -41,7 +41,7 @@ fn attack(origin: &str, target: &str, token: &str) -> Map<String, Value> {
     Page::open(origin, &stage).report()
 }
 
-/// Nothing ran, and nothing waits to.
+/// Asserts that nothing ran, and that no approval request is open.
 fn assert_untouched(office: &Office) {
     assert_eq!(office.calls(), []);
     let listing: Value = serde_json::from_str(&office.portcullis(&["approvals", "list"])).unwrap();
@@ -56,7 +56,7 @@ fn assert_reads_nothing(origin: &str, options: &[&str]) {
     for (way, read) in &read {
         assert_eq!(*read, Value::Null, "a page of {origin} reads by {way:?}");
     }
-    assert_eq!(read.len(), WAYS, "every way was tried: {read:?}");
+    assert_eq!(read.len(), WAYS, "every way must be tried: {read:?}");
     assert_untouched(&office);
 }
 
@@ -65,24 +65,23 @@ fn a_page_of_another_origin_reads_nothing_and_starts_nothing() {
     assert_reads_nothing(EVIL, &[]);
 }
 
-/// Another server of this machine may call, as programs do; its pages still can read nothing.
+/// Another server on this machine may call as a program, but its pages still cannot read anything.
 #[test]
 fn a_page_of_another_server_of_this_machine_reads_nothing_and_starts_nothing() {
     assert_reads_nothing("127.0.0.1", &[]);
 }
 
-/// The token is not all that keeps pages out: a server that asks for none takes nothing from them either.
+/// Without authentication, a page is still rejected by the origin check.
 #[test]
-fn a_page_reads_nothing_and_starts_nothing_without_a_token_to_keep_it_out() {
+fn a_page_reads_nothing_and_starts_nothing_even_without_authentication() {
     for origin in [EVIL, "127.0.0.1"] {
         assert_reads_nothing(origin, &["--no-auth"]);
     }
 }
 
-/// The same page against a server that answers everyone: every attempt arrives, so that its failure elsewhere means
-/// something.
+/// The same page against a server without checks: every attempt arrives. This shows that the attempts work.
 #[test]
-fn the_same_page_reads_a_server_that_does_not_look() {
+fn the_same_page_can_read_a_server_without_checks() {
     let gullible = Gullible::listen();
     let read = attack(EVIL, &gullible.url(), "any");
     let ways: Vec<&str> = read.iter().filter(|(_, read)| !read.is_null()).map(|(way, _)| way.as_str()).collect();
@@ -92,7 +91,7 @@ fn the_same_page_reads_a_server_that_does_not_look() {
     assert!(missing.is_empty(), "{missing:?} did not arrive: {arrived:?}");
 }
 
-/// The status that a page gets without and with the token, once its name leads to the server.
+/// Returns the statuses that a page gets without and with the token, once its name resolves to the server.
 fn rebound(server: &Listening) -> [Value; 2] {
     let told = json!({ "token": server.token });
     let stage = Stage::new(include_str!("../../clients/browser/rebound.html"), &told);
@@ -101,7 +100,7 @@ fn rebound(server: &Listening) -> [Value; 2] {
 }
 
 #[test]
-fn a_page_whose_name_comes_to_mean_the_server_is_refused() {
+fn a_page_with_a_rebound_name_is_rejected() {
     let office = Office::new(ASKING);
     let server = office.listen(&[]);
     for answer in rebound(&server) {
@@ -111,9 +110,9 @@ fn a_page_whose_name_comes_to_mean_the_server_is_refused() {
     assert_untouched(&office);
 }
 
-/// Each guard alone refuses it: the name, the origin, the token.
+/// Each check alone rejects the page: the name, the origin, the token.
 #[test]
-fn a_page_that_passes_one_guard_is_refused_by_the_next() {
+fn a_page_that_passes_one_check_is_rejected_by_the_next() {
     for (options, statuses) in
         [(vec!["--allow-host", EVIL], [403, 403]), (vec!["--allow-origin", "http://evil.example:*"], [403, 403])]
     {
@@ -125,9 +124,9 @@ fn a_page_that_passes_one_guard_is_refused_by_the_next() {
     }
 }
 
-/// With the name and the origin allowed, the same page with the token calls, and without it does not.
+/// If the name and the origin are allowed, the page can call with the token, and not without it.
 #[test]
-fn a_page_that_is_allowed_calls_with_the_token_alone() {
+fn an_allowed_page_can_call_only_with_the_token() {
     let office = Office::new(ASKING);
     let server = office.listen(&["--allow-host", EVIL, "--allow-origin", "http://evil.example:*"]);
     let [without, with] = rebound(&server);

@@ -1,5 +1,5 @@
-//! The command line of the MCP Inspector, in both eras over both transports. Its check of schemas is strict: one that
-//! some provider would not take is a failure.
+//! The command line of the MCP Inspector, in both eras over both transports. Its strict schema check fails for every
+//! schema that some provider would reject.
 
 use crate::office::{DENYING, Listening, Office, installed};
 use crate::readme;
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;
 
-/// The Inspector's exit code where the tool failed.
+/// The Inspector's exit code if the tool failed.
 const TOOL_FAILED: i32 = 5;
 
-/// What a run of the Inspector left.
+/// The output of a run of the Inspector.
 struct Seen {
     code: Option<i32>,
     out: String,
@@ -18,7 +18,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// The result it printed, of a run that ended so.
+    /// Asserts the exit code. Returns the printed result.
     #[track_caller]
     fn result(&self, code: i32) -> Value {
         assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
@@ -27,12 +27,12 @@ impl Seen {
     }
 }
 
-/// The Inspector in an era.
+/// Returns the Inspector's command in an era.
 fn inspector(office: &Office, era: &str) -> Command {
     let modules = installed("PORTCULLIS_TEST_NODE_MODULES");
     let program = modules.join("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
     let mut command = office.command(installed("PORTCULLIS_TEST_NODE"));
-    // Its secrets, of which there are none, would go to a keychain otherwise.
+    // Otherwise it would try to store secrets in a keychain.
     command.arg(program).args(["--cli", "--format", "json", "--protocol-era", era]);
     command.env("MCP_INSPECTOR_SECRET_STORE", "memory");
     command
@@ -44,7 +44,7 @@ fn see(command: &mut Command) -> Seen {
     Seen { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
 }
 
-/// Where the server is: what comes after the method.
+/// The arguments after the method, which locate the server.
 enum Reached<'a> {
     Started(Vec<String>),
     Listening(&'a Listening),
@@ -74,7 +74,7 @@ impl Reached<'_> {
     }
 }
 
-/// Lists with the strict check, and calls one tool that answers and one that fails.
+/// Lists the tools with the strict check, and calls one tool that succeeds and one that fails.
 fn meets(office: &Office, era: &str, reached: &Reached<'_>) {
     let listed = reached.list(office, era);
     let names: Vec<&str> =
@@ -112,7 +112,8 @@ fn the_inspector_over_http_in_the_modern_era() {
     meets(&office, "modern", &Reached::Listening(&server));
 }
 
-/// The Inspector reads the same file that Claude Code and Cursor do, and the tool that fails is a failure to it.
+/// The Inspector reads the same configuration file as Claude Code and Cursor. A failing tool is a failure of the
+/// Inspector.
 #[test]
 fn the_configuration_of_the_readme_starts_the_server() {
     let office = Office::new(DENYING);

@@ -1,5 +1,5 @@
-//! The office: a plugin directory with one plugin that has a tool for each thing that a client meets, a policy, and the
-//! program serving it.
+//! The office: a plugin directory with one plugin that has a tool for each feature of a client, a policy, and the
+//! program that serves it.
 
 use portcullis_tests::{Site, built_guest, program};
 use serde_json::Value;
@@ -10,10 +10,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-/// How long something that is coming may take on a busy machine.
+/// Timeout of every wait, for a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Everything but keeping a note is allowed. That is asked about, and so is the seal that signing asks for.
+/// Allows everything except writing a note, which needs approval, and so does the seal that signing asks for.
 pub(crate) const ASKING: &str = "[defaults]\ndecision = \"ask\"\n\
     [plugin.clerk]\ndirectory.desk = { path = \"desk\", access = \"read-write\" }\n\
     [limits]\ntime = \"60 s\"\n\
@@ -28,13 +28,13 @@ pub(crate) const DENYING: &str = "[plugin.clerk]\ndirectory.desk = { path = \"de
     [approvals]\nrepeats = 1000\n\
     [[rule]]\ntool = \"clerk.{add,count,echo,fail}\"\ndecision = \"allow\"\n";
 
-/// Where a server that was given no token keeps the one that it made.
+/// Where a server without a given token stores the one that it creates.
 const TOKEN: &str = "home/.local/share/portcullis/mcp-token";
 
-/// Makes a client's answer count as a person's word.
+/// Makes a client's answers count as the user's.
 pub(crate) const PERSON: [&str; 2] = ["--client-answers", "person"];
 
-/// A site with the clerk in it.
+/// A site with the clerk plugin.
 pub(crate) struct Office {
     site: Site,
 }
@@ -46,7 +46,7 @@ impl Office {
         site.directory("desk");
         site.directory("spare");
         fs::write(site.path("spare/hello.wasm"), built_guest("hello")).unwrap();
-        // Where a person's own policy is found, so that a client that passes no more than their home on finds it.
+        // The user's own policy file, for clients that pass only the home directory on.
         site.directory("home/.config/portcullis");
         fs::write(site.path("home/.config/portcullis/policy.toml"), policy.replace("\"desk\"", &desk(&site))).unwrap();
         Self { site }
@@ -56,7 +56,7 @@ impl Office {
         self.site.path(path)
     }
 
-    /// A program that starts in the site, and finds `portcullis` and the site's home by its environment.
+    /// Returns a command that starts in the site, and finds `portcullis` and the site's home through its environment.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         let beside = portcullis().parent().unwrap().to_owned();
@@ -66,12 +66,12 @@ impl Office {
         command
     }
 
-    /// Has the plugins compiled, so that the first list of a server has all tools.
+    /// Compiles the plugins, so that the first list of a server contains all tools.
     pub(crate) fn compile(&self) {
         self.portcullis(&["list"]);
     }
 
-    /// What starts a server over the standard streams.
+    /// Returns the command line that serves over the standard streams.
     pub(crate) fn stdio(&self, options: &[&str]) -> Vec<String> {
         let program = portcullis().to_string_lossy().into_owned();
         let words =
@@ -80,24 +80,24 @@ impl Office {
         std::iter::once(program).chain(words).chain(plugins).collect()
     }
 
-    /// A server that listens at a free port of this machine.
+    /// Starts a server at a free port of this machine.
     pub(crate) fn listen(&self, options: &[&str]) -> Listening {
         let mut command = self.command(portcullis());
         command.args(["--json", "serve", "--http", "127.0.0.1:0", "--start-wait", "60"]).args(options);
         Listening::start(command, &self.path("server.log"), &self.path(TOKEN))
     }
 
-    /// What `portcullis` prints with these arguments.
+    /// Returns what `portcullis` prints with these arguments.
     pub(crate) fn portcullis(&self, arguments: &[&str]) -> String {
         succeeded(&self.ran(arguments))
     }
 
-    /// What is left of a run of `portcullis` with these arguments.
+    /// Returns the output of a run of `portcullis` with these arguments.
     pub(crate) fn ran(&self, arguments: &[&str]) -> Output {
         self.command(portcullis()).arg("--json").args(arguments).output().unwrap()
     }
 
-    /// The entries of the record that are of a kind, the oldest first. The whole of it must be what was written.
+    /// Returns the audit entries of a kind, oldest first. The whole log must be valid.
     pub(crate) fn recorded(&self, kind: &str) -> Vec<Value> {
         self.portcullis(&["audit", "verify"]);
         let shown = self.portcullis(&["audit", "show"]);
@@ -105,7 +105,7 @@ impl Office {
         entries.filter(|entry| entry["kind"] == kind).collect()
     }
 
-    /// Every call in the record: its tool and, once it is over, its outcome. The order is that of the decisions.
+    /// Returns every recorded call: its tool and, once it has ended, its outcome. In the order of the decisions.
     pub(crate) fn calls(&self) -> Vec<(String, String)> {
         let outcomes = self.recorded("outcome");
         let call = |decision: Value| {
@@ -116,7 +116,7 @@ impl Office {
         self.recorded("decision").into_iter().map(call).collect()
     }
 
-    /// Waits until no call runs any more, and returns them all.
+    /// Waits until no call runs any more. Returns all calls.
     pub(crate) fn settled(&self) -> Vec<(String, String)> {
         let began = Instant::now();
         loop {
@@ -128,7 +128,7 @@ impl Office {
         }
     }
 
-    /// What the tools with effects have written.
+    /// Returns what the tools with effects have written.
     pub(crate) fn notes(&self) -> String {
         fs::read_to_string(self.path("desk/notes.txt")).unwrap_or_default()
     }
@@ -138,7 +138,7 @@ fn desk(site: &Site) -> String {
     format!("{:?}", site.path("desk"))
 }
 
-/// A server that listens, until it is dropped.
+/// A running server. Stopped on drop.
 pub(crate) struct Listening {
     child: Child,
     pub(crate) url: String,
@@ -153,12 +153,12 @@ impl Listening {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let said = serde_json::from_str::<Value>(&line);
         let said = said.unwrap_or_else(|error| panic!("{error}: {line:?} {}", fs::read_to_string(log).unwrap()));
-        // A server that lets everyone in makes none.
+        // A server without authentication creates no token.
         let token = fs::read_to_string(token).unwrap_or_default().trim().to_owned();
         Self { child, url: said["url"].as_str().unwrap().to_owned(), token }
     }
 
-    /// The port it listens at.
+    /// Returns the server's port.
     pub(crate) fn port(&self) -> u16 {
         let authority = self.url.trim_start_matches("http://").split('/').next().unwrap();
         authority.rsplit(':').next().unwrap().parse().unwrap()
@@ -167,23 +167,23 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // It may have ended already; then there is nothing to stop.
+        // The process may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The program.
+/// Returns the program.
 pub(crate) fn portcullis() -> PathBuf {
     program().canonicalize().unwrap()
 }
 
-/// What `cargo xtask test` has installed.
+/// Returns something that `cargo xtask test` has installed.
 pub(crate) fn installed(variable: &str) -> PathBuf {
     env::var_os(variable).map_or_else(|| panic!("{variable} is not set: run `cargo xtask test`"), PathBuf::from)
 }
 
-/// What a program printed that must succeed.
+/// Returns the output of a program that must succeed.
 #[track_caller]
 pub(crate) fn succeeded(output: &Output) -> String {
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

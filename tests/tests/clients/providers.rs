@@ -1,5 +1,5 @@
-//! What is exported for providers, and what goes to and fro in calls, held to the providers' own types: every tool of
-//! the corpus in every format, by itself and with all others, and answers of models with the results of their calls.
+//! Exports for model providers, and the messages around calls, validated with the providers' own types: every tool of
+//! the corpus in every format, alone and with all others, and model responses with the results of their calls.
 
 #[path = "providers/said.rs"]
 mod said;
@@ -16,26 +16,26 @@ use std::process::{Command, Output};
 /// The providers' packages.
 const PROVIDERS: &str = "PORTCULLIS_TEST_PYTHON_PROVIDERS";
 
-/// The schemas of the corpus, at the least.
+/// Minimum number of schemas in the corpus.
 const TOOLS_MIN: usize = 40;
 
-/// What an export of all tools is called.
+/// The name of an export of all tools.
 const EVERYTHING: &str = "everything";
 
-/// The script, with what it is to judge.
+/// The script, with its input.
 fn judge(office: &Office, exported: &Value) -> Command {
     let file = office.path("exported.json");
     fs::write(&file, exported.to_string()).unwrap();
     script(office, PROVIDERS, "providers", &json!({ "exported": file }))
 }
 
-/// What the judges say of something wrong.
+/// Returns what the judges report.
 fn complaints(output: &Output) -> String {
     assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The tools of the corpus in every format: each by itself, and all at once.
+/// Exports the tools of the corpus in every format: each alone, and all together.
 async fn exports() -> Vec<Value> {
     let site = corpus::site();
     let host = site.open(&allow_all("")).await;
@@ -54,7 +54,7 @@ async fn exports() -> Vec<Value> {
     formats.map(exported).collect()
 }
 
-/// What models say in every format, and the messages with what became of their calls.
+/// Hydrates model responses in every format, and returns them with the messages that contain the results.
 async fn turns() -> Vec<Value> {
     let site = Site::new();
     site.plugin("clerk", &built_guest("clerk"));
@@ -72,7 +72,7 @@ async fn turns() -> Vec<Value> {
     turns
 }
 
-/// What goes back to a model for what it said.
+/// Returns the messages with the results of a response's calls.
 async fn results(host: &Host, format: Format, answer: &Value) -> Vec<Value> {
     let definitions = Definitions::of_host(host).unwrap();
     let hydrated = definitions.hydrate(format, &answer.to_string(), host).unwrap();
@@ -81,17 +81,16 @@ async fn results(host: &Host, format: Format, answer: &Value) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn providers_take_what_is_exported_and_what_comes_of_calls() {
+async fn the_providers_types_accept_exports_and_results() {
     let office = Office::new(DENYING);
     let exported = json!({ "exports": exports().await, "turns": turns().await });
     let judged = succeeded(&judge(&office, &exported).output().unwrap());
     assert_eq!(judged.lines().count(), Format::ALL.len(), "{judged}");
 }
 
-/// The judges with something to complain about: a tool in another format's shape, too few tools of those that there
-/// are, and formats with nothing to judge.
+/// The judges must report a tool in another format's shape, a missing tool, and formats without input.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn judges_find_what_is_wrong_and_what_is_missing() {
+async fn the_judges_report_wrong_and_missing_input() {
     let office = Office::new(DENYING);
     let tool = json!({ "name": "box__open", "description": "Opens.", "input_schema": { "type": "object" } });
     let mut wrong = json!({ "format": "openai-responses", "corpus": "another shape", "tools": [tool] });

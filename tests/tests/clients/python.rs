@@ -3,7 +3,7 @@
 use crate::office::{ASKING, Office, PERSON};
 use crate::script::{LEGACY, MODERN, run, told_to_connect, told_to_start};
 
-/// The calls that a script of the SDK makes, as the record has them.
+/// The recorded calls of a script of the SDK.
 fn assert_recorded(office: &Office) {
     let calls = office.settled();
     let ended = |tool: &str| {
@@ -15,7 +15,7 @@ fn assert_recorded(office: &Office) {
     assert_eq!(ended("clerk.sign"), ["completed"], "{calls:?}");
     assert_eq!(ended("clerk.count"), ["completed"], "{calls:?}");
     assert_eq!(ended("hello.greet"), ["completed"], "{calls:?}");
-    // What the cancelled call had done by then.
+    // The cancelled call had written its note by then.
     assert_eq!(office.notes(), "with leave\nsigned: in the middle\nwaiting\n");
 }
 

@@ -1,9 +1,9 @@
-//! What `README.md` tells people to write into the configuration of their agents.
+//! The snippets in `README.md` that users copy into the configuration of their agents.
 
 use std::fs;
 use std::path::Path;
 
-/// The one fenced block of a language that holds a text.
+/// Returns the only fenced block of a language that contains a text.
 #[track_caller]
 pub(crate) fn block(language: &str, holds: &str) -> String {
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md")).unwrap();

@@ -1,4 +1,4 @@
-//! The host's estimate of tokens beside what a tokenizer of a model counts.
+//! The host's token estimate, compared with a real tokenizer.
 
 use crate::office::{DENYING, Office, succeeded};
 use crate::script::script;
@@ -7,19 +7,19 @@ use portcullis_tests::{botocore, shipped_plugins};
 use serde_json::{Value, json};
 use std::fs;
 
-/// Has the tokenizer.
+/// The interpreter that has the tokenizer.
 const PROVIDERS: &str = "PORTCULLIS_TEST_PYTHON_PROVIDERS";
 
-/// How far the estimate of many definitions together may be from the count, in percent of it.
+/// Maximum error of the estimate for many definitions together, in percent of the count.
 const MANY_PERCENT: u64 = 2;
 
-/// The same for a few of them together.
+/// The same for a few definitions together.
 const FEW_PERCENT: u64 = 10;
 
-/// The same for one of them alone.
+/// The same for a single definition.
 const ALONE_PERCENT: u64 = 15;
 
-/// How many tokens each text has.
+/// Counts the tokens of each text.
 fn counted(office: &Office, texts: &[String]) -> Vec<u64> {
     let file = office.path("texts.json");
     fs::write(&file, json!(texts).to_string()).unwrap();
@@ -30,16 +30,16 @@ fn counted(office: &Office, texts: &[String]) -> Vec<u64> {
 #[track_caller]
 fn is_within(estimate: u64, count: u64, percent: u64, what: &str) {
     let off = estimate.abs_diff(count) * 100;
-    assert!(off <= count * percent, "{what}: {estimate} and not {count}");
+    assert!(off <= count * percent, "{what}: estimated {estimate}, counted {count}");
 }
 
-/// The definitions of a provider's request, each as a model is told of it.
+/// Returns the definitions of a provider's request, each as the model sees it.
 fn definitions(exported: &Value) -> Vec<String> {
     exported.as_array().unwrap_or_else(|| panic!("{exported}")).iter().map(Value::to_string).collect()
 }
 
 #[test]
-fn the_estimate_of_the_shipped_tools_is_near_the_count() {
+fn the_estimate_for_the_shipped_tools_is_close_to_the_count() {
     let office = Office::new(DENYING);
     for name in ["files", "memory", "todo", "web"] {
         fs::copy(shipped_plugins().join(format!("{name}.wasm")), office.path(format!("plugins/{name}.wasm").as_str()))
@@ -58,7 +58,7 @@ fn the_estimate_of_the_shipped_tools_is_near_the_count() {
 }
 
 #[test]
-fn the_estimate_of_a_thousand_tools_of_others_is_near_the_count() {
+fn the_estimate_for_a_thousand_third_party_tools_is_close_to_the_count() {
     let office = Office::new(DENYING);
     let definition = |plugin: &str, tool: &portcullis_tests::Tool| {
         let parameters: Value = serde_json::from_str(&tool.schema).unwrap();

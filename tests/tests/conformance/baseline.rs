@@ -1,15 +1,15 @@
-//! Which checks may fail, and why.
+//! The checks that may fail, and why.
 //!
-//! The suite reads lists of the same form, and judges by them only what a requirement set scores. Here everything that
-//! ran is judged, the extension for tasks included.
+//! The suite reads lists of the same form, but applies them only to what a requirement set scores. This module judges
+//! every check that ran, including the tasks extension.
 
 use crate::suite::Check;
 
-/// What may fail: `scenario:check`, or `scenario` for all of its checks, in the order of the file.
+/// The allowed failures: `scenario:check`, or `scenario` for all of its checks, in the order of the file.
 pub(crate) struct Baseline(Vec<String>);
 
 impl Baseline {
-    /// Reads a list. Every entry, or every group of entries, stands below the comment that gives its reason.
+    /// Reads a list. Every entry, or group of entries, must follow a comment with its reason.
     #[track_caller]
     pub(crate) fn parse(text: &str) -> Self {
         let mut entries = Vec::new();
@@ -17,19 +17,19 @@ impl Baseline {
         for line in text.lines().map(str::trim) {
             match line.split_at_checked(2) {
                 Some(("- ", entry)) => {
-                    assert!(reason, "`{entry}` stands there without a reason");
-                    assert!(!entries.contains(&entry.to_owned()), "`{entry}` stands there twice");
+                    assert!(reason, "`{entry}` has no reason");
+                    assert!(!entries.contains(&entry.to_owned()), "`{entry}` is listed twice");
                     entries.push(entry.to_owned());
                 }
                 _ if line.starts_with('#') => reason = true,
                 _ if line.is_empty() || line == "server:" => reason = false,
-                _ => panic!("`{line}` is no entry"),
+                _ => panic!("`{line}` is not an entry"),
             }
         }
         Self(entries)
     }
 
-    /// Everything that fails and may not, and every entry for which nothing fails.
+    /// Returns every unexpected failure, and every entry that matches no failure.
     pub(crate) fn judge(&self, checks: &[Check]) -> Vec<String> {
         let failed: Vec<_> = checks.iter().filter(|check| check.failed).collect();
         let covers = |entry: &str, check: &Check| entry == check.scenario || entry == check.address();
@@ -47,13 +47,13 @@ fn check(scenario: &str, id: &str, failed: bool) -> Check {
 const LIST: &str = "server:\n  # There are none.\n  - a\n  - b:one\n";
 
 #[test]
-fn what_is_on_the_list_may_fail() {
+fn a_listed_check_may_fail() {
     let checks = [check("a", "x", true), check("a", "y", false), check("b", "one", true), check("b", "two", false)];
     assert_eq!(Baseline::parse(LIST).judge(&checks), Vec::<String>::new());
 }
 
 #[test]
-fn what_is_not_on_the_list_may_not_fail() {
+fn an_unlisted_check_may_not_fail() {
     let checks = [check("a", "x", true), check("b", "one", true), check("b", "two", true), check("c", "z", true)];
     let findings = Baseline::parse(LIST).judge(&checks);
     assert_eq!(findings.len(), 2, "{findings:?}");
@@ -61,7 +61,7 @@ fn what_is_not_on_the_list_may_not_fail() {
 }
 
 #[test]
-fn what_does_not_fail_may_not_stand_on_the_list() {
+fn a_check_that_passes_may_not_be_listed() {
     let passing = [check("a", "x", false), check("b", "one", true)];
     let findings = Baseline::parse(LIST).judge(&passing);
     assert!(findings.len() == 1 && findings[0].starts_with("a does not fail"), "{findings:?}");

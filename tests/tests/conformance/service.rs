@@ -1,4 +1,4 @@
-//! The program as a server, with the tools that the suite asks for, and somebody who changes its plugins.
+//! The program as a server, with the tools that the suite needs, and a thread that changes its plugins.
 
 use portcullis::Contract;
 use portcullis_tests::{Manifest, Site, built_guest_of, guest, program};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What the tools may do, and about which of them a person is asked: those that no rule allows.
+/// The rights of the tools. Tools that no rule allows need approval.
 const POLICY: &str = r#"
 [defaults]
 decision = "ask"
@@ -47,14 +47,14 @@ when = { filename = "**" }
 decision = "allow"
 "#;
 
-/// The plugin that comes and goes.
+/// The plugin that is added and removed.
 const LATE: &str = "late.wasm";
-/// How often somebody looks whether the plugins are to change.
+/// Interval at which the thread checks for a requested change.
 const LOOK: Duration = Duration::from_millis(10);
-/// How long the program may take to compile its plugins and listen, on a loaded machine.
+/// Timeout for the program to compile its plugins and listen, on a loaded machine.
 const START: Duration = Duration::from_secs(120);
 
-/// A running server. Dropped, it is stopped.
+/// A running server. Stopped on drop.
 pub(crate) struct Service {
     program: Child,
     said: Arc<Mutex<String>>,
@@ -65,7 +65,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts the program on an address of its own choice.
+    /// Starts the program on a free address.
     #[track_caller]
     pub(crate) fn start() -> Self {
         let site = Site::new();
@@ -87,7 +87,7 @@ impl Service {
         program.args(["--client-answers", "person", "--task-after", "0.3"]);
         program.stdout(input.try_clone().unwrap()).stderr(input);
         let child = program.spawn().unwrap();
-        // The command holds the other end of the pipe: without it the pipe ends when the program does.
+        // Drop the command, which holds the other end of the pipe: the pipe must end when the program does.
         drop(program);
         let said = Arc::default();
         listen(output, &said);
@@ -97,12 +97,12 @@ impl Service {
         service
     }
 
-    /// Where it listens.
+    /// Returns the server's address.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// What it has printed.
+    /// Returns the program's output.
     pub(crate) fn said(&self) -> String {
         self.said.lock().unwrap().clone()
     }
@@ -112,7 +112,7 @@ impl Service {
         let deadline = Instant::now() + START;
         loop {
             let said = self.said();
-            // The last line may not be whole yet.
+            // The last line may still be incomplete.
             let whole = said.rsplit_once('\n').map_or("", |(whole, _)| whole);
             if let Some(url) = whole.split_whitespace().find(|word| word.starts_with("http://127.0.0.1:")) {
                 return url.to_owned();
@@ -127,7 +127,7 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
-        // One that has ended by itself has failed the test already.
+        // If the program has exited by itself, the test has already failed.
         let _ = self.program.kill();
         let _ = self.program.wait();
         if let Some(operator) = self.operator.take() {
@@ -136,7 +136,7 @@ impl Drop for Service {
     }
 }
 
-/// Takes down what the program prints, until it ends.
+/// Collects the program's output until it ends.
 fn listen(mut output: PipeReader, said: &Arc<Mutex<String>>) {
     let said = Arc::clone(said);
     thread::spawn(move || {
@@ -147,7 +147,7 @@ fn listen(mut output: PipeReader, said: &Arc<Mutex<String>>) {
     });
 }
 
-/// Whoever keeps the plugins: at every file that a tool leaves in the switch's directory, one comes or goes.
+/// Adds or removes the plugin for every file that a tool creates in the switch's directory.
 fn operate(over: &AtomicBool, switch: &Path, late: &Path) {
     let plugin = guest("good", &Manifest::of("late"));
     let mut seen = 0;
@@ -157,7 +157,7 @@ fn operate(over: &AtomicBool, switch: &Path, late: &Path) {
             if late.exists() {
                 fs::remove_file(late).unwrap();
             } else {
-                // Complete before it has its name.
+                // The file is complete before it gets its name.
                 let partial = late.with_extension("partial");
                 fs::write(&partial, &plugin).unwrap();
                 fs::rename(partial, late).unwrap();

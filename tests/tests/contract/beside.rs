@@ -1,4 +1,4 @@
-//! The same plugin in every version, in one host at the same time: policy, grants and the record make no difference.
+//! The same plugin in every version, in one host: policy, grants and the audit log treat all versions alike.
 
 use portcullis::{Answer, Code, Contract, Host, Question, Reply, Request, Scripted};
 use portcullis_tests::{Manifest, Site, built_guest_of, guest_of, outcomes};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The plugin's name in each version.
 const NAMES: [(Contract, &str); 2] = [(Contract::V0_1, "older"), (Contract::V0_2, "newer")];
 
-/// A site with the text guest of a name in every version.
+/// Makes a site with the text guest of a name in every version.
 fn site(guest: &str) -> Site {
     let site = Site::new();
     for (contract, name) in NAMES {
@@ -18,7 +18,7 @@ fn site(guest: &str) -> Site {
     site
 }
 
-/// What a call came to, without what is another for each call and each plugin.
+/// Returns a reply without the parts that differ for each call and plugin.
 fn told(name: &str, host: &Host, reply: &Reply) -> Value {
     let mut lines = Vec::new();
     let read = host.audit().read(|entry| {
@@ -38,7 +38,7 @@ fn told(name: &str, host: &Host, reply: &Reply) -> Value {
     serde_json::from_str(&text.replace(name, "NAME")).unwrap()
 }
 
-/// Calls `run` of each version on one host, and asserts that all come to the same.
+/// Calls `run` in each version on one host, and asserts that all replies are equal.
 async fn same(host: &Host, arguments: &str) -> Vec<Reply> {
     let (mut replies, mut all) = (Vec::new(), Vec::new());
     for (_, name) in NAMES {
@@ -51,20 +51,20 @@ async fn same(host: &Host, arguments: &str) -> Vec<Reply> {
 }
 
 #[tokio::test]
-async fn every_version_is_loaded_and_says_which_it_is() {
+async fn every_version_is_loaded_and_reports_its_version() {
     let site = site("good");
-    // Once from the bytes, and once from what the first kept.
+    // First from the bytes, and then from the cache.
     for _ in 0..2 {
         let host = site.open("").await;
         for (contract, name) in NAMES {
             assert_eq!(host.catalog().plugin(name).unwrap().contract(), Some(contract));
         }
-        assert_eq!(host.catalog().plugin("output").unwrap().contract(), None, "it is the host's own");
+        assert_eq!(host.catalog().plugin("output").unwrap().contract(), None, "the host's own tools have no contract");
     }
 }
 
 #[tokio::test]
-async fn one_policy_decides_the_same_of_every_version() {
+async fn one_policy_decides_the_same_for_every_version() {
     let cases = [
         ("allow", vec![], Code::Completed),
         ("deny", vec![Answer::Yes; 2], Code::PolicyDenied),
@@ -87,9 +87,9 @@ async fn one_policy_decides_the_same_of_every_version() {
     }
 }
 
-/// What holds of a tool by its arguments holds of it in every version.
+/// A rule about arguments applies to the tool in every version.
 #[tokio::test]
-async fn one_rule_about_arguments_holds_in_every_version() {
+async fn one_rule_about_arguments_applies_to_every_version() {
     let policy = "[[rule]]\ntool = \"*.run\"\ndecision = \"allow\"\n[[rule]]\ntool = \"*.run\"\ndecision = \"deny\"\n\
                   when = { path = [\"**/secret\"] }\n";
     let site = site("good");
@@ -98,7 +98,7 @@ async fn one_rule_about_arguments_holds_in_every_version() {
     assert!(same(&host, r#"{"path":"a/open"}"#).await.iter().all(|reply| reply.code == Code::Completed));
 }
 
-/// A review tightens what the policy decided, and what its plugin says is heard in every version.
+/// In every version, a review can tighten the policy's decision, and its text is used.
 #[tokio::test]
 async fn a_review_counts_in_every_version() {
     for (guest, code) in [("review-asks", Code::Completed), ("review-refuses", Code::ReviewRefused)] {
@@ -111,9 +111,9 @@ async fn a_review_counts_in_every_version() {
     }
 }
 
-/// The right to a directory, narrowed to what the call names, reaches as far in every version and no farther.
+/// In every version, a directory that is narrowed to the call's path gives the same access.
 #[tokio::test]
-async fn a_grant_is_narrowed_the_same_in_every_version() {
+async fn a_grant_is_narrowed_equally_in_every_version() {
     let steps = json!({"path": "room", "steps": [
         {"op": "open-at", "path": "room/note.txt", "flags": ["read"]},
         {"op": "open-at", "path": "other/note.txt", "flags": ["read"]},

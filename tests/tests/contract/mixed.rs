@@ -1,9 +1,9 @@
-//! Components that speak another version than they say, or several: each is refused by name.
+//! Components with a wrong version, or with several: each is refused with an error that names it.
 
 use portcullis::{Compiler, Contract, LoadError, Refusal};
 use portcullis_tests::{Manifest, Site, allow_all, guest_of};
 
-/// A component with every occurrence of a name in it replaced by one of the same length.
+/// Replaces every occurrence of a name in a component with another name of the same length.
 fn renamed(component: &[u8], from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut component = component.to_vec();
@@ -27,13 +27,13 @@ fn other(contract: Contract) -> Contract {
     }
 }
 
-/// How the plugin is refused. Where it is refused before it is compiled, there need be no compiler.
+/// Returns the plugin's refusal. If it is refused before compilation, the host needs no compiler.
 async fn refusal(component: &[u8], compiler: Compiler) -> (Refusal, String) {
     let site = Site::new();
     site.plugin("odd", component);
     let host = site.builder_with(&allow_all(""), compiler).open().await.unwrap();
     let catalog = host.catalog();
-    let error = &*catalog.refusal("odd").expect("it is refused").error;
+    let error = &*catalog.refusal("odd").expect("the plugin is refused").error;
     let LoadError::Refused(refusal) = error else { panic!("{error:?}") };
     (refusal.clone(), error.to_string())
 }
@@ -43,8 +43,8 @@ async fn refused_unseen(component: &[u8]) -> (Refusal, String) {
 }
 
 #[tokio::test]
-async fn a_version_that_is_not_served_is_refused_by_name_with_those_that_are() {
-    // One that imports the contract as well.
+async fn an_unsupported_version_is_refused_with_the_supported_ones() {
+    // A component that also imports the contract.
     let guest = guest_of(Contract::V0_2, "waits-for-cancellation", &Manifest::of("odd"));
     for version in ["@0.3.0", "@1.2.0", "@0.0.1"] {
         let (refusal, says) = refused_unseen(&renamed(&guest, "@0.2.0", version)).await;
@@ -67,9 +67,9 @@ async fn a_plugin_that_imports_another_version_than_it_exports_is_refused() {
     }
 }
 
-/// A reviewer of another version would go unheard, and its author would rely on it.
+/// A reviewer of another version would never be called, although its author relies on it.
 #[tokio::test]
-async fn a_reviewer_of_another_version_is_refused_and_not_left_unheard() {
+async fn a_reviewer_of_another_version_is_refused() {
     for contract in Contract::ALL {
         let guest = guest_of(contract, "review-refuses", &Manifest::of("odd"));
         for version in [format!("@{}.0", other(contract)), "@0.9.0".to_owned()] {
@@ -81,9 +81,9 @@ async fn a_reviewer_of_another_version_is_refused_and_not_left_unheard() {
     }
 }
 
-/// Neither would one that is misspelt be heard.
+/// Nor would a misspelt reviewer be called.
 #[tokio::test]
-async fn an_export_that_only_looks_like_the_contract_s_is_refused() {
+async fn a_misspelt_export_of_the_contract_is_refused() {
     for contract in Contract::ALL {
         let guest = guest_of(contract, "review-refuses", &Manifest::of("odd"));
         let reviewer = format!("portcullis:tool/reviewer@{contract}.0");
@@ -96,9 +96,9 @@ async fn an_export_that_only_looks_like_the_contract_s_is_refused() {
     }
 }
 
-/// A previewer would go unheard in a version that has none, and one of other types is none.
+/// In a version without previewers, a previewer would never be called. A previewer with other types is invalid.
 #[tokio::test]
-async fn a_previewer_that_would_go_unheard_is_refused() {
+async fn a_previewer_that_would_never_be_called_is_refused() {
     let previewing = |contract| {
         let guest = guest_of(contract, "review-refuses", &Manifest::of("odd"));
         let text = wasmprinter::print_bytes(guest).unwrap();
@@ -110,7 +110,7 @@ async fn a_previewer_that_would_go_unheard_is_refused() {
     assert!(matches!(refused, Refusal::Mismatch(_)), "{says}");
 }
 
-/// What a plugin with two handlers is would depend on who asks.
+/// With two handlers, the plugin's behaviour would depend on its caller.
 #[tokio::test]
 async fn a_plugin_with_two_handlers_is_refused() {
     for contract in Contract::ALL {
@@ -128,9 +128,9 @@ async fn a_plugin_with_two_handlers_is_refused() {
     }
 }
 
-/// One version's types under another's name.
+/// One version's types under another version's name.
 #[tokio::test]
-async fn the_types_of_one_version_are_not_taken_for_those_of_another() {
+async fn the_types_of_one_version_are_not_accepted_for_another() {
     for contract in Contract::ALL {
         let (from, to) = (format!("@{contract}.0"), format!("@{}.0", other(contract)));
         let interface = "portcullis:tool/handler";

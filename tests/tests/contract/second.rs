@@ -1,4 +1,4 @@
-//! What version 0.2 has that 0.1 has not: a file has a name, and what is unavailable says when to try again.
+//! The features of version 0.2 that 0.1 does not have: names of files, and a retry delay for outages.
 
 use portcullis::{Code, Contract, Host, Output, Part, Reply, Request};
 use portcullis_tests::{Attack, Manifest, Site, allow_all, built_guest_of, component, module_of, outcome_of};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs;
 use std::time::Duration;
 
-/// The good guest's place taken by one with these fields.
+/// Installs a guest with these fields instead of the good guest.
 async fn call(fields: &str) -> (Site, Host, Reply) {
     let site = Site::new();
     site.plugin("courier", &component(&module_of(Contract::V0_2, fields, &Manifest::of("courier"))));
@@ -15,7 +15,7 @@ async fn call(fields: &str) -> (Site, Host, Reply) {
     (site, host, reply)
 }
 
-/// Answers with one file of this name, which is CSV.
+/// Returns one CSV file with this name.
 fn courier(name: &str) -> String {
     let bytes: String = name.bytes().map(|byte| format!("\\{byte:02x}")).collect();
     format!(
@@ -37,7 +37,7 @@ fn courier(name: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_file_has_its_name_wherever_it_is_shown() {
+async fn a_file_name_is_shown_everywhere() {
     let (_site, host, reply) = call(&courier("Köln 1.csv")).await;
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);
     assert_eq!(reply.message, "[file, \"Köln 1.csv\", text/csv, 3 bytes]");
@@ -45,14 +45,14 @@ async fn a_file_has_its_name_wherever_it_is_shown() {
     assert!(matches!(&parts[..], [Part::File(file)] if file.name.as_deref() == Some("Köln 1.csv")), "{parts:?}");
     let shown = serde_json::to_value(&reply).unwrap();
     assert_eq!(shown["output"]["parts"][0]["name"], "Köln 1.csv");
-    // Another name is another answer, and the record tells them apart.
+    // Another name makes another result, and the audit log distinguishes them.
     let recorded = |host: &Host, reply: &Reply| outcome_of(host, &reply.id)["output_sha256"].clone();
     let (_other_site, other_host, other) = call(&courier("Köln 2.csv")).await;
     assert_ne!(recorded(&host, &reply), recorded(&other_host, &other));
 }
 
 #[tokio::test]
-async fn a_name_as_people_give_them_is_taken() {
+async fn an_ordinary_file_name_is_accepted() {
     for name in [".gitignore", "console.log", "com.txt", "COM10.txt", "a-b c.tar.gz", "Bericht (2).pdf"] {
         let (_site, _host, reply) = call(&courier(name)).await;
         assert_eq!(reply.code, Code::Completed, "{name:?}: {}", reply.message);
@@ -60,7 +60,7 @@ async fn a_name_as_people_give_them_is_taken() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_a_path_or_hides_something_makes_the_answer_invalid() {
+async fn a_file_name_that_is_a_path_or_hides_characters_makes_the_output_invalid() {
     let long = "x".repeat(256);
     let names = [
         "",
@@ -102,7 +102,7 @@ async fn a_name_that_is_a_path_or_hides_something_makes_the_answer_invalid() {
     assert_eq!(reply.code, Code::Completed, "255 bytes fit");
 }
 
-/// Fails as unavailable, with an option of seconds whose tag is this.
+/// Fails as unavailable, with this tag for the optional seconds.
 fn down(tag: u8, seconds: u32) -> String {
     format!(
         "(data (i32.const 2048) \"no line\")
@@ -115,10 +115,10 @@ fn down(tag: u8, seconds: u32) -> String {
 }
 
 #[tokio::test]
-async fn what_is_unavailable_says_when_to_try_again() {
+async fn an_outage_can_have_a_retry_delay() {
     let (_site, host, reply) = call(&down(1, 90)).await;
     assert_eq!(reply.code, Code::ToolUnavailable);
-    assert_eq!(reply.message, "Error executing tool: no line It says that another try may help in 90 s.");
+    assert_eq!(reply.message, "Error executing tool: no line The tool suggests a retry in 90 s.");
     assert_eq!(serde_json::to_value(&reply).unwrap()["retry_after_s"], 90);
     assert_eq!(outcome_of(&host, &reply.id)["retry_after_s"], 90);
 
@@ -131,9 +131,9 @@ async fn what_is_unavailable_says_when_to_try_again() {
     assert!(reply.message.ends_with("in 4294967295 s."), "{}", reply.message);
 }
 
-/// The options that are new are checked as every other value of a guest is.
+/// The new options are validated like every other value of a guest.
 #[tokio::test]
-async fn new_options_that_neither_are_nor_are_not_trap() {
+async fn invalid_tags_of_new_options_trap() {
     let (_site, _host, reply) = call(&down(2, 0)).await;
     assert_eq!(reply.code, Code::Trapped);
     let named = courier("a.csv").replace("(i32.const 2104) (i32.const 1)", "(i32.const 2104) (i32.const 7)");
@@ -145,9 +145,9 @@ async fn new_options_that_neither_are_nor_are_not_trap() {
     }
 }
 
-/// In 0.1 a file has no name and nothing says when: what a program reads of it is as it was.
+/// In 0.1 a file has no name, and an outage no delay. The documents of such replies have not changed.
 #[tokio::test]
-async fn the_first_version_has_neither() {
+async fn the_first_version_has_neither_feature() {
     let blob = "(data (i32.const 2048) \"text/csva,b\")
          (func $execute (param i32 i32 i32 i32) (result i32)
            (i32.store (i32.const 2100) (i32.const 2))
@@ -172,7 +172,7 @@ async fn the_first_version_has_neither() {
     assert_eq!(serde_json::to_value(&reply).unwrap().get("retry_after_s"), None::<&Value>);
 }
 
-/// A plugin of 0.2 as a language's own bindings make one: files with names, an outage, a review, a preopened directory.
+/// A 0.2 plugin that uses a language's own bindings: files with names, an outage, a review, a preopened directory.
 #[tokio::test]
 async fn a_plugin_that_is_built_against_the_second_version_works() {
     let site = Site::new();

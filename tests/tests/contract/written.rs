@@ -1,4 +1,4 @@
-//! What is written of the versions is what they are.
+//! The document about the versions matches the contracts.
 
 use portcullis::Contract;
 use portcullis_tests::wit;
@@ -8,21 +8,21 @@ use wit_parser::{Resolve, TypeDefKind, TypeId, WorldItem};
 /// The document about the versions.
 const DOCUMENT: &str = include_str!("../../../docs/contract.md");
 
-/// The contracts as they are written.
+/// The text of the contracts.
 const WRITTEN: [(Contract, &str); 2] = [
     (Contract::V0_1, include_str!("../../../wit/v0.1/tool.wit")),
     (Contract::V0_2, include_str!("../../../wit/v0.2/tool.wit")),
 ];
 
-/// The declarations of a contract, without what is said about them and without its version.
+/// Returns the declarations of a contract, without comments and without the version.
 fn declarations(contract: Contract, text: &str) -> Vec<String> {
     let declared = |line: &str| line.trim().replace(&format!("@{contract}.0;"), "@VERSION;");
     text.lines().map(declared).filter(|line| !line.is_empty() && !line.starts_with("///")).collect()
 }
 
-/// Every line that 0.2 does not share with 0.1 stands in the document, and nothing else changed.
+/// The document contains every line that differs between 0.1 and 0.2, and no other line differs.
 #[test]
-fn the_document_tells_every_difference() {
+fn the_document_lists_every_difference() {
     let [one, other] = WRITTEN.map(|(contract, text)| declarations(contract, text));
     let only = |lines: &[String], beside: &[String]| -> Vec<String> {
         lines.iter().filter(|line| !beside.contains(line)).cloned().collect()
@@ -35,14 +35,14 @@ fn the_document_tells_every_difference() {
         lines.filter(|line| line.starts_with(' ')).map(|line| line.trim().to_owned()).collect()
     };
     for line in &gone {
-        assert!(told('-').contains(line), "the document does not say that this is gone: {line}");
+        assert!(told('-').contains(line), "the document does not list as removed: {line}");
     }
     for line in &come {
-        assert!(told('+').contains(line), "the document does not say that this is new: {line}");
+        assert!(told('+').contains(line), "the document does not list as added: {line}");
     }
 }
 
-/// The document names each version that is served, and its folder.
+/// The document names each supported version and its folder.
 #[test]
 fn the_document_names_every_version() {
     for contract in Contract::ALL {
@@ -51,7 +51,7 @@ fn the_document_names_every_version() {
     }
 }
 
-/// The functions of an interface with the shapes of what goes in and out, names of the contract without its version.
+/// Returns the functions of an interface with the shapes of their types, without the version in the contract's names.
 fn functions(contract: Contract) -> BTreeMap<String, String> {
     let (resolve, _) = wit(contract);
     let mut functions = BTreeMap::new();
@@ -96,10 +96,10 @@ fn shape_of(resolve: &Resolve, id: TypeId) -> String {
     }
 }
 
-/// A plugin that moves changes what its calls and its reviews answer with, and nothing of what it calls. It may preview
-/// its calls, and propose patterns.
+/// A plugin that moves to 0.2 changes only the results of its calls and reviews, and none of its imports. It may also
+/// preview its calls and propose patterns.
 #[test]
-fn nothing_but_what_a_plugin_answers_with_is_another() {
+fn only_the_result_types_differ() {
     let (one, mut other) = (functions(Contract::V0_1), functions(Contract::V0_2));
     assert!(other.remove("portcullis:tool/previewer#preview").is_some());
     assert!(other.remove("portcullis:tool/context#ask-with-patterns").is_some());
@@ -109,7 +109,7 @@ fn nothing_but_what_a_plugin_answers_with_is_another() {
     assert_eq!(changed, ["portcullis:tool/handler#execute-raw", "portcullis:tool/reviewer#review"]);
 }
 
-/// A plugin of every version may import the same.
+/// Plugins of every version may import the same functions.
 #[test]
 fn every_world_imports_the_same() {
     let names = |contract: Contract| -> Vec<String> {

@@ -1,9 +1,9 @@
-//! Ways out of a grant by name: F01 to F05, F07, F28.
+//! Escapes from a grant through paths: F01 to F05, F07, F28.
 
 use crate::lab::{Grant, Lab, SECRET};
 use serde_json::{Value, json};
 
-/// Paths that lead out whoever looks at them, through names or through directories that are links.
+/// Paths that lead out of the grant for every function, through names or through linked directories.
 const OUT: [&str; 33] = [
     "..",
     "../",
@@ -40,7 +40,8 @@ const OUT: [&str; 33] = [
     "",
 ];
 
-/// Links that lead out where they are followed; as names they lie inside. A slash at the end follows.
+/// Links that lead out of the grant if they are followed. The links themselves are inside. A trailing slash follows a
+/// link.
 const LINKS: [&str; 15] = [
     "out",
     "out/",
@@ -59,7 +60,7 @@ const LINKS: [&str; 15] = [
     "dangling",
 ];
 
-/// Everything that can be done with a path, and with what may lie behind it.
+/// Every operation on a path, and on the file that may be there.
 pub(crate) fn attempts(path: &str) -> Vec<Value> {
     let mut attempts = following(path);
     attempts.extend([
@@ -81,7 +82,7 @@ pub(crate) fn attempts(path: &str) -> Vec<Value> {
     attempts
 }
 
-/// Everything that follows a link at the end of a path.
+/// Every operation that follows a link at the end of a path.
 pub(crate) fn following(path: &str) -> Vec<Value> {
     vec![
         json!({"op": "open-at", "path": path, "flags": ["read", "follow"]}),
@@ -110,7 +111,7 @@ async fn f01_f02_no_path_leads_out() {
 }
 
 #[tokio::test]
-async fn f04_f05_f07_no_link_that_is_there_leads_out() {
+async fn f04_f05_f07_no_existing_link_leads_out() {
     for grant in Grant::ALL {
         let lab = Lab::open(grant, "").await;
         for path in LINKS {
@@ -119,7 +120,7 @@ async fn f04_f05_f07_no_link_that_is_there_leads_out() {
     }
 }
 
-/// From a directory below, the way up ends at the grant as well.
+/// From a subdirectory, `..` also ends at the grant.
 #[tokio::test]
 async fn f01_a_directory_below_the_grant_is_no_way_out() {
     for grant in Grant::ALL {
@@ -136,9 +137,9 @@ async fn f01_a_directory_below_the_grant_is_no_way_out() {
     }
 }
 
-/// What a language's own library makes of paths is no way out either.
+/// Paths through the language's standard library do not lead out either.
 #[tokio::test]
-async fn f01_the_standard_library_leads_nowhere_else() {
+async fn f01_the_standard_library_does_not_lead_out() {
     let lab = Lab::open(Grant::ReadWrite, "").await;
     let mut steps = Vec::new();
     for path in [
@@ -160,7 +161,7 @@ async fn f01_the_standard_library_leads_nowhere_else() {
     lab.refuses(steps).await;
 }
 
-/// Names that only other systems give a meaning are names; they do not lead out.
+/// Names with a special meaning on other systems are ordinary names.
 #[tokio::test]
 async fn f02_a_name_of_another_system_stays_inside() {
     let lab = Lab::open(Grant::ReadWrite, "").await;
@@ -173,9 +174,9 @@ async fn f02_a_name_of_another_system_stays_inside() {
     assert_eq!(lab.outside(), outside);
 }
 
-/// Paths that a system call would cut, or that are too long or too deep for one.
+/// Paths that a system call would truncate, or that are too long or too deep for one.
 #[tokio::test]
-async fn f17_a_path_with_a_nul_or_without_end_is_refused() {
+async fn f17_a_path_with_a_nul_or_of_excessive_length_is_rejected() {
     for grant in Grant::ALL {
         let lab = Lab::open(grant, "").await;
         let (long, deep, dots) = ("x".repeat(70_000), "dir/".repeat(5000), "../".repeat(5000));
@@ -185,9 +186,9 @@ async fn f17_a_path_with_a_nul_or_without_end_is_refused() {
     }
 }
 
-/// A guest may make a relative link that leads out, and gets nowhere by it; an absolute one it may not even make.
+/// A guest may create a relative link that leads out, but cannot follow it. It may not create an absolute link.
 #[tokio::test]
-async fn f03_a_link_that_the_guest_makes_leads_nowhere() {
+async fn f03_a_link_that_the_guest_creates_does_not_lead_out() {
     let lab = Lab::open(Grant::ReadWrite, "").await;
     let outside = lab.outside();
     for (index, target) in
@@ -204,7 +205,7 @@ async fn f03_a_link_that_the_guest_makes_leads_nowhere() {
     assert_eq!(lab.outside(), outside);
 }
 
-/// What stays inside works: links, dots and doubled slashes are not refused for how they look.
+/// Paths that stay inside work: links, dots and doubled slashes are not rejected for their form.
 #[tokio::test]
 async fn a_path_that_stays_inside_is_opened() {
     for grant in Grant::ALL {

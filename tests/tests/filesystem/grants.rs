@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// How opening a host fails that grants this path. The path is taken from the site.
+/// Opens a host that grants this path, relative to the site.
 async fn granted(site: &Site, path: &str) -> Result<Host, OpenError> {
     let plugin = format!("[plugin.probe]\ndirectory.workspace = {{ path = \"{path}\" }}\n");
     site.builder(&format!("{}{plugin}", allow_all(""))).open().await
@@ -38,7 +38,7 @@ async fn f07_directories_of_the_system_cannot_be_granted() {
 }
 
 #[tokio::test]
-async fn what_is_no_directory_cannot_be_granted() {
+async fn a_path_that_is_not_a_directory_cannot_be_granted() {
     let site = site();
     fs::write(site.path("file"), "").unwrap();
     let fifo = rustix::fs::FileType::Fifo;
@@ -50,7 +50,7 @@ async fn what_is_no_directory_cannot_be_granted() {
     }
 }
 
-/// By whatever name, whatever lies around it or in it.
+/// Under any name, and also their parents and subdirectories.
 #[tokio::test]
 async fn f30_the_hosts_own_directories_cannot_be_granted() {
     let site = site();
@@ -78,7 +78,7 @@ async fn f30_the_hosts_own_directories_cannot_be_granted() {
     ] {
         match granted(&site, path).await {
             Err(OpenError::Covers { .. }) => {}
-            // The temporary directory may itself lie in, or around, what the system reserves.
+            // The site's temporary directory may itself contain, or be inside, a directory that the system reserves.
             Err(OpenError::Grant { .. }) if Path::new(path).is_absolute() => {}
             Err(error) => panic!("{path}: {error}"),
             Ok(_) => assert!(path == "/tmp" && !site.path("").starts_with("/tmp"), "{path} was granted"),
@@ -111,7 +111,8 @@ async fn f30_the_directory_of_the_policy_cannot_be_granted() {
     }
 }
 
-/// Without a grant there is no call of a tool that needs the directory, and no directory for one that does not.
+/// Without a grant, a tool that needs the directory cannot be called, and a tool that does not need it gets no
+/// directory.
 #[tokio::test]
 async fn without_a_grant_there_is_no_directory() {
     let site = site();

@@ -1,4 +1,4 @@
-//! What is neither a file nor a directory, and names that are no text: F14 to F17, F34.
+//! Special files, and names that are not UTF-8: F14 to F17, F34.
 
 use crate::lab::{Grant, Lab};
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
@@ -24,9 +24,9 @@ fn opens(path: &str) -> Vec<Value> {
     flags.iter().map(|flags| json!({"op": "open-at", "path": path, "flags": flags})).collect()
 }
 
-/// A pipe would hold a thread of the host for ever. With as many threads as pipes, the next open would never come.
+/// Opening a pipe would block a host thread forever. With as many pipes as threads, the next open would never return.
 #[test]
-fn f14_f34_a_pipe_holds_no_thread() {
+fn f14_f34_a_pipe_blocks_no_thread() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(4).build().unwrap();
     runtime.block_on(async {
         for grant in Grant::ALL {
@@ -51,7 +51,7 @@ async fn f15_a_socket_is_not_opened() {
     }
 }
 
-/// A device can be made by a privileged user alone; without the right, there is none to open.
+/// Only a privileged user can create a device, so otherwise the test has nothing to open.
 #[tokio::test]
 async fn f15_a_device_is_not_opened() {
     for grant in Grant::ALL {
@@ -65,9 +65,9 @@ async fn f15_a_device_is_not_opened() {
     }
 }
 
-/// A name that is no UTF-8 is left out or answered with an error; the others are there.
+/// A name that is not UTF-8 is left out or is an error. The other entries are listed.
 #[tokio::test]
-async fn f16_a_name_that_is_no_text_does_not_hide_the_others() {
+async fn f16_a_name_that_is_not_utf8_does_not_hide_the_others() {
     let lab = Lab::open(Grant::ReadWrite, "").await;
     fs::write(lab.path("dir").join(OsStr::from_bytes(b"\xff\xfe")), "").unwrap();
     fs::write(lab.path("dir/zzz"), "").unwrap();
@@ -81,9 +81,9 @@ async fn f16_a_name_that_is_no_text_does_not_hide_the_others() {
     }
 }
 
-/// A name that gives orders to a terminal stays data: in the record it is escaped, as JSON escapes it.
+/// A name with terminal escapes is plain data. The audit log contains it as escaped JSON.
 #[tokio::test]
-async fn f17_a_name_with_escapes_stays_data() {
+async fn f17_a_name_with_terminal_escapes_is_data() {
     let lab = Lab::open(Grant::ReadWrite, "").await;
     let name = "a\n[APPROVED]\u{1b}[2K";
     fs::write(lab.path("dir").join(name), "").unwrap();

@@ -1,4 +1,4 @@
-//! A directory to attack, what lies around it, and a host that grants it to the probe.
+//! A directory under attack, its surroundings, and a host that grants it to the probe.
 
 use portcullis::{Code, Host, Output, Reply, Request};
 use portcullis_tests::{Site, Snapshot, allow_all, assert_verifies, built_guest, outcome_of, snapshot};
@@ -7,17 +7,17 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-/// What no result may hold: the content of every file outside of the grant.
+/// The content of every file outside the grant, which no result may contain.
 pub(crate) const SECRET: &str = "SECRET-7f3a";
 
-/// How the directory is granted.
+/// The grant of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grant {
-    /// The policy says read-write, and the tool declares write.
+    /// The policy grants read-write, and the tool declares `write`.
     ReadWrite,
-    /// The policy says read-only, and the tool declares write.
+    /// The policy grants read-only, and the tool declares `write`.
     ReadOnly,
-    /// The policy says read-write, and the tool declares read alone.
+    /// The policy grants read-write, and the tool only declares `read`.
     Narrowed,
 }
 
@@ -40,32 +40,33 @@ impl Grant {
     }
 }
 
-/// A host and the world around its grant.
+/// A host, and the files inside and around its grant.
 pub(crate) struct Lab {
     pub(crate) site: Site,
     pub(crate) host: Host,
     grant: Grant,
-    /// What each call is narrowed to.
+    /// The path to which each call is narrowed.
     place: Option<&'static str>,
 }
 
 impl Lab {
-    /// A host that grants `world/grant`, with these limits.
+    /// Opens a host that grants `world/grant`, with these limits.
     pub(crate) async fn open(grant: Grant, limits: &str) -> Self {
         Self::with(grant, limits, "").await
     }
 
-    /// The same with more lines for the plugin.
+    /// Returns the expected result of a read: the text, and whether the end was reached. WASI reports the end when
+    /// there is no more data.
     pub(crate) async fn with(grant: Grant, limits: &str, more: &str) -> Self {
         Self::held(grant, limits, more, "world/grant", None).await
     }
 
-    /// The same with every call narrowed to one place below the grant.
+    /// Does the same, with every call narrowed to one path below the grant.
     pub(crate) async fn narrowed(grant: Grant, limits: &str, place: &'static str) -> Self {
         Self::held(grant, limits, "", "world/grant", Some(place)).await
     }
 
-    /// The same with another directory for the workspace, and narrowed where a place is given.
+    /// Does the same, with another directory for the workspace, narrowed if a path is given.
     pub(crate) async fn held(grant: Grant, limits: &str, more: &str, root: &str, place: Option<&'static str>) -> Self {
         Self::bound(grant, (limits, more, ""), root, place).await
     }
@@ -75,7 +76,7 @@ impl Lab {
         Self::bound(grant, ("", "", keys), "world/grant", place).await
     }
 
-    /// The same with more lines for the plugin.
+    /// Does the same, with more policy lines for the plugin.
     pub(crate) async fn masked_beside(keys: &str, more: &str) -> Self {
         Self::bound(Grant::ReadWrite, ("", more, keys), "world/grant", None).await
     }
@@ -103,47 +104,47 @@ impl Lab {
         Self { site, host, grant, place }
     }
 
-    /// A path in the grant.
+    /// Returns a path in the grant.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.site.path("world/grant").join(path)
     }
 
-    /// Everything in and around the grant.
+    /// Returns a snapshot of everything in and around the grant.
     pub(crate) fn world(&self) -> Snapshot {
         snapshot(&self.site.path("world"))
     }
 
-    /// Everything around the grant.
+    /// Returns a snapshot of everything around the grant.
     pub(crate) fn outside(&self) -> Snapshot {
         let mut world = self.world();
-        // The parent changes with the grant in nothing that the snapshot holds of a directory.
+        // A change to the grant changes nothing of the parent that a snapshot contains.
         world.retain(|path, _| !path.starts_with(b"grant/") && path != b"grant");
         world
     }
 
-    /// Lets the probe take steps, however that ends.
+    /// Makes the probe perform steps. Any outcome is accepted.
     pub(crate) async fn call(&self, steps: &Value) -> Reply {
         let arguments = match self.place {
             Some(place) => json!({ "steps": steps, "path": place }),
             None => json!({ "steps": steps }),
         };
         let reply = self.host.call(Request::new(self.grant.tool(), arguments.to_string())).await;
-        assert!(!reply.message.contains(SECRET), "{:?}: a secret got out: {}", self.grant, reply.message);
+        assert!(!reply.message.contains(SECRET), "{:?}: a secret leaked: {}", self.grant, reply.message);
         outcome_of(&self.host, &reply.id);
         assert_verifies(&self.host);
         reply
     }
 
-    /// Lets the probe take steps, and returns what came of each.
+    /// Makes the probe perform steps. Returns the result of each.
     pub(crate) async fn take(&self, steps: Value) -> Vec<Value> {
         let reply = self.call(&steps).await;
         assert_eq!(reply.code, Code::Completed, "{:?}: {}", self.grant, reply.message);
         let Some(Output::Json(text)) = reply.output else { panic!("no JSON") };
-        assert!(!text.contains(SECRET), "{:?}: a secret got out: {text}", self.grant);
+        assert!(!text.contains(SECRET), "{:?}: a secret leaked: {text}", self.grant);
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Lets the probe take steps that must all fail, and leave everything as it was.
+    /// Makes the probe perform steps that must all fail and change nothing.
     pub(crate) async fn refuses(&self, steps: Vec<Value>) {
         let before = self.world();
         let results = self.take(Value::Array(steps.clone())).await;
@@ -151,16 +152,16 @@ impl Lab {
             let error = result["error"].as_str();
             assert!(
                 error.is_some_and(|error| !error.contains("no such op")),
-                "{:?}: {step} came to {result}",
+                "{:?}: {step} returned {result}",
                 self.grant
             );
         }
         assert_eq!(results.len(), steps.len());
-        assert_eq!(self.world(), before, "{:?}: something was changed", self.grant);
+        assert_eq!(self.world(), before, "{:?}: a file was changed", self.grant);
     }
 }
 
-/// Makes `world/`: a grant, and beside it what is not granted.
+/// Creates `world/`: a grant, and files next to it that are not granted.
 fn build(site: &Site) {
     site.directory("world/grant/dir");
     site.directory("world/outside/sub");

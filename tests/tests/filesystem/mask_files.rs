@@ -1,4 +1,4 @@
-//! The shipped `files` plugin in a directory with masks: its tools that search a tree find nothing hidden.
+//! The shipped `files` plugin in a directory with masks: its tools find nothing hidden.
 
 use crate::lab::SECRET;
 use portcullis::policy::Unattended;
@@ -29,7 +29,7 @@ async fn open() -> (Site, Host) {
 }
 
 #[tokio::test]
-async fn g09_no_tool_that_looks_through_a_tree_finds_what_is_hidden() {
+async fn g09_no_tool_that_searches_a_tree_finds_hidden_files() {
     let (_site, host) = open().await;
     for (tool, arguments) in [
         ("grep", json!({ "regex": "one" })),
@@ -52,7 +52,7 @@ async fn g09_no_tool_that_looks_through_a_tree_finds_what_is_hidden() {
 }
 
 #[tokio::test]
-async fn g10_the_files_plugin_plants_no_hook() {
+async fn g10_the_files_plugin_cannot_write_a_git_hook() {
     let (site, host) = open().await;
     fs::create_dir_all(site.path("work/.git/hooks")).unwrap();
     for path in [".git/hooks/pre-commit", ".git/config", ".github/workflows/x.yml", "src/.envrc"] {
@@ -63,9 +63,9 @@ async fn g10_the_files_plugin_plants_no_hook() {
     assert!(site.path("work/src/new.txt").exists());
 }
 
-/// A person is shown what the plugin itself could read, and no more.
+/// The approver sees only what the plugin itself could read.
 #[tokio::test]
-async fn g09_the_difference_in_a_question_shows_nothing_of_a_hidden_file() {
+async fn g09_the_preview_of_a_request_shows_nothing_of_a_hidden_file() {
     let site = site();
     let policy = format!("{GRANT}[[rule]]\ntool = \"files.*\"\ndecision = \"ask\"\n");
     let host = site.builder(&policy).unattended(Unattended::Pending).open().await.unwrap();

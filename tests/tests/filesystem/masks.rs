@@ -78,7 +78,7 @@ fn every_function(path: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn g09_a_hidden_place_does_not_exist_for_any_function() {
+async fn g09_a_hidden_path_does_not_exist_for_any_function() {
     let lab = lab(HIDDEN).await;
     let before = lab.world();
     for path in [
@@ -150,7 +150,7 @@ async fn g09_a_listing_has_no_hidden_entry() {
 }
 
 #[tokio::test]
-async fn g09_masks_hold_in_narrowed_handles_and_without_the_right_to_write() {
+async fn g09_masks_apply_to_narrowed_handles_and_without_the_right_to_write() {
     for place in [".", "secrets", "secrets/key", "vault", "vault/deep/key", "dir"] {
         for grant in Grant::ALL {
             let lab = Lab::masked(grant, HIDDEN, Some(place)).await;
@@ -182,7 +182,7 @@ fn changes(path: &str) -> Vec<Value> {
     every_function(path).into_iter().filter(is_change).collect()
 }
 
-/// Places below a mask of the test, and places that a default protects.
+/// Paths below a mask of the test, and paths that a default mask protects.
 const PROTECTED_PLACES: [&str; 30] = [
     "kept",
     "kept/file",
@@ -217,7 +217,7 @@ const PROTECTED_PLACES: [&str; 30] = [
 ];
 
 #[tokio::test]
-async fn g10_a_protected_place_is_read_and_never_changed() {
+async fn g10_a_protected_path_can_be_read_but_never_changed() {
     let lab = lab(PROTECTED).await;
     let before = lab.world();
     for path in PROTECTED_PLACES {
@@ -254,9 +254,9 @@ async fn g10_a_protected_place_is_read_and_never_changed() {
     assert_eq!(lab.world(), before);
 }
 
-/// A protected place that is missing cannot be created, under any name.
+/// A protected path that does not exist cannot be created, under any name.
 #[tokio::test]
-async fn g10_a_protected_place_that_is_missing_cannot_be_planted() {
+async fn g10_a_missing_protected_path_cannot_be_created() {
     let lab = Lab::masked(Grant::ReadWrite, PROTECTED, None).await;
     fs::create_dir_all(lab.path("fake/hooks")).unwrap();
     fs::create_dir_all(lab.path("fake/a")).unwrap();
@@ -303,7 +303,7 @@ async fn g10_a_protected_place_that_is_missing_cannot_be_planted() {
 }
 
 #[tokio::test]
-async fn g09_a_directory_moves_only_to_where_the_same_masks_hold() {
+async fn g09_a_directory_moves_only_to_where_the_same_masks_apply() {
     let lab = lab(HIDDEN).await;
     let results = lab
         .take(json!([
@@ -324,9 +324,9 @@ async fn g09_a_directory_moves_only_to_where_the_same_masks_hold() {
     assert_eq!(errors, [&no, &no, &none, &none, &none, &missing, &none, &none, &none, &none]);
 }
 
-/// In another grant, what is hidden in this one would be seen.
+/// Hidden files would be visible in another grant.
 #[tokio::test]
-async fn g09_a_directory_with_masked_places_moves_into_no_other_grant() {
+async fn g09_a_directory_with_masked_files_moves_into_no_other_grant() {
     let other = r#"directory.other = { path = "world/outside", access = "read-write" }"#;
     let lab = Lab::masked_beside(HIDDEN, other).await;
     fill(&lab);
@@ -346,7 +346,7 @@ async fn g09_a_directory_with_masked_places_moves_into_no_other_grant() {
 }
 
 #[tokio::test]
-async fn g10_a_policy_lifts_a_default_by_its_name() {
+async fn g10_a_policy_removes_a_default_mask_by_its_name() {
     let lab = lab(r#", writable = [".git/hooks", ".github"]"#).await;
     let results = lab
         .take(json!([
@@ -378,6 +378,6 @@ async fn g09_a_directory_that_becomes_a_link_shows_nothing_hidden() {
     drop(swapper);
     for result in &results {
         let all = result["all"].to_string();
-        assert!(all.contains("inside") && all.contains("Err"), "the race was not run: {all}");
+        assert!(all.contains("inside") && all.contains("Err"), "the race did not happen: {all}");
     }
 }

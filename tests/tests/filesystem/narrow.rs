@@ -1,4 +1,4 @@
-//! A grant that is narrowed to one place of each call: everything else, tried by a guest that tries everything.
+//! A grant that is narrowed to one path per call, against a guest that tries everything.
 
 use crate::escape::attempts;
 use crate::lab::{Grant, Lab, SECRET};
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
 
-/// A lab with a house in the grant: the room that a call may enter, and rooms that it may not. What may not be read
-/// says so in its content or in its name.
+/// A lab with a house in the grant: one room that a call may enter, and rooms that it may not. Everything forbidden is
+/// recognizable by its content or its name.
 pub(crate) async fn house(grant: Grant, place: &'static str) -> Lab {
     let lab = Lab::narrowed(grant, RACE_LIMITS, place).await;
     furnish(&lab);
@@ -46,7 +46,7 @@ pub(crate) fn furnish(lab: &Lab) {
     }
 }
 
-/// Places that are not `house/room` or below it, in every spelling.
+/// Paths that are not `house/room` or below it, in every spelling.
 const ELSEWHERE: [&str; 48] = [
     "file.txt",
     "dir",
@@ -98,10 +98,10 @@ const ELSEWHERE: [&str; 48] = [
     "",
 ];
 
-/// The ways to a place: seen and opened, and nothing else.
+/// The parents of the granted path, which can be looked up and opened, and nothing else.
 const WAYS: [&str; 7] = [".", "./", "house", "house/", "house/.", "./house/", "house/../house"];
 
-/// Everything but what a directory on the way is good for.
+/// Every operation except those that a parent directory allows.
 fn changes_of_a_way(path: &str) -> Vec<Value> {
     let looks = ["stat-at", "metadata-hash-at"];
     let opens = |attempt: &Value| {
@@ -115,7 +115,7 @@ fn changes_of_a_way(path: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn nothing_but_the_place_can_be_touched() {
+async fn only_the_narrowed_path_is_accessible() {
     for grant in Grant::ALL {
         for place in ["house/room", "house/room/"] {
             let lab = house(grant, place).await;
@@ -129,13 +129,14 @@ async fn nothing_but_the_place_can_be_touched() {
     }
 }
 
-/// What is held to a file, or to something that is not there, reaches no more than what is held to a directory.
+/// A call that is narrowed to a file, or to a path that does not exist, reaches no more than one narrowed to a
+/// directory.
 #[tokio::test]
-async fn nothing_but_a_file_can_be_touched() {
+async fn only_the_narrowed_file_is_accessible() {
     for grant in Grant::ALL {
         for place in ["house/room/note.txt", "house/room/new.txt", "house/new/new.txt"] {
             let lab = house(grant, place).await;
-            // From a file these lead along its own way.
+            // From a file, these paths lead back to its own parents.
             let on_the_way = |path: &&str| path.starts_with("house/room/../room") || *path == "house/room/..";
             for path in ELSEWHERE.into_iter().filter(|path| !on_the_way(path)) {
                 lab.refuses(attempts(path)).await;
@@ -148,9 +149,9 @@ async fn nothing_but_a_file_can_be_touched() {
     }
 }
 
-/// The handles of a narrowed call lead nowhere else either, whatever they are asked for.
+/// The handles of parent directories give no other access either.
 #[tokio::test]
-async fn a_handle_on_the_way_is_no_way_round() {
+async fn a_handle_of_a_parent_directory_is_no_way_around() {
     for grant in Grant::ALL {
         let lab = house(grant, "house/room").await;
         let before = lab.world();
@@ -175,16 +176,16 @@ async fn a_handle_on_the_way_is_no_way_round() {
             let results = lab.take(Value::Array(steps.clone())).await;
             assert!(results[0]["error"].is_null(), "{open}: {}", results[0]);
             for (step, result) in steps.iter().zip(&results).skip(1) {
-                assert!(result["error"].is_string(), "{grant:?} {open}: {step} came to {result}");
+                assert!(result["error"].is_string(), "{grant:?} {open}: {step} returned {result}");
             }
             assert_eq!(lab.world(), before);
         }
     }
 }
 
-/// Whether something else exists makes no difference to any answer.
+/// No result depends on whether something else exists.
 #[tokio::test]
-async fn what_may_not_be_touched_may_be_there_or_not() {
+async fn inaccessible_files_cannot_be_detected() {
     let lab = house(Grant::ReadWrite, "house/room").await;
     for (there, missing) in [
         ("file.txt", "fill.txt"),
@@ -204,9 +205,9 @@ async fn what_may_not_be_touched_may_be_there_or_not() {
     }
 }
 
-/// The place itself keeps its name and gets no other: a link or a rename would make another file of it.
+/// The narrowed path keeps its only name: a link or a rename would make it another file.
 #[tokio::test]
-async fn the_place_is_not_linked_or_renamed() {
+async fn the_narrowed_path_cannot_be_linked_or_renamed() {
     for place in ["house/room", "house/room/note.txt", "house/room/new.txt"] {
         let lab = house(Grant::ReadWrite, place).await;
         let beside = format!("{place}2");
@@ -224,9 +225,9 @@ async fn the_place_is_not_linked_or_renamed() {
     }
 }
 
-/// Nothing comes in from outside by a name of its own, or goes out.
+/// Nothing outside can be linked or moved in, and nothing inside can be linked or moved out.
 #[tokio::test]
-async fn nothing_passes_between_the_place_and_what_is_around_it() {
+async fn nothing_moves_between_the_narrowed_path_and_its_surroundings() {
     let lab = house(Grant::ReadWrite, "house/room").await;
     let mut steps = Vec::new();
     for (within, without) in [
@@ -245,9 +246,9 @@ async fn nothing_passes_between_the_place_and_what_is_around_it() {
     lab.refuses(steps).await;
 }
 
-/// The same attempts reach everything where the grant is not narrowed: it is the narrowing that kept them out.
+/// Without narrowing, the same attempts succeed. This shows that the narrowing stops them.
 #[tokio::test]
-async fn without_the_narrowing_everything_is_reached() {
+async fn without_narrowing_everything_is_accessible() {
     let lab = Lab::open(Grant::ReadWrite, "").await;
     furnish(&lab);
     let results = lab
@@ -263,9 +264,9 @@ async fn without_the_narrowing_everything_is_reached() {
     assert!(results.iter().all(|result| result["error"].is_null()), "{results:?}");
 }
 
-/// A place that no call can be held to is no grant at all.
+/// A call whose arguments name no path of the grant gets no grant.
 #[tokio::test]
-async fn a_call_that_names_no_place_of_the_grant_is_refused() {
+async fn a_call_that_names_no_path_of_the_grant_is_refused() {
     for place in ["..", "../outside", "house/../../outside", "/etc", "house\\room", "house/\u{7}", "a\0b"] {
         let lab = Lab::narrowed(Grant::ReadWrite, "", place).await;
         let before = lab.world();

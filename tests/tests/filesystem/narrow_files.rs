@@ -1,4 +1,4 @@
-//! The shipped files plugin under a narrowed grant: it runs unchanged, and what a call names is all it reaches.
+//! The shipped files plugin under a narrowed grant: it runs unchanged, and reaches only what a call names.
 
 use portcullis::{Code, Host, Output, Reply, Request};
 use portcullis_tests::{Site, allow_all, shipped_plugin, snapshot};
@@ -12,7 +12,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// With a narrowed grant, and these limits.
+    /// Opens a host with a narrowed grant and these limits.
     async fn narrowed(limits: &str) -> Self {
         Self::open(limits, ", narrow = \"/path\"").await
     }
@@ -41,7 +41,7 @@ impl Desk {
         self.host.call(Request::new(format!("files.{tool}"), arguments.to_string())).await
     }
 
-    /// The text of a call that completes.
+    /// Returns the text of a call that must complete.
     async fn text(&self, tool: &str, arguments: Value) -> String {
         let reply = self.call(tool, arguments.clone()).await;
         assert_eq!(reply.code, Code::Completed, "{tool} {arguments}: {}", reply.message);
@@ -57,7 +57,7 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn every_tool_reads_what_it_names_as_before() {
+async fn every_tool_reads_what_its_call_names() {
     let (narrowed, whole) = (Desk::narrowed("").await, Desk::open("", "").await);
     for (tool, arguments) in [
         ("read", json!({ "path": "src/a.txt" })),
@@ -78,7 +78,7 @@ async fn every_tool_reads_what_it_names_as_before() {
 }
 
 #[tokio::test]
-async fn a_file_is_edited_and_replaced_in_its_place() {
+async fn a_file_is_edited_and_replaced_at_its_path() {
     let desk = Desk::narrowed("").await;
     desk.text("edit", json!({ "path": "src/a.txt", "edits": [{ "old": "two", "new": "2" }] })).await;
     assert_eq!(desk.read("src/a.txt"), "one\n2\nthree\n");
@@ -87,7 +87,7 @@ async fn a_file_is_edited_and_replaced_in_its_place() {
 }
 
 #[tokio::test]
-async fn a_new_file_is_made_with_its_directories_and_nothing_else() {
+async fn a_new_file_is_created_with_only_its_parent_directories() {
     for path in ["new.txt", "src/new.txt", "src/deep/new.txt", "x/y/z/new.txt", "./x/../x/new.txt"] {
         let desk = Desk::narrowed("").await;
         let before = snapshot(&desk.site.path("work"));
@@ -101,9 +101,9 @@ async fn a_new_file_is_made_with_its_directories_and_nothing_else() {
     }
 }
 
-/// A write that fails leaves no half of a file, though there is no name beside it to write to first.
+/// A failed write leaves no partial file, although the plugin cannot use a temporary file next to it.
 #[tokio::test]
-async fn a_new_file_that_cannot_be_written_is_removed_again() {
+async fn a_new_file_is_removed_if_it_cannot_be_written() {
     let desk = Desk::narrowed("written = \"4 KiB\"").await;
     let before = desk.site.path("work/src/new.txt");
     let reply = desk.call("write", json!({ "path": "src/new.txt", "content": "x".repeat(1 << 20) })).await;
@@ -111,9 +111,9 @@ async fn a_new_file_that_cannot_be_written_is_removed_again() {
     assert!(!before.exists(), "{}", reply.message);
 }
 
-/// What does not exist is said to be missing; what is beside it is not told.
+/// A missing file is reported as missing, without the names of its neighbours.
 #[tokio::test]
-async fn a_missing_file_is_missing_without_its_neighbours() {
+async fn a_missing_file_is_reported_without_its_neighbours() {
     let desk = Desk::narrowed("").await;
     for path in ["src/aa.txt", "nowhere/a.txt", "aa.txt", "src/a.txt/x"] {
         let reply = desk.call("read", json!({ "path": path })).await;
@@ -127,7 +127,7 @@ async fn a_missing_file_is_missing_without_its_neighbours() {
 }
 
 #[tokio::test]
-async fn a_link_is_refused_at_the_path_and_on_the_way() {
+async fn a_link_is_refused_at_the_path_and_in_its_parents() {
     let desk = Desk::narrowed("").await;
     let work = desk.site.path("work");
     std::os::unix::fs::symlink("docs", work.join("way")).unwrap();
@@ -152,7 +152,7 @@ async fn a_link_is_refused_at_the_path_and_on_the_way() {
     assert_eq!(snapshot(&work), before);
 }
 
-/// What cannot be a place of the grant never reaches the plugin.
+/// A path that cannot be inside the grant never reaches the plugin.
 #[tokio::test]
 async fn a_path_that_leads_out_is_refused_by_the_host() {
     let desk = Desk::narrowed("").await;

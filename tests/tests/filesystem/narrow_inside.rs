@@ -1,13 +1,13 @@
-//! What a call can do in the one place that its grant is narrowed to, and how much of it.
+//! What a call can do at the path to which its grant is narrowed, and its quotas.
 
 use crate::lab::{Grant, Lab};
 use crate::narrow::{furnish, house};
 use serde_json::json;
 use std::fs;
 
-/// Everything that a directory of its own allows works in the place, also with what is not there yet.
+/// Everything that a granted directory allows works at the narrowed path, also if the path does not exist yet.
 #[tokio::test]
-async fn in_the_place_everything_works() {
+async fn everything_works_at_the_narrowed_path() {
     let lab = house(Grant::ReadWrite, "house/room").await;
     let outside = |lab: &Lab| {
         let mut world = lab.world();
@@ -46,9 +46,9 @@ async fn in_the_place_everything_works() {
     assert_eq!(fs::read_to_string(lab.path("house/room/linked.txt")).unwrap(), "made");
 }
 
-/// A place that the call takes away and makes anew is the new one.
+/// A call can remove the narrowed path and create it again.
 #[tokio::test]
-async fn a_place_is_made_anew() {
+async fn the_narrowed_path_can_be_recreated() {
     let lab = house(Grant::ReadWrite, "house/new").await;
     let results = lab
         .take(json!([
@@ -65,10 +65,10 @@ async fn a_place_is_made_anew() {
     assert_eq!(fs::read_to_string(lab.path("house/new/a.txt")).unwrap(), "new");
 }
 
-/// Directories on the way to what does not exist are made, by their names and no other; a file there is one to be
-/// replaced, emptied and removed.
+/// The parents of a path that does not exist can be created, and nothing else. A file there can be replaced, emptied
+/// and removed.
 #[tokio::test]
-async fn a_file_that_does_not_exist_is_made_with_its_way() {
+async fn a_missing_file_is_created_with_its_parents() {
     let lab = house(Grant::ReadWrite, "house/new/deep/file.txt").await;
     let results = lab
         .take(json!([
@@ -96,9 +96,9 @@ async fn a_file_that_does_not_exist_is_made_with_its_way() {
     assert!(lab.path("house/new/deep/file.txt").is_file());
 }
 
-/// What a call may write and make is counted in a narrowed directory as in a whole one.
+/// Quotas on written bytes and created entries apply to a narrowed directory like to a whole one.
 #[tokio::test]
-async fn quotas_hold_in_a_narrowed_directory() {
+async fn quotas_apply_to_a_narrowed_directory() {
     let limits = "written = \"64 KiB\"\ncreated-entries = 5";
     let lab = Lab::narrowed(Grant::ReadWrite, limits, "house/new/deep").await;
     furnish(&lab);
@@ -122,9 +122,9 @@ async fn quotas_hold_in_a_narrowed_directory() {
     assert_eq!(fs::read_dir(lab.path("house/new/deep")).unwrap().count(), 3);
 }
 
-/// Directories that are opened again and again, on the way or at the place, are bounded and closed as all are.
+/// Directories that are opened repeatedly, as parents or at the narrowed path, count against the limit and are closed.
 #[tokio::test]
-async fn handles_of_a_narrowed_directory_are_bounded() {
+async fn handles_of_a_narrowed_directory_are_limited() {
     let lab = house(Grant::ReadWrite, "house/room").await;
     for path in ["house", "house/room", "house/room/sub"] {
         let open = json!([{"op": "open-at", "path": path, "flags": ["read"], "times": 1000}]);
@@ -132,7 +132,7 @@ async fn handles_of_a_narrowed_directory_are_bounded() {
         assert_eq!(results[0]["error"], "insufficient-memory", "{path}: {results:?}");
         assert!(results[0]["times"].as_u64().unwrap() <= 64, "{results:?}");
     }
-    // Looking keeps nothing open.
+    // Looking up a path keeps nothing open.
     let look = json!([
         {"op": "stat-at", "path": "house/room/note.txt", "times": 20_000},
         {"op": "rename-at", "path": "house/room/note.txt", "to": "stolen", "flags": ["go-on"], "times": 20_000},

@@ -1,4 +1,4 @@
-//! Links at the place of a narrowed grant, on the way to it and below it.
+//! Links at the narrowed path, in its parents and below it.
 
 use crate::escape::{attempts, following};
 use crate::lab::{Grant, SECRET};
@@ -7,9 +7,9 @@ use crate::race::{LOOKS, ROUNDS_MAX, Swapper};
 use serde_json::json;
 use std::fs;
 
-/// Below the place, a link leads where it does in a directory of its own: nowhere out of it.
+/// Below the narrowed path, a link behaves as in a granted directory: it does not lead out.
 #[tokio::test]
-async fn no_link_below_the_place_leads_out_of_it() {
+async fn no_link_below_the_narrowed_path_leads_out() {
     for grant in Grant::ALL {
         let lab = house(grant, "house/room").await;
         for link in [
@@ -38,9 +38,9 @@ async fn no_link_below_the_place_leads_out_of_it() {
     }
 }
 
-/// A link at the place or on the way to it is not followed, wherever it leads.
+/// A link at the narrowed path or in its parents is not followed, whatever its target.
 #[tokio::test]
-async fn no_link_is_followed_to_the_place() {
+async fn no_link_to_the_narrowed_path_is_followed() {
     for grant in Grant::ALL {
         for place in [
             "house/link",
@@ -65,9 +65,9 @@ async fn no_link_is_followed_to_the_place() {
     }
 }
 
-/// The place, or the way to it, turns into a link and back all the time.
+/// The path, or one of its parents, alternates between a link and a directory.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_place_that_becomes_a_link_is_not_followed() {
+async fn a_path_that_becomes_a_link_is_not_followed() {
     for (place, one, other) in [
         ("house/room/secret.txt", "house/room", "house/link"),
         ("house/room/note.txt", "house/room/note.txt", "house/link-file"),
@@ -87,20 +87,20 @@ async fn a_place_that_becomes_a_link_is_not_followed() {
             {"op": "open-at", "path": file, "keep": "f", "flags": ["write", "truncate", "follow", "go-on"],
              "times": LOOKS},
         ]);
-        // A busy machine may let only one of the two have its turn for a while.
+        // On a busy machine, only one of the two may run for a while.
         let (mut inside, mut outside) = (false, false);
         for _ in 0..ROUNDS_MAX {
-            // The secret itself is looked for in every reply, and stands where it stood.
+            // `run` looks for the secret in every reply, and the secret must be unchanged.
             let all = lab.take(looks.clone()).await[0]["all"].to_string();
             inside |= all.contains("inside");
             outside |= all.contains("Err");
-            // Of a place that is a directory, what was opened first is what stays.
+            // If the path is a directory, the one that was opened first stays.
             if inside && (outside || place == "house/room") {
                 break;
             }
         }
         drop(swapper);
-        assert!(inside && (outside || place == "house/room"), "{place}: the race was not run");
+        assert!(inside && (outside || place == "house/room"), "{place}: the race did not happen");
         for secret in ["house/private/secret.txt", "house/private/sub/secret.txt"] {
             let stat = fs::metadata(lab.path(secret)).unwrap();
             assert_eq!(fs::read_to_string(lab.path(secret)).unwrap(), SECRET, "{place}");

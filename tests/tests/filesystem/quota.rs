@@ -1,4 +1,4 @@
-//! More than a call may take of a directory that it may write: F20 to F25, F33.
+//! Quotas of a directory that a call may write to: F20 to F25, F33.
 
 use crate::lab::{Grant, Lab};
 use portcullis::{Code, LimitKind};
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// A file open for writing, as `f`.
+/// Opens a file for writing, as `f`.
 fn opened(path: &str) -> Value {
     json!({"op": "open-at", "path": path, "keep": "f", "flags": ["read", "write", "create"]})
 }
 
-/// Bytes of all files in the grant, as they look and as they are stored.
+/// Returns the bytes of all files in the grant: their sizes, and what they use on the disk.
 fn size(lab: &Lab) -> (u64, u64) {
     let files = fs::read_dir(lab.path("")).unwrap().map(|entry| fs::symlink_metadata(entry.unwrap().path()).unwrap());
     files
@@ -20,7 +20,7 @@ fn size(lab: &Lab) -> (u64, u64) {
 }
 
 #[tokio::test]
-async fn f20_a_time_that_is_none_is_an_error() {
+async fn f20_an_invalid_time_is_an_error() {
     let lab = Lab::open(Grant::ReadWrite, "").await;
     for seconds in [0, 1 << 33, (1 << 63) - 1, u64::MAX - 1, u64::MAX] {
         for nanoseconds in [0, 999_999_999, 1_000_000_000, u32::MAX] {
@@ -30,7 +30,8 @@ async fn f20_a_time_that_is_none_is_an_error() {
             };
             let steps = json!([opened("file.txt"), time("set-times", ""), time("set-times-at", "file.txt")]);
             let results = lab.take(steps).await;
-            // A second too many in the nanoseconds may be carried over; what no clock can show may not be made up.
+            // Excess nanoseconds may be carried over. A time that no clock can show must not be changed into another
+            // one.
             let impossible = seconds >= 1 << 63;
             let refused = results[1..].iter().all(|result| result["error"].is_string());
             assert!(refused || !impossible, "{seconds} {nanoseconds}: {results:?}");
@@ -60,7 +61,7 @@ async fn f21_bytes_over_the_quota_are_not_written() {
     }
 }
 
-/// Overwriting one block wears out a disk as well.
+/// Overwriting the same block also wears out a disk.
 #[tokio::test]
 async fn f21_overwriting_counts() {
     let lab = Lab::open(Grant::ReadWrite, "written = \"64 KiB\"").await;
@@ -70,7 +71,7 @@ async fn f21_overwriting_counts() {
 }
 
 #[tokio::test]
-async fn f22_entries_over_the_quota_are_not_made() {
+async fn f22_entries_over_the_quota_are_not_created() {
     for op in ["open-at", "create-directory-at", "symlink-at", "link-at", "std-write"] {
         let lab = Lab::open(Grant::ReadWrite, "created-entries = 10").await;
         let before = fs::read_dir(lab.path("")).unwrap().count();
@@ -91,10 +92,10 @@ async fn f22_entries_over_the_quota_are_not_made() {
     }
 }
 
-/// A failed attempt to make something that is there does not eat up the quota of honest ones; and an honest tool that
-/// opens what is there with `create` makes nothing.
+/// A failed attempt to create something that exists does not use up the quota of other attempts. A tool that opens an
+/// existing file with `create` creates nothing.
 #[tokio::test]
-async fn f22_opening_what_is_there_takes_no_entry() {
+async fn f22_opening_an_existing_file_does_not_use_the_quota() {
     let lab = Lab::open(Grant::ReadWrite, "created-entries = 2").await;
     let steps = json!([
         {"op": "open-at", "path": "file.txt", "flags": ["write", "create"], "times": 25},
@@ -104,7 +105,7 @@ async fn f22_opening_what_is_there_takes_no_entry() {
     assert!(results.iter().all(|result| result["error"].is_null()), "{results:?}");
 }
 
-/// A hole looks like bytes, and counts as bytes.
+/// A hole counts like written bytes.
 #[tokio::test]
 async fn f23_a_hole_counts() {
     let lab = Lab::open(Grant::ReadWrite, "written = \"1 MiB\"").await;
@@ -121,7 +122,7 @@ async fn f23_a_hole_counts() {
     }
 }
 
-/// A hole made in steps, or by truncating and growing again, is no smaller.
+/// A hole that is made in steps, or by truncating and growing again, counts too.
 #[tokio::test]
 async fn f23_a_hole_made_in_steps_counts() {
     let lab = Lab::open(Grant::ReadWrite, "written = \"1 MiB\"").await;
@@ -135,7 +136,7 @@ async fn f23_a_hole_made_in_steps_counts() {
     assert_eq!(grown, 2, "{results:?}");
 }
 
-/// A directory with too many entries is not read at all: the host would hold them all at once.
+/// A directory with too many entries is not read, because the host would hold all of them in memory.
 #[tokio::test]
 async fn f24_a_directory_with_too_many_entries_is_not_listed() {
     for grant in Grant::ALL {
@@ -153,10 +154,10 @@ async fn f24_a_directory_with_too_many_entries_is_not_listed() {
     }
 }
 
-/// A guest that opens and never closes gets no further than its share, and everything is closed with it: a stream that
-/// outlives its descriptor counts as well, since it keeps the file open.
+/// Open files are limited, and all of them are closed. A stream that outlives its descriptor counts too, because it
+/// keeps the file open.
 #[tokio::test]
-async fn f25_files_that_stay_open_are_bounded_and_closed() {
+async fn f25_open_files_are_limited_and_closed() {
     let lab = Lab::open(Grant::ReadWrite, "").await;
     let open = json!([{"op": "open-at", "path": "file.txt", "flags": ["read"], "times": 100_000}]);
     let results = lab.take(open).await;
@@ -171,7 +172,7 @@ async fn f25_files_that_stay_open_are_bounded_and_closed() {
     assert_eq!(held(), 0, "descriptors are still open");
 }
 
-/// Synchronizing again and again ends with the call's time.
+/// An endless loop of syncs ends with the call's time limit.
 #[tokio::test]
 async fn f33_a_storm_of_syncs_ends_in_time() {
     let lab = Lab::open(Grant::ReadWrite, "time = \"500 ms\"").await;

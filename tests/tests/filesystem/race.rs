@@ -1,4 +1,4 @@
-//! A world that changes while the guest looks at it: F06, F10.
+//! Files that change while the guest uses them: F06, F10.
 
 use crate::lab::{Grant, Lab};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -10,16 +10,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// How often the guest looks while the world changes.
+/// Attempts of the guest per call.
 pub(crate) const LOOKS: u32 = 4000;
 
-/// How often it does that at the most, until it has seen both of what it may see.
+/// Maximum number of calls until the guest has seen both states.
 pub(crate) const ROUNDS_MAX: u32 = 50;
 
-/// Time for a call that looks so often: a busy machine needs more than a call has by default.
+/// Time limit of a call with that many attempts. A busy machine needs more than the default.
 pub(crate) const RACE_LIMITS: &str = "time = \"10 min\"";
 
-/// Exchanges two paths until it is dropped.
+/// Exchanges two paths repeatedly until it is dropped.
 pub(crate) struct Swapper {
     stop: Arc<AtomicBool>,
     thread: Option<thread::JoinHandle<()>>,
@@ -45,7 +45,7 @@ impl Drop for Swapper {
     }
 }
 
-/// A directory that turns into a link to the outside, and back, all the time.
+/// A directory alternates with a link to the outside.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f06_a_directory_that_becomes_a_link_is_not_followed_out() {
     let lab = Lab::open(Grant::ReadWrite, RACE_LIMITS).await;
@@ -61,14 +61,14 @@ async fn f06_a_directory_that_becomes_a_link_is_not_followed_out() {
         ]))
         .await;
     drop(swapper);
-    // The secret itself is looked for in every reply; here, that both states of the world were seen.
+    // `run` looks for the secret in every reply. Here, check that both states were seen.
     for result in &results {
         let all = result["all"].to_string();
-        assert!(all.contains("inside") && all.contains("Err"), "the race was not run: {all}");
+        assert!(all.contains("inside") && all.contains("Err"), "the race did not happen: {all}");
     }
 }
 
-/// A directory that the guest holds is moved out of the grant: from there `..` leads nowhere.
+/// A directory that the guest has open is moved out of the grant. Its `..` must not lead anywhere.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f10_a_directory_that_is_moved_out_is_no_way_out() {
     let lab = Lab::open(Grant::ReadWrite, RACE_LIMITS).await;

@@ -1,11 +1,11 @@
-//! More than was granted, inside the grant: F08, F11 to F13, F32.
+//! Rights beyond the grant: F08, F11 to F13, F32.
 
 use crate::lab::{Grant, Lab};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// Everything that changes a directory or a file, on what is there.
+/// Every operation that changes an existing directory or file.
 fn changes() -> Vec<Value> {
     vec![
         json!({"op": "open-at", "path": "file.txt", "flags": ["write"]}),
@@ -34,7 +34,7 @@ fn changes() -> Vec<Value> {
     ]
 }
 
-/// Everything that changes an open file.
+/// Every operation that changes an open file.
 fn writes(on: &str) -> Vec<Value> {
     vec![
         json!({"op": "write", "on": on, "text": "changed"}),
@@ -55,7 +55,8 @@ async fn f11_f12_nothing_changes_without_the_right_to_write() {
     }
 }
 
-/// The same changes are made with the right, so that it is the right that was missing above.
+/// Returns the expected result of a read: the text, and whether the end was reached. WASI reports the end when there is
+/// no more data.
 #[tokio::test]
 async fn f12_everything_changes_with_the_right_to_write() {
     for change in changes() {
@@ -72,7 +73,7 @@ async fn f12_everything_changes_with_the_right_to_write() {
     }
 }
 
-/// A file opened for reading is not written to, whoever may write elsewhere.
+/// A file that was opened for reading cannot be written, even if other handles can write.
 #[tokio::test]
 async fn f13_a_descriptor_has_the_rights_it_was_opened_with() {
     for grant in Grant::ALL {
@@ -84,7 +85,7 @@ async fn f13_a_descriptor_has_the_rights_it_was_opened_with() {
         assert!(results[0]["error"].is_null(), "{results:?}");
         for (step, result) in steps.iter().zip(&results).skip(1) {
             let times_alone = grant == Grant::ReadWrite && step["op"] == "set-times";
-            assert!(times_alone || result["error"].is_string(), "{grant:?}: {step} came to {result}");
+            assert!(times_alone || result["error"].is_string(), "{grant:?}: {step} returned {result}");
         }
         if grant != Grant::ReadWrite {
             assert_eq!(lab.world(), before);
@@ -93,7 +94,7 @@ async fn f13_a_descriptor_has_the_rights_it_was_opened_with() {
     }
 }
 
-/// A directory opened from a read-only one is as read-only, also under the name of itself.
+/// A subdirectory of a read-only directory is read-only too, also if it is opened as `.`.
 #[tokio::test]
 async fn f13_rights_do_not_grow_on_the_way_down() {
     for grant in Grant::WITHOUT_WRITE {
@@ -116,7 +117,7 @@ async fn f13_rights_do_not_grow_on_the_way_down() {
     }
 }
 
-/// Nothing passes between a grant for reading and one for writing, in either direction.
+/// Nothing moves between a read-only grant and a read-write grant, in either direction.
 #[tokio::test]
 async fn f08_nothing_is_linked_or_moved_between_grants_of_different_rights() {
     let other = "directory.other = { path = \"world/outside\", access = \"read-only\" }";
@@ -134,9 +135,9 @@ async fn f08_nothing_is_linked_or_moved_between_grants_of_different_rights() {
     .await;
 }
 
-/// What a guest makes cannot be executed, nor changed by anybody else.
+/// A file that a guest creates cannot be executed, nor changed by other users.
 #[tokio::test]
-async fn f32_what_a_guest_makes_is_no_program() {
+async fn f32_a_file_that_a_guest_creates_is_not_executable() {
     let lab = Lab::open(Grant::ReadWrite, "").await;
     let results = lab
         .take(json!([

@@ -1,7 +1,7 @@
-//! What WASI says of directories and files, kept by a directory of its own and by one that a call is narrowed to.
+//! The WASI semantics of directories and files, in a granted directory and in a narrowed one.
 //!
-//! One row for each behaviour. The steps are taken on a directory that is granted as it is; on the same one as the
-//! place of a narrowed grant, through a handle of it; and there by paths from the grant.
+//! One row per behaviour. The steps run on a granted directory, on the same directory as a narrowed path through a
+//! handle of it, and on the narrowed path by paths from the grant.
 
 use crate::lab::{Grant, Lab};
 use serde_json::{Value, json};
@@ -14,15 +14,15 @@ const STAGE: &str = "stage";
 /// How the stage is granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// As a directory of its own.
+    /// As a granted directory.
     Whole,
-    /// As the place of a narrowed grant, opened once.
+    /// As the narrowed path, opened once.
     Handle,
-    /// As the place of a narrowed grant, in every path.
+    /// As the narrowed path, in every path of a step.
     Path,
 }
 
-/// What each step comes to: the name of an error, `ok`, or a value.
+/// The expected result of each step: the name of an error, `ok`, or a value.
 type Row = (&'static str, Vec<(Value, Value)>);
 
 fn row(name: &'static str, steps: Vec<(Value, Value)>) -> Row {
@@ -41,12 +41,12 @@ fn followed(op: &str, path: &str) -> Value {
     json!({ "op": op, "path": path, "flags": ["follow"] })
 }
 
-/// Opens a path and keeps it as `f`.
+/// Opens a path as `f`.
 fn open(path: &str, flags: &[&str]) -> Value {
     json!({ "op": "open-at", "path": path, "keep": "f", "flags": flags })
 }
 
-/// Something on the open `f`.
+/// An operation on the open `f`.
 fn on(op: &str, number: u64, text: &str) -> Value {
     json!({ "op": op, "on": "f", "number": number, "text": text })
 }
@@ -55,7 +55,8 @@ fn at(number: u64) -> Value {
     on("read-end", number, "")
 }
 
-/// A read of the bytes from a place, and whether the end was met: WASI says so once there is nothing more.
+/// Returns the expected result of a read: the text, and whether the end was reached. WASI reports the end when there is
+/// no more data.
 fn text(text: &str) -> Value {
     json!([text, text.is_empty()])
 }
@@ -69,7 +70,7 @@ fn rows() -> Vec<Row> {
 fn names(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
     vec![
         row(
-            "an empty path is no path",
+            "an empty path is invalid",
             vec![
                 (open("", &["read"]), error("no-entry")),
                 (op("stat-at", ""), error("no-entry")),
@@ -89,7 +90,7 @@ fn names(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
             ],
         ),
         row(
-            "two dots lead up, as far as the directory",
+            "two dots lead up, but not out of the directory",
             vec![
                 (op("kind-at", "d/.."), json!("directory")),
                 (op("kind-at", "d/../f"), json!("file")),
@@ -100,7 +101,7 @@ fn names(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
             ],
         ),
         row(
-            "a slash at the end asks for a directory",
+            "a trailing slash requires a directory",
             vec![
                 (op("kind-at", "d/"), json!("directory")),
                 (op("kind-at", "d//"), json!("directory")),
@@ -120,7 +121,7 @@ fn names(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
 fn kinds(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
     vec![
         row(
-            "kinds are told apart",
+            "kinds are distinguished",
             vec![
                 (op("kind-at", "f"), json!("file")),
                 (op("kind-at", "d"), json!("directory")),
@@ -135,7 +136,7 @@ fn kinds(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
             ],
         ),
         row(
-            "a file is no directory, and a directory no file",
+            "a file is not a directory, and a directory is not a file",
             vec![
                 (open("f", &["read", "directory"]), error("not-directory")),
                 (open("f/x", &["read"]), error("not-directory")),
@@ -148,7 +149,7 @@ fn kinds(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
             ],
         ),
         row(
-            "what was removed is gone, and what was made is there",
+            "a removed entry is missing, and a created one exists",
             vec![
                 (open(".", &["read", "directory"]), ok()),
                 (on("read-directory", 0, ""), json!(["d", "dangling", "empty", "f", "loop", "to-d", "to-f"])),
@@ -165,7 +166,7 @@ fn kinds(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
 fn links(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
     vec![
         row(
-            "a link is followed where that is asked for",
+            "a link is followed only if requested",
             vec![
                 (open("to-f", &["read", "follow"]), ok()),
                 (at(0), text("hello")),
@@ -178,7 +179,7 @@ fn links(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
             ],
         ),
         row(
-            "a slash follows a link to a directory",
+            "a trailing slash follows a link to a directory",
             vec![
                 (op("kind-at", "to-d/"), json!("directory")),
                 (op("kind-at", "to-f/"), error("not-directory")),
@@ -191,7 +192,7 @@ fn links(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
 fn ends(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
     vec![
         row(
-            "a dangling link is there, and leads nowhere",
+            "a dangling link exists, and its target does not",
             vec![
                 (op("kind-at", "dangling"), json!("link")),
                 (followed("kind-at", "dangling"), error("no-entry")),
@@ -202,7 +203,7 @@ fn ends(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
             ],
         ),
         row(
-            "a link to itself ends",
+            "following a link to itself fails",
             vec![
                 (op("kind-at", "loop"), json!("link")),
                 (followed("kind-at", "loop"), error("loop")),
@@ -211,7 +212,7 @@ fn ends(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
             ],
         ),
         row(
-            "a link is made and removed without what it names",
+            "creating or removing a link does not affect its target",
             vec![
                 (op_to("symlink-at", "soft", "f"), ok()),
                 (op_to("symlink-at", "soft", "f"), error("exist")),
@@ -256,7 +257,7 @@ fn renames(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
             ],
         ),
         row(
-            "a rename replaces an empty directory alone",
+            "a rename replaces only an empty directory",
             vec![
                 (op_to("rename-at", "f", "d"), error("is-directory")),
                 (op_to("rename-at", "d", "f"), error("not-directory")),
@@ -268,7 +269,7 @@ fn renames(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
             ],
         ),
         row(
-            "a rename moves a link and not what it names",
+            "a rename moves a link and not its target",
             vec![
                 (op_to("rename-at", "to-f", "moved"), ok()),
                 (op("kind-at", "moved"), json!("link")),
@@ -282,7 +283,7 @@ fn renames(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
 fn contents(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
     vec![
         row(
-            "a file is made, once where that is asked for",
+            "a file is created, and only once if exclusive",
             vec![
                 (open("new", &["read", "write", "create", "exclusive"]), ok()),
                 (open("new", &["write", "create", "exclusive"]), error("exist")),
@@ -294,7 +295,7 @@ fn contents(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
             ],
         ),
         row(
-            "opening truncates where that is asked for, and nothing else does",
+            "opening truncates only if requested",
             vec![
                 (open("f", &["read", "write"]), ok()),
                 (at(0), text("hello")),
@@ -334,7 +335,7 @@ fn contents(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
 fn sizes(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
     vec![
         row(
-            "an append goes to the end, wherever that is",
+            "an append goes to the current end",
             vec![
                 (open("f", &["read", "write"]), ok()),
                 (on("append-via-stream", 0, " you"), ok()),
@@ -344,7 +345,7 @@ fn sizes(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
             ],
         ),
         row(
-            "a size is set in both directions",
+            "a size can grow and shrink",
             vec![
                 (open("f", &["read", "write"]), ok()),
                 (on("set-size", 2, ""), ok()),
@@ -366,7 +367,7 @@ fn sizes(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
             ],
         ),
         row(
-            "an open file keeps its name's changes",
+            "an open file stays the same file after a rename",
             vec![
                 (open("f", &["read", "write"]), ok()),
                 (op_to("rename-at", "f", "g"), ok()),
@@ -378,7 +379,7 @@ fn sizes(ok: &dyn Fn() -> Value, error: &dyn Fn(&str) -> Value) -> Vec<Row> {
     ]
 }
 
-/// Clears the stage and builds it up.
+/// Clears the stage and sets it up.
 fn set(lab: &Lab, way: Way) {
     let stage = if way == Way::Whole { lab.site.path("world/stage") } else { lab.path(STAGE) };
     if stage.exists() {
@@ -398,7 +399,7 @@ fn set(lab: &Lab, way: Way) {
     }
 }
 
-/// A step as it is taken in a way; nothing where there is no such path.
+/// Returns a step adapted to a grant, or `None` if the path cannot be expressed there.
 fn taken(step: &Value, way: Way) -> Option<Value> {
     let mut step = step.clone();
     if step.get("on").is_some() || way == Way::Whole {
@@ -411,7 +412,7 @@ fn taken(step: &Value, way: Way) -> Option<Value> {
     if step["path"] == "" {
         return None;
     }
-    // The target of a symbolic link is no path from the handle.
+    // The target of a symbolic link is not relative to the handle.
     let names: &[&str] = if step["op"] == "symlink-at" { &["path"] } else { &["path", "to"] };
     for name in names {
         if let Some(path) = step.get(name).and_then(Value::as_str) {
@@ -422,7 +423,7 @@ fn taken(step: &Value, way: Way) -> Option<Value> {
 }
 
 #[tokio::test]
-async fn a_directory_keeps_what_wasi_says_of_it() {
+async fn a_directory_follows_the_wasi_semantics() {
     for way in [Way::Whole, Way::Handle, Way::Path] {
         let lab = match way {
             Way::Whole => Lab::held(Grant::ReadWrite, "", "", "world/stage", None).await,
@@ -448,7 +449,7 @@ async fn a_directory_keeps_what_wasi_says_of_it() {
                     (error, expected) => *error == expected["error"],
                 };
                 if !right {
-                    wrong.push(format!("{name}: {step} came to {result}, not {expected}"));
+                    wrong.push(format!("{name}: {step} returned {result}, not {expected}"));
                 }
             }
         }

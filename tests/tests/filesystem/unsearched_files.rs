@@ -1,4 +1,4 @@
-//! Directories that the host does not list for the shipped files plugin: an answer says that they were not searched.
+//! Directories that the host does not list for the shipped files plugin: the result says that they were not searched.
 
 use portcullis::{Code, Host, Output, Reply, Request};
 use portcullis_tests::{Site, allow_all, shipped_plugin};
@@ -26,7 +26,7 @@ async fn call(host: &Host, tool: &str, arguments: Value) -> Reply {
     host.call(Request::new(format!("files.{tool}"), arguments.to_string())).await
 }
 
-/// The text and the metadata of a call that completes.
+/// Returns the text and the metadata of a call that must complete.
 #[track_caller]
 fn answer(reply: Reply) -> (String, Value) {
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);
@@ -46,7 +46,7 @@ async fn a_search_names_the_directories_that_are_too_large_to_list() {
     ] {
         let (text, metadata) = answer(call(&host, tool, arguments.clone()).await);
         assert!(text.starts_with(found), "{tool} {arguments}: {text}");
-        assert!(text.contains("(not searched, or not to the end: `large` has more entries than"), "{text}");
+        assert!(text.contains("(not searched completely: `large` has more entries than"), "{text}");
         assert!(text.contains("`directory-entries`"), "{text}");
         assert_eq!(metadata["not_searched"], json!(["large"]), "{metadata}");
     }
@@ -55,7 +55,7 @@ async fn a_search_names_the_directories_that_are_too_large_to_list() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_too_large_to_list_is_a_failure_that_says_so() {
+async fn listing_a_directory_that_is_too_large_is_an_error() {
     let (_site, host) = desk().await;
     let reply = call(&host, "list", json!({ "path": "large" })).await;
     assert_eq!(reply.code, Code::ToolFailed, "{}", reply.message);
@@ -65,7 +65,7 @@ async fn a_directory_that_is_too_large_to_list_is_a_failure_that_says_so() {
     );
 }
 
-/// One name that WASI cannot spell ends a listing: what comes after it was not searched.
+/// A name that WASI cannot represent ends a listing early, so the rest of the directory is not searched.
 #[tokio::test]
 async fn a_search_names_the_directories_with_a_name_that_is_not_utf8() {
     let (site, host) = desk().await;

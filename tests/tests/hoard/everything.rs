@@ -1,5 +1,5 @@
 //! One call that does everything at once: its own memory is full, and requests, bodies, streams, listings, output, a
-//! store's value and two documents are open beside each other.
+//! store's value and two documents are open concurrently.
 
 use crate::{ENTRIES, Echo, MEASURED, SEARCH, in_children, peak};
 use portcullis::{Code, Host, Request, Service};
@@ -10,23 +10,23 @@ use std::{env, fs};
 
 const GUEST: &str = include_str!("../../guests/whole/everything.wat");
 
-/// The length of a response that the guest begins to read, in bytes: the default of `response-bytes`.
+/// Length in bytes of a response that the guest begins to read: the default of `response-bytes`.
 const BODY_BYTES: usize = 4 << 20;
 
-/// What the arguments list, as the document that the guest sends to a service does. Each takes about 700 bytes of
+/// The items of the arguments, and of the document that the guest sends to a service. Each takes about 700 bytes of
 /// memory.
 const ITEM: &str = r#"{"k":"0123456789abcde"}"#;
 
 /// Number of items, for a text just below the default of `arguments`.
 const ITEMS: usize = 43_600;
 
-/// What such a call takes at least, in bytes: the guest's 63 MiB, 26 MiB of what the host holds for it, 7 MiB of
-/// answer, and two documents of 25 MiB. A figure that is never approached would say nothing.
+/// Minimum memory of such a call, in bytes: the guest's 63 MiB, 26 MiB of host memory, 7 MiB of result, and two
+/// documents of 25 MiB. A limit that no call approaches would be meaningless.
 const LEAST_BYTES: u64 = 146 << 20;
 
 #[test]
-fn one_call_of_everything_takes_no_more_than_the_footprint() {
-    let measured = "everything::one_call_of_everything_takes_no_more_than_the_footprint";
+fn one_call_of_everything_does_not_exceed_the_footprint() {
+    let measured = "everything::one_call_of_everything_does_not_exceed_the_footprint";
     if env::var_os(MEASURED).is_none() {
         return in_children(measured, &["everything".to_owned()]);
     }
@@ -46,7 +46,7 @@ fn one_call_of_everything_takes_no_more_than_the_footprint() {
     });
 }
 
-/// A host with the guest, under the default limits.
+/// Opens a host with the guest, under the default limits.
 async fn open(site: &Site, server: &Server) -> Host {
     let folder = site.directory("work");
     fs::write(folder.join("file"), vec![7; 1 << 20]).unwrap();
@@ -72,7 +72,7 @@ async fn open(site: &Site, server: &Server) -> Host {
     let echo: Arc<dyn Service> = Arc::new(Echo);
     let builder = site.builder(&policy).provide(&SEARCH, move |_| Ok(Arc::clone(&echo))).service("search", &SEARCH);
     let host = builder.open().await.unwrap();
-    // What the first call leaves behind is no cost of the next.
+    // Leave out one-time costs of the first call.
     let good = host.call(Request::new("good.run", "{}")).await;
     assert_eq!(good.code, Code::Completed, "{}", good.message);
     host

@@ -1,4 +1,4 @@
-//! Guests whose answers are not what the canonical ABI allows: S16, S17, S18, S20.
+//! Guests whose results violate the canonical ABI: S16, S17, S18, S20.
 
 use portcullis::{Code, Contract, LimitKind, LoadError};
 use portcullis_tests::{Attack, Manifest};
@@ -16,7 +16,7 @@ ends! {
     answer_beyond_memory => Code::Trapped;
     realloc_wild => Code::Trapped;
     realloc_misaligned => Code::Trapped;
-    /// Small in the guest and large in the host: stopped by the limit on what is copied, or by the number of parts.
+    /// Small in the guest and large in the host. The limit on copied bytes or on the number of parts stops it.
     list_of_nothing => Code::InvalidOutput;
 }
 
@@ -28,7 +28,7 @@ pub(crate) async fn enum_out_of_range(contract: Contract) {
     assert!(says.contains("trapped"), "{says}");
 }
 
-/// The contract lets a host ignore flags it does not know: the four it knows are what is declared.
+/// The contract lets a host ignore unknown flags: the four known ones are declared.
 pub(crate) async fn flags_out_of_range(contract: Contract) {
     let attack = Attack::by(contract, "flags_out_of_range");
     let host = attack.open().await;

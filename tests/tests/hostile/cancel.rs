@@ -1,13 +1,13 @@
-//! Callers that no longer want the answer: S30, and the grace of a cancelled call.
+//! Cancelled calls: S30, and the grace period.
 
 use portcullis::{Cancellation, Code, Contract, Reply};
 use portcullis_tests::{Attack, outcomes};
 use std::time::Duration;
 
-/// How long after a cancel a guest that ignores it may go on, with what a busy machine adds.
+/// Maximum time that a guest can run after a cancellation, with a tolerance for a busy machine.
 const STOPPED: Duration = Duration::from_secs(2);
 
-/// Calls a guest and cancels it shortly after.
+/// Calls a guest and cancels the call shortly afterwards.
 async fn cancelled(contract: Contract, guest: &str) -> Reply {
     let attack = Attack::by(contract, guest).within(Duration::from_secs(10));
     let host = attack.open().await;
@@ -19,26 +19,26 @@ async fn cancelled(contract: Contract, guest: &str) -> Reply {
     };
     let (reply, ()) = tokio::join!(call, cancel);
     assert_eq!(reply.code, Code::Cancelled);
-    assert!(reply.usage.run.wall < STOPPED, "{guest} went on for {:?}", reply.usage.run.wall);
+    assert!(reply.usage.run.wall < STOPPED, "{guest} kept running for {:?}", reply.usage.run.wall);
     attack.leaves_no_trace(&host).await;
     reply
 }
 
-/// A guest that asks whether it is cancelled ends by itself, before the grace period does.
+/// A guest that checks for cancellation ends before the grace period does.
 pub(crate) async fn waits_for_cancellation(contract: Contract) {
     cancelled(contract, "waits_for_cancellation").await;
 }
 
-/// A guest that does not ask is stopped, whether it computes or waits.
+/// A guest that does not check is stopped, whether it computes or waits.
 async fn a_guest_that_ignores_a_cancel_is_stopped(contract: Contract) {
     let looping = cancelled(contract, "loop_in_execute").await;
     let sleeping = cancelled(contract, "sleep_in_execute").await;
     for reply in [looping, sleeping] {
-        assert!(reply.usage.run.wall >= Duration::from_millis(200), "it had its grace: {:?}", reply.usage.run.wall);
+        assert!(reply.usage.run.wall >= Duration::from_millis(200), "it got no grace: {:?}", reply.usage.run.wall);
     }
 }
 
-/// Dropping the future of a call ends it wherever it is, and records it.
+/// Dropping the future of a call ends the call at any point, and records it.
 async fn a_dropped_call_is_recorded_as_cancelled(contract: Contract) {
     for guest in ["loop_in_execute", "sleep_in_execute", "loop_in_realloc", "clock_storm", "bulk_fill"] {
         let attack = Attack::by(contract, guest);

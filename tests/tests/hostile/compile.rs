@@ -1,19 +1,19 @@
-//! Compile workers that die, lie or hang: S34 without the minutes that a real bomb takes.
+//! Compile workers that die, return wrong data or hang: S34 without the minutes that a real bomb takes.
 
 use portcullis::{Code, CompileError, Compiler, LoadError, Refusal, Request};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use std::time::Duration;
 
-/// A worker that runs a line of shell instead of compiling.
+/// Returns a worker that runs a line of shell instead of compiling.
 fn shell(line: &str) -> Compiler {
     Compiler::Worker { program: "/bin/sh".into(), arguments: vec!["-c".into(), line.into()] }
 }
 
-/// A site with two plugins, and how the first was refused when this worker compiled.
+/// Opens a site with two plugins and this worker. Returns the refusal of the first plugin.
 async fn refused(site: &Site, line: &str) -> String {
     site.plugin("other", &guest("good", &Manifest::of("other")));
     let host = site.builder_with(&allow_all(""), shell(line)).open().await.unwrap();
-    assert_eq!(host.catalog().refused().len(), 2, "no plugin keeps the other from being tried");
+    assert_eq!(host.catalog().refused().len(), 2, "both plugins must be tried");
     assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::PluginRefused);
     let catalog = host.catalog();
     let error = &*catalog.refusal("good").unwrap().error;
@@ -36,34 +36,34 @@ async fn s34_a_worker_that_is_killed_quarantines_its_plugin() {
     assert!(says.starts_with("exhausted"), "{says}");
 }
 
-/// A person who types Ctrl-C, or a system that shuts down, says nothing of the plugin: it is tried again.
+/// Ctrl-C and a shutdown say nothing about the plugin, so it is tried again.
 #[tokio::test]
-async fn a_worker_that_others_end_is_no_fault_of_the_plugin() {
+async fn a_worker_that_is_interrupted_does_not_quarantine_the_plugin() {
     for signal in ["HUP", "INT", "TERM"] {
         let says = refused(&Site::new(), &format!("kill -{signal} $$")).await;
         assert!(says.starts_with("worker"), "{signal}: {says}");
     }
 }
 
-/// What a worker says of a component is cut and escaped.
+/// A worker's message about a component is cut and escaped.
 #[tokio::test]
-async fn a_worker_that_refuses_is_quoted_in_one_bounded_line() {
+async fn a_workers_error_is_quoted_in_one_short_line() {
     let says = refused(&Site::new(), r"printf '\033[2J\nfield %09999d' 7 >&2; exit 3").await;
     assert!(says.starts_with("uncompilable"), "{says}");
     assert!(says.len() < 4096, "{} bytes", says.len());
     assert!(!says.chars().any(portcullis::text::is_deceptive), "{says:?}");
 }
 
-/// Code that is no code of this engine is not run.
+/// Data that is not code of this engine is not run.
 #[tokio::test]
-async fn a_worker_that_answers_with_something_else_is_found_out() {
+async fn a_worker_that_returns_other_data_is_detected() {
     for line in ["cat", "exit 0", "head -c 100000 /dev/zero"] {
         let says = refused(&Site::new(), line).await;
         assert!(says.starts_with("mismatch"), "{line}: {says}");
     }
 }
 
-/// A worker that hangs is killed with the future that waits for it.
+/// A worker that hangs is killed when the future that waits for it is dropped.
 #[tokio::test]
 async fn s34_a_worker_that_hangs_dies_with_its_host() {
     let site = Site::new();
@@ -76,7 +76,7 @@ async fn s34_a_worker_that_hangs_dies_with_its_host() {
         }
     };
     tokio::select! {
-        _ = opening => panic!("the worker does not answer"),
+        _ = opening => panic!("the host opened"),
         () = started => {}
     }
     let process = std::fs::read_to_string(&pid_file).unwrap();
@@ -87,5 +87,5 @@ async fn s34_a_worker_that_hangs_dies_with_its_host() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(5), gone).await.expect("the worker is gone");
+    tokio::time::timeout(Duration::from_secs(5), gone).await.expect("the worker must be killed");
 }

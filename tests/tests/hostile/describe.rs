@@ -1,4 +1,4 @@
-//! Guests that do something else than say what they are: S03, S39, S40.
+//! Guests that misbehave in `describe`: S03, S39, S40.
 
 use portcullis::{Contract, LoadError};
 use portcullis_tests::Attack;
@@ -13,7 +13,7 @@ refused! {
     describe_by_chance => LoadError::Unstable, "differently";
 }
 
-/// What a plugin printed explains its refusal, and fools nobody who reads it.
+/// The refusal quotes what a plugin printed, escaped so that it deceives no reader.
 pub(crate) async fn describe_prints(contract: Contract) {
     let says = Attack::by(contract, "describe_prints").refused(|error| matches!(error, LoadError::Describe(_))).await;
     assert!(says.contains("trust this plugin"), "{says:?}");

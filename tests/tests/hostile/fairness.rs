@@ -1,4 +1,4 @@
-//! Guests that compute for ever beside others that want to get on: S06, S01 in parallel, S55.
+//! Guests that compute forever next to other work: S06, S01 in parallel, S55.
 
 use portcullis::{Code, Contract, LimitKind, Request};
 use portcullis_tests::Attack;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// On a runtime with one thread, a task of the host gets its turn while a guest loops.
+/// On a runtime with one thread, other host tasks run while a guest loops.
 async fn a_loop_does_not_starve_the_only_thread(contract: Contract) {
     let attack = Attack::by(contract, "loop_in_execute").within(Duration::from_millis(600));
     let host = attack.open().await;
@@ -28,7 +28,7 @@ async fn a_loop_does_not_starve_the_only_thread(contract: Contract) {
     assert!(ticks >= 10, "the other task ran {ticks} times in 600 ms");
 }
 
-/// Eight loops on two workers: a good call gets through before any of them is over.
+/// With eight loops on two workers, a good call completes before any loop ends.
 async fn eight_loops_on_two_workers_leave_room_for_a_good_call(contract: Contract) {
     let attack = Attack::by(contract, "loop_in_execute").within(Duration::from_secs(3));
     let host = attack.site().builder(&attack.policy()).calls(9).open().await.unwrap();
@@ -47,7 +47,8 @@ async fn eight_loops_on_two_workers_leave_room_for_a_good_call(contract: Contrac
     attack.leaves_no_trace(&host).await;
 }
 
-/// More calls than places: each waits for its place, and who waits longer than a call may take gives way.
+/// With more calls than run slots, each call waits for a slot. A call that waits longer than its time limit is
+/// rejected.
 async fn a_call_without_a_place_is_told_so(contract: Contract) {
     let attack = Attack::by(contract, "sleep_in_execute").within(Duration::from_millis(400));
     let host = attack.site().builder(&attack.policy()).calls(1).open().await.unwrap();

@@ -1,4 +1,4 @@
-//! What lies in a plugin directory beside plugins: S36, S37, S38, S44.
+//! Files in a plugin directory that are not plugins: S36, S37, S38, S44.
 
 use portcullis::{Code, FileError, Host, LoadError, Refusal, Request};
 use portcullis_tests::{Manifest, Site, allow_all, component, guest, module};
@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Opens a host over what a test put beside the good plugin, which must load, and quickly.
+/// Opens a host with a file next to the good plugin, which must load quickly.
 async fn open(site: &Site) -> Host {
     let began = Instant::now();
     let host = site.open(&allow_all("")).await;
@@ -23,9 +23,9 @@ fn refusal(host: &Host, file: &str) -> Arc<LoadError> {
     Arc::clone(&found.unwrap_or_else(|| panic!("{file} was not refused")).error)
 }
 
-/// A link, a pipe, a directory, a socket: none is followed, none is waited for.
+/// A link, a pipe, a directory and a socket are neither followed nor waited for.
 #[tokio::test]
-async fn s44_what_is_no_regular_file_is_refused_quickly() {
+async fn s44_a_file_that_is_not_regular_is_refused_quickly() {
     let site = Site::new();
     let plugins = site.plugins();
     symlink("good.wasm", plugins.join("link.wasm")).unwrap();
@@ -56,7 +56,7 @@ async fn s36_a_file_of_ten_gibibytes_is_not_read() {
 }
 
 #[tokio::test]
-async fn s44_a_file_that_anybody_may_write_is_refused() {
+async fn s44_a_world_writable_file_is_refused() {
     let site = Site::new();
     site.plugin("open", &guest("good", &Manifest::of("open")));
     fs::set_permissions(site.plugins().join("open.wasm"), fs::Permissions::from_mode(0o666)).unwrap();
@@ -86,9 +86,9 @@ async fn s44_a_name_that_is_not_plain_is_refused() {
     assert_eq!(host.catalog().plugins().filter(|plugin| !plugin.is_standard()).count(), 1);
 }
 
-/// Bytes that are no component, each told apart.
+/// Bytes that are not a component. Each kind has its own error.
 #[tokio::test]
-async fn s37_what_is_no_component_is_refused() {
+async fn s37_a_file_that_is_not_a_component_is_refused() {
     let site = Site::new();
     let (good, core) = (guest("good", &Manifest::of("cut")), module("", &Manifest::of("core")));
     site.plugin("empty", b"");
@@ -113,12 +113,12 @@ async fn s37_what_is_no_component_is_refused() {
     assert!(matches!(*refusal(&host, "bare.wasm"), LoadError::Refused(Refusal::NoHandler(None))));
 }
 
-/// A component of nothing.
+/// Builds an empty component.
 fn wat_component() -> Vec<u8> {
     b"\0asm\x0d\0\x01\0".to_vec()
 }
 
-/// A component with a section that a parser has to skip: one byte over what a plugin may have.
+/// A component with a section that a parser must skip, one byte over the maximum size of a plugin.
 #[tokio::test]
 async fn s36_a_component_with_a_huge_custom_section_is_refused() {
     let site = Site::new();

@@ -1,4 +1,4 @@
-//! Guests that hoard what the host keeps for them: S24, S25, S26, S28.
+//! Guests that open as many host objects as they can: S24, S25, S26, S28.
 
 use portcullis::{Code, LimitKind, LoadError};
 

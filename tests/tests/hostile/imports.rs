@@ -1,9 +1,9 @@
-//! Components that want what this host does not serve: S12, S15, S31, S38.
+//! Components that import what this host does not provide: S12, S15, S31, S38.
 
 use portcullis::{Code, Compiler, Contract, LoadError, Refusal, Request};
 use portcullis_tests::{Manifest, Site, allow_all, guest_of};
 
-/// Every unknown import is named, before anything is compiled: the compiler here does not exist.
+/// The error lists every unknown import, before compilation: the compiler does not exist here.
 pub(crate) async fn unknown_imports(contract: Contract) {
     let site = Site::new();
     site.plugin("unknown-imports", &guest_of(contract, "unknown-imports", &Manifest::of("unknown-imports")));
@@ -25,7 +25,7 @@ pub(crate) async fn unknown_imports(contract: Contract) {
         "plain",
     ];
     assert_eq!(names, &expected);
-    // The good plugin came as far as the compiler.
+    // The good plugin got as far as the compiler.
     let good = &*catalog.refusal("good").unwrap().error;
     assert!(matches!(good, LoadError::Compile(portcullis::CompileError::Worker(_))), "{good:?}");
     let reply = host.call(Request::new("unknown-imports.run", "{}")).await;

@@ -1,10 +1,10 @@
-//! Manifests that lie, shout or explode, around code that does neither: S47, S48, S51, S52, K01 to K06, K09.
+//! Manifests that are false, aggressive or too large, with harmless code: S47, S48, S51, S52, K01 to K06, K09.
 
 use portcullis::{Contract, DefinitionError, LoadError, SchemaError};
 use portcullis_tests::{Attack, Manifest, Tool, component, module_of};
 use std::time::{Duration, Instant};
 
-/// Asserts that a plugin `liar` with this manifest is refused, and returns what the refusal says.
+/// Asserts that a plugin `liar` with this manifest is refused. Returns the error.
 async fn refused(contract: Contract, manifest: &Manifest, expected: impl Fn(&DefinitionError) -> bool) -> String {
     let bytes = component(&module_of(contract, "", manifest));
     let attack = Attack::bytes("liar", &bytes);
@@ -101,7 +101,7 @@ async fn s52_a_manifest_that_is_too_large_is_refused(contract: Contract) {
     refused(contract, &asking, |error| matches!(error, DefinitionError::TooMany { .. })).await;
 }
 
-/// What is larger than what a description may copy never reaches the checks.
+/// A manifest that is larger than the copy limit of `describe` never reaches the checks.
 async fn s52_a_manifest_of_ten_megabytes_is_not_copied(contract: Contract) {
     let mut huge = Manifest::of("liar");
     huge.description = "x".repeat(10_000_000);

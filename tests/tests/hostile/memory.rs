@@ -1,9 +1,9 @@
-//! Guests that want more memory, tables, instances or stack than there is: S08, S10 to S14.
+//! Guests that request more memory, tables, instances or stack than allowed: S08, S10 to S14.
 
 use portcullis::{Code, Contract, LimitKind, LoadError, Refusal};
 use portcullis_tests::Attack;
 
-/// The memory limit of a policy that sets none.
+/// The default memory limit.
 const MEMORY_BYTES: u64 = 64 << 20;
 
 ends! {
@@ -21,7 +21,7 @@ refused! {
     aggregate_memory => LoadError::Describe(_), "memory";
 }
 
-/// A guest that is refused memory and lives with it is answered for, and got no more than the limit.
+/// A guest whose request for memory fails and that continues returns its result, and got no more than the limit.
 pub(crate) async fn memory_growth_survived(contract: Contract) {
     let reply = Attack::by(contract, "memory_growth_survived").ends(Code::Completed).await;
     let taken = reply.usage.run.memory_bytes;

@@ -1,11 +1,11 @@
-//! Plugins that review their calls, and people who are asked: a review can tighten what the policy decided, and an
-//! answer is about exactly what will run.
+//! Reviewers and approvers: a review can tighten the policy's decision, and an answer covers exactly the call that will
+//! run.
 
 use portcullis::{Answer, Code, Contract, DenyAll, Outcome, Question, Reply, Request, Scripted, Subject};
 use portcullis_tests::{Attack, outcomes};
 use std::sync::Arc;
 
-/// Asks for one call of a guest under a policy, with these answers of a person.
+/// Makes a call of a guest under a policy, with an approver that gives these answers.
 async fn call(contract: Contract, guest: &str, decision: &str, answers: &[Answer]) -> (Reply, Vec<Question>) {
     let attack = Attack::by(contract, guest);
     let policy = format!("[[rule]]\ntool = \"*.*\"\ndecision = \"{decision}\"\n");
@@ -28,7 +28,7 @@ pub(crate) async fn review_asks(contract: Contract) {
     assert_eq!(reply.code, Code::ApprovalDenied);
 
     let (reply, asked) = call(contract, "review_asks", "deny", &[Answer::Yes]).await;
-    assert_eq!(reply.code, Code::PolicyDenied, "a review cannot loosen");
+    assert_eq!(reply.code, Code::PolicyDenied, "a review cannot permit a denied call");
     assert!(asked.is_empty());
 }
 
@@ -37,7 +37,7 @@ pub(crate) async fn review_refuses(contract: Contract) {
         let (reply, asked) = call(contract, "review_refuses", decision, &[Answer::Yes]).await;
         assert_eq!(reply.code, Code::ReviewRefused);
         assert!(!reply.message.chars().any(portcullis::text::is_deceptive), "{:?}", reply.message);
-        assert!(asked.is_empty(), "nobody is asked about what the plugin refuses");
+        assert!(asked.is_empty(), "a call that the plugin refuses needs no approver");
     }
 }
 
@@ -53,7 +53,7 @@ pub(crate) async fn review_hoards(contract: Contract) {
     assert!(reply.message.contains("host-memory"), "{}", reply.message);
 }
 
-/// The question shows the arguments in the form in which they run, and a no carries its note to the model.
+/// The request shows the arguments as they will run, and the note of a denial reaches the model.
 async fn a_person_is_asked_about_what_runs(contract: Contract) {
     let attack = Attack::by(contract, "good");
     let policy = "[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n";
@@ -68,10 +68,10 @@ async fn a_person_is_asked_about_what_runs(contract: Contract) {
     assert_eq!((approver.asked()[0].session.as_str(), approver.asked()[0].principal.as_str()), ("s", "p"));
     assert_eq!(no.code, Code::ApprovalDenied);
     assert!(no.message.contains("not\\u{1b} now"), "{}", no.message);
-    assert_eq!(again.outcome(), Outcome::Denied, "one yes is for one call");
+    assert_eq!(again.outcome(), Outcome::Denied, "an approval covers only one call");
 }
 
-/// Nobody there is a no, and so is nobody in time.
+/// Without an approver the call is denied, and also if no answer comes in time.
 async fn without_an_answer_nothing_runs(contract: Contract) {
     struct Silence;
     impl portcullis::Approver for Silence {

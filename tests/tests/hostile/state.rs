@@ -1,14 +1,14 @@
-//! Guests that look for what an earlier call left behind: S32, S33.
+//! Guests that look for data of an earlier call: S32, S33.
 
 use portcullis::{Code, Contract, Request};
 use portcullis_tests::Attack;
 
-/// A guest that does nothing wrong, so that the frame of all others is known to work.
+/// A well-behaved guest, which shows that the frame of all others works.
 pub(crate) async fn good(contract: Contract) {
     Attack::by(contract, "good").arguments(r#"{"a":[1,null,"x"]}"#).ends(Code::Completed).await;
 }
 
-/// Globals, memory and tables are new in every call, also when the pool gives out a slot again.
+/// Globals, memory and tables are new in every call, also if the pool reuses a slot.
 pub(crate) async fn state_between_calls(contract: Contract) {
     let attack = Attack::by(contract, "state_between_calls");
     let host = attack.open().await;
@@ -17,7 +17,7 @@ pub(crate) async fn state_between_calls(contract: Contract) {
     }
 }
 
-/// A call after a trap is as good as the first.
+/// A call after a trap works like the first.
 pub(crate) async fn trap_on_demand(contract: Contract) {
     let attack = Attack::by(contract, "trap_on_demand");
     let host = attack.open().await;

@@ -1,10 +1,10 @@
-//! Guests that never come back, wherever they are called: S01, S02, S04, S05, S07, S23.
+//! Guests that never return, in any exported function: S01, S02, S04, S05, S07, S23.
 
 use portcullis::{Cancellation, Code, Contract, LimitKind};
 use portcullis_tests::Attack;
 use std::time::Duration;
 
-/// The time a call is given here: long enough to get going, short enough for a test.
+/// The time limit in these tests: long enough to start, short enough for a test.
 const TIME: Duration = Duration::from_millis(500);
 
 macro_rules! end_in_time {
@@ -27,8 +27,8 @@ end_in_time! {
     bulk_fill
 }
 
-/// The time limit is armed before a guest is instantiated. The guest is described without a loop; a call that is
-/// cancelled before it begins makes it loop in its start function.
+/// The time limit applies before a guest is instantiated. In `describe` the guest does not loop. A call that is
+/// cancelled before it begins makes the guest loop in its start function.
 pub(crate) async fn loop_in_start_of_a_call(contract: Contract) {
     let attack = Attack::by(contract, "loop_in_start_of_a_call").within(TIME);
     let host = attack.open().await;
@@ -41,7 +41,7 @@ pub(crate) async fn loop_in_start_of_a_call(contract: Contract) {
     attack.leaves_no_trace(&host).await;
 }
 
-/// Time in the host counts as wall-clock time and not as CPU time; time in the guest counts as both.
+/// Time in the host counts as wall-clock time and not as CPU time. Time in the guest counts as both.
 async fn a_sleeping_guest_costs_no_cpu_time(contract: Contract) {
     let sleeping = Attack::by(contract, "sleep_in_execute").within(TIME).ends(Code::Limit(LimitKind::Time)).await;
     assert!(sleeping.usage.run.cpu < TIME / 5, "{:?}", sleeping.usage.run.cpu);

@@ -1,4 +1,4 @@
-//! Guests whose words are meant for somebody else than they reach: S40, S49, S50, S57.
+//! Guests whose output is aimed at another reader: S40, S49, S50, S57.
 
 use portcullis::{Code, Contract, Output};
 use portcullis_tests::{Attack, outcome_of};
@@ -9,7 +9,7 @@ ends! {
     reads_stdin => Code::Completed;
 }
 
-/// Function names of the module appear nowhere.
+/// Function names of the module do not appear anywhere.
 pub(crate) async fn name_injection(contract: Contract) {
     let attack = Attack::by(contract, "name_injection");
     let host = attack.open().await;
@@ -24,7 +24,7 @@ pub(crate) async fn name_injection(contract: Contract) {
     attack.leaves_no_trace(&host).await;
 }
 
-/// What a guest fails with stands behind a label of the host's, and every deceptive character in it is escaped.
+/// A guest's error follows a label of the host, and every deceptive character in it is escaped.
 pub(crate) async fn failure_injection(contract: Contract) {
     let reply = Attack::by(contract, "failure_injection").ends(Code::ToolFailed).await;
     assert!(reply.message.starts_with("Error executing tool: no\\u{1b}"), "{}", reply.message);
@@ -32,13 +32,13 @@ pub(crate) async fn failure_injection(contract: Contract) {
     assert!(reply.output.is_none());
 }
 
-/// No variables, no arguments, no working directory.
+/// A guest sees no variables, no arguments, no working directory.
 pub(crate) async fn environment(contract: Contract) {
     let reply = Attack::by(contract, "environment").ends(Code::Completed).await;
     assert_eq!(reply.output, Some(Output::Text("000".to_owned())));
 }
 
-/// A key that the manifest does not name opens nothing, whatever it looks like: error (1) unknown-key (0).
+/// A key that is not in the manifest opens nothing, whatever its form: error (1) unknown-key (0).
 pub(crate) async fn unknown_key(contract: Contract) {
     let reply = Attack::by(contract, "unknown_key").ends(Code::Completed).await;
     assert_eq!(reply.output, Some(Output::Text("10".to_owned())));

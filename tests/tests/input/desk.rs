@@ -1,4 +1,4 @@
-//! A host to try arguments on, and the folders of the suites.
+//! A host that explains calls with given arguments, and the folders of the suites.
 
 use portcullis::{Code, Host, Request};
 use portcullis_tests::{Site, allow_all};
@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use tokio::runtime::Runtime;
 
-/// A host with the good plugin, whose one tool takes any object.
+/// A host with the good plugin, whose only tool accepts any object.
 pub(crate) struct Desk {
     pub(crate) host: Host,
     _site: Site,
 }
 
-/// Where explanations run, so that a property can be stated without a future.
+/// The runtime for explanations, so that a property test needs no future.
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap());
 
@@ -23,11 +23,11 @@ impl Desk {
         Self { host: site.open(&allow_all("")).await, _site: site }
     }
 
-    /// The arguments as the tool would receive them, or why it would not.
+    /// Returns the arguments as the tool would receive them, or the error.
     pub(crate) fn arguments(&self, bytes: impl AsRef<[u8]>) -> Result<String, (Code, String)> {
         let request = Request::new("good.run", bytes.as_ref());
         let explain = || RUNTIME.block_on(self.host.explain(request));
-        // Not on a thread of the test's own runtime, which nothing may block.
+        // Use another thread, because the test's own runtime must not be blocked.
         let explained = std::thread::scope(|scope| scope.spawn(explain).join().unwrap());
         match explained {
             Ok(explained) => Ok(explained.arguments),
@@ -35,7 +35,7 @@ impl Desk {
         }
     }
 
-    /// Asserts that arguments are no document, and says why.
+    /// Asserts that the arguments are not valid JSON. Returns the error.
     pub(crate) fn refused(&self, bytes: impl AsRef<[u8]>) -> String {
         let shown = String::from_utf8_lossy(bytes.as_ref()).chars().take(80).collect::<String>();
         match self.arguments(bytes) {
@@ -45,7 +45,7 @@ impl Desk {
     }
 }
 
-/// The folder of a suite.
+/// Returns the folder of a suite.
 pub(crate) fn suite(variable: &str) -> PathBuf {
     env::var_os(variable).map_or_else(|| panic!("{variable} is not set: run `cargo xtask test`"), PathBuf::from)
 }

@@ -1,11 +1,11 @@
-//! Arguments that two readers could read differently, so that nobody may: duplicate keys, broken text, strings in
-//! strings. J01, J02, J05, J06.
+//! Arguments that parsers could read differently are rejected: duplicate keys, invalid text, JSON inside strings. J01,
+//! J02, J05, J06.
 
 use crate::desk::Desk;
 use portcullis::{Code, Request};
 
 #[tokio::test]
-async fn a_key_that_appears_twice_is_refused() {
+async fn a_duplicate_key_is_rejected() {
     let desk = Desk::new().await;
     let documents = [
         r#"{"path":"/ok","path":"/etc/shadow"}"#,
@@ -28,7 +28,7 @@ async fn a_key_that_appears_twice_is_refused() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_utf8_are_refused() {
+async fn bytes_that_are_not_utf8_are_rejected() {
     let desk = Desk::new().await;
     let sequences: [&[u8]; 16] = [
         b"\xff",
@@ -62,7 +62,7 @@ async fn bytes_that_are_no_utf8_are_refused() {
 }
 
 #[tokio::test]
-async fn half_a_surrogate_is_refused_and_a_zero_is_carried() {
+async fn half_a_surrogate_is_rejected_and_a_nul_is_accepted() {
     let desk = Desk::new().await;
     let halves = [r"\ud800", r"\udc00", r"\udfff\ud800", r"\ud800\ud800", r"\ud83dx", r"\uD83D\u0041", r"\ude00\ud83d"];
     for half in halves {
@@ -76,7 +76,7 @@ async fn half_a_surrogate_is_refused_and_a_zero_is_carried() {
 }
 
 #[tokio::test]
-async fn what_is_almost_json_is_refused() {
+async fn text_that_is_almost_json_is_rejected() {
     let desk = Desk::new().await;
     let documents = [
         "",
@@ -131,9 +131,9 @@ async fn what_is_almost_json_is_refused() {
     }
 }
 
-/// Many models hand over their arguments as a string: once is accepted, twice is not.
+/// Many models pass their arguments as a string. One level is accepted, two are not.
 #[tokio::test]
-async fn a_string_that_holds_the_object_is_opened_once() {
+async fn a_string_that_contains_the_object_is_parsed_once() {
     let desk = Desk::new().await;
     let mut document = r#"{"b":[1.0,"\n"],"a":"é"}"#.to_owned();
     let expected = desk.arguments(&document).unwrap();
@@ -147,9 +147,9 @@ async fn a_string_that_holds_the_object_is_opened_once() {
     assert_eq!(desk.arguments(r#"{"v":"{\"a\":1,\"a\":1}"}"#).unwrap(), r#"{"v":"{\"a\":1,\"a\":1}"}"#);
 }
 
-/// A refusal quotes the arguments through an encoder.
+/// An error quotes the arguments in escaped form.
 #[tokio::test]
-async fn a_refusal_cannot_fool_a_terminal() {
+async fn an_error_cannot_deceive_a_terminal() {
     let desk = Desk::new().await;
     for text in ["\u{1b}[2J", "\u{9b}31m", "\u{202e}", "\u{200b}", "\u{e0041}", "\n\n", "\u{2028}"] {
         let key = serde_json::to_string(text).unwrap();

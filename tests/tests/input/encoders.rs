@@ -1,10 +1,10 @@
-//! The two encoders between untrusted text and a person: nothing that comes out of them does anything but be seen. S49.
+//! The two encoders between untrusted text and a person: their output has no invisible or control characters. S49.
 
 use portcullis::text::{Lines, OneLine};
 use proptest::prelude::*;
 
-/// What may not come out, written down here apart from the encoders: controls, DEL and C1, line separators, marks of
-/// direction, zero-width and other invisible characters, and tags.
+/// Characters that must not be in the output, listed independently of the encoders: controls, DEL and C1, line
+/// separators, direction marks, zero-width and other invisible characters, and tags.
 fn may_come_out(character: char) -> bool {
     !matches!(u32::from(character),
         0..=0x1f | 0x7f..=0x9f | 0xad | 0x61c | 0x180e | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f
@@ -18,22 +18,22 @@ fn check(text: &str) {
     assert_eq!(lines.chars().find(in_lines), None, "{text:?}");
     assert_eq!(lines.matches('\n').count(), text.matches('\n').count(), "{text:?}");
     if text.chars().all(|character| matches!(character, ' '..='~')) {
-        assert_eq!((one.as_str(), lines.as_str()), (text, text), "plain text stays as it is");
+        assert_eq!((one.as_str(), lines.as_str()), (text, text), "plain text must not change");
     }
 }
 
 #[test]
-fn naughty_strings_are_made_harmless() {
+fn naughty_strings_are_escaped() {
     naughty_strings::BLNS.iter().for_each(|text| check(text));
 }
 
 #[test]
-fn every_character_is_made_harmless() {
+fn every_character_is_escaped_if_needed() {
     ('\0'..=char::MAX).for_each(|character| check(&character.to_string()));
 }
 
 #[test]
-fn sequences_that_a_terminal_obeys_are_made_harmless() {
+fn terminal_escape_sequences_are_escaped() {
     let sequences = [
         "\u{1b}[2J\u{1b}[1;1H",
         "\u{9b}2J",
@@ -60,7 +60,7 @@ fn sequences_that_a_terminal_obeys_are_made_harmless() {
 }
 
 #[test]
-fn what_people_write_stays_as_it_is() {
+fn ordinary_text_is_not_changed() {
     for text in ["plain", "zwölf Boxkämpfer", "日本語", "مرحبا", "😀👍🏽", "a\u{301}", "❤\u{fe0f}", "½ ± €", "~^`|\\"]
     {
         assert_eq!(OneLine(text).to_string(), text);
@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_is_made_harmless(text in any::<String>(), controls in "[\\x00-\\x9f\u{2000}-\u{2070}\u{e0000}-\u{e0080}a]{0,40}") {
+    fn any_text_is_escaped_if_needed(text in any::<String>(), controls in "[\\x00-\\x9f\u{2000}-\u{2070}\u{e0000}-\u{e0080}a]{0,40}") {
         check(&text);
         check(&controls);
         check(&(text + &controls));

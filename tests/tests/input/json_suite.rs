@@ -1,17 +1,17 @@
-//! `JSONTestSuite` through the first step of a call: what must be refused is, what must be accepted is, and what a
-//! parser may do either with is pinned. J05.
+//! `JSONTestSuite` against the parser of arguments: texts that must be rejected are, texts that must be accepted are,
+//! and the verdict on optional ones is pinned. J05.
 
 use crate::desk::{Desk, suite};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// What a strict parser must accept and this one does not: RFC 8259 leaves open what a second copy of a key means, and
-/// here that is an error.
+/// Texts that a strict parser must accept and this one rejects: RFC 8259 does not define the meaning of a duplicate
+/// key, so it is an error here.
 const STRICTER: [&str; 2] = ["y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json"];
 
-/// What a parser may do either with, and this one accepts: numbers that are too small to be told from zero. The texts
-/// come from the suite as text: bytes that were no UTF-8 stand in them as U+FFFD, which is a character like any other.
-/// The bytes themselves are in `documents.rs`.
+/// Optional texts that this parser accepts: numbers that round to zero. The suite's package contains texts, in which
+/// invalid UTF-8 bytes were replaced by U+FFFD, an ordinary character. The bytes themselves are tested in
+/// `documents.rs`.
 const ACCEPTED: &[&str] = &[
     "i_number_double_huge_neg_exp.json",
     "i_number_real_underflow.json",
@@ -27,7 +27,7 @@ const ACCEPTED: &[&str] = &[
     "i_string_truncated-utf-8.json",
 ];
 
-/// Each file of the suite as the member of an object, and whether it is accepted.
+/// Reads each file of the suite as the value of an object's member. Returns whether it is accepted.
 async fn verdicts(kind: &str) -> BTreeMap<String, bool> {
     let desk = Desk::new().await;
     let mut verdicts = BTreeMap::new();
@@ -53,21 +53,21 @@ fn names(verdicts: &BTreeMap<String, bool>, accepted: bool) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn what_is_no_json_is_refused() {
+async fn invalid_json_is_rejected() {
     let verdicts = verdicts("n_").await;
     assert_eq!(verdicts.len(), 188);
     assert_eq!(names(&verdicts, true), [""; 0]);
 }
 
 #[tokio::test]
-async fn what_is_json_is_accepted_but_for_duplicate_keys() {
+async fn valid_json_is_accepted_except_duplicate_keys() {
     let verdicts = verdicts("y_").await;
     assert_eq!(verdicts.len(), 95);
     assert_eq!(names(&verdicts, false), STRICTER);
 }
 
 #[tokio::test]
-async fn what_may_be_either_is_pinned() {
+async fn the_verdict_on_optional_texts_is_pinned() {
     let verdicts = verdicts("i_").await;
     assert_eq!(verdicts.len(), 35);
     assert_eq!(names(&verdicts, true), ACCEPTED);

@@ -1,4 +1,4 @@
-//! What a model is told when its arguments do not match: everything that is wrong, and where.
+//! The error for a model whose arguments do not match the schema: every problem, and its location.
 
 use portcullis::text::is_deceptive;
 use portcullis::{Code, Host, Request, Schema};
@@ -27,9 +27,9 @@ fn person() -> Value {
     })
 }
 
-/// All errors at once, each with the place: a model corrects three fields in one turn.
+/// All errors are listed with their location, so that a model can correct three fields in one turn.
 #[tokio::test]
-async fn every_error_is_told_with_its_pointer() {
+async fn every_error_is_listed_with_its_pointer() {
     let (_site, host) = host(&person()).await;
     let arguments = json!({ "name": "", "age": -1, "tags": ["a", 7, "b", null], "a/b~c": 1 });
     let reply = host.call(Request::new("strict.run", arguments.to_string())).await;
@@ -43,9 +43,9 @@ async fn every_error_is_told_with_its_pointer() {
     }
 }
 
-/// What is missing and what is too much is wrong with the object that it would stand in.
+/// Missing and unknown members are errors of the object that should contain them.
 #[tokio::test]
-async fn a_missing_and_an_unknown_name_are_told() {
+async fn a_missing_and_an_unknown_name_are_listed() {
     let (_site, host) = host(&person()).await;
     let reply = host.call(Request::new("strict.run", r#"{"nom":"a"}"#)).await;
     assert_eq!(reply.code, Code::InvalidArguments);
@@ -54,21 +54,21 @@ async fn a_missing_and_an_unknown_name_are_told() {
     assert_eq!(reply.message.matches("\n- the arguments: ").count(), 2, "{}", reply.message);
 }
 
-/// The pointers and messages of a document that does not match.
+/// Returns the pointers and messages for a document that does not match.
 fn told(schema: &Value, document: &Value) -> Vec<(String, String)> {
     let mismatches = Schema::of_document(&schema.to_string()).unwrap().mismatches(document);
     mismatches.into_iter().map(|mismatch| (mismatch.pointer, mismatch.message)).collect()
 }
 
-/// An error about a value outside of a list names the list.
+/// An error about a value that is not in an enumeration lists the allowed values.
 #[test]
-fn a_value_that_is_not_allowed_is_told_with_those_that_are() {
+fn a_value_that_is_not_allowed_is_listed_with_the_allowed_ones() {
     let item = json!({ "properties": { "status": { "enum": ["open", "closed"] } } });
     let list = json!({ "properties": { "items": { "items": item } } });
     let wrong = json!({ "items": [{ "status": "done" }] });
     let expected = ("/items/0/status".to_owned(), r#""done" is not allowed; use "open" or "closed""#.to_owned());
     assert_eq!(told(&list, &wrong), std::slice::from_ref(&expected));
-    // As libraries spell it: a constant for each value, and nothing as an alternative.
+    // The form that libraries generate: a constant per value, and `nothing` as an alternative.
     let status = json!({ "oneOf": [{ "const": "open", "description": "x" }, { "const": "closed" }] });
     let item = json!({ "properties": { "status": { "anyOf": [status, { "type": "null" }] } } });
     assert_eq!(told(&json!({ "properties": { "items": { "items": item } } }), &wrong), [expected]);
@@ -77,9 +77,9 @@ fn a_value_that_is_not_allowed_is_told_with_those_that_are() {
     assert_eq!(told(&many, &json!("sotuh")), [(String::new(), nearest.to_owned())]);
 }
 
-/// A union says which alternative was meant, and which member of it is wrong.
+/// For a union, the error says which alternative was meant, and which of its members is wrong.
 #[test]
-fn a_union_is_told_by_its_alternative_and_the_member_in_it() {
+fn an_error_in_a_union_names_the_alternative_and_the_member() {
     let circle = json!({ "title": "Circle", "required": ["kind", "radius"],
         "properties": { "kind": { "const": "circle" }, "radius": { "type": "number" } } });
     let square = json!({ "required": ["kind", "side"],
@@ -109,7 +109,7 @@ fn a_union_is_told_by_its_alternative_and_the_member_in_it() {
 
 /// An error about an unknown name suggests the most similar known one, at every depth.
 #[test]
-fn an_unknown_name_is_told_with_the_nearest_one() {
+fn an_error_about_an_unknown_name_suggests_the_nearest_one() {
     let place = json!({ "additionalProperties": false, "properties": { "file_path": {}, "limit": {} } });
     let schema = json!({ "$defs": { "Place": place }, "properties": { "at": { "$ref": "#/$defs/Place" } } });
     for (name, meant) in [("filePath", Some("file_path")), ("limt", Some("limit")), ("offset", None)] {
@@ -119,14 +119,14 @@ fn an_unknown_name_is_told_with_the_nearest_one() {
         };
         assert_eq!(told(&schema, &json!({ "at": { name: 1 } })), [("/at".to_owned(), expected)]);
     }
-    // A name that is there already was not meant by another.
+    // A name that is already present is not suggested.
     let twice = told(&schema, &json!({ "at": { "limit": 1, "limt": 1 } }));
     assert_eq!(twice, [("/at".to_owned(), r#""limt" is unknown"#.to_owned())]);
 }
 
-/// A union of thousands of wrong values costs no more text than any other error.
+/// The errors of a union with thousands of wrong values are no longer than other errors.
 #[test]
-fn errors_of_a_union_are_bounded() {
+fn errors_of_a_union_are_limited() {
     let item = json!({ "anyOf": [{ "items": { "type": "string" } }, { "type": "null" }] });
     let schema = json!({ "items": item });
     let document = json!(vec![vec![1; 100]; 100]);
@@ -135,9 +135,9 @@ fn errors_of_a_union_are_bounded() {
     assert!(told.last().unwrap().1.ends_with("more errors"), "{told:?}");
 }
 
-/// Many errors are told as far as they help, and counted.
+/// Of many errors, the first are listed and the rest are counted.
 #[tokio::test]
-async fn a_thousand_errors_are_told_in_short() {
+async fn a_thousand_errors_are_summarized() {
     let (_site, host) = host(&person()).await;
     let arguments = json!({ "name": "a", "tags": vec![7; 1000] });
     let reply = host.call(Request::new("strict.run", arguments.to_string())).await;
@@ -149,9 +149,9 @@ async fn a_thousand_errors_are_told_in_short() {
     assert!(reply.message.len() < 32 * 1024, "{} bytes", reply.message.len());
 }
 
-/// The arguments are quoted through an encoder, names and values alike.
+/// Quoted names and values are escaped.
 #[tokio::test]
-async fn a_quoted_argument_cannot_fool_a_terminal() {
+async fn a_quoted_argument_cannot_deceive_a_terminal() {
     let (_site, host) = host(&person()).await;
     for text in naughty_strings::BLNS.iter().chain(&["\u{1b}[2J", "\u{9b}31m", "\u{202e}\u{200b}", "\u{e0041}"]) {
         let arguments = json!({ "name": "", "age": text, "tags": [{ *text: text }], *text: text });
@@ -163,9 +163,9 @@ async fn a_quoted_argument_cannot_fool_a_terminal() {
     }
 }
 
-/// Every mismatch has a pointer that leads to something in the document.
+/// Every mismatch has a pointer to something in the document.
 #[test]
-fn every_pointer_leads_somewhere() {
+fn every_pointer_refers_to_something() {
     let schema = json!({
         "anyOf": [{ "required": ["x"] }, { "required": ["y"] }],
         "properties": {
@@ -193,8 +193,8 @@ fn every_pointer_leads_somewhere() {
     }
 }
 
-/// The validator makes every error before the first can be read, and copies the value for each alternative of a union.
-/// A small schema could so make the host hold gigabytes for one wrong call.
+/// The validator creates all errors before the first can be read, and copies the value for each alternative of a union.
+/// A small schema could thus make the host use gigabytes for one wrong call.
 #[test]
 fn errors_that_would_take_too_much_memory_are_not_listed() {
     let alternatives = vec![json!({ "type": "null" }); 1000];
@@ -210,5 +210,5 @@ fn errors_that_would_take_too_much_memory_are_not_listed() {
     }
     let many = json!({ "x": vec!["x".repeat(100); 5000] });
     let schema = json!({ "properties": { "x": { "items": { "type": "integer" } } } });
-    assert_eq!(told(&schema, &many).len(), 33, "an ordinary number of mistakes is listed");
+    assert_eq!(told(&schema, &many).len(), 33, "an ordinary number of mistakes must be listed");
 }

@@ -1,10 +1,10 @@
-//! Names that nobody would give a tool: answered, and never shown as they are. S48.
+//! Malicious tool names: the call gets an error, and the name is always escaped. S48.
 
 use portcullis::text::is_deceptive;
 use portcullis::{Code, Host, Request};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 
-/// Names that look like one that is there.
+/// Names that look like an existing one.
 const ALIKE: [&str; 22] = [
     "Good.run",
     "good.Run",
@@ -34,7 +34,7 @@ async fn assert_unknown(host: &Host, name: &str) {
     for arguments in ["{}", r#"{"a":1}"#] {
         let reply = host.call(Request::new(name, arguments)).await;
         assert_eq!(reply.code, Code::UnknownTool, "{name:?}");
-        assert_eq!(reply.tool, name, "a program is told the name as it was");
+        assert_eq!(reply.tool, name, "the reply's document has the unchanged name");
         let found = reply.message.chars().find(|character| is_deceptive(*character) && *character != '\n');
         assert_eq!(found, None, "{:?}", reply.message);
         assert!(reply.message.len() < 2000, "{} bytes", reply.message.len());
@@ -43,7 +43,7 @@ async fn assert_unknown(host: &Host, name: &str) {
 }
 
 #[tokio::test]
-async fn a_naughty_name_is_of_no_tool() {
+async fn a_naughty_name_is_unknown() {
     let site = Site::new();
     let host = site.open(&allow_all("")).await;
     for name in naughty_strings::BLNS {
@@ -56,7 +56,7 @@ async fn a_naughty_name_is_of_no_tool() {
 }
 
 #[tokio::test]
-async fn a_name_that_looks_like_one_is_another() {
+async fn a_name_that_looks_like_a_known_one_is_another() {
     let site = Site::new();
     let host = site.open(&allow_all("")).await;
     for name in ALIKE {
@@ -69,9 +69,9 @@ async fn a_name_that_looks_like_one_is_another() {
     }
 }
 
-/// A name that is nearly right is answered with those that are.
+/// The error for a similar name lists the known names.
 #[tokio::test]
-async fn a_near_name_is_answered_with_what_there_is() {
+async fn the_error_for_a_similar_name_lists_the_known_names() {
     let site = Site::new();
     site.plugin("other", &guest("good", &Manifest::of("other")));
     let host = site.open(&allow_all("")).await;
@@ -83,7 +83,7 @@ async fn a_near_name_is_answered_with_what_there_is() {
     }
 }
 
-/// No plugin is loaded under a name that is not plain, nor offers a tool under one.
+/// A plugin with a name that is not plain is not loaded, nor one with such a tool name.
 #[tokio::test]
 async fn a_naughty_name_is_not_loaded() {
     let naughty = naughty_strings::BLNS.iter().chain(&ALIKE);

@@ -1,13 +1,14 @@
-//! The one form of arguments: what is decided on, approved, hashed and run is one text, and says what came. J03.
+//! The canonical form of arguments: the decision, the approval, the hash and the run use the same text, which is equal
+//! to the input. J03.
 
 use crate::desk::Desk;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Number, Value, json};
 
-/// Numbers and what becomes of them.
+/// Numbers and their canonical forms.
 #[tokio::test]
-async fn numbers_have_one_form() {
+async fn numbers_have_a_canonical_form() {
     let desk = Desk::new().await;
     let table = [
         ("0", "0"),
@@ -36,9 +37,9 @@ async fn numbers_have_one_form() {
     }
 }
 
-/// What no number of this host holds is refused, and never rounded without a word.
+/// A number that the host cannot represent is rejected, and never silently rounded.
 #[tokio::test]
-async fn numbers_that_do_not_fit_are_refused() {
+async fn numbers_that_do_not_fit_are_rejected() {
     let desk = Desk::new().await;
     let numbers = [
         "18446744073709551616",
@@ -57,9 +58,9 @@ async fn numbers_that_do_not_fit_are_refused() {
     }
 }
 
-/// A whole number past 2^53 that is written with a point would become its neighbour.
+/// An integer above 2^53 that is written with a decimal point would be rounded to a neighbour.
 #[tokio::test]
-async fn a_whole_number_is_never_its_neighbour() {
+async fn an_integer_is_never_rounded() {
     let desk = Desk::new().await;
     for (written, wrong) in [
         ("9007199254740993.0", "9007199254740992"),
@@ -72,7 +73,7 @@ async fn a_whole_number_is_never_its_neighbour() {
 }
 
 #[tokio::test]
-async fn keys_are_sorted_and_space_is_gone() {
+async fn keys_are_sorted_and_whitespace_is_removed() {
     let desk = Desk::new().await;
     let written = " { \"b\" : [ 1 , { \"z\" : null , \"y\" : true } ] , \"a\" : \"\\u0041\\/\\n\" , \"\" : {} } ";
     let form = r#"{"":{},"a":"A/\n","b":[1,{"y":true,"z":null}]}"#;
@@ -80,7 +81,7 @@ async fn keys_are_sorted_and_space_is_gone() {
     assert_eq!(desk.arguments(form).unwrap(), form);
 }
 
-/// Any value: whole floats are left out, since they become integers, as the table above has it.
+/// Generates any value, except floats that are whole: they become integers, as the table above shows.
 fn values() -> impl Strategy<Value = Value> {
     let float = any::<f64>().prop_filter("it is a fraction", |float| float.is_finite() && float.fract() != 0.0);
     let leaf = prop_oneof![
@@ -105,9 +106,9 @@ fn runner() -> TestRunner {
     TestRunner::new(Config { cases: 500, failure_persistence: None, ..Config::default() })
 }
 
-/// A value comes through as it is: its form is the form of the value, and the form of the form is the form.
+/// A value is not changed by its canonical form, and the canonical form of a canonical form is itself.
 #[tokio::test]
-async fn a_value_comes_through_as_it_is() {
+async fn the_canonical_form_keeps_the_value() {
     let desk = Desk::new().await;
     let property = |value: Value| {
         let document = json!({ "v": value });
@@ -121,9 +122,9 @@ async fn a_value_comes_through_as_it_is() {
     runner().run(&values(), property).unwrap();
 }
 
-/// Bytes of any kind are answered, and never with a panic.
+/// Any bytes get a reply, and never cause a panic.
 #[tokio::test]
-async fn any_bytes_are_answered() {
+async fn any_bytes_get_a_reply() {
     let desk = Desk::new().await;
     let structural = "[\\[\\]{}\",:0-9eE+.\\-tfnulrsa\\\\ ]{0,40}";
     let property = |text: String, bytes: Vec<u8>| {

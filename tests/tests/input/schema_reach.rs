@@ -1,4 +1,4 @@
-//! Schemas that name something outside of themselves: refused, and nothing is fetched. K05, K08.
+//! Schemas that refer to something outside of themselves: they are refused, and nothing is fetched. K05, K08.
 
 use portcullis::{LoadError, Schema};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::net::TcpListener;
 
-/// Schemas that refer to an address in every way there is.
+/// Schemas that refer to an address in every possible way.
 fn reaching(address: &str) -> Vec<Value> {
     let inner = json!({ "$id": address, "type": "string" });
     vec![
@@ -31,7 +31,7 @@ fn reaching(address: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn nothing_outside_of_a_schema_is_reached() {
+async fn nothing_outside_a_schema_is_fetched() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = format!("http://{}/schema.json", listener.local_addr().unwrap());
@@ -55,9 +55,9 @@ async fn nothing_outside_of_a_schema_is_reached() {
     assert_eq!(accepted, Err(ErrorKind::WouldBlock), "something connected");
 }
 
-/// A schema may say which dialect it is of, if it is the one, and where it would lie, which nobody looks up.
+/// A schema may name the supported dialect, and its own address, which is not fetched.
 #[test]
-fn the_one_dialect_is_accepted_and_no_other() {
+fn only_the_supported_dialect_is_accepted() {
     let one = "https://json-schema.org/draft/2020-12/schema";
     for dialect in [one, &format!("{one}#")] {
         Schema::of_document(&json!({ "$schema": dialect, "type": "object" }).to_string()).unwrap();
@@ -81,7 +81,7 @@ fn the_one_dialect_is_accepted_and_no_other() {
 }
 
 #[test]
-fn what_is_no_schema_is_refused() {
+fn an_invalid_schema_is_refused() {
     let texts = [
         "",
         "null",

@@ -1,5 +1,5 @@
-//! The JSON-Schema-Test-Suite for 2020-12: a group whose schema this host takes gets the suite's verdicts, and one
-//! whose schema it refuses stands in a list, so that a change is noticed. K08.
+//! The JSON-Schema-Test-Suite for 2020-12. If the host accepts a group's schema, it must give the suite's verdicts.
+//! Groups with a refused schema are in a list, so that a change is noticed. K08.
 
 use crate::desk::suite;
 use portcullis::Schema;
@@ -7,11 +7,11 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Groups whose schema is refused: what it names lies outside of it, it means another dialect, or it leads back to
-/// itself without a step down.
+/// Groups whose schema is refused: it refers to something outside, uses another dialect, or recurses without
+/// descending.
 const REFUSED: &str = include_str!("refused-schemas.txt");
 
-/// What one run over a folder found.
+/// The results of one folder.
 #[derive(Default)]
 struct Found {
     cases: usize,
@@ -53,7 +53,7 @@ impl Found {
     }
 }
 
-/// Compares what was refused with the list, and prints what the list would have to be.
+/// Compares the refused groups with the list, and prints the correct list.
 fn assert_listed(mut found: Vec<String>, prefix: &str) {
     let mut listed: Vec<&str> = REFUSED.lines().filter_map(|line| line.strip_prefix(prefix)).collect();
     listed.sort_unstable();
@@ -63,7 +63,7 @@ fn assert_listed(mut found: Vec<String>, prefix: &str) {
 }
 
 #[test]
-fn required_verdicts_are_those_of_the_suite() {
+fn required_verdicts_match_the_suite() {
     let found = Found::of("");
     assert_eq!(found.different, [""; 0]);
     assert_listed(found.refused, "required: ");
@@ -71,15 +71,15 @@ fn required_verdicts_are_those_of_the_suite() {
 }
 
 #[test]
-fn optional_verdicts_are_those_of_the_suite() {
+fn optional_verdicts_match_the_suite() {
     let found = Found::of("optional");
     assert_eq!(found.different, [""; 0]);
     assert_listed(found.refused, "optional: ");
 }
 
-/// A format is a note and not a demand, as the dialect has it.
+/// In this dialect, a format is an annotation and is not validated.
 #[test]
-fn a_format_demands_nothing() {
+fn a_format_is_not_validated() {
     for format in ["date-time", "email", "ipv4", "regex", "uri", "uuid", "no-such-format"] {
         let schema = Schema::of_document(&format!("{{\"type\":\"string\",\"format\":\"{format}\"}}")).unwrap();
         assert_eq!(schema.mismatches(&Value::from("anything: at [all")), []);

@@ -1,18 +1,17 @@
-//! Arguments that are deep or large: refused at a bound that is known, and in a time that does not grow with them. J04,
-//! J07.
+//! Deep or large arguments: they are rejected at a known limit, in a time that does not grow with them. J04, J07.
 
 use crate::desk::Desk;
 use portcullis::{Code, Request};
 use portcullis_tests::{Site, allow_all};
 use std::time::{Duration, Instant};
 
-/// How deep arguments may nest, the object itself included.
+/// Maximum nesting depth of arguments, including the object itself.
 const DEPTH_MAX: usize = 64;
 
-/// How large they may be unless the policy says otherwise.
+/// Default maximum size of arguments.
 const BYTES_MAX: usize = 1 << 20;
 
-/// What looking at arguments of any size may take on a busy machine, unoptimized.
+/// Maximum time to check arguments of any size, on a busy machine and unoptimized.
 const SOON: Duration = Duration::from_secs(3);
 
 fn nested(open: &str, close: &str, depth: usize) -> String {
@@ -20,7 +19,7 @@ fn nested(open: &str, close: &str, depth: usize) -> String {
 }
 
 #[tokio::test]
-async fn depth_is_bounded() {
+async fn depth_is_limited() {
     let desk = Desk::new().await;
     for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
         let levels = open.matches(['[', '{']).count();
@@ -33,7 +32,7 @@ async fn depth_is_bounded() {
 }
 
 #[tokio::test]
-async fn a_million_levels_cost_nothing() {
+async fn a_million_levels_are_rejected_quickly() {
     let site = Site::new();
     let host = site.open(&allow_all("arguments = \"16 MiB\"")).await;
     let began = Instant::now();
@@ -48,7 +47,7 @@ async fn a_million_levels_cost_nothing() {
 }
 
 #[tokio::test]
-async fn size_is_bounded_before_anything_is_read() {
+async fn size_is_checked_before_parsing() {
     let desk = Desk::new().await;
     let of = |bytes: usize| format!("{{\"v\":\"{}\"}}", "x".repeat(bytes - 8));
     assert_eq!(of(100).len(), 100);
@@ -60,9 +59,9 @@ async fn size_is_bounded_before_anything_is_read() {
     assert!(began.elapsed() < SOON);
 }
 
-/// The largest arguments of every shape are answered soon.
+/// The largest arguments of every shape are checked quickly.
 #[tokio::test]
-async fn the_largest_arguments_are_answered_soon() {
+async fn the_largest_arguments_are_checked_quickly() {
     let desk = Desk::new().await;
     let most = BYTES_MAX - 16;
     let keys: Vec<String> = (0..most / 11).map(|key| format!("\"{key:06}\":1")).collect();
@@ -87,9 +86,9 @@ async fn the_largest_arguments_are_answered_soon() {
     }
 }
 
-/// A plugin may be given less than others: its own bound holds for its own arguments.
+/// A policy can set a lower limit for one plugin, which applies only to that plugin.
 #[tokio::test]
-async fn the_bound_of_one_plugin_is_its_own() {
+async fn the_limit_of_one_plugin_applies_only_to_it() {
     let site = Site::new();
     let host = site.open(&format!("{}[plugin.good.limits]\narguments = \"100 B\"\n", allow_all(""))).await;
     let fits = format!("{{\"v\":\"{}\"}}", "x".repeat(92));

@@ -1,17 +1,17 @@
-//! The document tells of every gap.
+//! The documentation lists every gap of every language.
 
 use crate::row::{Gap, ROWS, repository};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 
-/// Between these lines of the document stands what this test writes.
+/// The markers around the text that this test generates.
 const BEGIN: &str = "<!-- gaps: begin -->\n";
 const END: &str = "<!-- gaps: end -->\n";
-/// Writes the document anew, where a person sets it.
+/// The variable that makes the test rewrite the document.
 const WRITE: &str = "PORTCULLIS_WRITE_LANGUAGES";
 
-/// The table of what a language cannot do, and why.
+/// Returns the table of what a language cannot do, and why.
 fn table() -> String {
     let mut keys: BTreeSet<String> =
         ROWS.iter().flat_map(|row| row.gaps().keys().cloned().collect::<Vec<_>>()).collect();
@@ -50,15 +50,15 @@ fn table() -> String {
 }
 
 #[test]
-fn the_document_tells_of_every_gap() {
+fn the_document_lists_every_gap() {
     let file = repository().join("docs/languages.md");
     let document = fs::read_to_string(&file).unwrap();
-    let (before, rest) = document.split_once(BEGIN).expect("the document has a place for the table");
-    let (kept, after) = rest.split_once(END).expect("the table has an end");
+    let (before, rest) = document.split_once(BEGIN).expect("the document has a start marker");
+    let (kept, after) = rest.split_once(END).expect("the document has an end marker");
     let table = table();
     if std::env::var_os(WRITE).is_some() {
         fs::write(&file, format!("{before}{BEGIN}{table}{END}{after}")).unwrap();
         return;
     }
-    assert_eq!(kept, table, "{WRITE}=1 writes it anew");
+    assert_eq!(kept, table, "{WRITE}=1 rewrites it");
 }

@@ -1,4 +1,4 @@
-//! The examples pass the cases that stand beside them.
+//! The examples pass their own cases.
 
 use crate::row::{built, repository, run};
 

@@ -1,5 +1,5 @@
-//! Packages of others in a plugin in JavaScript: which of their builds is taken, and what is said of one that does not
-//! fit.
+//! Third-party packages in a JavaScript plugin: which of their builds is used, and the errors for packages that do not
+//! work.
 
 use crate::row::repository;
 use crate::templates::shell;
@@ -8,10 +8,10 @@ use serde_json::json;
 use std::fs;
 use std::path::Path;
 
-/// Real packages, which have a build for Node and another one for browsers or for nothing in particular.
+/// Real packages, which have a build for Node and another for browsers or for any runtime.
 const PACKAGES: &str = "axios@1.21.1 csv-parse@7.0.3";
 
-/// What every source here ends with, after its imports.
+/// The end of every source here, after its imports.
 const PLUGIN: &str = r#"
 export default plugin({
   name: "packages",
@@ -46,7 +46,7 @@ const tools = [
 ];
 "#;
 
-/// Makes a project of this source.
+/// Creates a project with this source.
 fn project(place: &Path, source: &str) {
     let sdk = repository().join("sdk/js");
     let about = format!("name = \"packages\"\nlanguage = \"javascript\"\nsdk = {:?}\n", sdk.display().to_string());
@@ -56,7 +56,7 @@ fn project(place: &Path, source: &str) {
     fs::write(place.join("src/plugin.js"), format!("{source}{PLUGIN}")).unwrap();
 }
 
-/// Builds a project of this source beside packages that are written by hand: their names, and their files with them.
+/// Builds a project with this source and with packages that a test writes, given by their names and files.
 fn built(place: &Path, source: &str, packages: &[(&str, &str)]) -> Ran {
     project(place, &format!("import {{ plugin, tool }} from \"portcullis-sdk\";\n{source}"));
     for (file, text) in packages {
@@ -68,7 +68,7 @@ fn built(place: &Path, source: &str, packages: &[(&str, &str)]) -> Ran {
 }
 
 #[test]
-fn packages_that_have_a_build_without_node_work() {
+fn packages_with_a_build_that_does_not_need_node_work() {
     let place = tempfile::tempdir().unwrap();
     let (folder, state) = (place.path(), place.path().join("state"));
     project(folder, TOOLS);
@@ -96,9 +96,9 @@ fn packages_that_have_a_build_without_node_work() {
     shell(folder, &state, "portcullis test").ends(0);
 }
 
-/// The field `browser` of a package replaces single files of it, or says that it does without a module of Node.
+/// The field `browser` of a package replaces single files, or says that a Node module is not needed.
 #[test]
-fn what_a_package_replaces_for_browsers_is_replaced() {
+fn the_browser_field_of_a_package_replaces_files() {
     let place = tempfile::tempdir().unwrap();
     let source = "import { here, key } from \"two\";\n\
         const tools = [tool({ name: \"t\", description: \"T.\", arguments: { type: \"object\", properties: {} },\n\
@@ -119,7 +119,7 @@ fn what_a_package_replaces_for_browsers_is_replaced() {
     assert_eq!(ran.out.trim_end(), "browser undefined");
 }
 
-/// Whoever installs a package again because one path of it is missing gets no further.
+/// Installing a package again does not help if only one of its paths is missing.
 #[test]
 fn a_missing_path_of_an_installed_package_is_not_a_missing_package() {
     let manifest = json!({ "name": "@there/one", "exports": { ".": "./index.js", "./sync": "./sync.js" } }).to_string();
@@ -142,9 +142,9 @@ fn a_missing_path_of_an_installed_package_is_not_a_missing_package() {
     assert!(ran.err.contains("npm install absent"), "{}", ran.err);
 }
 
-/// A package that needs Node may have something beside it that does not.
+/// A package that needs Node may have another build that does not.
 #[test]
-fn a_package_for_node_is_told_with_what_it_has_for_browsers() {
+fn the_error_for_a_node_package_names_its_browser_builds() {
     let place = tempfile::tempdir().unwrap();
     let exports = json!({ ".": "./index.js", "./browser/esm": "./browser.js" });
     let manifest = json!({ "name": "nodes", "type": "module", "exports": exports }).to_string();
@@ -154,7 +154,7 @@ fn a_package_for_node_is_told_with_what_it_has_for_browsers() {
     ];
     let ran = built(place.path(), "import { a } from \"nodes\";\nconst tools = [a];\n", &packages);
     assert_ne!(ran.code, Some(0));
-    for wanted in ["a plugin has no `stream` of Node's", "there is for browsers `nodes/browser/esm`", "node:buffer"] {
+    for wanted in ["a plugin has no `stream` of Node's", "its package has `nodes/browser/esm`", "node:buffer"] {
         assert!(ran.err.contains(wanted), "{wanted}: {}", ran.err);
     }
 }

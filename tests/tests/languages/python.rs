@@ -1,4 +1,4 @@
-//! Building a project in Python: what is found before its module runs, and what the module leaves: nothing.
+//! Building a Python project: errors that are found before its module runs, and the isolation of builds.
 
 use crate::row::repository;
 use crate::templates::shell;
@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Writes wherever it can: into each folder that modules come from, and into a package that others have too.
+/// A module that writes to every reachable folder: those of its imports, and a package that other builds use too.
 const WRITES: &str = r#"
 import idna
 WROTE = []
@@ -25,7 +25,7 @@ with open(idna.__file__, "a") as file:
     file.write("\nPOISONED = True\n")
 "#;
 
-/// Fails where the one above left something, or where it finds packages that it did not ask for.
+/// A module that fails if the previous one left something, or if it finds packages that it did not ask for.
 const LOOKS: &str = r#"
 import importlib.util
 import os
@@ -37,7 +37,7 @@ STRAYS = [number for number in range(5) if os.path.exists(f"/{number}/portcullis
 assert STRAYS == [], STRAYS
 "#;
 
-/// A plugin with one tool, but for what is wrong with it.
+/// A plugin with one tool, without errors.
 const PLUGIN: &str = r#"
 from portcullis import Plugin
 plugin = Plugin("tested", version="1.0.0", description="Tests.")
@@ -46,7 +46,7 @@ def nothing() -> None:
     """Does nothing."""
 "#;
 
-/// A tool that is not to be had from the package that it uses.
+/// A tool whose package cannot work in a plugin.
 const GETS: &str = r#"
 import httpx
 @plugin.tool(requires=["network"])
@@ -64,9 +64,9 @@ fn a_module_leaves_nothing_for_other_builds() {
     }
 }
 
-/// Making a component takes ten seconds. What a parser sees is told before that begins.
+/// Building a component takes ten seconds, so errors that a parser can find are reported before.
 #[test]
-fn what_is_wrong_with_a_source_is_told_before_it_is_built() {
+fn source_errors_are_reported_before_the_build() {
     let untyped = "@plugin.tool()\ndef other(path) -> None:\n    'Does nothing.'\n";
     for (name, code, wanted) in [
         ("syntax", "def broken(:\n    pass\n", "SyntaxError: invalid syntax"),
@@ -76,13 +76,13 @@ fn what_is_wrong_with_a_source_is_told_before_it_is_built() {
         let (ran, is_begun) = watched(place.path(), name, code);
         assert_ne!(ran.code, Some(0), "{name}");
         assert!(ran.err.contains("app.py") && ran.err.contains(wanted), "{name}: {}", ran.err);
-        assert!(!is_begun, "{name}: the component was begun");
+        assert!(!is_begun, "{name}: the build of the component was started");
     }
 }
 
-/// What shows only when the module runs is told after it, and without the command that ran it.
+/// An error at run time is reported without the command that ran the module.
 #[test]
-fn what_shows_when_a_module_runs_is_told_without_the_command() {
+fn run_time_errors_are_reported_without_the_command() {
     let place = tempfile::tempdir().unwrap();
     let (ran, is_begun) = watched(place.path(), "late", "raise ValueError('only when it runs')\n");
     assert!(is_begun && ran.err.contains("only when it runs"), "{}", ran.err);
@@ -91,9 +91,9 @@ fn what_shows_when_a_module_runs_is_told_without_the_command() {
     assert!(ran.code != Some(0) && ran.err.contains("--python-path"), "{}", ran.err);
 }
 
-/// A package that opens connections itself is told what there is in their place, in a call and in the build.
+/// A package that opens its own connections gets an error that names the alternatives, in a call and in the build.
 #[test]
-fn a_package_that_needs_sockets_names_what_is_missing() {
+fn a_package_that_needs_sockets_gets_an_error_with_the_alternatives() {
     let place = tempfile::tempdir().unwrap();
     let project = written(place.path(), "tested", &format!("{PLUGIN}{GETS}"), "httpx==0.28.1\n");
     let state = place.path().join("state");
@@ -111,11 +111,11 @@ fn a_package_that_needs_sockets_names_what_is_missing() {
     assert!(ran.code != Some(0) && ran.err.contains("no module `ssl`: the host does TLS"), "{}", ran.err);
 }
 
-/// Builds a project of the plugin and more code, and says whether a component was begun.
+/// Builds a project of the plugin and more code. Returns whether a component build was started.
 fn watched(place: &Path, name: &str, code: &str) -> (Ran, bool) {
     let (bin, log) = (place.join("bin"), place.join("log"));
     fs::create_dir(&bin).unwrap();
-    // The first Python of the path notes its arguments, and is then the next one.
+    // The first `python3` on the path records its arguments and runs the next one.
     let note = format!("printf '%s\\n' \"$*\" >> '{}'", log.display());
     fs::write(bin.join("python3"), format!("#!/bin/sh\n{note}\nPATH=${{PATH#*:}}\nexec python3 \"$@\"\n")).unwrap();
     fs::set_permissions(bin.join("python3"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -125,7 +125,7 @@ fn watched(place: &Path, name: &str, code: &str) -> (Ran, bool) {
     (ran, fs::read_to_string(log).unwrap().contains("from componentize_py import script"))
 }
 
-/// Writes a project of this module and these packages.
+/// Writes a project with this module and these packages.
 fn written(place: &Path, name: &str, module: &str, packages: &str) -> PathBuf {
     let (project, sdk) = (place.join(name), repository().join("sdk/python"));
     fs::create_dir(&project).unwrap();

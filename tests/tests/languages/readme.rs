@@ -1,9 +1,9 @@
-//! What the README shows of a tool is what `portcullis new` writes.
+//! The tools in the README are those that `portcullis new` writes.
 
 use crate::row::repository;
 use std::fs;
 
-/// The most lines that a whole plugin may take there.
+/// Maximum number of lines of a whole plugin in the README.
 const LINES_MAX: usize = 25;
 
 #[test]
@@ -17,8 +17,8 @@ fn the_readme_shows_the_templates() {
         let block = block.split_once("```").unwrap().0;
         let text = fs::read_to_string(repository().join("sdk/templates").join(template)).unwrap();
         let text = text.replace("{{name}}", "hello");
-        // What comes before it in the template says what it is, and what follows are its tests: it is the whole plugin.
-        let (head, tail) = text.split_once(block).unwrap_or_else(|| panic!("{template} is another one:\n{block}"));
+        // The template has a description before this block, and tests after it. So the block is the whole plugin.
+        let (head, tail) = text.split_once(block).unwrap_or_else(|| panic!("{template} differs:\n{block}"));
         assert!(!block.is_empty() && head.lines().all(|line| line.is_empty() || line.starts_with("//!")), "{head}");
         assert!(tail.trim().is_empty() || tail.trim_start().starts_with("#[cfg(test)]"), "{tail}");
         assert!(block.lines().count() < LINES_MAX, "{fence} takes {} lines", block.lines().count());

@@ -1,4 +1,4 @@
-//! The rows of the table: one conformance plugin in one language, for one engine.
+//! The rows of the table: the conformance plugin in one language, for one engine.
 
 use portcullis_tests::{Ran, program};
 use serde_json::{Map, Value};
@@ -8,44 +8,44 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One conformance plugin, as it was built.
+/// A conformance plugin, as it was built.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// What the row is called, and the folder of its component.
+    /// The name of the row, and the folder of its component.
     pub(crate) name: &'static str,
     /// The folder of its project.
     pub(crate) project: &'static str,
-    /// How people call it.
+    /// The name for people.
     pub(crate) title: &'static str,
 }
 
-/// What a language cannot do, and what comes in its place.
+/// Something that a language cannot do, and what happens instead.
 #[derive(Debug)]
 pub(crate) struct Gap {
     /// The reason, for people.
     pub(crate) why: String,
-    /// How the call ends instead.
+    /// The code of the call.
     pub(crate) code: String,
-    /// What the account of the case says of it.
+    /// A part of the case's message.
     contains: Option<String>,
 }
 
 impl Gap {
-    /// How a call ends whose tool the plugin does not have.
+    /// The code of a call whose tool the plugin does not have.
     pub(crate) const NO_TOOL: &str = "unknown-tool";
 
     fn read(mut members: Map<String, Value>) -> Self {
         let mut text = |name: &str| members.remove(name).map(|value| value.as_str().expect("a text").to_owned());
         let why = text("why").expect("a gap has its reason");
         let gap = Self { why, code: text("code").expect("a gap says how the call ends"), contains: text("contains") };
-        assert!(members.is_empty(), "nothing else is known of a gap: {members:?}");
+        assert!(members.is_empty(), "unknown members of a gap: {members:?}");
         gap
     }
 
-    /// Whether a case that failed did so as the gap says.
+    /// Returns whether a case failed as the gap says.
     pub(crate) fn tells_of(&self, case: &Value) -> bool {
         let problems: Vec<&str> = case["problems"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        // Of several steps the report has the end of the last; a problem names that of its own.
+        // Of several steps, the report has the code of the last. A problem names its own.
         let named = format!("({})", self.code);
         let ended = case["code"] == *self.code || problems.iter().any(|problem| problem.contains(&named));
         let told = |text: &String| problems.iter().any(|problem| problem.contains(text.as_str()));
@@ -53,7 +53,7 @@ impl Gap {
     }
 }
 
-/// All rows, in the order in which they are shown.
+/// All rows, in display order.
 pub(crate) const ROWS: [Row; 8] = [
     Row { name: "rust", project: "rust", title: "Rust" },
     Row { name: "quickjs", project: "typescript", title: "TypeScript, QuickJS" },
@@ -70,12 +70,12 @@ impl Row {
         *ROWS.iter().find(|row| row.name == name).expect("a row of that name")
     }
 
-    /// The component.
+    /// Returns the component.
     pub(crate) fn component(self) -> PathBuf {
         built(self.name).join("conformance.wasm")
     }
 
-    /// What the language cannot do: by the name of a tool, or of a case.
+    /// Returns the gaps of the language: by the name of a tool or of a case.
     pub(crate) fn gaps(self) -> BTreeMap<String, Gap> {
         let folder = repository().join("tests/languages").join(self.project);
         let of_engine = folder.join(format!("gaps.{}.json", self.name));
@@ -86,19 +86,19 @@ impl Row {
     }
 }
 
-/// The folder of what `cargo xtask test` has built for the languages, below it the folder of a row.
+/// The folder into which `cargo xtask test` builds the languages, with one folder per row.
 pub(crate) fn built(place: &str) -> PathBuf {
     let default = repository().join("target/languages");
     env::var_os("PORTCULLIS_TEST_LANGUAGES").map_or(default, PathBuf::from).join(place)
 }
 
-/// The folder of the repository.
+/// Returns the folder of the repository.
 pub(crate) fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Runs the program, with nothing of this machine's user but where toolchains are kept. What it compiles is kept from
-/// one test to the next.
+/// Returns the command that runs the program, with only the toolchains of this machine's user. All tests share one
+/// compilation cache.
 pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Ran {
     let (state, none) = (built("state"), built("none"));
     let mut command = Command::new(program());

@@ -1,35 +1,35 @@
-//! What the components are: equal definitions, their size, and what they import.
+//! The built components: equal definitions, known sizes, and known imports.
 
 use crate::row::{Gap, ROWS, Row, repository, run};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Writes the account of what was found in place of what was kept, where a person sets it.
+/// The variable that makes the test rewrite the stored values, for a developer.
 const WRITE: &str = "PORTCULLIS_WRITE_LANGUAGES";
-/// By how much a component may grow or shrink unseen, in parts of a hundred: toolchains are not alike to the byte.
+/// Tolerance for the size of a component, in percent: toolchains do not produce equal bytes.
 const SIZE_TOLERANCE: u64 = 5;
 
-/// What `inspect` says of a row's component.
+/// Returns the output of `inspect` for a row's component.
 fn inspected(row: Row) -> Value {
     let component = row.component();
     let ran = run(repository(), &["inspect", "--json", component.to_str().unwrap()]).ends(0);
     ran.document()
 }
 
-/// The largest integer that a double holds with each below it: JavaScript's schemas say so, and take no other.
+/// The largest safe integer of a double. The JavaScript schemas contain it as a limit.
 const SAFE_INTEGER_MAX: i64 = (1 << 53) - 1;
 
-/// What a schema takes, without the words of its author: languages write the same in more than one way.
+/// Returns a schema without descriptions and in a normal form: languages can write the same schema in several ways.
 fn taken(schema: &Value) -> Value {
     let mut kind = schema["type"].clone();
-    // Where a language has null for what is left out, its schema takes that too: a case tells of it.
+    // In a language where null means absent, the schema also accepts null. A case tests that.
     if let Some([one, Value::String(null)]) = kind.as_array().map(Vec::as_slice) {
         assert_eq!(null, "null");
         kind = one.clone();
     }
     let choices = match (&schema["enum"], &schema["oneOf"]) {
-        // Each with words of its own.
+        // Each has its own description.
         (Value::Null, Value::Array(choices)) => {
             kind = choices[0]["type"].clone();
             choices.iter().map(|choice| choice["const"].clone()).collect()
@@ -45,14 +45,14 @@ fn taken(schema: &Value) -> Value {
     json!({ "type": kind, "enum": choices, "items": items, "default": schema["default"], "bounds": bounds })
 }
 
-/// The texts of a list, in an order of their own.
+/// Returns the texts of a list, sorted.
 fn sorted(list: &Value) -> Vec<&str> {
     let mut texts: Vec<&str> = list.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     texts.sort_unstable();
     texts
 }
 
-/// What a tool asks for, takes and claims.
+/// Returns what a tool declares, accepts and claims.
 fn asked(tool: &Value) -> Value {
     let schema = &tool["schema"];
     let arguments: BTreeMap<&String, Value> =
@@ -67,7 +67,7 @@ fn asked(tool: &Value) -> Value {
     })
 }
 
-/// What a plugin says of itself, and needs.
+/// Returns a plugin's metadata and dependencies.
 fn introduced(document: &Value) -> Value {
     let needs: BTreeMap<&str, &Value> = document["dependencies"]
         .as_array()
@@ -104,16 +104,16 @@ fn definitions_are_the_same_in_every_language() {
                 None => {
                     let gap = gaps.get(name.trim_start_matches("conformance."));
                     let is_told = gap.is_some_and(|gap| gap.code == Gap::NO_TOOL);
-                    assert!(is_told, "{}: {name} is left away without a reason", row.name);
+                    assert!(is_told, "{}: {name} is missing without a reason", row.name);
                 }
             }
         }
-        assert!(found.keys().all(|name| model.contains_key(name)), "{}: it has more tools", row.name);
+        assert!(found.keys().all(|name| model.contains_key(name)), "{}: it has additional tools", row.name);
     }
 }
 
 #[test]
-fn sizes_and_imports_are_known() {
+fn sizes_and_imports_match_the_stored_values() {
     for row in ROWS {
         let component = row.component();
         let bytes = fs::metadata(&component).unwrap().len();
@@ -134,11 +134,11 @@ fn sizes_and_imports_are_known() {
     }
 }
 
-/// CPython's own library imports sockets, whatever it runs; here as everywhere each of them refuses.
+/// CPython's library always imports sockets. As everywhere, every socket function fails.
 const WITH_SOCKETS: &str = "python";
 
 #[test]
-fn no_language_imports_a_socket() {
+fn only_python_imports_sockets() {
     for row in ROWS.into_iter().filter(|row| row.name != WITH_SOCKETS) {
         let document = inspected(row);
         for import in document["imports"].as_array().unwrap() {
@@ -149,7 +149,7 @@ fn no_language_imports_a_socket() {
 }
 
 #[test]
-fn chance_and_time_are_of_this_call() {
+fn random_numbers_and_time_are_new_in_every_call() {
     let folder = tempfile::tempdir().unwrap();
     let policy = folder.path().join("policy.toml");
     fs::write(&policy, "[[rule]]\ntool = \"conformance.*\"\ndecision = \"allow\"\n").unwrap();

@@ -1,4 +1,4 @@
-//! SQLite in a plugin in Python, in the real host: what works without the locks of a system, and what is refused.
+//! SQLite in a Python plugin, in the real host: what works without system locks, and what is rejected.
 
 use crate::row::repository;
 use crate::templates::shell;
@@ -52,19 +52,19 @@ def wait(context: Context) -> str:
     return "committed"
 "#;
 
-/// How long a call may take, in seconds: long beside all that is done here, and short to wait for.
+/// The time limit of a call in seconds: much longer than the work here, and short enough to wait for.
 const CALL_SECONDS: u64 = 5;
 
-/// What begins a transaction of another program may take so long, on a machine with much else to do.
+/// Timeout for another program to start a transaction, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A directory with a database, for the one component.
+/// A directory with a database, for the shared component.
 struct Desk {
     place: tempfile::TempDir,
     component: PathBuf,
 }
 
-/// The folder of the component. It is built once.
+/// Returns the folder of the component, which is built once.
 fn plugins() -> &'static Path {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
@@ -94,18 +94,18 @@ impl Desk {
         desk
     }
 
-    /// Calls a tool under the policy of that access.
+    /// Calls a tool under the policy with that access.
     fn call(&self, tool: &str, statement: &str, access: &str) -> Ran {
         let arguments =
             if statement.is_empty() { "{}".to_owned() } else { format!("{{\"statement\":\"{statement}\"}}") };
-        // What is compiled is kept for all desks.
+        // All desks share one compilation cache.
         let state = plugins().join("state");
         let plugins = self.component.display();
         let line = format!("portcullis call databases.{tool} '{arguments}' --plugins {plugins} --policy {access}.toml");
         shell(self.place.path(), &state, &line)
     }
 
-    /// Does something to the database in a program that knows nothing of components.
+    /// Executes SQL in a native program that knows nothing about components.
     fn native(&self, statement: &str) {
         let code =
             "import sqlite3, sys; c = sqlite3.connect('data/a.db'); c.execute(sys.argv[1]); c.commit(); c.close()";
@@ -126,17 +126,17 @@ impl Desk {
     }
 }
 
-/// The JSON that a call answered, without blanks.
+/// Returns the JSON result of a call, without blanks.
 #[track_caller]
 fn answer(ran: Ran) -> String {
     ran.ends(0).out.split_whitespace().collect()
 }
 
 #[test]
-fn a_read_only_binding_is_read() {
+fn a_database_in_a_read_only_directory_can_be_read() {
     let desk = Desk::new();
     desk.native("insert into t values (1)");
-    // By the policy, and by what the tool declares.
+    // Read-only by the policy, and by the tool's declaration.
     assert_eq!(desk.rows(), "[[1]]");
     assert_eq!(answer(desk.call("look", "select a from t", "read-write")), "[[1]]");
     assert_eq!(answer(desk.call("change", "select a from t", "read-only")), "[[1]]");
@@ -146,20 +146,20 @@ fn a_read_only_binding_is_read() {
 }
 
 #[test]
-fn a_call_that_was_stopped_keeps_no_later_one_out() {
+fn a_stopped_call_does_not_block_later_ones() {
     let desk = Desk::new();
     desk.call("change", "insert into t values (1)", "read-write").ends(0);
     let ran = desk.call("hang", "", "read-write");
     assert!(ran.code != Some(0) && ran.err.contains("limit-time"), "{}", ran.err);
     assert!(desk.files().contains(&"a.db.lock".to_owned()), "it was not stopped in a transaction: {:?}", desk.files());
     desk.call("change", "insert into t values (2)", "read-write").ends(0);
-    assert_eq!(desk.rows(), "[[1],[2]]", "what was not committed is not there");
+    assert_eq!(desk.rows(), "[[1],[2]]", "uncommitted rows must not exist");
     assert_eq!(desk.files(), ["a.db"]);
 }
 
-/// A component cannot see that another program writes. What that program has committed is not written over.
+/// A component cannot notice that another program writes. It must not overwrite what that program has committed.
 #[test]
-fn a_row_that_another_program_committed_is_not_lost() {
+fn a_row_that_another_program_committed_is_not_overwritten() {
     let desk = Desk::new();
     let ran = std::thread::scope(|scope| {
         let call = scope.spawn(|| desk.call("wait", "", "read-write"));
@@ -177,7 +177,7 @@ fn a_row_that_another_program_committed_is_not_lost() {
 }
 
 #[test]
-fn a_database_that_would_be_spoiled_is_refused() {
+fn a_database_that_could_be_corrupted_is_rejected() {
     let desk = Desk::new();
     fs::write(desk.place.path().join("data/a.db-journal"), [1; 512]).unwrap();
     for (tool, access) in [("look", "read-only"), ("change", "read-write")] {

@@ -1,10 +1,10 @@
-//! Projects of others beside one's own: what is built of one is not in the other.
+//! Several projects of one user: the build of one must not contain anything of another.
 
 use crate::templates::shell;
 use std::fs;
 use std::path::Path;
 
-/// What the crate `rules` of a project says.
+/// Writes the crate `rules` of a project, which returns this text.
 fn rules(project: &Path, who: &str) {
     let folder = project.join("rules");
     fs::create_dir_all(folder.join("src")).unwrap();
@@ -18,10 +18,10 @@ fn rules(project: &Path, who: &str) {
     fs::write(&source, text.replace("\"Hello, {}!\", arguments.name", "\"{}\", rules::who()")).unwrap();
 }
 
-/// All crates of this user are compiled in one folder. Cargo tells two of one name apart by the time of their files,
-/// which says nothing where one project was there before the other.
+/// All crates of a user are compiled in one folder. Cargo distinguishes two crates with one name by the times of their
+/// files, which is not enough if one project's files are older.
 #[test]
-fn a_crate_of_another_project_does_not_pass_for_one_s_own() {
+fn a_crate_of_another_project_with_the_same_name_is_not_used() {
     let place = tempfile::tempdir().unwrap();
     let state = place.path().join("state");
     let checkouts = ["mine", "theirs"].map(|who| place.path().join(who));

@@ -1,8 +1,8 @@
-//! What an SDK has beyond the contract: where it meets its language, and the edges of it.
+//! The SDK features beyond the contract: integration with the language, and edge cases.
 
 use crate::row::{built, repository, run};
 
-/// JavaScript as the web and Node have it, on an engine.
+/// JavaScript's web and Node APIs, on an engine.
 #[track_caller]
 fn javascript(place: &str) {
     let component = built(place).join("surface.wasm");

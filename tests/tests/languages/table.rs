@@ -1,4 +1,4 @@
-//! The same cases for every language: equal results, or a reason.
+//! The same cases for every language: equal results, or a documented gap.
 
 use crate::row::{Row, repository, run};
 use serde_json::{Value, json};
@@ -7,18 +7,18 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// How many cases there are at least: fewer would say that a file was not read.
+/// Minimum number of cases. Fewer would mean that a file was not read.
 const CASES_LEAST: usize = 107;
-/// More than what fits of an answer (256 KiB).
+/// More than the limit of an output (256 KiB).
 const FILE_BYTES: usize = 1024 * 1024;
-/// A little less than all arguments may have (1 MiB).
+/// A little less than the limit of all arguments (1 MiB).
 const ARGUMENT_BYTES: usize = 1_000_000;
-/// A little less than what fits of an answer (256 KiB), with what JSON adds.
+/// A little less than the limit of an output (256 KiB), with JSON's overhead.
 const RESPONSE_BYTES: usize = 250_000;
-/// A little less than what a request may send (64 KiB).
+/// A little less than the limit of a request's body (64 KiB).
 const REQUEST_BYTES: usize = 64_000;
 
-/// A text of so many bytes, no two pieces of which are the same.
+/// Returns a text of this length without repetitions.
 fn numbered(bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 8);
     for number in 0.. {
@@ -31,7 +31,7 @@ fn numbered(bytes: usize) -> String {
     text
 }
 
-/// The cases that are too large to be kept in a file.
+/// Returns the cases that are too large to store in a file.
 fn large() -> Value {
     let web = |method: &str, body: &str| {
         let answer =
@@ -76,14 +76,14 @@ fn large() -> Value {
     ])
 }
 
-/// What became of each case of a folder, or of one file.
+/// Runs the cases of a folder or a file. Returns the report of each.
 fn results(component: &Path, cases: &Path) -> Vec<Value> {
     let (component, cases) = (component.to_str().unwrap(), cases.to_str().unwrap());
     let ran = run(repository(), &["test", "--json", "--component", component, "--cases", cases]);
     ran.document()["cases"].as_array().expect("a report of cases").clone()
 }
 
-/// Runs every case on a row. What is not a gap passes; what is a gap ends as the gap says, or it is none.
+/// Runs every case on a row. A case must pass, or fail as its gap says.
 fn conforms(name: &str) {
     let row = Row::of(name);
     let component = row.component();
@@ -101,8 +101,8 @@ fn conforms(name: &str) {
         let gap = gaps.keys().find(|key| *key == case_name || *key == tool);
         match (case["ok"] == true, gap) {
             (true, None) => {}
-            // A tool that is a gap is one in every case: else the case is named.
-            (true, Some(gap)) => wrong.push(format!("{case_name}: it passes, and `{gap}` is said to be a gap")),
+            // If a tool is a gap, all its cases must fail. Otherwise the gap must name the case.
+            (true, Some(gap)) => wrong.push(format!("{case_name}: it passes although `{gap}` is listed as a gap")),
             (false, Some(gap)) => {
                 stale.remove(gap);
                 if !gaps[gap].tells_of(case) {
@@ -115,7 +115,7 @@ fn conforms(name: &str) {
     }
     assert!(cases.len() >= CASES_LEAST, "only {} cases ran", cases.len());
     assert!(wrong.is_empty(), "{name} differs:\n{}", wrong.join("\n"));
-    assert!(stale.is_empty(), "{name} can do what it is said not to: {stale:?}");
+    assert!(stale.is_empty(), "{name} passes cases that are listed as gaps: {stale:?}");
 }
 
 macro_rules! rows {
@@ -126,7 +126,7 @@ macro_rules! rows {
         })*
 
         #[test]
-        fn every_row_is_tried() {
+        fn every_row_is_tested() {
             let tried: Vec<&str> = vec![$(stringify!($name)),*];
             assert_eq!(tried, crate::row::ROWS.map(|row| row.name));
         }
@@ -136,7 +136,7 @@ macro_rules! rows {
 rows! { rust quickjs starlingmonkey python go c cpp zig }
 
 #[test]
-fn a_case_that_should_fail_does() {
+fn a_wrong_expectation_fails() {
     let folder = tempfile::tempdir().unwrap();
     let wrong = r#"[{"name": "wrong", "tool": "add", "arguments": {"a": 2, "b": 2},
         "expect": {"outcome": "completed", "json": {"sum": 5, "kind": "exact"}}}]"#;
@@ -149,7 +149,7 @@ fn a_case_that_should_fail_does() {
     assert!(report["cases"][0]["problems"].to_string().contains('4'), "{report}");
 }
 
-/// What an SDK does where a tool asks for too much, or for what cannot be: one plugin of each, with cases of its own.
+/// How an SDK handles a tool that requests too much or something invalid: one plugin per SDK, with its own cases.
 macro_rules! sdks_hold_at_their_edges {
     ($($language:ident)*) => {
         mod sdks_hold_at_their_edges {
@@ -166,8 +166,8 @@ macro_rules! sdks_hold_at_their_edges {
 
 sdks_hold_at_their_edges! { c cpp zig go }
 
-/// Go collects garbage while the host is called: what it holds of the host's must be nothing that it follows.
+/// Go's garbage collector runs during host calls. It must not follow the SDK's references to host memory.
 #[test]
-fn go_survives_its_own_collector() {
+fn go_survives_garbage_collection_during_host_calls() {
     run(&repository().join("tests/languages/go/soak"), &["test"]).ends(0);
 }

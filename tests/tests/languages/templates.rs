@@ -1,4 +1,4 @@
-//! What an author does first, in every language, as the template's own README says it.
+//! The first steps of an author, in every language, following the template's own README.
 
 use crate::row::repository;
 use portcullis_tests::{Ran, program};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The commands that a README shows: its shell blocks, without what they print.
+/// Returns the commands in a README's shell blocks, without their output.
 fn commands(readme: &str) -> Vec<&str> {
     let (mut inside, mut found) = (false, Vec::new());
     for line in readme.lines() {
@@ -21,7 +21,7 @@ fn commands(readme: &str) -> Vec<&str> {
     found
 }
 
-/// Runs a line of shell as a person would, in a folder, with the program on the path.
+/// Runs a shell line in a folder as a user would, with the program on the path.
 pub(crate) fn shell(folder: &Path, state: &Path, line: &str) -> Ran {
     let beside = program().parent().unwrap().to_owned();
     let path = env::join_paths([beside].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap()))).unwrap();
@@ -30,7 +30,7 @@ pub(crate) fn shell(folder: &Path, state: &Path, line: &str) -> Ran {
     command.env("XDG_CONFIG_HOME", state.with_extension("none")).output().unwrap().into()
 }
 
-/// Makes a project in an empty folder, and does what its README says.
+/// Creates a project in an empty folder, and runs the commands in its README.
 fn works_as_printed(language: &str) {
     let place = tempfile::tempdir().unwrap();
     let state = place.path().join("state");
@@ -55,7 +55,7 @@ fn works_as_printed(language: &str) {
     assert!(strays.is_empty(), "{language}: the build left {strays:?} in the project");
 }
 
-/// What stands in a project that neither its template brought nor its `.gitignore` knows.
+/// Returns the files of a project that are neither from its template nor in its `.gitignore`.
 fn strays(language: &str, project: &Path) -> Vec<String> {
     let names = |folder: &Path| -> Vec<String> {
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -79,7 +79,7 @@ macro_rules! languages {
 languages! { rust typescript javascript python go c cpp zig }
 
 #[test]
-fn a_name_that_is_none_writes_nothing() {
+fn an_invalid_name_writes_nothing() {
     let place = tempfile::tempdir().unwrap();
     let state = place.path().join("state");
     for name in ["Hello", "../hello", "-x", ""] {
@@ -89,27 +89,27 @@ fn a_name_that_is_none_writes_nothing() {
     assert!(!place.path().join("hello").exists() && fs::read_dir(place.path()).unwrap().count() <= 1);
 }
 
-/// The host keeps some names for its own tools: a plugin of that name would be refused when it is there.
+/// Some names are reserved for the host's own tools. A plugin with such a name would be refused.
 #[test]
-fn a_name_of_the_host_s_own_writes_nothing() {
+fn a_reserved_name_writes_nothing() {
     let place = tempfile::tempdir().unwrap();
     for name in ["done", "output", "tools"] {
         let ran = shell(place.path(), &place.path().join("state"), &format!("portcullis new {name} --lang c"));
         assert_ne!(ran.code, Some(0), "{name}");
-        assert!(ran.err.contains("keeps that name"), "{}", ran.err);
+        assert!(ran.err.contains("this name is reserved"), "{}", ran.err);
         assert!(!place.path().join(name).exists());
     }
 }
 
 #[test]
-fn a_project_is_never_written_over() {
+fn a_project_is_never_overwritten() {
     let place = tempfile::tempdir().unwrap();
     let state = place.path().join("state");
     fs::create_dir(place.path().join("hello")).unwrap();
     fs::write(place.path().join("hello/mine"), "mine").unwrap();
     let ran = shell(place.path(), &state, "portcullis new hello --lang c");
     assert_ne!(ran.code, Some(0));
-    assert!(ran.err.contains("is there already"), "{}", ran.err);
+    assert!(ran.err.contains("already exists"), "{}", ran.err);
     assert_eq!(fs::read_dir(place.path().join("hello")).unwrap().count(), 1);
     std::os::unix::fs::symlink("nowhere", place.path().join("away")).unwrap();
     assert_ne!(shell(place.path(), &state, "portcullis new away --lang c").code, Some(0));
@@ -117,10 +117,10 @@ fn a_project_is_never_written_over() {
 }
 
 #[test]
-fn a_compiler_is_heard() {
+fn compiler_errors_are_shown() {
     let place = tempfile::tempdir().unwrap();
     let state = place.path().join("state");
-    // What each compiler is told, and no person wrote.
+    // Commands and files that the user did not write, and that must not be shown.
     for (language, file, wrong, word, command) in [
         ("c", "src/plugin.c", "int x = \"unfinished\n", "plugin.c", "build-exe"),
         ("zig", "src/plugin.zig", "const x = \"unfinished\n", "plugin.zig", "build-exe"),
@@ -140,13 +140,12 @@ fn a_compiler_is_heard() {
         assert!(!ran.err.contains(command), "{language}: the compiler's command is shown:\n{}", ran.err);
         assert!(!project.join("plugins").join(format!("broken-{language}.wasm")).exists(), "{language}");
         let ran = shell(&project, &state, "portcullis build --verbose");
-        // No command was run for Python: what is wrong was seen before.
+        // For Python no command was run: the error was found before.
         assert!(ran.err.contains(command) || language == "python", "{language}:\n{}", ran.err);
     }
 }
 
-/// What a plugin is called is no business of the compiler: not where the standard library has the name, nor where a
-/// crate that the project depends on has it.
+/// A plugin may have the name of a standard library module, or of a crate that its project depends on.
 #[test]
 fn a_plugin_may_have_the_name_of_a_library() {
     let place = tempfile::tempdir().unwrap();

@@ -1,20 +1,20 @@
-//! The unit tests of the SDKs themselves, each with its language's own tools.
+//! The SDKs' own unit tests, run with the tools of each language.
 
 use crate::row::repository;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What builds keep for this user.
+/// Returns the user's build cache.
 fn cache() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     cache.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache")).join("portcullis")
 }
 
-/// A program of a toolchain that the components were built with.
+/// Returns a program of a toolchain that builds the components.
 fn toolchain(name: &str, program: &str) -> PathBuf {
     let entries = std::fs::read_dir(cache().join("toolchains")).unwrap().map(|entry| entry.unwrap());
     let of_name = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&format!("{name}-")));
-    // Of an earlier pin and the present one, the present one.
+    // If there is also an older pinned version, use the current one.
     let newest = of_name.max_by_key(|entry| entry.metadata().unwrap().modified().unwrap());
     let program = newest.unwrap_or_else(|| panic!("there is no toolchain {name}")).path().join(program);
     assert!(program.is_file(), "{}", program.display());

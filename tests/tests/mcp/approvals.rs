@@ -1,4 +1,4 @@
-//! Questions of calls that come over the protocol: who is asked, what an answer is worth, and that a call runs once.
+//! Approval requests of calls over MCP: who can answer them, what an answer covers, and that a call runs once.
 
 use crate::client::{Client, Era};
 use crate::office::{Office, answered_by_clients, answered_elsewhere};
@@ -18,12 +18,12 @@ fn text(words: &str) -> Value {
     json!({ "text": words })
 }
 
-/// The text of a result.
+/// Returns the text of a result.
 fn said(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}"))
 }
 
-/// The one key under which a result asks, and the form under it.
+/// Returns the single input request of a result: its key and its form.
 fn asks(result: &Value) -> (String, Value) {
     assert_eq!(result["resultType"], "input_required", "{result}");
     let requests = result["inputRequests"].as_object().unwrap();
@@ -33,7 +33,7 @@ fn asks(result: &Value) -> (String, Value) {
     (key.clone(), request["params"].clone())
 }
 
-/// A yes under a key.
+/// Returns an approving response under a key.
 fn yes(key: &str) -> Value {
     json!({ key: { "action": "accept", "content": {} } })
 }
@@ -67,7 +67,7 @@ async fn an_elicited_yes_lets_the_call_run() {
 }
 
 #[tokio::test]
-async fn an_elicited_answer_that_is_no_yes_is_a_no() {
+async fn an_elicited_answer_that_does_not_approve_denies_the_call() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Legacy, forms()).await;
     let answers = [
@@ -80,7 +80,7 @@ async fn an_elicited_answer_that_is_no_yes_is_a_no() {
         json!({ "content": {} }),
     ];
     for (number, answer) in answers.into_iter().enumerate() {
-        // A session of its own each, so that no refusal counts for the next.
+        // Each answer gets its own session, so that no denial affects the next.
         let options = ServerOptions { session: Some(format!("s{number}")), ..answered_by_clients() };
         let mut client = Client::open(&office.server(options), Era::Legacy, forms()).await;
         let call = client.begin_call(NOTE, text("x")).await;
@@ -97,7 +97,7 @@ async fn an_elicited_answer_that_is_no_yes_is_a_no() {
 }
 
 #[tokio::test]
-async fn what_a_person_says_to_a_no_reaches_the_model() {
+async fn a_note_with_a_denial_reaches_the_model() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Legacy, forms()).await;
     let call = client.begin_call(NOTE, text("x")).await;
@@ -107,7 +107,7 @@ async fn what_a_person_says_to_a_no_reaches_the_model() {
 }
 
 #[tokio::test]
-async fn a_yes_for_longer_is_not_asked_for_again() {
+async fn a_remembered_approval_is_not_requested_again() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Legacy, forms()).await;
     let call = client.begin_call(NOTE, text("x")).await;
@@ -122,7 +122,7 @@ async fn a_yes_for_longer_is_not_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_running_call_asks_by_elicitation_too() {
+async fn a_running_call_also_asks_by_elicitation() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Legacy, forms()).await;
     let call = client.begin_call(SIGN, text("x")).await;
@@ -210,7 +210,7 @@ async fn a_client_that_cannot_wait_gets_the_request_and_calls_again_after_the_ap
 
 /// A client that asks its user, or waits for a task, gets no early result.
 #[tokio::test]
-async fn a_client_that_asks_its_user_is_not_sent_away() {
+async fn a_client_that_can_ask_its_user_gets_no_early_result() {
     let options = ServerOptions { approval_wait: Duration::ZERO, ..answered_by_clients() };
     let office = Office::with("", options).await;
     let mut client = Client::open(&office.server, Era::Legacy, forms()).await;
@@ -235,7 +235,7 @@ async fn a_form_that_would_be_cut_is_not_shown() {
 }
 
 #[tokio::test]
-async fn where_nobody_attends_a_question_is_a_no_at_once() {
+async fn without_an_approver_a_call_is_denied_immediately() {
     let office = Office::with("unattended = \"deny\"", answered_elsewhere()).await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     let result = client.call(NOTE, text("x")).await;
@@ -244,7 +244,7 @@ async fn where_nobody_attends_a_question_is_a_no_at_once() {
 
 /// `serve` opens its host for answers from other terminals. The policy overrides that.
 #[tokio::test]
-async fn a_host_that_is_answered_elsewhere_denies_at_once_what_the_policy_leaves_unattended() {
+async fn a_host_answered_from_other_terminals_denies_what_the_policy_leaves_unattended() {
     for (era, capabilities) in [
         (Era::Legacy, json!({})),
         (Era::Legacy, forms()),
@@ -265,7 +265,7 @@ async fn a_host_that_is_answered_elsewhere_denies_at_once_what_the_policy_leaves
 }
 
 #[tokio::test]
-async fn a_form_that_does_not_fit_is_denied_at_once_where_nobody_else_attends() {
+async fn a_form_that_does_not_fit_is_denied_immediately_without_another_approver() {
     for era in [Era::Legacy, Era::Modern] {
         let office = Office::serving("unattended = \"deny\"", answered_by_clients()).await;
         let mut client = Client::open(&office.server, era, forms()).await;
@@ -276,7 +276,7 @@ async fn a_form_that_does_not_fit_is_denied_at_once_where_nobody_else_attends() 
 }
 
 #[tokio::test]
-async fn what_nobody_answers_in_time_is_a_no() {
+async fn a_request_that_no_one_answers_in_time_is_denied() {
     let office = Office::with("[limits]\napproval-time = \"50 ms\"", answered_elsewhere()).await;
     let mut client = Client::open(&office.server, Era::Modern, json!({})).await;
     let result = client.call(NOTE, text("x")).await;
@@ -285,7 +285,7 @@ async fn what_nobody_answers_in_time_is_a_no() {
 }
 
 #[tokio::test]
-async fn what_a_form_cannot_show_whole_is_not_asked_for_by_one() {
+async fn a_request_that_a_form_cannot_show_completely_is_not_elicited() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Legacy, forms()).await;
     let call = client.begin_call(NOTE, text(&"x".repeat(5000))).await;
@@ -297,7 +297,7 @@ async fn what_a_form_cannot_show_whole_is_not_asked_for_by_one() {
 }
 
 #[tokio::test]
-async fn a_retry_with_a_yes_runs_the_call_once() {
+async fn a_retry_with_an_approval_runs_the_call_once() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     let asked = client.call(NOTE, text("x")).await;
@@ -313,7 +313,7 @@ async fn a_retry_with_a_yes_runs_the_call_once() {
 }
 
 #[tokio::test]
-async fn of_two_retries_at_once_one_runs_the_call() {
+async fn only_one_of_two_concurrent_retries_runs_the_call() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     let asked = client.call(NOTE, text("x")).await;
@@ -331,7 +331,7 @@ async fn of_two_retries_at_once_one_runs_the_call() {
 }
 
 #[tokio::test]
-async fn a_retry_with_a_no_ends_the_call() {
+async fn a_retry_with_a_denial_ends_the_call() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     for answer in [json!({ "action": "decline" }), json!({ "action": "cancel" })] {
@@ -344,12 +344,12 @@ async fn a_retry_with_a_no_ends_the_call() {
 }
 
 #[tokio::test]
-async fn a_state_holds_for_the_request_it_was_given_for_alone() {
+async fn a_state_is_valid_only_for_its_own_request() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     let asked = client.call(NOTE, text("x")).await;
     let (responses, state) = (yes(&asks(&asked).0), asked["requestState"].clone());
-    // Altered.
+    // A modified state.
     let whole = state.as_str().unwrap();
     for at in [0, whole.len() / 2, whole.len() - 1] {
         let mut altered = whole.as_bytes().to_vec();
@@ -359,23 +359,23 @@ async fn a_state_holds_for_the_request_it_was_given_for_alone() {
     }
     is_refused(&client.retry(NOTE, text("x"), &json!(format!("{whole}-TAMPERED")), responses.clone()).await);
     is_refused(&client.retry(NOTE, text("x"), &json!(""), responses.clone()).await);
-    // For other arguments, and for another tool.
+    // Other arguments, and another tool.
     is_refused(&client.retry(NOTE, text("y"), &state, responses.clone()).await);
     is_refused(&client.retry(SIGN, text("x"), &state, responses.clone()).await);
-    // For another principal, and at another server.
+    // Another principal, and another server.
     let eve = ServerOptions { principal: "eve".parse().unwrap(), ..answered_by_clients() };
     for server in [office.server(eve), office.server(answered_by_clients())] {
         let mut other = Client::open(&server, Era::Modern, forms()).await;
         is_refused(&other.retry(NOTE, text("x"), &state, responses.clone()).await);
     }
     assert!(office.notes().is_empty());
-    // None of this has spent it.
+    // None of these attempts has consumed the state.
     let result = client.retry(NOTE, text("x"), &state, responses).await;
     assert_eq!(said(&result), "kept: x", "{result}");
 }
 
 #[tokio::test]
-async fn an_answer_without_a_state_is_none() {
+async fn an_answer_without_a_state_is_ignored() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     let key = asks(&client.call(NOTE, text("x")).await).0;
@@ -388,7 +388,7 @@ async fn an_answer_without_a_state_is_none() {
 }
 
 #[tokio::test]
-async fn a_retry_that_answers_nothing_is_asked_again() {
+async fn a_retry_without_an_answer_is_asked_again() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     let mut asked = client.call(NOTE, text("x")).await;
@@ -399,13 +399,13 @@ async fn a_retry_that_answers_nothing_is_asked_again() {
         assert_ne!(again["requestState"], asked["requestState"]);
         asked = again;
     }
-    assert_eq!(office.questions().len(), 1, "it is one call and one question all the time");
+    assert_eq!(office.questions().len(), 1, "the retries share one call and one approval request");
     let result = client.retry(NOTE, text("x"), &asked["requestState"], yes(&key)).await;
     assert_eq!(said(&result), "kept: x", "{result}");
 }
 
 #[tokio::test]
-async fn a_running_call_is_asked_about_in_rounds() {
+async fn a_running_call_asks_in_rounds() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     let asked = client.call(SIGN, text("x")).await;
@@ -417,7 +417,7 @@ async fn a_running_call_is_asked_about_in_rounds() {
 }
 
 #[tokio::test]
-async fn an_answer_from_elsewhere_counts_while_the_client_is_away() {
+async fn an_answer_from_another_channel_counts_between_rounds() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     let asked = client.call(NOTE, text("x")).await;
@@ -425,7 +425,7 @@ async fn an_answer_from_elsewhere_counts_while_the_client_is_away() {
     let question = office.question().await;
     office.approvals().answer(&question.id, &Answer::Yes).unwrap();
     office.ended(&["completed"]).await;
-    // What the client says now is about nothing any more.
+    // The client's answer now arrives too late and has no effect.
     let responses = json!({ key: { "action": "decline" } });
     let result = client.retry(NOTE, text("x"), &asked["requestState"], responses).await;
     assert_eq!(said(&result), "kept: x", "{result}");
@@ -433,7 +433,7 @@ async fn an_answer_from_elsewhere_counts_while_the_client_is_away() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_come_back_in_time_has_said_no() {
+async fn a_client_that_does_not_return_in_time_counts_as_a_denial() {
     let office = Office::with("[limits]\napproval-time = \"300 ms\"", answered_by_clients()).await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     let asked = client.call(NOTE, text("x")).await;
@@ -449,7 +449,8 @@ async fn a_retry_that_is_cancelled_cancels_the_call() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     let asked = client.call(NOTE, text("x")).await;
-    // It says nothing, and its client declares nothing any more: it waits for others.
+    // The retry carries no answer, and the client declares no capability any more, so the call waits for other
+    // channels.
     client.declare(json!({}));
     let retry = client.begin_retry(NOTE, text("x"), &asked["requestState"], json!({})).await;
     let cancelled = json!({ "requestId": retry });
@@ -460,7 +461,7 @@ async fn a_retry_that_is_cancelled_cancels_the_call() {
 }
 
 #[tokio::test]
-async fn a_client_has_only_so_many_questions_before_it() {
+async fn the_number_of_open_requests_per_client_is_limited() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
     let mut asked = Vec::new();
@@ -468,7 +469,7 @@ async fn a_client_has_only_so_many_questions_before_it() {
         asked.push(client.call(NOTE, text(&number.to_string())).await);
         asks(&asked[number]);
     }
-    // One more waits until another is answered.
+    // The next request waits until one is answered.
     let call = client.begin_call(NOTE, text("one more")).await;
     let key = asks(&asked[0]).0;
     let result = client.retry(NOTE, text("0"), &asked[0]["requestState"], yes(&key)).await;
@@ -477,7 +478,7 @@ async fn a_client_has_only_so_many_questions_before_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_goes_takes_its_waiting_calls_along() {
+async fn a_server_that_stops_cancels_its_waiting_calls() {
     let office = Office::open().await;
     let server = office.server(answered_by_clients());
     let mut client = Client::open(&server, Era::Modern, forms()).await;

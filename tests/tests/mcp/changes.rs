@@ -1,5 +1,5 @@
-//! A plugin that is dropped into the directory, or taken out of it: whoever listens hears of it, in the way of their
-//! era, and the list is another.
+//! Adding a plugin to the directory or removing one: clients that listen are notified in the way of their era, and the
+//! list changes.
 
 use crate::wire::{Desk, Era, OPEN, Wire};
 use portcullis_tests::{Manifest, guest};
@@ -33,14 +33,14 @@ fn change(desk: &Desk, wire: &mut Wire, id: Option<&Value>) {
 }
 
 #[test]
-fn a_peer_of_the_handshake_era_hears_of_a_change() {
+fn a_legacy_peer_is_notified_of_a_change() {
     let desk = Desk::new(OPEN);
     let mut wire = desk.client(Era::Legacy);
     change(&desk, &mut wire, None);
 }
 
 #[test]
-fn a_modern_client_hears_of_a_change_where_it_listens() {
+fn a_modern_client_that_listens_is_notified_of_a_change() {
     let desk = Desk::new(OPEN);
     let mut wire = desk.client(Era::Modern);
     let id = wire.request("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }));
@@ -52,7 +52,7 @@ fn a_modern_client_hears_of_a_change_where_it_listens() {
 }
 
 #[test]
-fn a_modern_client_that_listens_to_nothing_hears_nothing() {
+fn a_modern_client_that_does_not_listen_is_not_notified() {
     let desk = Desk::new(OPEN);
     let mut wire = desk.client(Era::Modern);
     let id = wire.request("subscriptions/listen", json!({ "notifications": { "promptsListChanged": true } }));
@@ -64,7 +64,7 @@ fn a_modern_client_that_listens_to_nothing_hears_nothing() {
 }
 
 #[test]
-fn a_bad_file_leaves_the_list_as_it_was() {
+fn a_bad_file_does_not_change_the_list() {
     let desk = Desk::new(OPEN);
     let mut wire = desk.client(Era::Legacy);
     desk.site.plugin("clerk", b"no component");

@@ -1,5 +1,5 @@
-//! A client that speaks the protocol line by line, of either era, to a server in this process: what it sends is what a
-//! test says, well-formed or not.
+//! A client of either era that speaks the protocol line by line to a server in this process. It sends exactly what a
+//! test writes, well-formed or not.
 
 use portcullis_mcp::Server;
 use rmcp::ServiceExt as _;
@@ -8,21 +8,21 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 
-/// How long anything may take before a test has failed; nothing else depends on it.
+/// Timeout of every wait. It only makes a test fail; nothing else depends on it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The extension of tasks.
+/// The tasks extension.
 pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// What the pipe holds: more than any message here.
+/// Capacity of the pipe: more than any message here.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// The two ways of speaking.
+/// The protocol era of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Era {
-    /// With a handshake.
+    /// Starts with a handshake.
     Legacy,
-    /// Without one.
+    /// Has no handshake.
     Modern,
 }
 
@@ -32,13 +32,13 @@ pub(crate) struct Client {
     capabilities: Value,
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     out: WriteHalf<DuplexStream>,
-    /// What came while something else was waited for.
+    /// Messages that arrived while the client waited for another one.
     heard: VecDeque<Value>,
     next: u64,
 }
 
 impl Client {
-    /// A client that declares these capabilities.
+    /// Connects a client that declares these capabilities.
     pub(crate) async fn open(server: &Server, era: Era, capabilities: Value) -> Self {
         let (near, far) = tokio::io::duplex(PIPE_BYTES);
         let (input, output) = tokio::io::split(far);
@@ -67,17 +67,17 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
     }
 
-    /// Declares other capabilities from now on, where they are declared with each request.
+    /// Changes the declared capabilities, in the era in which each request declares them.
     pub(crate) fn declare(&mut self, capabilities: Value) {
         self.capabilities = capabilities;
     }
 
-    /// Sends a message as it is.
+    /// Sends a message unchanged.
     pub(crate) async fn send(&mut self, message: &Value) {
         self.out.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
 
-    /// Sends a request. Answers its id.
+    /// Sends a request. Returns its ID.
     pub(crate) async fn begin(&mut self, method: &str, mut params: Value) -> u64 {
         let id = self.next;
         self.next += 1;
@@ -91,14 +91,14 @@ impl Client {
         id
     }
 
-    /// The next message that is one of those.
+    /// Returns the next message that matches.
     pub(crate) async fn hear(&mut self, is_one: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.heard.iter().position(&is_one) {
             return self.heard.remove(at).unwrap();
         }
         loop {
             let line = tokio::time::timeout(PATIENCE, self.lines.next_line()).await;
-            let line = line.expect("nothing comes").unwrap().expect("the server is gone");
+            let line = line.expect("no message arrives").unwrap().expect("the server closed the connection");
             let message: Value = serde_json::from_str(&line).unwrap();
             if is_one(&message) {
                 return message;
@@ -107,54 +107,54 @@ impl Client {
         }
     }
 
-    /// The response to a request: the result, or the error under `error`.
+    /// Waits for the response to a request. Returns the result, or the error under `error`.
     pub(crate) async fn response(&mut self, id: u64) -> Value {
         let response = self.hear(|message| message["id"] == id && message.get("method").is_none()).await;
         response.get("result").cloned().unwrap_or_else(|| json!({ "error": response["error"] }))
     }
 
-    /// Makes a request and waits for its response.
+    /// Sends a request and waits for its response.
     pub(crate) async fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params).await;
         self.response(id).await
     }
 
-    /// Begins to call a tool.
+    /// Starts a tool call.
     pub(crate) async fn begin_call(&mut self, tool: &str, arguments: Value) -> u64 {
         let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": 7 } });
         self.begin("tools/call", params).await
     }
 
-    /// Calls a tool and waits for whatever comes of it.
+    /// Calls a tool and waits for its result.
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let id = self.begin_call(tool, arguments).await;
         self.response(id).await
     }
 
-    /// Makes a call again with the state it was given, and these responses.
+    /// Repeats a call with the state that the server returned, and these responses.
     pub(crate) async fn retry(&mut self, tool: &str, arguments: Value, state: &Value, responses: Value) -> Value {
         let id = self.begin_retry(tool, arguments, state, responses).await;
         self.response(id).await
     }
 
-    /// Begins to make a call again.
+    /// Starts to repeat a call.
     pub(crate) async fn begin_retry(&mut self, tool: &str, arguments: Value, state: &Value, responses: Value) -> u64 {
         let params =
             json!({ "name": tool, "arguments": arguments, "requestState": state, "inputResponses": responses });
         self.begin("tools/call", params).await
     }
 
-    /// The next request of the server.
+    /// Returns the server's next request.
     pub(crate) async fn asked(&mut self) -> Value {
         self.hear(|message| message.get("method").is_some() && message.get("id").is_some()).await
     }
 
-    /// The next notification with this method.
+    /// Returns the next notification with this method.
     pub(crate) async fn notified(&mut self, method: &str) -> Value {
         self.hear(|message| message["method"] == method && message.get("id").is_none()).await
     }
 
-    /// Everything that came and was not waited for.
+    /// Returns all messages that no one has waited for.
     pub(crate) fn overheard(&self) -> impl Iterator<Item = &Value> {
         self.heard.iter()
     }

@@ -1,4 +1,4 @@
-//! `portcullis serve`, started as a person or another program starts it.
+//! `portcullis serve`, started as a user or another program starts it.
 
 use crate::ask::{Answer, Ask, PATIENCE};
 use crate::service::{MODERN, modern};
@@ -15,11 +15,11 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::timeout;
 
-/// The tests repeat one call, and no person is asked about that.
+/// Turns the repetition check off, because the tests repeat one call.
 const POLICY: &str = "[approvals]\nrepeats = 1000000\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 const HELLO: &str = "good__run";
 
-/// A site of a person's, with a plugin that loads and one that does not.
+/// A user's site, with one plugin that loads and one that does not.
 fn site() -> Site {
     let site = Site::new();
     fs::write(site.path("policy.toml"), POLICY).unwrap();
@@ -29,7 +29,7 @@ fn site() -> Site {
 }
 
 fn command(site: &Site, arguments: &[&str]) -> Command {
-    // What is not compiled yet is waited for, where a test does not say otherwise.
+    // Wait for plugins that are not compiled yet, unless a test says otherwise.
     let wait = if arguments.contains(&"--start-wait") { &[][..] } else { &["--start-wait", "60"] };
     portcullis_command(site, &[&["serve"], wait, arguments].concat())
 }
@@ -42,10 +42,10 @@ fn portcullis_command(site: &Site, arguments: &[&str]) -> Command {
     command
 }
 
-/// A server that listens.
+/// A running server.
 struct Serving {
     child: Child,
-    /// Standard error, from the first line that was not read yet.
+    /// Unread lines of standard error.
     said: Lines<BufReader<ChildStderr>>,
     address: SocketAddr,
     url: String,
@@ -81,7 +81,7 @@ impl Serving {
         ask.body(message.to_string()).send(self.address).await
     }
 
-    /// The memory that it has, in KiB.
+    /// Returns the server's memory in KiB.
     fn resident_kib(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id().unwrap())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -106,7 +106,7 @@ impl Serving {
         timeout(PATIENCE, changed).await.unwrap()
     }
 
-    /// Reads what it says to its person until a line has these words. The lines after that are for the next to read.
+    /// Reads the server's notes until a line contains these words. Later lines stay unread.
     async fn says(&mut self, words: &str) -> String {
         let said = async {
             loop {
@@ -119,7 +119,7 @@ impl Serving {
         timeout(PATIENCE, said).await.unwrap()
     }
 
-    /// Interrupts it as Ctrl-C does, and returns how it ended and the lines that were not read yet.
+    /// Interrupts the server as Ctrl-C does. Returns its exit status and the unread lines.
     async fn interrupt(mut self) -> (ExitStatus, String) {
         self.signal(Signal::INT);
         let output = async {
@@ -135,7 +135,7 @@ impl Serving {
 }
 
 #[tokio::test]
-async fn a_server_makes_its_token_keeps_it_to_its_user_and_says_where_it_is() {
+async fn a_server_creates_a_private_token_and_prints_where_it_is() {
     let site = site();
     let serving = Serving::start(&site, &[]).await;
     let file = site.state().join("mcp-token");
@@ -143,7 +143,7 @@ async fn a_server_makes_its_token_keeps_it_to_its_user_and_says_where_it_is() {
     let token = token.trim_end();
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
     assert_eq!(metadata.nlink(), 1);
-    assert_eq!(token.len(), 43, "256 bits as base64");
+    assert_eq!(token.len(), 43, "the token is not 256 bits in base64");
     serving.call("wrong-0123456789abcdef0123456789abcdef").await.is(401);
     let result = serving.call(token).await.is(200).last();
     assert!(result["result"]["content"].is_array(), "{result}");
@@ -159,7 +159,7 @@ async fn a_server_makes_its_token_keeps_it_to_its_user_and_says_where_it_is() {
 }
 
 #[tokio::test]
-async fn a_token_that_others_could_read_is_not_used() {
+async fn a_token_file_that_others_can_read_is_not_used() {
     let site = site();
     drop(Serving::start(&site, &[]).await.interrupt().await);
     let file = site.state().join("mcp-token");
@@ -167,18 +167,18 @@ async fn a_token_that_others_could_read_is_not_used() {
     let output = command(&site, &["--http", "127.0.0.1:0"]).output().await.unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("mcp-token") && said.contains("others may read it"), "{said}");
+    assert!(said.contains("mcp-token") && said.contains("other users can read it"), "{said}");
     assert!(!said.contains(fs::read_to_string(&file).unwrap().trim_end()), "{said}");
 }
 
 #[tokio::test]
-async fn an_address_that_is_taken_or_open_to_others_ends_it_with_the_reason() {
+async fn an_address_in_use_or_open_to_others_ends_the_server_with_the_reason() {
     let site = site();
     let serving = Serving::start(&site, &[]).await;
     let taken = serving.address.to_string();
     let rows = [
-        (vec!["--http", taken.as_str()], "cannot be listened at"),
-        (vec!["--http", "0.0.0.0:0"], "has to be allowed expressly"),
+        (vec!["--http", taken.as_str()], "cannot listen on 127.0.0.1:"),
+        (vec!["--http", "0.0.0.0:0"], "other machines can reach 0.0.0.0:0"),
         (vec!["--http", "127.0.0.1:0", "--token-file", "policy.toml"], "line 1"),
         (vec!["--http", "127.0.0.1:0", "--oauth-issuer", "x"], "--oauth-audience"),
         (vec!["--http", "127.0.0.1:0", "--no-auth", "--token-file", "x"], "cannot be used with"),
@@ -197,7 +197,7 @@ async fn an_address_that_is_taken_or_open_to_others_ends_it_with_the_reason() {
 }
 
 #[tokio::test]
-async fn names_of_a_token_file_are_principals_and_no_token_is_needed_where_it_is_said() {
+async fn a_token_file_names_principals_and_no_auth_needs_no_token() {
     let site = site();
     let token = "ci-0123456789abcdef0123456789abcdef";
     fs::write(site.path("tokens"), format!("ci:{token}\n")).unwrap();
@@ -210,15 +210,15 @@ async fn names_of_a_token_file_are_principals_and_no_token_is_needed_where_it_is
     let serving = Serving::start(&site, &["--no-auth"]).await;
     serving.call("").await.is(200);
     let (_, said) = serving.interrupt().await;
-    assert!(said.contains("anybody who can connect may call"), "{said}");
+    assert!(said.contains("anyone who can connect may call"), "{said}");
 }
 
 #[tokio::test]
-async fn a_token_file_that_others_may_write_or_that_is_too_long_is_not_used() {
+async fn a_token_file_that_others_can_write_or_that_is_too_long_is_not_used() {
     let site = site();
     let token = "0123456789abcdef0123456789abcdef".to_owned();
     let long = format!("{token}\n#{}", "x".repeat(256 * 1024));
-    for (text, mode, reason) in [(&token, 0o620, "others may write to"), (&long, 0o600, "is longer than")] {
+    for (text, mode, reason) in [(&token, 0o620, "other users can write to"), (&long, 0o600, "is longer than")] {
         fs::write(site.path("tokens"), text).unwrap();
         fs::set_permissions(site.path("tokens"), fs::Permissions::from_mode(mode)).unwrap();
         let arguments = ["--http", "127.0.0.1:0", "--token-file", "tokens"];
@@ -230,7 +230,7 @@ async fn a_token_file_that_others_may_write_or_that_is_too_long_is_not_used() {
 }
 
 #[tokio::test]
-async fn a_key_set_serves_with_its_good_keys_and_the_person_is_told_of_the_others() {
+async fn a_key_set_serves_with_its_good_keys_and_reports_the_others() {
     let site = site();
     let issuer = ["--oauth-issuer", "https://login.example.org", "--oauth-audience", "https://tools.example.org/mcp"];
     let arguments = [&issuer[..], &["--oauth-keys", "keys.json"]].concat();
@@ -250,7 +250,7 @@ async fn a_key_set_serves_with_its_good_keys_and_the_person_is_told_of_the_other
 }
 
 #[tokio::test]
-async fn a_token_that_is_taken_out_of_its_file_no_longer_gives_access() {
+async fn a_token_that_is_removed_from_its_file_no_longer_gives_access() {
     let site = site();
     let (old, new) = ("old-0123456789abcdef0123456789abcdef", "new-0123456789abcdef0123456789abcdef");
     let write = |text: &str| {
@@ -264,11 +264,11 @@ async fn a_token_that_is_taken_out_of_its_file_no_longer_gives_access() {
     write(new);
     serving.until(new, 200).await;
     serving.call(old).await.is(401);
-    serving.says("tokens was read again").await;
-    // At a hangup, also where no change is seen.
+    serving.says("reloaded tokens").await;
+    // A hangup reloads the file even if it has not changed.
     serving.signal(Signal::HUP);
-    serving.says("tokens was read again").await;
-    // A file that is broken takes nothing away and gives nothing.
+    serving.says("reloaded tokens").await;
+    // A broken file neither removes nor adds tokens.
     write("short");
     assert!(serving.says("cannot be used").await.contains("tokens"));
     serving.call(new).await.is(200);
@@ -278,12 +278,12 @@ async fn a_token_that_is_taken_out_of_its_file_no_longer_gives_access() {
     serving.call(new).await.is(200);
 }
 
-/// Maximum growth of the server by a flood, in KiB: 48 for each of 512 connections. What it reads of one before it
-/// knows who calls is a third of that.
+/// Maximum growth of the server during a flood, in KiB: 48 for each of 512 connections. What the server reads of a
+/// connection before authentication is a third of that.
 const FLOOD_KIB_MAX: u64 = 512 * 48;
 
 #[tokio::test]
-async fn connections_without_a_token_take_little_memory_however_often_they_come() {
+async fn repeated_connections_without_a_token_use_little_memory() {
     let site = site();
     let serving = Serving::start(&site, &[]).await;
     serving.call("wrong").await.is(401);
@@ -293,11 +293,11 @@ async fn connections_without_a_token_take_little_memory_however_often_they_come(
         let mut open = Vec::new();
         for _ in 0..512 {
             let mut stream = TcpStream::connect(serving.address).await.unwrap();
-            // The server may refuse the headers before it has read them all.
+            // The server may reject the headers before it has read them all.
             let _ = stream.write_all(headers.as_bytes()).await;
             open.push(stream);
         }
-        // Every connection before this one has been read.
+        // When this is answered, the server has read every earlier connection.
         serving.call("wrong").await.is(401);
         let grown = serving.resident_kib().saturating_sub(before);
         assert!(grown <= FLOOD_KIB_MAX, "{grown} KiB");
@@ -305,13 +305,13 @@ async fn connections_without_a_token_take_little_memory_however_often_they_come(
 }
 
 #[tokio::test]
-async fn a_hangup_reloads_the_policy_and_the_server_goes_on() {
+async fn a_hangup_reloads_the_policy_and_the_server_keeps_running() {
     let site = site();
     let mut serving = Serving::start(&site, &["--no-auth"]).await;
     let is_error = |answer: Answer| answer.is(200).last()["result"]["isError"] == true;
     assert!(!is_error(serving.call("").await));
     serving.signal(Signal::HUP);
-    serving.says("the policy is the same").await;
+    serving.says("the policy did not change").await;
     fs::write(site.path("policy.toml"), POLICY.replace("allow", "deny")).unwrap();
     serving.signal(Signal::HUP);
     serving.says("is in force").await;
@@ -322,14 +322,14 @@ async fn a_hangup_reloads_the_policy_and_the_server_goes_on() {
     let output = portcullis_command(&site, &["explain", "good.run", "{}"]).output().await.unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("a server that runs keeps the policy"), "{said}");
+    assert!(said.contains("a running server keeps its current policy"), "{said}");
     let (status, _) = serving.interrupt().await;
     assert_eq!(status.code(), Some(0));
 }
 
-/// Also one that is put into the directory of a server that runs.
+/// This includes a plugin that is added to the directory of a running server.
 #[tokio::test]
-async fn a_plugin_that_is_compiled_keeps_no_client_waiting_and_no_server_from_stopping() {
+async fn compiling_a_plugin_blocks_neither_clients_nor_shutdown() {
     let site = site();
     drop(Serving::start(&site, &["--no-auth"]).await.interrupt().await);
     site.plugin("slow", &slow_to_compile(&Manifest::of("slow")));
@@ -352,7 +352,7 @@ async fn a_plugin_that_is_compiled_keeps_no_client_waiting_and_no_server_from_st
 }
 
 #[tokio::test]
-async fn over_pipes_stdout_holds_messages_alone_and_the_end_of_stdin_ends_it() {
+async fn over_pipes_stdout_carries_only_messages_and_eof_on_stdin_stops_the_server() {
     let site = site();
     let mut child = command(&site, &["--stdio"]).spawn().unwrap();
     let client = json!({ "name": "test", "version": "1" });

@@ -1,17 +1,17 @@
-//! Messages that are none, that come in the wrong order, or that two readers would read differently. Whatever comes, no
-//! tool runs twice, and none runs that was not asked for by a request.
+//! Invalid messages, messages in the wrong order, and messages that parsers read differently. No tool runs twice, and
+//! none runs without a request for it.
 
 use crate::wire::{Desk, ERAS, Era, OPEN};
 use serde_json::{Value, json};
 
-/// A call of the clerk that leaves a note, as a message.
+/// Builds a call of the clerk that writes a note.
 fn note(id: &Value, text: &str) -> Value {
     let params = json!({ "name": "clerk__note", "arguments": { "text": text } });
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
 #[test]
-fn what_is_no_request_runs_nothing() {
+fn a_message_that_is_not_a_request_runs_nothing() {
     let desk = Desk::new(OPEN);
     let mut wire = desk.client(Era::Legacy);
     let call = note(&json!(900), "no");
@@ -50,7 +50,7 @@ fn what_is_no_request_runs_nothing() {
     wire.raw(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}");
     let answer = wire.take_first(|message| message.get("error").is_some());
     assert_eq!(answer["error"]["code"], -32700);
-    // A notification wants no answer, and does nothing.
+    // A notification gets no response and has no effect.
     for line in [without("id"), String::new(), with("method", json!(7)).replace("\"id\":900,", "")] {
         wire.raw(line);
     }
@@ -59,7 +59,7 @@ fn what_is_no_request_runs_nothing() {
 }
 
 #[test]
-fn a_call_of_another_form_is_wrong_and_not_unknown() {
+fn a_malformed_call_is_invalid_and_not_an_unknown_method() {
     let desk = Desk::new(OPEN);
     for era in ERAS {
         let mut wire = desk.client(era);
@@ -79,7 +79,7 @@ fn a_call_of_another_form_is_wrong_and_not_unknown() {
 }
 
 #[test]
-fn a_line_beyond_all_bounds_is_skipped_and_the_next_is_read() {
+fn a_line_that_is_too_long_is_skipped_and_the_next_one_is_read() {
     let desk = Desk::new(OPEN);
     let mut wire = desk.client(Era::Legacy);
     wire.raw("x".repeat(17 * 1024 * 1024));
@@ -97,7 +97,7 @@ fn two_running_requests_never_share_an_id() {
             "jsonrpc": "2.0", "id": id, "method": "tools/call",
             "params": { "name": "clerk__wait", "arguments": {}, "_meta": { "progressToken": "waits" } },
         }));
-        // It runs for certain once it has reported.
+        // The call is certainly running once it has reported progress.
         wire.take_first(|message| message["method"] == "notifications/progress");
         wire.send(&note(id, "no"));
         let answer = wire.answer(id);
@@ -107,7 +107,7 @@ fn two_running_requests_never_share_an_id() {
 }
 
 #[test]
-fn an_id_that_is_free_again_can_be_used_again() {
+fn the_id_of_a_finished_request_can_be_reused() {
     let desk = Desk::new(OPEN);
     let mut wire = desk.client(Era::Legacy);
     for text in ["one", "two"] {
@@ -118,7 +118,7 @@ fn an_id_that_is_free_again_can_be_used_again() {
 }
 
 #[test]
-fn before_the_handshake_nothing_runs_and_the_handshake_is_still_possible() {
+fn nothing_runs_before_the_handshake_and_the_handshake_is_still_possible() {
     let desk = Desk::new(OPEN);
     let mut wire = desk.stranger(Era::Legacy, &[]);
     wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
@@ -135,7 +135,7 @@ fn before_the_handshake_nothing_runs_and_the_handshake_is_still_possible() {
 }
 
 #[test]
-fn a_probe_leaves_both_ways_open() {
+fn a_probe_does_not_decide_the_era() {
     let desk = Desk::new(OPEN);
     for era in ERAS {
         let mut wire = desk.stranger(Era::Modern, &[]);

@@ -1,4 +1,4 @@
-//! A site with the clerk in it, whose notes tell how often it ran, and servers of it.
+//! A site with the clerk plugin, whose notes show how often it ran, and servers for it.
 
 use crate::client::PATIENCE;
 use portcullis::{Approvals, Host, HostBuilder, OpenQuestion, Status};
@@ -8,7 +8,7 @@ use std::fs;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Every note is asked about, signing is asked about in its middle, and the rest may run.
+/// Each note needs approval, signing asks during the call, and everything else is allowed.
 const RULES: &str = r#"
 [defaults]
 decision = "ask"
@@ -27,7 +27,7 @@ tool = "clerk.wait"
 decision = "allow"
 "#;
 
-/// The site, the host, and its server.
+/// A site, its host, and its server.
 pub(crate) struct Office {
     site: Site,
     pub(crate) host: Host,
@@ -35,12 +35,12 @@ pub(crate) struct Office {
 }
 
 impl Office {
-    /// An office in which a client's answers count.
+    /// Makes an office in which a client's answers count.
     pub(crate) async fn open() -> Self {
         Self::with("", answered_by_clients()).await
     }
 
-    /// An office with these lines about approvals and limits.
+    /// Makes an office with these policy lines about approvals and limits.
     pub(crate) async fn with(approvals: &str, options: ServerOptions) -> Self {
         Self::opened(Site::new(), approvals, options, |builder| builder).await
     }
@@ -50,7 +50,7 @@ impl Office {
         Self::opened(Site::new(), approvals, options, HostBuilder::answered_elsewhere).await
     }
 
-    /// An office in which the files plugin works on the clerk's notes.
+    /// Makes an office in which the files plugin works on the clerk's notes.
     pub(crate) async fn with_files() -> Self {
         let site = Site::new();
         site.plugin("files", &shipped_plugin("files"));
@@ -58,7 +58,7 @@ impl Office {
         Self::opened(site, files, answered_by_clients(), |builder| builder).await
     }
 
-    /// An office in which the web plugin fetches from these ports of this machine.
+    /// Makes an office in which the web plugin fetches from these ports of this machine.
     pub(crate) async fn with_web(ports: &[u16]) -> Self {
         let site = Site::new();
         site.plugin("web", &shipped_plugin("web"));
@@ -79,28 +79,28 @@ impl Office {
         Self { site, host, server }
     }
 
-    /// Another server of the same host.
+    /// Starts another server of the same host.
     pub(crate) fn server(&self, options: ServerOptions) -> Server {
         Server::new(self.host.clone(), options).unwrap()
     }
 
-    /// Writes the notes as another program does.
+    /// Writes the notes as another program would.
     pub(crate) fn write_notes(&self, text: &str) {
         fs::write(self.site.path("desk/notes.txt"), text).unwrap();
     }
 
-    /// What the clerk has written, in order.
+    /// Returns the clerk's notes in order.
     pub(crate) fn notes(&self) -> Vec<String> {
         let notes = fs::read_to_string(self.site.path("desk/notes.txt")).unwrap_or_default();
         notes.lines().map(str::to_owned).collect()
     }
 
-    /// What waits for an answer, and what has been settled.
+    /// Returns the open and settled approval requests.
     pub(crate) fn questions(&self) -> Vec<OpenQuestion> {
         self.approvals().list(true).unwrap().questions
     }
 
-    /// The one question that is open.
+    /// Returns the only open approval request.
     pub(crate) async fn question(&self) -> OpenQuestion {
         let late = Instant::now() + PATIENCE;
         loop {
@@ -113,7 +113,7 @@ impl Office {
         }
     }
 
-    /// Waits until the record says that so many calls have ended in these ways, in order of their end.
+    /// Waits until the audit log contains this many calls with these outcomes, in order of their end.
     pub(crate) async fn ended(&self, outcomes: &[&str]) {
         let late = Instant::now() + PATIENCE;
         loop {
@@ -121,12 +121,12 @@ impl Office {
             if ended == outcomes {
                 return;
             }
-            assert!(Instant::now() < late, "{ended:?} and not {outcomes:?}");
+            assert!(Instant::now() < late, "got {ended:?}, expected {outcomes:?}");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
-    /// Waits until its one question is withdrawn.
+    /// Waits until the only open approval request is withdrawn.
     pub(crate) async fn withdrawn(&self) {
         let late = Instant::now() + PATIENCE;
         while self.questions()[0].status != Status::Withdrawn {
@@ -145,12 +145,12 @@ impl Office {
     }
 }
 
-/// A client's answers are a person's.
+/// Options in which the client answers for its user.
 pub(crate) fn answered_by_clients() -> ServerOptions {
     ServerOptions { client_answers: ClientAnswers::Person, ..ServerOptions::default() }
 }
 
-/// Other channels answer.
+/// Options in which only other channels answer.
 pub(crate) fn answered_elsewhere() -> ServerOptions {
     ServerOptions::default()
 }

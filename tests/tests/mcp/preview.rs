@@ -1,13 +1,13 @@
-//! What a client's user is shown that a call would change.
+//! The preview of a call's changes that a client's user sees.
 
 use crate::client::{Client, Era};
 use crate::office::Office;
 use serde_json::json;
 
-/// What the plugin computes is shown as its claim, below the arguments. An approval does not count once the file has
+/// The plugin's preview is shown as its claim, below the arguments. An approval does not count once the file has
 /// changed.
 #[tokio::test]
-async fn an_elicited_question_shows_a_preview_as_the_plugins_claim() {
+async fn an_elicited_request_shows_a_preview_as_the_plugins_claim() {
     let office = Office::with_files().await;
     let mut client = Client::open(&office.server, Era::Legacy, json!({ "elicitation": {} })).await;
     let write = json!({ "path": "notes.txt", "content": "mine\n" });
@@ -16,7 +16,7 @@ async fn an_elicited_question_shows_a_preview_as_the_plugins_claim() {
         let call = client.begin_call("files__write", write.clone()).await;
         let asked = client.asked().await;
         let message = asked["params"]["message"].as_str().unwrap();
-        let claim = "\nWhat would change, by the plugin's own claim (the arguments are what runs):\n    \
+        let claim = "\nWhat the call would change, as the plugin claims (the call runs with the arguments above):\n    \
                      @@ files computes that this call would change 1 file @@\n    --- a/notes.txt\n    \
                      +++ b/notes.txt\n    @@ -1 +1 @@\n    -one\n    +mine\n";
         let (arguments, claimed) = (message.find("\nArguments: {"), message.find(claim));

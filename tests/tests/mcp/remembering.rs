@@ -1,4 +1,4 @@
-//! What a yes for longer covers, as a client's user chooses it.
+//! What a remembered approval covers, as chosen by a client's user.
 
 use crate::client::{Client, Era};
 use crate::office::Office;
@@ -20,13 +20,13 @@ fn at(server: &Server, path: &str) -> Value {
     json!({ "url": format!("http://127.0.0.1:{}{path}", server.port()) })
 }
 
-/// The yes for the session that covers what the form calls so.
+/// Returns an approval for the session that covers the choice with this label.
 fn session(covers: &str) -> Value {
     json!({ "action": "accept", "content": { "remember": "session", "covers": covers } })
 }
 
 #[tokio::test]
-async fn an_elicited_yes_for_a_host_covers_its_pages_and_no_other_port() {
+async fn an_elicited_approval_for_a_host_covers_its_pages_and_no_other_port() {
     let (server, other) = (serving(), serving());
     let office = Office::with_web(&[server.port(), other.port()]).await;
     let mut client = Client::open(&office.server, Era::Legacy, forms()).await;
@@ -51,7 +51,7 @@ async fn an_elicited_yes_for_a_host_covers_its_pages_and_no_other_port() {
 }
 
 #[tokio::test]
-async fn a_yes_in_rounds_covers_what_it_says_and_what_was_not_offered_is_a_no() {
+async fn an_approval_in_rounds_covers_its_choice_and_an_invalid_choice_denies() {
     let server = serving();
     let office = Office::with_web(&[server.port()]).await;
     let mut client = Client::open(&office.server, Era::Modern, forms()).await;
@@ -72,13 +72,14 @@ async fn a_yes_in_rounds_covers_what_it_says_and_what_was_not_offered_is_a_no() 
     assert_eq!(server.texts().len(), 2);
 }
 
-/// A question that has nothing wider to offer has no choice of it.
+/// A request without wider patterns shows no choice.
 #[tokio::test]
-async fn a_form_without_offers_asks_for_no_choice() {
+async fn a_form_without_patterns_has_no_choice() {
     let office = Office::open().await;
     let mut client = Client::open(&office.server, Era::Legacy, forms()).await;
     client.begin_call("clerk__note", json!({ "text": "x" })).await;
     let asked = client.asked().await;
     assert_eq!(asked["params"]["requestedSchema"]["properties"].get("covers"), None, "{asked}");
-    assert!(asked["params"]["message"].as_str().unwrap().ends_with("A yes for longer covers exactly these arguments."));
+    let message = asked["params"]["message"].as_str().unwrap();
+    assert!(message.ends_with("A remembered approval covers exactly these arguments."), "{message}");
 }

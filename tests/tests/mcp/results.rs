@@ -1,14 +1,14 @@
-//! What becomes of an answer: its type, its size, its facts, and of every failure a text that a model can act on.
+//! Results: their type, size and metadata, and a text for every failure that a model can act on.
 
 use crate::wire::{Desk, ERAS, Era, OPEN, text};
 use portcullis_tests::{Manifest, guest};
 use serde_json::{Value, json};
 
-/// More than is passed on of an answer, less than is kept: the text of the guest has 4,096 lines of 256 bytes.
+/// More than a result passes on, and less than the host keeps: the guest's text has 4,096 lines of 256 bytes.
 const LONG_BYTES: usize = 4096 * 256;
 
 #[test]
-fn json_is_structured_and_text_as_well() {
+fn json_is_sent_as_structured_content_and_as_text() {
     let desk = Desk::new(OPEN);
     for era in ERAS {
         let result = desk.client(era).call("clerk__add", json!({ "numbers": [20, 22] }));
@@ -20,18 +20,18 @@ fn json_is_structured_and_text_as_well() {
 }
 
 #[test]
-fn json_that_is_no_object_is_structured_only_where_it_may_be() {
+fn json_that_is_not_an_object_is_structured_only_where_allowed() {
     let list = Manifest::of("list").tool(|tool| tool.output_schema = Some(r#"{"type":"object"}"#.to_owned()));
     let desk = Desk::new(OPEN);
     desk.site.plugin("list", &guest("json-that-is-none", &list));
     let mut wire = desk.client(Era::Legacy);
     let result = wire.call("list__run", json!({}));
-    assert_eq!(result["isError"], true, "an answer that breaks its definition is an error: {result}");
+    assert_eq!(result["isError"], true, "output that violates its schema must be an error: {result}");
     assert!(result.get("structuredContent").is_none());
 }
 
 #[test]
-fn every_failure_is_a_text_for_the_model() {
+fn every_failure_has_a_text_for_the_model() {
     let desk = Desk::new(
         "[plugin.clerk]\ndirectory.desk = { path = \"desk\", access = \"read-write\" }\n[limits]\ntime = \"1 s\"\n\
          [[rule]]\ntool = \"clerk.note\"\ndecision = \"deny\"\nreason = \"no notes today\"\n\
@@ -60,7 +60,7 @@ fn every_failure_is_a_text_for_the_model() {
 }
 
 #[test]
-fn a_result_says_which_call_it_was_and_what_it_took() {
+fn a_result_has_metadata_about_its_call() {
     let desk = Desk::new(OPEN);
     let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let mut wire = desk.client(Era::Modern);
@@ -79,7 +79,7 @@ fn a_result_says_which_call_it_was_and_what_it_took() {
 }
 
 #[test]
-fn a_large_answer_is_cut_and_the_whole_of_it_can_be_read_by_pages() {
+fn a_large_output_is_cut_and_can_be_read_in_pages() {
     let desk = Desk::new(OPEN);
     for era in ERAS {
         let mut wire = desk.client(era);
@@ -94,7 +94,7 @@ fn a_large_answer_is_cut_and_the_whole_of_it_can_be_read_by_pages() {
         assert_eq!(uri, format!("portcullis://output/{}", reference["id"].as_str().unwrap()));
 
         let listed = wire.result("resources/list", json!({}));
-        assert_eq!(listed["resources"][0]["uri"], uri, "the newest comes first");
+        assert_eq!(listed["resources"][0]["uri"], uri, "the newest must come first");
         let (mut whole, mut next, mut pages) = (String::new(), Some(uri), 0);
         while let Some(uri) = next {
             let page = wire.result("resources/read", json!({ "uri": uri }));
@@ -111,7 +111,7 @@ fn a_large_answer_is_cut_and_the_whole_of_it_can_be_read_by_pages() {
 }
 
 #[test]
-fn links_can_be_left_out() {
+fn links_can_be_turned_off() {
     let desk = Desk::new(OPEN);
     let result = desk.client_with(Era::Legacy, &["--no-resource-links"]).call("long-text__run", json!({}));
     assert_eq!(result["content"].as_array().unwrap().len(), 1, "{:?}", result["content"][1]);
@@ -119,7 +119,7 @@ fn links_can_be_left_out() {
 }
 
 #[test]
-fn an_output_is_there_for_the_session_that_made_it_and_for_no_other() {
+fn an_output_is_readable_only_in_the_session_that_made_it() {
     let desk = Desk::new(OPEN);
     let mut first = desk.client_with(Era::Legacy, &["--session", "one"]);
     let result = first.call("long-text__run", json!({}));
@@ -133,7 +133,7 @@ fn an_output_is_there_for_the_session_that_made_it_and_for_no_other() {
     other.close();
     let mut again = desk.client_with(Era::Modern, &["--session", "one"]);
     assert!(again.result("resources/read", json!({ "uri": uri }))["contents"][0]["text"].is_string());
-    // What there is not is answered as each era has it.
+    // Each era has its own error for an unknown resource.
     for bad in [
         "portcullis://output/00000000000000000000000000000000",
         "file:///etc/passwd",
@@ -145,11 +145,11 @@ fn an_output_is_there_for_the_session_that_made_it_and_for_no_other() {
 }
 
 #[test]
-fn what_was_promised_and_is_too_large_is_no_success() {
+fn structured_output_that_is_too_large_is_an_error() {
     let manifest = Manifest::of("long").tool(|tool| tool.output_schema = Some(r#"{"type":"string"}"#.to_owned()));
     let desk = Desk::new(OPEN);
     desk.site.plugin("long", &guest("long-json", &manifest));
     let result = desk.client(Era::Modern).call("long__run", json!({}));
     assert!(result.get("structuredContent").is_none());
-    assert_eq!(result["isError"], true, "a client that holds it to its schema would hide the text");
+    assert_eq!(result["isError"], true, "otherwise a client that validates the schema would hide the text");
 }

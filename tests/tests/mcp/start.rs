@@ -1,4 +1,5 @@
-//! The start of a server while a plugin is compiled: it answers at once, says what is missing, and announces it.
+//! Server start while a plugin is being compiled: the server answers immediately, reports the missing plugin, and
+//! announces it later.
 
 use crate::wire::{Desk, ERAS, Era, OPEN, PATIENCE, Wire, text};
 use portcullis_tests::{HeldWorker, Manifest, guest, slow_to_compile};
@@ -10,17 +11,17 @@ use std::time::{Duration, Instant};
 
 const CHANGED: &str = "notifications/tools/list_changed";
 
-/// The file that a server writes its notes into.
+/// The file for the server's notes.
 const NOTES: &str = "notes";
 
-/// A desk with a plugin that was never compiled, and takes seconds for it.
+/// Builds a site with a plugin that has never been compiled and takes seconds to compile.
 fn desk(policy: &str) -> Desk {
     let desk = Desk::new(policy);
     desk.site.plugin("slow", &slow_to_compile(&Manifest::of("slow")));
     desk
 }
 
-/// A server that compiles the slow plugin for as long as the worker is held, and its client.
+/// Starts a server that compiles the slow plugin until the worker is released, and connects a client.
 fn serve(desk: &Desk, era: Era, arguments: &[&str]) -> (Wire, HeldWorker) {
     let mut wire = desk.noting(era, &[&["--start-wait", "0"], arguments].concat(), NOTES);
     let worker = HeldWorker::of(wire.child.id());
@@ -41,7 +42,7 @@ fn until_noted(desk: &Desk, words: &str) {
 fn eventually(what: &str, mut is: impl FnMut() -> bool) {
     let late = Instant::now() + PATIENCE;
     while !is() {
-        assert!(Instant::now() < late, "it has not come: {what}");
+        assert!(Instant::now() < late, "timeout: {what}");
         sleep(Duration::from_millis(5));
     }
 }
@@ -55,7 +56,7 @@ fn has(wire: &mut Wire, tool: &str) -> bool {
     tools(wire).iter().any(|name| name == tool)
 }
 
-/// The state of the plugins, as a client reads it.
+/// Returns the states of the plugins, as a client reads them.
 fn plugins(wire: &mut Wire) -> Value {
     let read = wire.result("resources/read", json!({ "uri": "portcullis://plugins" }));
     let contents = &read["contents"][0];
@@ -88,7 +89,7 @@ fn a_server_answers_while_a_plugin_is_compiled_and_announces_it() {
             assert!(text(&refused).contains("still being compiled"), "{refused}");
         }
         assert_eq!(wire.error("tools/call", json!({ "name": "slower__run", "arguments": {} })), -32602);
-        assert_eq!(wire.notifications(CHANGED), Vec::<Value>::new(), "nothing has changed yet");
+        assert_eq!(wire.notifications(CHANGED), Vec::<Value>::new(), "a change was announced too early");
         let said = notes(&desk);
         assert!(said.contains("compiling slow\n") && said.contains("1 plugin still being compiled"), "{said}");
         assert!(!said.contains("slow is"), "{said}");
@@ -109,7 +110,7 @@ fn a_server_answers_while_a_plugin_is_compiled_and_announces_it() {
 }
 
 #[test]
-fn a_search_and_a_call_by_way_of_it_know_of_a_plugin_that_is_compiled() {
+fn search_and_tools_call_know_a_plugin_that_is_being_compiled() {
     let desk = desk(OPEN);
     let (mut wire, worker) = serve(&desk, Era::Legacy, &["--search"]);
     let call = json!({ "name": "slow__run", "arguments": {} });
@@ -120,7 +121,7 @@ fn a_search_and_a_call_by_way_of_it_know_of_a_plugin_that_is_compiled() {
 }
 
 #[test]
-fn a_plugin_that_is_refused_after_all_is_told_with_its_reason() {
+fn a_plugin_that_is_refused_after_compilation_is_reported_with_the_reason() {
     let desk = Desk::new(OPEN);
     desk.site.plugin("unfit", &guest("many-memories", &Manifest::of("unfit")));
     desk.site.plugin("broken", b"no component");
@@ -131,13 +132,13 @@ fn a_plugin_that_is_refused_after_all_is_told_with_its_reason() {
         assert_eq!(states[name]["state"], "refused", "{states}");
         assert!(states[name]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{states}");
     }
-    until_noted(&desk, "unfit is refused after");
+    until_noted(&desk, "unfit was refused after");
     assert_eq!(wire.error("tools/call", json!({ "name": "unfit__run", "arguments": {} })), -32602);
 }
 
-/// Who may call no tool of a plugin learns neither that it is compiled nor that it is refused, nor that it is there.
+/// A caller that may call none of a plugin's tools must not learn that the plugin exists, compiles or was refused.
 #[test]
-fn a_plugin_whose_tools_can_never_run_is_not_told_of() {
+fn a_plugin_whose_tools_can_never_run_is_not_reported() {
     let policy = "[[rule]]\ntool = \"clerk.*\"\ndecision = \"allow\"\n\
         [plugin.clerk]\ndirectory.desk = { path = \"desk\", access = \"read-write\" }\n";
     let desk = desk(policy);
@@ -163,7 +164,7 @@ fn a_plugin_whose_tools_can_never_run_is_not_told_of() {
 }
 
 #[test]
-fn a_server_that_is_stopped_while_it_compiles_ends_with_its_worker() {
+fn a_server_that_is_stopped_during_compilation_exits_with_its_worker() {
     for signal in [None, Some(Signal::TERM), Some(Signal::INT)] {
         let desk = desk(OPEN);
         let (wire, worker) = serve(&desk, Era::Legacy, &[]);
@@ -177,7 +178,7 @@ fn a_server_that_is_stopped_while_it_compiles_ends_with_its_worker() {
         assert_eq!(status.code(), Some(0), "{signal:?}");
         worker.has_ended();
     }
-    // Before it serves anything.
+    // Before it serves any client.
     let desk = desk(OPEN);
     let wire = desk.noting(Era::Legacy, &["--start-wait", "600"], NOTES);
     let worker = HeldWorker::of(wire.child.id());
@@ -188,7 +189,7 @@ fn a_server_that_is_stopped_while_it_compiles_ends_with_its_worker() {
 }
 
 #[test]
-fn a_plugin_that_is_ready_within_the_wait_is_in_the_first_list() {
+fn a_plugin_that_is_ready_within_the_start_wait_is_in_the_first_list() {
     let desk = desk(OPEN);
     let mut wire = desk.noting(Era::Legacy, &["--start-wait", "600"], NOTES);
     let worker = HeldWorker::of(wire.child.id());

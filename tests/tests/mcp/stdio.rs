@@ -1,4 +1,4 @@
-//! The streams: whose they are, how a session begins in each era, and how it ends.
+//! The standard streams: what may be written to them, how a session starts in each era, and how it ends.
 
 use crate::wire::{Desk, ERAS, Era, OPEN};
 use rustix::process::{Pid, Signal, kill_process};
@@ -7,20 +7,20 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 
 #[test]
-fn both_eras_are_served_by_one_program() {
+fn one_program_serves_both_eras() {
     let desk = Desk::new(OPEN);
     for era in ERAS {
         let mut wire = desk.client(era);
         let result = wire.call("clerk__add", json!({ "numbers": [1, 2, 3] }));
         assert_eq!(result["structuredContent"], json!({ "count": 3, "sum": 6 }), "{era:?}");
         assert_eq!(result["isError"], false);
-        // What tells the eras apart: the type of a result, which only one of them knows.
+        // The result type distinguishes the eras: only the modern era has it.
         assert_eq!(result["resultType"], if era == Era::Modern { json!("complete") } else { Value::Null });
     }
 }
 
 #[test]
-fn a_handshake_settles_on_a_version_that_both_speak() {
+fn a_handshake_selects_a_version_that_both_sides_support() {
     let desk = Desk::new(OPEN);
     let versions = [
         ("2025-03-26", "2025-03-26"),
@@ -40,7 +40,7 @@ fn a_handshake_settles_on_a_version_that_both_speak() {
 }
 
 #[test]
-fn a_version_that_is_not_spoken_is_refused_with_those_that_are() {
+fn an_unsupported_version_is_rejected_with_the_supported_ones() {
     let desk = Desk::new(OPEN);
     for version in ["2024-11-05", "2099-01-01"] {
         let mut wire = desk.stranger(Era::Modern, &[]);
@@ -55,7 +55,7 @@ fn a_version_that_is_not_spoken_is_refused_with_those_that_are() {
 }
 
 #[test]
-fn what_is_not_declared_is_not_there() {
+fn a_capability_that_is_not_declared_is_not_offered() {
     let desk = Desk::new(OPEN);
     for era in ERAS {
         let mut wire = desk.client(era);
@@ -90,16 +90,16 @@ fn only_messages_can_reach_the_client() {
     let mut wire = desk.client(Era::Legacy);
     let fd = |number: u8| fs::read_link(format!("/proc/{}/fd/{number}", wire.child.id())).unwrap();
     let (out, err) = (fd(1), fd(2));
-    assert_eq!(out, err, "what anybody prints goes where errors go");
+    assert_eq!(out, err, "everything that is printed must go to standard error");
     assert!(out.ends_with("null"), "{}", out.display());
-    // What a guest prints, or answers with line ends in it, stays inside of one line.
+    // A guest's prints, and line ends in its output, stay inside one line.
     let hostile = "a\nb\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\u{2028}";
     assert_eq!(wire.call("clerk__echo", json!({ "text": hostile }))["content"][0]["text"], hostile);
     assert_eq!(wire.unasked(), Vec::<Value>::new());
 }
 
 #[test]
-fn the_program_ends_when_the_client_closes_its_end() {
+fn the_program_exits_when_the_client_closes_its_end() {
     let desk = Desk::new(OPEN);
     for era in ERAS {
         let mut wire = desk.client(era);
@@ -109,11 +109,11 @@ fn the_program_ends_when_the_client_closes_its_end() {
         assert_eq!(said, Vec::<Value>::new());
     }
     let (status, _) = desk.stranger(Era::Legacy, &[]).close();
-    assert_eq!(status.code(), Some(0), "a client that says nothing has done nothing wrong");
+    assert_eq!(status.code(), Some(0), "a silent client is not an error");
 }
 
 #[test]
-fn a_script_that_closes_its_end_still_gets_its_answers() {
+fn a_script_that_closes_its_end_still_gets_its_results() {
     let desk = Desk::new(OPEN);
     let mut wire = desk.client(Era::Legacy);
     let id = wire.request("tools/call", json!({ "name": "clerk__echo", "arguments": { "text": "last" } }));
@@ -123,7 +123,7 @@ fn a_script_that_closes_its_end_still_gets_its_answers() {
 }
 
 #[test]
-fn a_call_whose_client_has_closed_its_end_is_cancelled_and_answered() {
+fn a_call_is_cancelled_and_answered_when_its_client_closes_its_end() {
     let desk = Desk::new(OPEN);
     let mut wire = desk.client(Era::Legacy);
     let id = wire.request("tools/call", json!({ "name": "loop-in-execute__run", "arguments": {} }));
@@ -136,7 +136,7 @@ fn a_call_whose_client_has_closed_its_end_is_cancelled_and_answered() {
 }
 
 #[test]
-fn a_program_that_is_told_to_end_answers_the_calls_that_it_cancels() {
+fn a_program_that_is_terminated_answers_the_calls_that_it_cancels() {
     for era in ERAS {
         let desk = Desk::new(OPEN);
         let mut wire = desk.client(era);
@@ -151,7 +151,7 @@ fn a_program_that_is_told_to_end_answers_the_calls_that_it_cancels() {
     }
 }
 
-/// Whether a request was answered by the error of a server that stops.
+/// Returns whether a request was answered with the error of a server that stops.
 fn is_cut_off(said: &[Value], id: i64) -> bool {
     said.iter().any(|message| message["id"] == id && message["error"]["code"] == -32000)
 }

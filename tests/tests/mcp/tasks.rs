@@ -1,4 +1,4 @@
-//! Calls that become tasks: when, who may see them, who answers in them, and how they end.
+//! Calls that become tasks: when they do, who may see and answer them, and how they end.
 
 use crate::client::{Client, Era, PATIENCE, TASKS};
 use crate::office::{Office, answered_by_clients, answered_elsewhere};
@@ -12,22 +12,22 @@ const NOTE: &str = "clerk__note";
 const SIGN: &str = "clerk__sign";
 const WAIT: &str = "clerk__wait";
 
-/// What a client of tasks declares.
+/// Capabilities of a client with tasks.
 fn tasks() -> Value {
     json!({ "extensions": { TASKS: {} } })
 }
 
-/// What one declares that has forms as well.
+/// Capabilities of a client with tasks and forms.
 fn tasks_and_forms() -> Value {
     json!({ "extensions": { TASKS: {} }, "elicitation": {} })
 }
 
-/// A call is a task as soon as it does not end by itself.
+/// Every call that does not end immediately becomes a task.
 fn at_once(options: ServerOptions) -> ServerOptions {
     ServerOptions { task_after: Duration::ZERO, ..options }
 }
 
-/// A call is a task only where it waits for somebody.
+/// A call becomes a task only while it waits for an answer.
 fn never(options: ServerOptions) -> ServerOptions {
     ServerOptions { task_after: Duration::from_secs(3600), ..options }
 }
@@ -36,7 +36,7 @@ fn text(words: &str) -> Value {
     json!({ "text": words })
 }
 
-/// The id of a task that a result begins.
+/// Returns the ID of the task that a result creates.
 fn begun(result: &Value) -> String {
     assert_eq!(result["resultType"], "task", "{result}");
     for name in ["task", "result", "error", "inputRequests", "requestState", "ttl", "pollInterval"] {
@@ -56,7 +56,7 @@ async fn get(client: &mut Client, id: &str) -> Value {
     client.request("tasks/get", json!({ "taskId": id })).await
 }
 
-/// The task once it has this status.
+/// Waits until a task has this status.
 async fn reached(client: &mut Client, id: &str, status: &str) -> Value {
     let late = Instant::now() + PATIENCE;
     loop {
@@ -65,7 +65,7 @@ async fn reached(client: &mut Client, id: &str, status: &str) -> Value {
             assert_eq!((&task["resultType"], &task["taskId"]), (&json!("complete"), &json!(id)));
             return task;
         }
-        assert!(Instant::now() < late, "{task} and not {status}");
+        assert!(Instant::now() < late, "expected status {status}: {task}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
@@ -74,7 +74,7 @@ fn is_unknown(response: &Value) {
     assert_eq!(response["error"]["code"], -32602, "{response}");
 }
 
-/// An acknowledgement says nothing.
+/// Asserts that an acknowledgement is empty.
 fn is_acknowledged(response: &Value) {
     assert_eq!(response["resultType"], "complete", "{response}");
     for name in ["taskId", "status", "result", "error", "inputRequests"] {
@@ -91,7 +91,7 @@ async fn cancel(client: &mut Client, id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_for_others_is_a_task_for_a_client_that_has_them() {
+async fn a_call_that_waits_for_another_approver_becomes_a_task() {
     let office = Office::with("", never(answered_elsewhere())).await;
     for (era, capabilities) in [(Era::Modern, tasks()), (Era::Modern, tasks_and_forms()), (Era::Legacy, tasks())] {
         let mut client = Client::open(&office.server, era, capabilities).await;
@@ -102,7 +102,7 @@ async fn a_call_that_waits_for_others_is_a_task_for_a_client_that_has_them() {
         let message = task["statusMessage"].as_str().unwrap();
         assert_eq!(task["status"], "working");
         assert!(message.contains(&format!("portcullis approvals approve {}", question.id)), "{message}");
-        // A yes of the client's is no answer here.
+        // The client's own approval does not count here.
         update(&mut client, &id, json!({ &question.id: { "action": "accept" } })).await;
         office.approvals().answer(&question.id, &Answer::Yes).unwrap();
         let task = reached(&mut client, &id, "completed").await;
@@ -113,7 +113,7 @@ async fn a_call_that_waits_for_others_is_a_task_for_a_client_that_has_them() {
 }
 
 #[tokio::test]
-async fn a_yes_of_a_client_that_counts_for_nobody_answers_no_task() {
+async fn an_approval_by_a_client_without_authority_does_not_answer_a_task() {
     let office = Office::with("", never(answered_elsewhere())).await;
     let mut client = Client::open(&office.server, Era::Modern, tasks_and_forms()).await;
     let id = begun(&client.call(NOTE, text("x")).await);
@@ -126,7 +126,7 @@ async fn a_yes_of_a_client_that_counts_for_nobody_answers_no_task() {
 }
 
 #[tokio::test]
-async fn a_call_that_runs_long_is_a_task_and_a_short_one_is_none() {
+async fn a_long_call_becomes_a_task_and_a_short_one_does_not() {
     let office = Office::with("", never(answered_by_clients())).await;
     let mut client = Client::open(&office.server, Era::Modern, tasks()).await;
     let result = client.call("clerk__count", json!({ "to": 3 })).await;
@@ -138,11 +138,11 @@ async fn a_call_that_runs_long_is_a_task_and_a_short_one_is_none() {
     assert_eq!(task["result"]["content"][0]["text"], "1 2 3 ", "{task}");
     let id = begun(&client.call("clerk__fail", json!({})).await);
     let task = reached(&mut client, &id, "completed").await;
-    assert_eq!(task["result"]["isError"], true, "a tool that failed has completed: {task}");
+    assert_eq!(task["result"]["isError"], true, "the task of a failed tool is still completed: {task}");
 }
 
 #[tokio::test]
-async fn a_client_without_tasks_is_given_none() {
+async fn a_client_without_tasks_gets_no_task() {
     let office = Office::with("", at_once(answered_by_clients())).await;
     let mut client = Client::open(&office.server, Era::Modern, json!({})).await;
     let result = client.call("clerk__count", json!({ "to": 3 })).await;
@@ -154,7 +154,7 @@ async fn a_client_without_tasks_is_given_none() {
 }
 
 #[tokio::test]
-async fn a_question_in_a_task_is_answered_by_update() {
+async fn a_request_in_a_task_is_answered_by_update() {
     let office = Office::with("", at_once(answered_by_clients())).await;
     let mut client = Client::open(&office.server, Era::Modern, tasks_and_forms()).await;
     let id = begun(&client.call(SIGN, text("x")).await);
@@ -164,20 +164,20 @@ async fn a_question_in_a_task_is_answered_by_update() {
     let (key, request) = requests.iter().next().unwrap();
     assert_eq!(request["method"], "elicitation/create");
     assert!(request["params"]["message"].as_str().unwrap().contains("the seal"), "{request}");
-    // What answers nothing that is open changes nothing.
+    // An answer to a request that is not open has no effect.
     for responses in [json!({}), json!({ "other": { "action": "accept" } }), json!({ key: 12345 })] {
         is_acknowledged(&update(&mut client, &id, responses).await);
         assert_eq!(get(&mut client, &id).await["status"], "input_required");
     }
     is_acknowledged(&update(&mut client, &id, json!({ key: { "action": "accept" } })).await);
-    assert_ne!(get(&mut client, &id).await["status"], "input_required", "it is asked once");
+    assert_ne!(get(&mut client, &id).await["status"], "input_required", "the request must be shown only once");
     let task = reached(&mut client, &id, "completed").await;
     assert_eq!(task["result"]["content"][0]["text"], "signed: x", "{task}");
     assert_eq!(office.notes(), ["signed: x"]);
 }
 
 #[tokio::test]
-async fn a_no_in_a_task_is_what_came_of_it() {
+async fn a_denial_in_a_task_is_the_tasks_result() {
     let office = Office::with("", at_once(answered_by_clients())).await;
     let mut client = Client::open(&office.server, Era::Modern, tasks_and_forms()).await;
     let id = begun(&client.call(SIGN, text("x")).await);
@@ -190,13 +190,13 @@ async fn a_no_in_a_task_is_what_came_of_it() {
 }
 
 #[tokio::test]
-async fn a_question_before_a_call_is_asked_in_rounds_and_the_call_goes_on_as_a_task() {
+async fn an_approval_request_before_a_call_uses_rounds_and_the_call_continues_as_a_task() {
     let office = Office::with("", never(answered_by_clients())).await;
     let mut client = Client::open(&office.server, Era::Modern, tasks_and_forms()).await;
     let asked = client.call(NOTE, text("x")).await;
     assert_eq!((&asked["resultType"], asked.get("taskId")), (&json!("input_required"), None), "{asked}");
     client.declare(tasks());
-    // Nobody is asked any more, so it waits for others: as a task.
+    // The client does not ask its user again, so the call waits for other channels, as a task.
     let result = client.retry(NOTE, text("x"), &asked["requestState"], json!({})).await;
     let id = begun(&result);
     let question = office.question().await;
@@ -212,7 +212,7 @@ async fn a_cancelled_task_stops_its_guest_and_is_acknowledged_again() {
     let id = begun(&client.call(WAIT, json!({})).await);
     let late = Instant::now() + PATIENCE;
     while office.notes().is_empty() {
-        assert!(Instant::now() < late, "it never began");
+        assert!(Instant::now() < late, "the call never started");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(get(&mut client, &id).await["status"], "working");
@@ -225,7 +225,7 @@ async fn a_cancelled_task_stops_its_guest_and_is_acknowledged_again() {
 }
 
 #[tokio::test]
-async fn a_task_outlives_the_connection_it_came_by() {
+async fn a_task_outlives_its_connection() {
     let office = Office::with("", never(answered_elsewhere())).await;
     let mut client = Client::open(&office.server, Era::Modern, tasks()).await;
     let id = begun(&client.call(NOTE, text("x")).await);
@@ -242,14 +242,14 @@ async fn a_task_outlives_the_connection_it_came_by() {
 }
 
 #[tokio::test]
-async fn there_are_only_so_many_tasks() {
+async fn the_number_of_tasks_is_limited() {
     let office = Office::with("", at_once(answered_elsewhere())).await;
     let mut client = Client::open(&office.server, Era::Modern, tasks()).await;
     let mut ids = Vec::new();
     for _ in 0..64 {
         ids.push(begun(&client.call(WAIT, json!({})).await));
     }
-    // One more stays with its request, and has its turn when the others are over.
+    // One more call stays with its request, and becomes a task when the others have ended.
     let call = client.begin_call("clerk__count", json!({ "to": 3 })).await;
     for id in &ids {
         is_acknowledged(&cancel(&mut client, id).await);

@@ -14,7 +14,7 @@ fn definition(page: &Value, name: &str) -> Value {
     tools.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("{name} in {page}")).clone()
 }
 
-/// A plugin with so many tools, the first of which change nothing else.
+/// Builds a plugin with this many tools, the first of which are read-only.
 fn crowd(name: &str, tools: usize) -> Vec<u8> {
     let mut manifest = Manifest::of(name);
     manifest.tools = (0..tools).map(|number| Tool::new(&format!("t{number:03}"))).collect();
@@ -22,22 +22,22 @@ fn crowd(name: &str, tools: usize) -> Vec<u8> {
 }
 
 #[test]
-fn the_list_has_one_order_and_no_tool_is_missing_from_its_pages() {
+fn the_list_has_a_stable_order_and_its_pages_contain_every_tool() {
     let desk = Desk::new(OPEN);
     desk.site.plugin("crowd", &crowd("crowd", 250));
     for era in ERAS {
         let mut wire = desk.client(era);
         let first = wire.result("tools/list", json!({}));
-        assert_eq!(first, wire.result("tools/list", json!({})), "it is the same each time");
+        assert_eq!(first, wire.result("tools/list", json!({})), "the list must not change");
         let mut all = names(&first);
-        let cursor = first["nextCursor"].as_str().expect("they do not fit on one page").to_owned();
+        let cursor = first["nextCursor"].as_str().expect("the tools must not fit on one page").to_owned();
         let second = wire.result("tools/list", json!({ "cursor": cursor }));
         assert!(second.get("nextCursor").is_none(), "{second}");
         all.extend(names(&second));
         let mut sorted = all.clone();
         sorted.sort();
         sorted.dedup();
-        assert_eq!(sorted.len(), all.len(), "none comes twice");
+        assert_eq!(sorted.len(), all.len(), "a tool is listed twice");
         for number in 0..250 {
             assert!(all.contains(&format!("crowd__t{number:03}")), "{number}");
         }
@@ -49,14 +49,14 @@ fn the_list_has_one_order_and_no_tool_is_missing_from_its_pages() {
 }
 
 #[test]
-fn what_may_be_kept_of_a_list_is_said_to_those_who_know_of_it() {
+fn list_cache_hints_are_sent_only_in_the_era_that_has_them() {
     let desk = Desk::new(OPEN);
     let modern = desk.client(Era::Modern).result("tools/list", json!({}));
     assert_eq!((&modern["ttlMs"], &modern["cacheScope"]), (&json!(0), &json!("private")));
 }
 
 #[test]
-fn a_definition_is_what_the_plugin_wrote() {
+fn a_definition_is_passed_on_as_the_plugin_wrote_it() {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$defs": {
@@ -83,7 +83,7 @@ fn a_definition_is_what_the_plugin_wrote() {
         assert_eq!(tool["inputSchema"], schema);
         assert_eq!(tool["title"], "A title");
         assert_eq!(tool["description"], "Two\nlines.");
-        // The handshake era knows only outputs that are objects, and its clients hold answers to what they are told.
+        // The legacy era only allows output schemas for objects, and its clients validate results against the schema.
         let output = json!({ "type": "array", "items": { "type": "integer" } });
         assert_eq!(tool["outputSchema"], if era == Era::Modern { output } else { Value::Null });
         assert_eq!(definition(&page, "clerk__add")["outputSchema"]["type"], "object");
@@ -91,9 +91,9 @@ fn a_definition_is_what_the_plugin_wrote() {
 }
 
 #[test]
-fn hints_follow_the_policy_and_not_the_author() {
+fn hints_follow_the_policy_and_not_the_plugin() {
     let lies = Manifest::of("lies").directory("place", true).tool(|tool| {
-        // It says that it only reads, and may write.
+        // The plugin claims to be read-only, but may write.
         tool.hints = 1;
         tool.required = 3;
     });
@@ -108,7 +108,7 @@ fn hints_follow_the_policy_and_not_the_author() {
         json!({ "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false });
     let writes =
         json!({ "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": false });
-    assert_eq!(hints(""), reads, "without a grant it can do nothing");
+    assert_eq!(hints(""), reads, "without a grant the plugin cannot write");
     let grant =
         |access: &str| format!("[plugin.lies]\ndirectory.place = {{ path = \"place\", access = \"{access}\" }}\n");
     assert_eq!(hints(&grant("read-only")), reads);
@@ -117,11 +117,11 @@ fn hints_follow_the_policy_and_not_the_author() {
     let desk = Desk::new(OPEN);
     let page = desk.client(Era::Modern).result("tools/list", json!({}));
     assert_eq!(definition(&page, "clerk__note")["annotations"], writes);
-    assert_eq!(definition(&page, "clerk__echo")["annotations"], reads, "it asks for no right, and reaches nothing");
+    assert_eq!(definition(&page, "clerk__echo")["annotations"], reads, "the tool has no permissions and no handles");
 }
 
-/// A tool that no call could run is not listed, and says why when it is called by its name. What some arguments, or
-/// some caller, could run is listed.
+/// A tool that no call could run is not listed. A call of it by name says why. A tool that some arguments or some
+/// caller could run is listed.
 #[test]
 fn a_tool_that_can_never_run_is_listed_only_on_request() {
     let rules = [
@@ -154,7 +154,7 @@ fn a_tool_that_can_never_run_is_listed_only_on_request() {
         let page = desk.client_with(Era::Modern, arguments).result("tools/list", json!({}));
         page["tools"][0]["description"].as_str().unwrap().to_owned()
     };
-    // The index of plugins counts and names what is listed.
+    // The index counts and names only the listed plugins.
     let (known, whole) = (index(&["--search"]), index(&["--search", "--list-denied"]));
     assert!(known.contains("among the 5 that") && known.contains("\n- clerk (4):"), "{known}");
     assert!(known.contains("\n- guarded (1)") && whole.contains("\n- clerk (7):"), "{known}\n{whole}");
@@ -170,9 +170,9 @@ fn a_tool_that_can_never_run_is_listed_only_on_request() {
     assert!(!found.contains(&"needy__run".to_owned()) && !found.contains(&"unnamed__run".to_owned()), "{found:?}");
 }
 
-/// The hint of a tool that declares `read` alone holds, because its store refuses changes.
+/// The read-only hint of a tool that only declares `read` is true, because its store rejects changes.
 #[test]
-fn a_tool_that_only_reads_its_store_is_announced_as_read_only() {
+fn a_tool_that_only_reads_its_store_has_the_read_only_hint() {
     let stores = "[plugin.todo]\nstore.items = {}\n[plugin.memory]\nstore.notes = {}\n";
     let desk = Desk::new(&format!("{stores}{OPEN}"));
     for name in ["todo", "memory"] {
@@ -207,10 +207,10 @@ fn a_tool_can_be_called_by_either_of_its_names() {
 }
 
 #[test]
-fn every_name_is_one_that_all_providers_take_and_leads_to_its_own_tool() {
+fn every_name_is_valid_for_all_providers_and_unique() {
     let long = "l".repeat(64);
     let desk = Desk::new(OPEN);
-    // Two pairs that would be called the same, and one that is too long.
+    // Two pairs with colliding names, and one name that is too long.
     for (plugin, tool) in [("a", "b__c"), ("a__b", "c"), (long.as_str(), long.as_str()), ("same", "same")] {
         let text = format!(r#"{{"type":"object","title":"{plugin}.{tool}"}}"#);
         let manifest = Manifest::of(plugin).tool(|definition| {
@@ -231,13 +231,13 @@ fn every_name_is_one_that_all_providers_take_and_leads_to_its_own_tool() {
             assert_eq!(wire.call(name, json!({}))["isError"], false, "{name}");
         }
     }
-    assert!(!all.contains(&"a__b__c".to_owned()), "it would be two tools' name: {all:?}");
+    assert!(!all.contains(&"a__b__c".to_owned()), "the name would belong to two tools: {all:?}");
     assert_eq!(all.iter().filter(|name| name.starts_with("a__b__c_")).count(), 2, "{all:?}");
     assert!(all.contains(&"same".to_owned()), "{all:?}");
 }
 
 #[test]
-fn short_names_are_taken_only_where_they_are_clear() {
+fn short_names_are_accepted_only_if_they_are_unambiguous() {
     let desk = Desk::new(OPEN);
     let short = desk.stranger(Era::Modern, &["--tool-names", "short"]);
     let (status, _) = short.close();

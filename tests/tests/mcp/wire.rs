@@ -1,4 +1,4 @@
-//! A client that writes and reads lines, well-formed or not, and a site for the program that it speaks to.
+//! A client that writes and reads raw lines, well-formed or not, and a site for the program.
 
 use portcullis_tests::{Manifest, Site, built_guest, guest, program};
 use serde_json::{Value, json};
@@ -10,33 +10,33 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use std::{fs, thread};
 
-/// How long anything may take before a test has failed; nothing else depends on it.
+/// Timeout of every wait. It only makes a test fail; nothing else depends on it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Everything may run, and the clerk may keep notes.
+/// Allows everything, and lets the clerk write notes.
 pub(crate) const OPEN: &str = "[approvals]\nrepeats = 1000000\n\
     [plugin.clerk]\ndirectory.desk = { path = \"desk\", access = \"read-write\" }\n\
     [[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 
-/// The two ways of speaking.
+/// The protocol era of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Era {
-    /// With a handshake.
+    /// Starts with a handshake.
     Legacy,
-    /// Without one: every request says what it has to.
+    /// Has no handshake. Every request carries the client's details.
     Modern,
 }
 
-/// Both.
+/// Both eras.
 pub(crate) const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
-/// A site with the clerk, whose notes tell how often it ran.
+/// A site with the clerk plugin, whose notes show how often it ran.
 pub(crate) struct Desk {
     pub(crate) site: Site,
 }
 
 impl Desk {
-    /// With a policy of this text.
+    /// Makes a site with this policy.
     pub(crate) fn new(policy: &str) -> Self {
         let desk = Self::bare(policy);
         desk.site.warm();
@@ -54,7 +54,7 @@ impl Desk {
         Self { site }
     }
 
-    /// The program, with nothing around it but the site.
+    /// Returns the command of the program with an otherwise empty environment.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(program());
         command.current_dir(self.site.path("")).env_clear().env("HOME", self.site.path("home"));
@@ -63,14 +63,14 @@ impl Desk {
         command
     }
 
-    /// What the clerk has written, in order.
+    /// Returns the clerk's notes in order.
     pub(crate) fn notes(&self) -> Vec<String> {
         let notes = fs::read_to_string(self.site.path("desk/notes.txt")).unwrap_or_default();
         notes.lines().map(str::to_owned).collect()
     }
 
-    /// What the record says of each call, all its lines as one, in the order in which they ended. Nobody else may hold
-    /// the state.
+    /// Returns the audit entries, merged into one value per call, in the order in which the calls ended. No other
+    /// process may hold the state.
     pub(crate) fn calls(&self) -> Vec<Value> {
         let audit = portcullis::open_audit(&self.site.state()).unwrap();
         let (mut calls, mut ended) = (BTreeMap::<String, Value>::new(), Vec::new());
@@ -87,12 +87,12 @@ impl Desk {
         ended.iter().map(|id| calls[id].clone()).collect()
     }
 
-    /// A client of the program, past the first words of its era.
+    /// Starts the program and a client that has sent the first requests of its era.
     pub(crate) fn client(&self, era: Era) -> Wire {
         self.client_with(era, &[])
     }
 
-    /// The same, of a program with more arguments.
+    /// Does the same with more arguments.
     pub(crate) fn client_with(&self, era: Era, arguments: &[&str]) -> Wire {
         let mut wire = self.stranger(era, arguments);
         if era == Era::Legacy {
@@ -101,12 +101,12 @@ impl Desk {
         wire
     }
 
-    /// A client that has not said anything yet.
+    /// Starts the program and a client that has sent nothing yet.
     pub(crate) fn stranger(&self, era: Era, arguments: &[&str]) -> Wire {
         self.told(era, arguments, Stdio::null())
     }
 
-    /// The same, of a program that writes its notes into this file of the site.
+    /// Does the same, and redirects the program's notes to this file of the site.
     pub(crate) fn noting(&self, era: Era, arguments: &[&str], notes: &str) -> Wire {
         self.told(era, arguments, File::create(self.site.path(notes)).unwrap().into())
     }
@@ -123,7 +123,7 @@ pub(crate) struct Wire {
     pub(crate) child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// What came while something else was waited for.
+    /// Messages that arrived while the client waited for another one.
     heard: VecDeque<Value>,
     next: i64,
     era: Era,
@@ -146,7 +146,7 @@ impl Wire {
         Self { child, input, lines, heard: VecDeque::new(), next: 1, era }
     }
 
-    /// The handshake, with this version. The answer to it.
+    /// Does the handshake with this version. Returns the response.
     pub(crate) fn shake_hands(&mut self, version: &str) -> Value {
         let params = json!({
             "protocolVersion": version,
@@ -158,7 +158,7 @@ impl Wire {
         answer
     }
 
-    /// Sends bytes as they are, and a line end.
+    /// Sends bytes unchanged, and a line end.
     pub(crate) fn raw(&mut self, line: impl AsRef<[u8]>) {
         let input = self.input.as_mut().unwrap();
         input.write_all(line.as_ref()).unwrap();
@@ -171,7 +171,7 @@ impl Wire {
         self.raw(message.to_string());
     }
 
-    /// Parameters with what every request of the era has to say.
+    /// Adds what every request of the era must carry to the parameters.
     pub(crate) fn with_meta(&self, mut params: Value) -> Value {
         if self.era == Era::Modern {
             let meta = &mut params["_meta"];
@@ -182,7 +182,7 @@ impl Wire {
         params
     }
 
-    /// Sends a request. Its id.
+    /// Sends a request. Returns its ID.
     pub(crate) fn request(&mut self, method: &str, params: Value) -> i64 {
         let params = self.with_meta(params);
         self.request_raw(method, &params)
@@ -195,19 +195,19 @@ impl Wire {
         id
     }
 
-    /// The answer to a request: all of the message. What comes before it is kept.
+    /// Returns the complete response to a request. Earlier messages are kept.
     pub(crate) fn answer(&mut self, id: &Value) -> Value {
         let is_it = |message: &Value| message["id"] == *id && message.get("method").is_none();
         self.take_first(is_it)
     }
 
-    /// The first message that is wanted, of those that came and of those that come. The others are kept.
+    /// Returns the first received message that matches, and keeps the others.
     pub(crate) fn take_first(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.heard.iter().position(&wanted) {
             return self.heard.remove(at).unwrap();
         }
         loop {
-            let message = self.hear().expect("the program has closed its end");
+            let message = self.hear().expect("the program closed its output");
             if wanted(&message) {
                 return message;
             }
@@ -215,7 +215,8 @@ impl Wire {
         }
     }
 
-    /// The next message; none where the program has closed its end. What is no message fails the test.
+    /// Returns the next message, or `None` if the program closed its output. A line that is not a message fails the
+    /// test.
     fn hear(&self) -> Option<Value> {
         match self.lines.recv_timeout(PATIENCE) {
             Ok(line) => {
@@ -224,7 +225,7 @@ impl Wire {
                 Some(message)
             }
             Err(RecvTimeoutError::Disconnected) => None,
-            Err(RecvTimeoutError::Timeout) => panic!("the program says nothing"),
+            Err(RecvTimeoutError::Timeout) => panic!("the program sends no message"),
         }
     }
 
@@ -233,13 +234,13 @@ impl Wire {
         self.answer(&json!(id))
     }
 
-    /// A request and its answer: all of the message.
+    /// Sends a request and returns the complete response.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let params = self.with_meta(params);
         self.ask_raw(method, &params)
     }
 
-    /// A request that succeeds.
+    /// Sends a request that must succeed. Returns its result.
     #[track_caller]
     pub(crate) fn result(&mut self, method: &str, params: Value) -> Value {
         let answer = self.ask(method, params);
@@ -247,27 +248,27 @@ impl Wire {
         answer["result"].clone()
     }
 
-    /// A request that fails, and the code of its error.
+    /// Sends a request that must fail. Returns its error code.
     #[track_caller]
     pub(crate) fn error(&mut self, method: &str, params: Value) -> i64 {
         let answer = self.ask(method, params);
         answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("{answer}"))
     }
 
-    /// A call of a tool, and its result.
+    /// Calls a tool. Returns its result.
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "a test writes its arguments where it makes the call")]
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.result("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
-    /// The notifications that came until now, once everything that was sent has been looked at.
+    /// Returns the notifications received so far, after the program has handled all messages sent.
     pub(crate) fn notifications(&mut self, method: &str) -> Vec<Value> {
         self.ask("tools/list", json!({}));
         self.heard_already(method)
     }
 
-    /// The notifications that have been heard while something else was waited for.
+    /// Returns the notifications received while the client waited for another message.
     pub(crate) fn heard_already(&mut self, method: &str) -> Vec<Value> {
         let (wanted, others): (Vec<Value>, Vec<Value>) =
             self.heard.drain(..).partition(|message| message["method"] == method);
@@ -275,19 +276,19 @@ impl Wire {
         wanted
     }
 
-    /// What came and nobody asked for, once everything that was sent has been looked at.
+    /// Returns the messages that answer no request, after the program has handled all messages sent.
     pub(crate) fn unasked(&mut self) -> Vec<Value> {
         self.ask("tools/list", json!({}));
         self.heard.drain(..).collect()
     }
 
-    /// Closes this end, hears what is still said, and waits for the program to end.
+    /// Closes this end, reads the remaining messages, and waits for the program to exit.
     pub(crate) fn close(mut self) -> (ExitStatus, Vec<Value>) {
         drop(self.input.take());
         self.until_its_end()
     }
 
-    /// Hears what is still said, and waits for the program to end.
+    /// Reads the remaining messages, and waits for the program to exit.
     pub(crate) fn until_its_end(mut self) -> (ExitStatus, Vec<Value>) {
         let mut said: Vec<Value> = self.heard.drain(..).collect();
         while let Some(message) = self.hear() {
@@ -299,13 +300,13 @@ impl Wire {
 
 impl Drop for Wire {
     fn drop(&mut self) {
-        // One that has ended is ended already.
+        // The program may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The text of the first block of a result.
+/// Returns the text of a result's first block.
 pub(crate) fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}"))
 }

@@ -1,4 +1,4 @@
-//! How much a call may send, and how many connections it may hold. N27, N35, N38.
+//! How much a call may send, and how many connections it may open. N27, N35, N38.
 
 use crate::lab::{Grant, Lab, Plan, answered, denied, failed, to, values, with};
 use portcullis::{Code, Request};
@@ -6,7 +6,7 @@ use portcullis_tests::net::{Behaviour, Server};
 use serde_json::json;
 use std::time::Duration;
 
-/// Ten thousand requests, of which a few are granted.
+/// The guest sends ten thousand requests, of which the budget allows a few.
 #[tokio::test]
 async fn n27_a_flood_of_requests_ends_at_the_budget() {
     let server = Server::plain(Behaviour::ok());
@@ -16,13 +16,13 @@ async fn n27_a_flood_of_requests_ends_at_the_budget() {
     assert_eq!(result["counts"], json!({ "200": 5, "HttpRequestDenied": 9995 }), "{result}");
     denied(&result["last"]);
     assert_eq!((server.connections(), server.seen().requests.len()), (5, 5));
-    // A call's budget is its own: the next has as much.
+    // Each call has its own budget, so the next call can send as much.
     answered(&lab.one(to("good.test", &server, "/")).await, 200);
 }
 
-/// Requests that are refused for where they go cost no look-up and no connection, however many they are.
+/// Requests to denied destinations cost no look-up and no connection, however many there are.
 #[tokio::test]
-async fn n27_refused_requests_reach_nobody() {
+async fn n27_denied_requests_contact_no_server() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     let result = lab.one(with(to("evil.test", &server, "/"), &json!({ "times": 10_000 }))).await;
@@ -31,7 +31,7 @@ async fn n27_refused_requests_reach_nobody() {
     assert_eq!(lab.dns.asked(), Vec::<String>::new());
 }
 
-/// Both ways to the same key share a budget.
+/// Both routes to the same key share a budget.
 #[tokio::test]
 async fn n27_the_default_client_has_no_budget_of_its_own() {
     let server = Server::plain(Behaviour::ok());
@@ -42,9 +42,9 @@ async fn n27_the_default_client_has_no_budget_of_its_own() {
     assert_eq!(server.seen().requests.len(), 3);
 }
 
-/// A minute's requests are those of all calls of the plugin, in every session.
+/// The limit per minute counts the requests of all calls of the plugin, in every session.
 #[tokio::test]
-async fn n27_requests_of_a_minute_are_counted_over_calls() {
+async fn n27_requests_per_minute_are_counted_across_calls() {
     let server = Server::plain(Behaviour::ok());
     let grant = Grant::to(&["good.test"], &server).set("requests-per-minute", "4");
     let lab = Plan::new().await.grant("api", grant).open().await;
@@ -60,7 +60,7 @@ async fn n27_requests_of_a_minute_are_counted_over_calls() {
     assert_eq!(server.seen().requests.len(), 4);
 }
 
-/// A body ends at the budget of one request, and the server never has a whole one.
+/// A body ends at the budget of one request, and the server never gets all of it.
 #[tokio::test]
 async fn n27_an_upload_ends_at_the_budget() {
     let server = Server::plain(Behaviour::ok());
@@ -76,14 +76,14 @@ async fn n27_an_upload_ends_at_the_budget() {
     for copies in [65, 1024, 16 * 1024] {
         failed(&lab.one(post(copies)).await);
     }
-    assert_eq!(server.seen().requests.len(), 1, "a body over the budget arrived whole");
+    assert_eq!(server.seen().requests.len(), 1, "the server got a whole body over the budget");
     let heard: usize = server.seen().heard.iter().map(Vec::len).sum();
     assert!(heard < 5 * 65 * 1024, "{heard} bytes arrived");
 }
 
-/// What is sent beside bodies is bounded as well: headers, path and query.
+/// Headers, path and query are limited as well as bodies.
 #[tokio::test]
-async fn n27_long_heads_are_refused() {
+async fn n27_long_heads_are_rejected() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     let long = "x".repeat(200_000);
@@ -94,7 +94,7 @@ async fn n27_long_heads_are_refused() {
         with(request, &json!({ "headers": many })),
         to("good.test", &server, &format!("/?{long}")),
     ] {
-        // A plugin that fills more than there is room for is stopped.
+        // A plugin that collects more headers than its limit allows is stopped.
         let reply = lab.call("courier.send", &json!({ "errands": [errand] })).await;
         if reply.code == Code::Completed {
             failed(&values(&reply)[0]);
@@ -103,9 +103,9 @@ async fn n27_long_heads_are_refused() {
     server.saw_nothing();
 }
 
-/// Ten thousand at once: few are open at a time.
+/// Of ten thousand concurrent requests, only a few connections are open at a time.
 #[tokio::test]
-async fn n38_a_storm_of_connections_is_held() {
+async fn n38_a_storm_of_connections_is_limited() {
     let first = "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n";
     let server = Server::plain(Behaviour::drip(first, "x", Duration::from_millis(300)));
     let grant = Grant::to(&["good.test"], &server).set("time", "\"1 s\"");
@@ -125,9 +125,9 @@ async fn n38_a_storm_of_connections_is_held() {
     server.is_left().await;
 }
 
-/// No connection serves two requests: none is there for another plugin, key, session or secret to find.
+/// No connection serves two requests, so that no other plugin, key, session or secret can use it.
 #[tokio::test]
-async fn n35_every_request_has_a_connection_of_its_own() {
+async fn n35_every_request_has_its_own_connection() {
     let server = Server::plain(Behaviour::ok());
     let grant = Grant::to(&["good.test"], &server);
     let plan = Plan::new().await.grant("api", grant.clone()).grant("other", grant.clone());

@@ -1,4 +1,5 @@
-//! A secret that is used, echoed, refused and failed with, and then looked for in everything that was left. X06.
+//! A secret that is used, echoed, rejected and part of failures. The test then searches everything that was written.
+//! X06.
 
 use crate::encode::{clean, clean_below, spellings};
 use crate::lab::{Grant, Plan, to, with};
@@ -8,7 +9,7 @@ use serde_json::json;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Nobody says this by chance.
+/// A text that does not occur by chance.
 const CANARY: &str = "cnry7Qx3vZp9Lm2Kd8Ht5Rw";
 
 #[tokio::test]
@@ -55,7 +56,7 @@ async fn x06_no_artefact_holds_the_secret() {
         clean(slot, unwrapped.as_bytes(), CANARY);
         drop(host);
         assert!(clean_below(&plan.site.path(""), CANARY) > 5);
-        // The server had it.
+        // The server received it.
         let held = spellings(CANARY).iter().any(|spelling| echo.seen().heard(spelling));
         assert!(held || slot.starts_with("basic"), "{:?}", echo.texts());
     }

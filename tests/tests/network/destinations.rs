@@ -1,10 +1,10 @@
-//! Which hosts, ports, schemes and paths a grant reaches. N01, N15 to N19, N32.
+//! The hosts, ports, schemes and paths that a grant allows. N01, N15 to N19, N32.
 
 use crate::lab::{Grant, Lab, Plan, answered, denied, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 
-/// Without a grant, a plugin that imports `wasi:http` runs, and no byte leaves.
+/// Without a grant, a plugin that imports `wasi:http` runs, but sends no byte.
 #[tokio::test]
 async fn n01_without_a_grant_nothing_leaves() {
     let server = Server::plain(Behaviour::ok());
@@ -31,14 +31,14 @@ async fn n01_without_a_grant_nothing_leaves() {
     server.saw_nothing();
     assert_eq!(lab.dns.asked(), Vec::<String>::new());
 
-    // The same requests arrive where there is a grant.
+    // With a grant, the same requests arrive.
     let lab = Lab::good(&server).await;
     answered(&lab.one(request.clone()).await, 200);
     answered(&lab.one(with(request, &json!({ "client": "default" }))).await, 200);
     assert_eq!(server.seen().requests.len(), 2);
 }
 
-/// A tool that does not say that it needs the network has none, whatever the policy binds.
+/// A tool that does not declare the network permission has no network, whatever the policy binds.
 #[tokio::test]
 async fn n01_a_tool_without_the_permission_has_no_network() {
     let server = Server::plain(Behaviour::ok());
@@ -52,9 +52,9 @@ async fn n01_a_tool_without_the_permission_has_no_network() {
     assert_eq!(lab.dns.asked(), Vec::<String>::new());
 }
 
-/// An upper-case host and the dot of the root are the same host or none; the server reads the plain form.
+/// An upper-case host or a trailing dot is the same host, or an error. The server gets the canonical form.
 #[tokio::test]
-async fn n15_one_host_has_one_form() {
+async fn n15_a_host_has_one_form() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     for name in ["good.test.", "GOOD.test", "good.TEST."] {
@@ -73,9 +73,9 @@ async fn n15_one_host_has_one_form() {
     assert!(lab.dns.asked().iter().all(|name| name == "good.test"), "{:?}", lab.dns.asked());
 }
 
-/// The port is a part of the grant.
+/// The grant includes the port.
 #[tokio::test]
-async fn n16_other_ports_are_refused() {
+async fn n16_other_ports_are_denied() {
     let (server, other) = (Server::plain(Behaviour::ok()), Server::plain(Behaviour::ok()));
     let lab = Lab::good(&server).await;
     answered(&lab.one(to("good.test", &server, "/")).await, 200);
@@ -103,7 +103,7 @@ async fn n16_other_ports_are_refused() {
     assert_eq!(server.seen().connections, 1);
 }
 
-/// Where a policy says no port it is 443, and no scheme is https.
+/// The default port is 443, and the default scheme is https.
 #[tokio::test]
 async fn n16_n17_the_default_is_https_on_443() {
     let server = Server::plain(Behaviour::ok());
@@ -116,9 +116,9 @@ async fn n16_n17_the_default_is_https_on_443() {
     server.saw_nothing();
 }
 
-/// Schemes that are not granted, or that are none of HTTP.
+/// Schemes that are not granted, or that are not HTTP.
 #[tokio::test]
-async fn n17_other_schemes_are_refused() {
+async fn n17_other_schemes_are_denied() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     let request = to("good.test", &server, "/");
@@ -140,7 +140,7 @@ async fn n17_other_schemes_are_refused() {
         "*",
     ] {
         let result = lab.one(with(request.clone(), &json!({ "scheme": scheme }))).await;
-        // Without a scheme WASI leaves the choice to the host, and http is no choice of ours.
+        // Without a scheme, WASI lets the host choose, and this host never chooses http.
         denied(&result);
     }
     server.saw_nothing();
@@ -152,9 +152,9 @@ async fn n17_other_schemes_are_refused() {
     assert_eq!(server.connections(), 1);
 }
 
-/// A wildcard is one label.
+/// A wildcard matches one label.
 #[tokio::test]
-async fn n18_a_wildcard_is_one_label() {
+async fn n18_a_wildcard_matches_one_label() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::open(Grant::to(&["*.good.example"], &server)).await;
     let refused = [
@@ -183,9 +183,9 @@ async fn n18_a_wildcard_is_one_label() {
     answered(&lab.one(to("a.good.example", &server, "/")).await, 200);
 }
 
-/// Hosts of many owners are no grant.
+/// A policy cannot grant a suffix under which many owners have hosts.
 #[tokio::test]
-async fn n18_wildcards_over_many_owners_are_no_policy() {
+async fn n18_wildcards_over_many_owners_are_rejected() {
     let server = Server::plain(Behaviour::ok());
     for host in ["*", "*.com", "*.co.uk", "*.github.io", "a*.good.example", "good.*", "*.*.example", "**.example.com"] {
         let plan = Plan::new().await.grant("api", Grant::to(&[host], &server));
@@ -196,9 +196,9 @@ async fn n18_wildcards_over_many_owners_are_no_policy() {
     }
 }
 
-/// Path prefixes hold for the path that the server reads.
+/// A path prefix is checked against the path that the server parses.
 #[tokio::test]
-async fn n19_path_prefixes_hold() {
+async fn n19_path_prefixes_are_enforced() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::open(Grant::to(&["good.test"], &server).set("paths", "[\"/v1/\"]")).await;
     lab.dns.point("good.test", &["127.0.0.1"]);
@@ -245,9 +245,9 @@ async fn n19_path_prefixes_hold() {
     assert_eq!(lines, ["GET /v1 HTTP/1.1", "GET /v1/a HTTP/1.1", "GET /v1/a?b=../c HTTP/1.1", "GET /v1/a;b HTTP/1.1"]);
 }
 
-/// A name that the grant does not hold is not even asked for: a label can carry a secret out.
+/// A name that is not granted is not resolved: a label could carry a secret out.
 #[tokio::test]
-async fn n32_only_granted_names_are_asked_for() {
+async fn n32_only_granted_names_are_resolved() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     let mut errands = Vec::new();
@@ -269,9 +269,9 @@ async fn n32_only_granted_names_are_asked_for() {
     assert!(lab.dns.asked().iter().all(|name| name == "good.test"), "{:?}", lab.dns.asked());
 }
 
-/// Whether a policy names a host is told of the plugin's own keys alone, and asks nobody.
+/// Whether a policy names a host is answered only for the plugin's own keys, without a DNS query.
 #[tokio::test]
-async fn n32_naming_a_host_asks_nobody() {
+async fn n32_checking_a_host_name_sends_no_query() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     let asked = |key: &str, url: &str| json!({ "op": "names-host", "client": key, "authority": url });

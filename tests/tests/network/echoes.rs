@@ -1,4 +1,4 @@
-//! Servers that send a secret back, in every way that servers do. X03.
+//! Servers that echo a secret, in every usual encoding. X03.
 
 use crate::encode::{base64, hex, percent, redactions, unveiled};
 use crate::lab::{Grant, Lab, Plan, to, with};
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::time::Duration;
 
-/// With letters that every encoding changes.
+/// A secret with letters that every encoding changes.
 const SECRET: &str = "tok/8c1f+0a5e=9d7b~4326 <&>\"x";
 
-/// A spelling, and how a server writes it.
+/// An encoding's name, and how a server applies it.
 type Spelling = (&'static str, fn(&str) -> String);
 
-/// How servers write back what they were sent. Each of these must come without the secret.
+/// Encodings in which servers echo their input. None of them may reach the guest with the secret.
 const STANDARD: &[Spelling] = &[
     ("as it is", |secret| secret.to_owned()),
     ("in a sentence", |secret| format!("you sent Bearer {secret}, thanks")),
@@ -39,8 +39,8 @@ const STANDARD: &[Spelling] = &[
     ("reversed", |secret| secret.chars().rev().collect()),
 ];
 
-/// What a server that means to leak can do, and nobody can find: it has the secret, and any language to say it in. The
-/// threat model says so; the list is here so that a change of it is seen.
+/// Encodings that a malicious server can use and no search can find: the server has the secret, and can encode it in
+/// any way. The threat model states this. The list makes a change visible.
 const NOT_FOUND: &[Spelling] = &[
     ("in pieces", |secret| secret.split_at(9).0.to_owned() + " " + secret.split_at(9).1),
     ("base64 twice", |secret| base64(base64(secret.as_bytes()).as_bytes())),
@@ -63,15 +63,16 @@ async fn lab(server: &Server) -> Lab {
     lab
 }
 
-/// What the server got, which a header cannot hold as it is: it must have been sent, or there is nothing to echo.
+/// Returns what the server received, which may differ from the secret in a header. The secret must have been sent, or
+/// there is nothing to echo.
 fn sent(request: &[u8]) -> String {
     let text = String::from_utf8_lossy(request).into_owned();
     let at = text.find("Bearer ").expect("the secret was sent") + 7;
     text[at..].split("\r\n").next().unwrap().to_owned()
 }
 
-/// Asks a server that answers so, and returns what the guest saw, and how often the record says that something was
-/// taken out.
+/// Sends a request to a server with this response. Returns what the guest saw, and the number of redactions in the
+/// audit log.
 async fn asked(behaviour: Behaviour) -> (Value, u64) {
     let server = Server::plain(behaviour);
     let lab = lab(&server).await;
@@ -83,40 +84,40 @@ async fn asked(behaviour: Behaviour) -> (Value, u64) {
 }
 
 #[tokio::test]
-async fn x03_no_standard_spelling_comes_back_in_a_body() {
+async fn x03_no_standard_encoding_comes_back_in_a_body() {
     for (name, spell) in STANDARD {
         let (result, redacted) =
             asked(Behaviour::answer(|request| Behaviour::whole(200, &[], spell(&sent(request))))).await;
         absent(name, *spell, &result);
-        assert!(redacted >= 1, "{name}: the record has no receipt");
+        assert!(redacted >= 1, "{name}: the audit log has no redaction");
     }
 }
 
-/// Asserts that a spelling of the secret is nowhere in what a guest saw.
+/// Asserts that an encoding of the secret is nowhere in what a guest saw.
 #[track_caller]
 fn absent(name: &str, spell: fn(&str) -> String, result: &Value) {
     assert_eq!(result["error"], Value::Null, "{name}: {result}");
     let body = result["body"].as_str().unwrap_or_default();
     let everything = format!("{body}{}", result["headers"]);
     let core = spell(SECRET);
-    // A long part of the spelling is as good as the whole.
+    // A long part of the encoding is as useful as all of it.
     for part in [core.as_str(), SECRET, &SECRET[..16], &base64(SECRET.as_bytes())[..24]] {
         assert!(!everything.contains(part), "{name}: {part} is in {result}");
     }
 }
 
 #[tokio::test]
-async fn x03_no_standard_spelling_comes_back_in_a_header() {
+async fn x03_no_standard_encoding_comes_back_in_a_header() {
     for (name, spell) in STANDARD {
         let answer = |request: &[u8]| Behaviour::whole(200, &[("x-echo", &spell(&sent(request)))], "ok");
         let (result, redacted) = asked(Behaviour::answer(answer)).await;
         absent(name, *spell, &result);
-        assert!(redacted >= 1, "{name}: the record has no receipt");
+        assert!(redacted >= 1, "{name}: the audit log has no redaction");
     }
 }
 
 #[tokio::test]
-async fn x03_no_standard_spelling_comes_back_compressed() {
+async fn x03_no_standard_encoding_comes_back_compressed() {
     for (name, spell) in STANDARD {
         let answer = |request: &[u8]| {
             Behaviour::whole(200, &[("content-encoding", "gzip")], gzip(spell(&sent(request)).as_bytes()))
@@ -126,9 +127,9 @@ async fn x03_no_standard_spelling_comes_back_compressed() {
     }
 }
 
-/// A secret that stands across the ends of chunks and segments.
+/// A secret that is split across chunks and segments.
 #[tokio::test]
-async fn x03_a_secret_in_pieces_of_the_wire_is_found() {
+async fn x03_a_secret_that_is_split_on_the_wire_is_found() {
     for size in [1, 2, 7, 19] {
         let answer = move |request: &[u8]| {
             let mut chunks = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
@@ -144,28 +145,28 @@ async fn x03_a_secret_in_pieces_of_the_wire_is_found() {
         let (result, redacted) = asked(Behaviour::answer(answer)).await;
         absent("in chunks", str::to_owned, &result);
         assert_eq!(redacted, 1);
-        assert!(result["body"].as_str().unwrap().ends_with(&"y".repeat(100)), "the end is missing");
+        assert!(result["body"].as_str().unwrap().ends_with(&"y".repeat(100)), "the end of the body is missing");
     }
 }
 
-/// The same with time between the pieces.
+/// The same, with pauses between the pieces.
 #[tokio::test]
-async fn x03_a_secret_that_drips_is_found() {
+async fn x03_a_secret_that_arrives_slowly_is_found() {
     let server = Server::plain(Behaviour::drip(
         format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{}", 3 * 29 + 10, &SECRET[..10]),
         &SECRET.as_bytes()[10..],
         Duration::from_millis(30),
     ));
-    // What follows the first piece is the rest, again and again: the first secret is whole.
+    // The rest of the pieces repeats, so that only the first secret is complete.
     let lab = lab(&server).await;
     let result = unveiled(lab.one(with(to("good.test", &server, "/"), &json!({ "veil": true }))).await);
     assert!(result["body"].as_str().unwrap().contains("redacted"), "{result}");
     assert!(!result["body"].to_string().contains(&SECRET[..16]), "{result}");
 }
 
-/// Headers of every kind, trailers and the line of the status.
+/// Headers of every kind, trailers, and the status line.
 #[tokio::test]
-async fn x03_names_of_headers_trailers_and_reasons() {
+async fn x03_header_names_trailers_and_reason_phrases_are_searched() {
     let answers: [fn(&str) -> String; 4] = [
         |secret| {
             let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntrailer: x-late\r\n\r\n";
@@ -179,7 +180,7 @@ async fn x03_names_of_headers_trailers_and_reasons() {
         let (result, _) = asked(Behaviour::answer(move |request| answer(&sent(request)).into_bytes())).await;
         assert!(!result.to_string().contains(&SECRET[..16]), "{result}");
     }
-    // A name is of few letters, and lower case: a secret of such letters can be one.
+    // A header name is lower case and has few letters. A secret of such letters can be one.
     let secret = "{ host = \"good.test\", header = \"x-key\", value = \"{}\", from = \"file:token\" }";
     let answer = |_: &[u8]| Behaviour::whole(200, &[("tok-8c1f0a5e9d7b4326", "x")], "ok");
     let server = Server::plain(Behaviour::answer(answer));
@@ -190,7 +191,7 @@ async fn x03_names_of_headers_trailers_and_reasons() {
     assert!(!result.to_string().contains("8c1f0a5e"), "{result}");
 }
 
-/// Errors that quote what they could not read.
+/// Errors that quote what could not be parsed.
 #[tokio::test]
 async fn x03_errors_do_not_quote_the_secret() {
     let answers: [fn(&str) -> String; 3] = [
@@ -204,9 +205,9 @@ async fn x03_errors_do_not_quote_the_secret() {
     }
 }
 
-/// A part of an answer that a guest asks for is searched as the whole is.
+/// Reading a body in parts is searched like reading it at once.
 #[tokio::test]
-async fn x03_reading_a_part_shows_no_part_of_the_secret() {
+async fn x03_reading_in_parts_shows_no_part_of_the_secret() {
     for read in [1, 8, 10, 20, 40] {
         let server = Server::plain(Behaviour::answer(|request| Behaviour::whole(200, &[], sent(request))));
         let lab = lab(&server).await;
@@ -216,9 +217,9 @@ async fn x03_reading_a_part_shows_no_part_of_the_secret() {
     }
 }
 
-/// What a plugin knows in another way is taken out of its answer, its messages and its failures.
+/// Secrets that a plugin got elsewhere are removed from its results, its messages and its failures.
 #[tokio::test]
-async fn x03_answers_of_the_plugin_are_searched_as_well() {
+async fn x03_results_of_the_plugin_are_searched_too() {
     let server = Server::plain(Behaviour::ok());
     let lab = lab(&server).await;
     let say = json!({ "op": "say", "authority": format!("the token is {SECRET}.") });
@@ -228,11 +229,11 @@ async fn x03_answers_of_the_plugin_are_searched_as_well() {
     assert!(redactions(&outcome_of(&lab.host, &reply.id)) >= 1);
 }
 
-/// What is not found is written down here, so that nobody relies on it.
+/// Documents the encodings that are not found, so that no one relies on it.
 #[tokio::test]
-async fn x03_what_a_server_can_still_say() {
+async fn x03_some_encodings_are_not_found() {
     for (name, spell) in NOT_FOUND {
         let (result, _) = asked(Behaviour::answer(|request| Behaviour::whole(200, &[], spell(&sent(request))))).await;
-        assert!(result["body"].as_str().unwrap().contains(&spell(SECRET)), "{name} is found: move it up");
+        assert!(result["body"].as_str().unwrap().contains(&spell(SECRET)), "{name} is found now: move it up");
     }
 }

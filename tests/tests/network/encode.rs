@@ -1,9 +1,9 @@
-//! Bytes as text, in the ways that a secret could leave in.
+//! Encodings of bytes as text, in which a secret could leak.
 
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Base64 with padding.
+/// Encodes as Base64 with padding.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
@@ -17,14 +17,15 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// What of a text's base64 is the same whatever stands around it, when it begins this many bytes into three.
+/// Returns the part of a text's Base64 form that does not depend on its surroundings, for an offset of this many bytes
+/// modulo three.
 fn base64_within(text: &str, offset: usize) -> String {
     let bytes = ["a".repeat(offset).as_bytes(), text.as_bytes()].concat();
     let whole = bytes.len() / 3 * 3;
     base64(&bytes[..whole])[if offset == 0 { 0 } else { 4 }..].to_owned()
 }
 
-/// Two hexadecimal digits a byte.
+/// Encodes each byte as two hexadecimal digits.
 pub(crate) fn hex(text: &str) -> String {
     text.bytes().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -32,7 +33,7 @@ pub(crate) fn hex(text: &str) -> String {
     })
 }
 
-/// Percent-encoding of whatever `keep` does not keep.
+/// Percent-encodes every byte that `keep` does not accept.
 pub(crate) fn percent(text: &str, keep: impl Fn(u8) -> bool) -> String {
     text.bytes().fold(String::new(), |mut text, byte| {
         if keep(byte) {
@@ -44,7 +45,7 @@ pub(crate) fn percent(text: &str, keep: impl Fn(u8) -> bool) -> String {
     })
 }
 
-/// The spellings that artefacts are searched for.
+/// Returns the encodings for which artefacts are searched.
 pub(crate) fn spellings(secret: &str) -> Vec<Vec<u8>> {
     let texts = [
         secret.to_owned(),
@@ -61,16 +62,16 @@ pub(crate) fn spellings(secret: &str) -> Vec<Vec<u8>> {
     spellings
 }
 
-/// Asserts that no spelling of a secret stands in bytes.
+/// Asserts that bytes contain no encoding of a secret.
 #[track_caller]
 pub(crate) fn clean(what: &str, bytes: &[u8], secret: &str) {
     for spelling in spellings(secret) {
         let found = bytes.windows(spelling.len()).any(|window| window == spelling);
-        assert!(!found, "{what} holds the secret as {}", String::from_utf8_lossy(&spelling));
+        assert!(!found, "{what} contains the secret as {}", String::from_utf8_lossy(&spelling));
     }
 }
 
-/// Asserts the same of every file below a directory, but the one that the secret is from; returns how many there are.
+/// Asserts the same for every file below a directory, except the one with the secret. Returns the number of files.
 pub(crate) fn clean_below(root: &std::path::Path, secret: &str) -> usize {
     let mut files = 0;
     for entry in std::fs::read_dir(root).unwrap() {
@@ -85,7 +86,7 @@ pub(crate) fn clean_below(root: &std::path::Path, secret: &str) -> usize {
     files
 }
 
-/// What a guest really saw. It says so veiled, since its answer is searched for secrets as well.
+/// Decodes what a guest saw. The guest encodes it, because its result is searched for secrets too.
 pub(crate) fn unveiled(mut result: Value) -> Value {
     let plain = |text: &mut Value| {
         let bytes: Vec<_> = text.as_str().unwrap().as_bytes().chunks(2).map(|pair| !byte(pair)).collect();
@@ -102,12 +103,12 @@ pub(crate) fn unveiled(mut result: Value) -> Value {
     result
 }
 
-/// Two hexadecimal digits.
+/// Parses two hexadecimal digits.
 fn byte(pair: &[u8]) -> u8 {
     u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()
 }
 
-/// The receipt of redaction, wherever it stands in an outcome.
+/// Returns the number of redactions in an outcome entry, wherever it is.
 pub(crate) fn redactions(outcome: &Value) -> u64 {
     match outcome {
         Value::Object(fields) => {

@@ -1,10 +1,10 @@
-//! The host's own servers, and whatever else listens on this machine. N36.
+//! The host's own servers, and other servers on this machine. N36.
 
 use crate::lab::{Grant, Lab, answered, denied, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::json;
 
-/// The host's own console listens on the loopback address: no spelling of it is reached.
+/// The host's own console listens on the loopback address. No spelling of that address reaches it.
 #[tokio::test]
 async fn n36_the_hosts_own_endpoints_are_unreachable() {
     let console = Server::plain(Behaviour::ok());
@@ -49,7 +49,7 @@ async fn n36_the_hosts_own_endpoints_are_unreachable() {
     console_v6.saw_nothing();
 }
 
-/// A grant of the loopback address is what makes the difference above.
+/// With a grant of the loopback address, the same request succeeds.
 #[tokio::test]
 async fn n36_a_granted_address_is_reached() {
     let (v4, v6) = (Server::plain(Behaviour::ok()), Server::plain_v6(Behaviour::ok()));
@@ -62,7 +62,8 @@ async fn n36_a_granted_address_is_reached() {
     answered(&lab.one(to("six.test", &v6, "/")).await, 200);
 }
 
-/// A server of the application's own is kept from every plugin, whatever is granted and however it is called.
+/// An application can protect its own server from every plugin, whatever the policy grants and however the server is
+/// addressed.
 #[tokio::test]
 async fn n36_an_applications_own_server_is_unreachable() {
     let (own, other) = (Server::plain(Behaviour::ok()), Server::plain(Behaviour::ok()));

@@ -1,4 +1,4 @@
-//! The program with an environment that would lead it elsewhere. N20, N34, X06, X07, X12.
+//! Environment variables that would redirect the program. N20, N34, X06, X07, X12.
 
 use crate::encode::{clean, clean_below};
 use crate::lab::{Grant, Plan, to, with};
@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 const CANARY: &str = "cnry4Wd8sXk2Nf6Vb9Qj3Tz";
 
-/// Runs one call of the program on a planned site, with these variables and nothing else in its environment.
+/// Runs one call of the program on a site, with only these environment variables.
 fn call(plan: &Plan, tool: &str, arguments: &Value, variables: &[(&str, &str)]) -> Output {
     fs::write(plan.site.path("portcullis.toml"), plan.policy()).unwrap();
     let mut command = Command::new(program());
@@ -25,7 +25,7 @@ fn text(output: &Output) -> String {
     format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// No variable of the environment puts somebody between the host and the server.
+/// No environment variable puts a proxy between the host and the server.
 #[tokio::test]
 async fn n20_proxy_variables_are_ignored() {
     let server = Server::plain(Behaviour::ok());
@@ -54,7 +54,7 @@ async fn n20_proxy_variables_are_ignored() {
     assert!(server.texts()[0].starts_with("GET / HTTP/1.1\r\n"));
 }
 
-/// The certificates that are trusted are those of the build or of the policy.
+/// The trusted certificates are the built-in ones or those of the policy.
 #[tokio::test]
 async fn n34_variables_add_no_roots() {
     let authority = Authority::new("user");
@@ -80,7 +80,7 @@ async fn n34_variables_add_no_roots() {
     assert_eq!(server.seen().requests.len(), 0);
     assert!(!plan.site.path("keys.log").exists());
 
-    // With the roots in the policy it arrives, and still nobody writes the keys down.
+    // With the roots in the policy the request arrives, and no key log is written.
     let plan = plan.grant("api", Grant::tls(&["good.test"], &server));
     let output = call(&plan, "courier.send", &errands, &variables);
     assert!(output.status.success(), "{}", text(&output));
@@ -88,7 +88,7 @@ async fn n34_variables_add_no_roots() {
     assert!(!plan.site.path("keys.log").exists());
 }
 
-/// Resolvers are those of the policy, whatever the environment says.
+/// The resolvers are those of the policy, whatever the environment says.
 #[tokio::test]
 async fn n20_resolver_variables_are_ignored() {
     let server = Server::plain(Behaviour::ok());
@@ -106,7 +106,7 @@ async fn n20_resolver_variables_are_ignored() {
     assert_eq!(trap.asked(), Vec::<String>::new());
 }
 
-/// A secret from the environment reaches its server, and neither the plugin, the terminal nor a file.
+/// A secret from the environment reaches its server, but not the plugin, the terminal or a file.
 #[tokio::test]
 async fn x06_x07_a_secret_of_the_environment_is_nowhere_else() {
     let server = Server::plain(Behaviour::answer(|request| Behaviour::whole(200, &[], request)));
@@ -134,9 +134,9 @@ async fn x06_x07_a_secret_of_the_environment_is_nowhere_else() {
     assert!(clean_below(&plan.site.path(""), CANARY) > 5);
 }
 
-/// What a project brings along binds nothing until a person trusts it: no host, no secret, no resolver.
+/// An untrusted project policy binds nothing: no host, no secret, no resolver.
 #[tokio::test]
-async fn x12_a_policy_that_nobody_trusts_binds_nothing() {
+async fn x12_an_untrusted_policy_binds_nothing() {
     let server = Server::plain(Behaviour::ok());
     let secret = "{ host = \"good.test\", header = \"authorization\", value = \"Bearer {}\", from = \"env:CANARY\" }";
     let plan = Plan::new().await.grant("api", Grant::to(&["good.test"], &server).set("secret", secret));

@@ -1,4 +1,4 @@
-//! HTTP/2: an answer, and what a bad server makes of frames. N29.
+//! HTTP/2: a normal response, and malicious frames. N29.
 
 use crate::lab::{Grant, Lab, Plan, answered, to, with};
 use portcullis_tests::net::{Authority, Behaviour, FrameKind, Server, frame, opening};
@@ -28,7 +28,7 @@ fn secure(name: &str, server: &Server) -> Value {
 }
 
 #[tokio::test]
-async fn n29_http2_is_spoken() {
+async fn n29_http2_is_supported() {
     let server = server(Behaviour::http2_ok());
     let lab = lab(&server).await;
     let result = lab.one(with(secure("good.test", &server), &json!({ "method": "POST", "body": "hello" }))).await;
@@ -43,7 +43,7 @@ async fn n29_http2_is_spoken() {
     );
 }
 
-/// One certificate for two names: each still has a connection of its own, under its own name.
+/// Two names share one certificate. Each still gets its own connection, under its own name.
 #[tokio::test]
 async fn n29_connections_are_not_shared_between_hosts() {
     let server = server(Behaviour::http2_ok());
@@ -57,11 +57,12 @@ async fn n29_connections_are_not_shared_between_hosts() {
     assert_eq!(names, ["good.test", "other.test", "good.test"]);
 }
 
-/// Frames without end: an error in time, not much memory, and a host that goes on.
+/// An endless stream of frames ends in an error within the time limit, uses little memory, and does not affect the
+/// host.
 #[tokio::test]
 async fn n29_floods_of_frames_end() {
     let header = frame(FrameKind::Headers, 0x4, 1, &[0x88]);
-    // A name and a value that the table of HPACK is to learn, each time anew.
+    // Another name and value each time, which enter the HPACK table.
     let literal = [&[0x40, 5][..], b"x-aaa", &[100], &[b'v'; 100]].concat();
     let floods = [
         ("resets", frame(FrameKind::Reset, 0, 1, &[0, 0, 0, 8]), frame(FrameKind::Reset, 0, 1, &[0, 0, 0, 8])),
@@ -96,15 +97,15 @@ async fn n29_floods_of_frames_end() {
         let began = Instant::now();
         let result = lab.one(secure("good.test", &server)).await;
         assert!(began.elapsed() < Duration::from_secs(6), "{name} took {:?}", began.elapsed());
-        assert!(result["error"].is_string(), "{name} came to {result}");
+        assert!(result["error"].is_string(), "{name} returned {result}");
         assert!(result["bytes"].as_u64().unwrap_or(0) <= 1 << 20, "{name}: {result}");
         server.is_left().await;
     }
 }
 
-/// A guest that drops many answers at once resets streams of its own; the server sees no more than its requests.
+/// Dropping many responses at once resets their streams. The server sees only the guest's requests.
 #[tokio::test]
-async fn n29_a_guest_cannot_reset_rapidly() {
+async fn n29_a_guest_cannot_do_a_rapid_reset() {
     let server = server(Behaviour::http2_ok());
     let lab = lab(&server).await;
     let request = with(secure("good.test", &server), &json!({ "times": 50, "together": true, "read": 0 }));

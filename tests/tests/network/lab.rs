@@ -1,4 +1,4 @@
-//! A host whose plugin may reach a little of the network, and what a test needs to look at it.
+//! A host whose plugin may reach part of the network, and helpers to observe it.
 
 use portcullis::{Code, Host, Output, Reply, Request};
 use portcullis_tests::net::{Dns, Server};
@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What a test calls the plugin that is attacked through.
+/// The name of the attacking plugin.
 const PLUGIN: &str = "courier";
 
-/// The same plugin under another name, of the same length.
+/// The name of the same plugin's twin. Both names have the same length.
 const TWIN: &str = "drifter";
 
-/// What a policy binds to an HTTP key, as a test sees fit.
+/// A binding of an HTTP key that a test can edit.
 #[derive(Clone, Debug)]
 pub(crate) struct Grant(BTreeMap<&'static str, String>);
 
 impl Grant {
-    /// Plain requests to these hosts at a server's port, on the loopback address, with much of everything.
+    /// Binds plain requests to these hosts at a server's port, on the loopback address, with generous limits.
     pub(crate) fn to(hosts: &[&str], server: &Server) -> Self {
         Self(BTreeMap::new())
             .set("hosts", &format!("{hosts:?}"))
@@ -31,31 +31,31 @@ impl Grant {
             .set("time", "\"5 s\"")
     }
 
-    /// Requests through TLS to these hosts, whose certificates this authority signed.
+    /// Binds TLS requests to these hosts, whose certificates this authority signed.
     pub(crate) fn tls(hosts: &[&str], server: &Server) -> Self {
         Self::to(hosts, server).set("schemes", "[\"https\"]").set("roots", "\"roots.pem\"")
     }
 
-    /// The same with a field as TOML has it.
+    /// Sets a field to a TOML value.
     pub(crate) fn set(mut self, field: &'static str, value: &str) -> Self {
         self.0.insert(field, value.to_owned());
         self
     }
 
-    /// The same without a field.
+    /// Removes a field.
     pub(crate) fn without(mut self, field: &'static str) -> Self {
         self.0.remove(field);
         self
     }
 
-    /// The inline table.
+    /// Returns the inline table.
     pub(crate) fn text(&self) -> String {
         let fields: Vec<_> = self.0.iter().map(|(field, value)| format!("{field} = {value}")).collect();
         format!("{{ {} }}", fields.join(", "))
     }
 }
 
-/// A host, its resolver, and the files around it.
+/// A host, its resolver, and its files.
 pub(crate) struct Lab {
     pub(crate) site: Site,
     pub(crate) host: Host,
@@ -71,7 +71,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// A site with the plugin and its twin, and nothing granted to either.
+    /// Makes a site with the plugin and its twin, without any grant.
     pub(crate) async fn new() -> Self {
         let site = bare();
         site.warm();
@@ -91,13 +91,13 @@ impl Plan {
         self
     }
 
-    /// Other limits of calls.
+    /// Sets the limits of calls.
     pub(crate) fn limits(mut self, limits: &str) -> Self {
         limits.clone_into(&mut self.limits);
         self
     }
 
-    /// Writes a file into the site, for nobody else to read.
+    /// Writes a private file into the site.
     pub(crate) fn file(self, name: &str, text: &str) -> Self {
         use std::os::unix::fs::OpenOptionsExt;
         let mut options = std::fs::OpenOptions::new();
@@ -106,7 +106,7 @@ impl Plan {
         self
     }
 
-    /// The policy's text.
+    /// Returns the policy's text.
     pub(crate) fn policy(&self) -> String {
         let mut text = allow_all(&self.limits);
         let _ = writeln!(text, "[network]\nname-servers = [\"{}\"]", self.dns.address());
@@ -132,19 +132,19 @@ impl Plan {
 }
 
 impl Lab {
-    /// A host that binds the key `api`.
+    /// Opens a host that binds the key `api`.
     pub(crate) async fn open(grant: Grant) -> Self {
         Plan::new().await.grant("api", grant).open().await
     }
 
-    /// A host that binds `api` to `good.test` at a server, which stands at 127.0.0.1.
+    /// Opens a host that binds `api` to `good.test` at a server, with the address 127.0.0.1.
     pub(crate) async fn good(server: &Server) -> Self {
         let lab = Self::open(Grant::to(&["good.test"], server)).await;
         lab.dns.point("good.test", &["127.0.0.1"]);
         lab
     }
 
-    /// Calls a tool, however that ends, and asserts what holds of every call.
+    /// Calls a tool. Any outcome is accepted. Asserts what must be true for every call.
     pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Reply {
         let reply = self.host.call(Request::new(tool, arguments.to_string())).await;
         outcome_of(&self.host, &reply.id);
@@ -152,66 +152,66 @@ impl Lab {
         reply
     }
 
-    /// Lets the plugin run errands, and returns what came of each.
+    /// Makes the plugin run errands. Returns the result of each.
     #[track_caller]
     pub(crate) fn send(&self, errands: Vec<Value>) -> impl Future<Output = Vec<Value>> {
         self.send_as("courier.send", errands)
     }
 
-    /// The same through another tool.
+    /// Does the same through another tool.
     pub(crate) async fn send_as(&self, tool: &str, errands: Vec<Value>) -> Vec<Value> {
         let reply = self.call(tool, &json!({ "errands": errands })).await;
         values(&reply)
     }
 
-    /// Lets the plugin run one errand.
+    /// Makes the plugin run one errand.
     pub(crate) async fn one(&self, errand: Value) -> Value {
         self.send(vec![errand]).await.remove(0)
     }
 }
 
-/// The values that a completed call answered with.
+/// Returns the values in the result of a completed call.
 pub(crate) fn values(reply: &Reply) -> Vec<Value> {
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);
     let Some(Output::Json(text)) = &reply.output else { panic!("no JSON") };
     serde_json::from_str(text).unwrap()
 }
 
-/// A request to a path at a name and a server's port, through `api`.
+/// Builds a request to a path at a name and a server's port, through `api`.
 pub(crate) fn to(name: &str, server: &Server, path: &str) -> Value {
     json!({ "client": "api", "authority": format!("{name}:{}", server.port()), "path": path })
 }
 
-/// The same with more fields.
+/// Does the same with more fields.
 pub(crate) fn with(mut errand: Value, fields: &Value) -> Value {
     let fields = fields.as_object().unwrap().clone();
     errand.as_object_mut().unwrap().extend(fields);
     errand
 }
 
-/// Asserts that a request was answered so.
+/// Asserts that a request got this response.
 #[track_caller]
 pub(crate) fn answered(result: &Value, status: u16) {
     assert_eq!(result["status"], status, "{result}");
     assert_eq!(result["error"], Value::Null, "{result}");
 }
 
-/// Asserts that the host refused a request before it left.
+/// Asserts that the host denied a request before it left.
 #[track_caller]
 pub(crate) fn denied(result: &Value) {
     assert!(is_denied(result), "{result}");
 }
 
-/// Whether the host refused a request before it left.
+/// Returns whether the host denied a request before it left.
 pub(crate) fn is_denied(result: &Value) -> bool {
     let Some(error) = result["error"].as_str() else { return false };
-    // Refused by the types of `wasi:http`, before there is a request; or by the host, which says why.
+    // Either the types of `wasi:http` reject it before there is a request, or the host denies it with a reason.
     let refused_before =
         matches!(result["at"].as_str(), Some("method" | "scheme" | "authority" | "path" | "headers" | "handle"));
     result["status"].is_null() && (refused_before || REFUSALS.iter().any(|refusal| error.starts_with(refusal)))
 }
 
-/// Errors by which nothing left.
+/// Errors that mean that nothing was sent.
 const REFUSALS: [&str; 7] = [
     "HttpRequestDenied",
     "HttpRequestUriInvalid",
@@ -222,7 +222,7 @@ const REFUSALS: [&str; 7] = [
     "DestinationNotFound",
 ];
 
-/// Asserts that a request failed in some way, with nothing in it that was whole.
+/// Asserts that a request failed, and that its result contains nothing complete.
 #[track_caller]
 pub(crate) fn failed(result: &Value) -> &str {
     result["error"].as_str().unwrap_or_else(|| panic!("{result}"))
@@ -236,7 +236,7 @@ fn bare() -> Site {
     site
 }
 
-/// The same component under the twin's name, in every place where the name stands.
+/// Replaces the plugin's name with the twin's name in a component, everywhere.
 fn renamed(guest: &[u8]) -> Vec<u8> {
     let mut guest = guest.to_vec();
     let places: Vec<_> = guest

@@ -1,4 +1,4 @@
-//! An ordinary Rust HTTP library inside a guest, which knows nothing of this host: `wstd`.
+//! An ordinary Rust HTTP library in a guest, which does not know this host: `wstd`.
 
 use crate::lab::{Grant, Lab, Plan};
 use portcullis::{Code, Output};
@@ -15,7 +15,7 @@ async fn fetch(lab: &Lab, arguments: Value) -> Result<Value, String> {
 }
 
 #[tokio::test]
-async fn a_page_is_got() {
+async fn a_page_is_fetched() {
     let server = Server::plain(Behaviour::answer(|_| Behaviour::whole(200, &[], "a page")));
     let lab = Lab::good(&server).await;
     let url = format!("http://good.test:{}/page?x=1", server.port());
@@ -39,7 +39,7 @@ async fn a_form_is_posted() {
 }
 
 #[tokio::test]
-async fn a_page_is_got_through_tls() {
+async fn a_page_is_fetched_through_tls() {
     let authority = Authority::new("good");
     let server = Server::tls(authority.serves(&["good.test"]), Behaviour::ok());
     let grant = Grant::tls(&["good.test"], &server);
@@ -50,7 +50,7 @@ async fn a_page_is_got_through_tls() {
 }
 
 #[tokio::test]
-async fn what_is_not_granted_is_an_error_to_it() {
+async fn a_denied_request_is_an_error_of_the_library() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     for url in [format!("http://evil.test:{}/", server.port()), format!("http://127.0.0.1:{}/", server.port())] {

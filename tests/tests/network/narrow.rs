@@ -1,11 +1,11 @@
-//! A client that is narrowed to an argument: one origin, one path, and nothing else of the grant.
+//! A client that is narrowed to an argument: one origin and one path of the grant.
 
 use crate::lab::{Grant, Lab, answered, denied, to, values, with};
 use portcullis::Code;
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 
-/// A host whose client is narrowed to the argument `url`.
+/// Opens a host whose client is narrowed to the argument `url`.
 async fn lab(server: &Server, other: &Server) -> Lab {
     let ports = format!("[{}, {}]", server.port(), other.port());
     let grant = Grant::to(&["good.test", "other.test"], server).set("ports", &ports).set("narrow", "\"/url\"");
@@ -21,7 +21,7 @@ async fn send(lab: &Lab, url: &str, errands: &[Value]) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn only_what_the_argument_names_is_reached() {
+async fn only_the_url_in_the_argument_is_reachable() {
     let (server, other) = (Server::plain(Behaviour::ok()), Server::plain(Behaviour::ok()));
     let lab = lab(&server, &other).await;
     let url = format!("http://good.test:{}/a/b?c=d", server.port());
@@ -44,7 +44,7 @@ async fn only_what_the_argument_names_is_reached() {
     let results = send(&lab, &url, &errands).await;
     answered(&results[0], 200);
     results[1..].iter().for_each(denied);
-    // Both ways to the client are narrowed.
+    // Both routes to the client are narrowed.
     let defaults: Vec<_> = errands.iter().map(|errand| with(errand.clone(), &json!({ "client": "default" }))).collect();
     let results = send(&lab, &url, &defaults).await;
     answered(&results[0], 200);
@@ -54,7 +54,7 @@ async fn only_what_the_argument_names_is_reached() {
     assert!(lab.dns.asked().iter().all(|name| name == "good.test"), "{:?}", lab.dns.asked());
 }
 
-/// An argument that is no URL, or one that the grant does not hold, is no grant.
+/// An argument that is not a URL, or not granted, gives no access.
 #[tokio::test]
 async fn an_argument_that_is_not_granted_narrows_to_nothing() {
     let (server, other) = (Server::plain(Behaviour::ok()), Server::plain(Behaviour::ok()));
@@ -83,7 +83,7 @@ async fn an_argument_that_is_not_granted_narrows_to_nothing() {
     }
     server.saw_nothing();
     other.saw_nothing();
-    // A call that leaves out an argument which its tool can do without names nothing, and has the grant as it is.
+    // A call without the optional argument names nothing, so its grant is not narrowed.
     let errands = json!({ "errands": [to("good.test", &server, "/"), to("evil.test", &server, "/")] });
     let results = values(&lab.call("courier.send", &errands).await);
     answered(&results[0], 200);

@@ -90,7 +90,7 @@ fn guesses(spelled: &str, position: usize, before: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn g04_no_guess_changes_what_comes_before_a_body_fails() {
+async fn g04_no_guess_changes_what_arrives_before_a_body_fails() {
     for piece in [1, 64, 4096] {
         let server = parrot(piece, Ending::Failure);
         let lab = lab(&server).await;
@@ -98,7 +98,7 @@ async fn g04_no_guess_changes_what_comes_before_a_body_fails() {
             for position in 0..POSITIONS {
                 for before in BEFORE {
                     let seen = search(&lab, &server, &guesses(&spelled, position, before), &json!({})).await;
-                    assert!(seen[0][1].is_string(), "the body failed: {}", seen[0]);
+                    assert!(seen[0][1].is_string(), "the body must fail: {}", seen[0]);
                     let differs = seen.iter().position(|one| *one != seen[0]);
                     assert_eq!(differs, None, "after {before} bytes, {position} of {spelled}: {seen:?}");
                 }
@@ -109,10 +109,10 @@ async fn g04_no_guess_changes_what_comes_before_a_body_fails() {
 }
 
 #[tokio::test]
-async fn g04_no_guess_changes_what_comes_before_a_pause() {
+async fn g04_no_guess_changes_what_arrives_before_a_pause() {
     let server = parrot(4096, Ending::Pause);
     let lab = lab(&server).await;
-    // The time that a guest waits to see what has arrived.
+    // The time for which a guest waits to see what arrives.
     let patience = json!({ "between_bytes": 200_000_000 });
     for before in [0, 300] {
         let seen = search(&lab, &server, &guesses(SECRET, 3, before), &patience).await;

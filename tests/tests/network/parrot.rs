@@ -1,4 +1,4 @@
-//! A plugin that knows a secret of the host in another way, and says it in every way that it has. G05.
+//! A plugin that got a secret of the host elsewhere, and repeats it on every output channel. G05.
 
 use crate::encode::clean_below;
 use crate::lab::{Grant, Plan, answered, to};
@@ -10,11 +10,11 @@ use std::fs;
 
 const SECRET: &str = "Tok-8C1f0A5e9d7B4326";
 
-/// What stands where a secret stood.
+/// The replacement of a secret.
 const REDACTED: &str = "[redacted by Portcullis]";
 
-/// Has `{"k":"SECRET"}` at 2994, and so the secret in quotes at 2999, once it is revealed. Neither the plugin's file nor
-/// its code holds the secret.
+/// Reveals `{"k":"SECRET"}` at 2994, so that the quoted secret starts at 2999. Neither the plugin's file nor its code
+/// contains the secret.
 const REVEAL: &str = r#"
 (data (i32.const 2048) "ok")
 (data (i32.const 2056) "write")
@@ -28,10 +28,10 @@ const REVEAL: &str = r#"
     (br_if $next (i32.lt_u (local.get $at) (i32.const 3020)))))
 "#;
 
-/// Answers `ok`, after this.
+/// Returns `ok` after revealing.
 const OK: &str = "(call $answer (i32.const 0) (i32.const 2048) (i32.const 2))";
 
-/// A way to say something: its name, what it imports, and what the guest does.
+/// A way to output a text: its name, its imports, and the guest's code.
 type Way = (&'static str, &'static str, &'static str);
 
 const WAYS: [Way; 14] = [
@@ -53,7 +53,7 @@ const WAYS: [Way; 14] = [
          (i32.store (i32.const 1056) (i32.const 2994)) (i32.store (i32.const 1060) (i32.const 28))
          (i32.const 1024)",
     ),
-    // A text, an image of a type with this name, and a file.
+    // A text, an image whose media type is the secret, and a file.
     (
         "parts",
         "",
@@ -106,7 +106,7 @@ const WAYS: [Way; 14] = [
     ),
 ];
 
-/// A reviewer whose verdict holds the secret: 1 asks, 2 refuses.
+/// Builds a reviewer whose verdict contains the secret: 1 asks, 2 refuses.
 fn reviewer(verdict: u8) -> String {
     format!(
         "(func (export \"portcullis:tool/reviewer@0.1.0#review\") (param i32 i32 i32 i32) (result i32)
@@ -117,7 +117,7 @@ fn reviewer(verdict: u8) -> String {
     )
 }
 
-/// Prints so much before the secret that the log is cut within it.
+/// Prints so much before the secret that the log is cut inside it.
 const CUT: Way = (
     "cut",
     WAYS[9].1,
@@ -142,7 +142,7 @@ fn put_way(site: &Site, (name, imports, body): Way) -> String {
     put(site, name, &format!("{imports}\n{REVEAL}\n{execute}\n{body}\n{end})"))
 }
 
-/// Everything that is known of a call: the reply, what subscribers hear of it, and what the audit log has.
+/// Returns everything about a call: the reply, the events, and the audit entries.
 async fn said(host: &Host, site: &Site, plugin: &str) -> String {
     let mut events = host.events();
     let reply = host.call(Request::new(format!("{plugin}.run"), r#"{"go":"yes"}"#)).await;
@@ -156,7 +156,7 @@ async fn said(host: &Host, site: &Site, plugin: &str) -> String {
 }
 
 #[tokio::test]
-async fn g05_a_plugin_says_no_secret_in_any_way() {
+async fn g05_a_plugin_cannot_repeat_a_secret_on_any_channel() {
     let server = Server::plain(Behaviour::ok());
     let secret = "{ host = \"good.test\", header = \"x-key\", value = \"{}\", from = \"file:token\" }";
     let grant = Grant::to(&["good.test"], &server).set("secret", secret);
@@ -176,7 +176,7 @@ async fn g05_a_plugin_says_no_secret_in_any_way() {
     answered(&crate::lab::values(&host.call(Request::new("courier.send", errands)).await)[0], 200);
     for parrot in parrots {
         let said = said(&host, &plan.site, &parrot).await;
-        assert!(said.contains(REDACTED), "{parrot} was not heard: {said}");
+        assert!(said.contains(REDACTED), "{parrot} printed nothing: {said}");
         assert!(!said.contains(SECRET), "{parrot}: {said}");
     }
     let said = said(&host, &plan.site, &cut).await;

@@ -1,4 +1,4 @@
-//! Redirects: the host follows none, and each that a guest follows is a new decision. N08, N09, X11.
+//! Redirects: the host follows none, and each one that a guest follows is decided anew. N08, N09, X11.
 
 use crate::encode::unveiled;
 use crate::lab::{Grant, Lab, Plan, answered, denied, to, with};
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 const SECRET: &str = "tok-8c1f0a5e9d7b4326";
 
-/// The host hands a redirect to the guest, and goes nowhere.
+/// The host passes a redirect to the guest, and does not follow it.
 #[tokio::test]
-async fn n08_the_host_follows_nothing() {
+async fn n08_the_host_follows_no_redirect() {
     let target = Server::plain(Behaviour::ok());
     for status in [301, 302, 303, 307, 308] {
         let location = format!("http://good.test:{}/next", target.port());
@@ -24,9 +24,9 @@ async fn n08_the_host_follows_nothing() {
     target.saw_nothing();
 }
 
-/// A guest that follows a redirect to what it may not reach is refused there.
+/// A guest that follows a redirect to a denied destination is denied there.
 #[tokio::test]
-async fn n08_each_hop_is_decided_anew() {
+async fn n08_each_hop_is_decided_separately() {
     let trap = Server::plain(Behaviour::ok());
     let trap_v6 = Server::plain_v6(Behaviour::ok());
     let port = trap.port();
@@ -55,7 +55,7 @@ async fn n08_each_hop_is_decided_anew() {
     trap_v6.saw_nothing();
 }
 
-/// A redirect to what is granted can be followed.
+/// A redirect to a granted destination can be followed.
 #[tokio::test]
 async fn n08_a_granted_hop_is_reached() {
     let target = Server::plain(Behaviour::ok());
@@ -69,7 +69,7 @@ async fn n08_a_granted_hop_is_reached() {
     assert!(target.texts()[0].starts_with("GET /next HTTP/1.1\r\n"), "{:?}", target.texts());
 }
 
-/// A loop ends at the number of requests that one call has.
+/// A loop ends at the call's limit on requests.
 #[tokio::test]
 async fn n08_a_loop_ends() {
     let server = Server::plain(Behaviour::redirect(302, "/again"));
@@ -81,7 +81,7 @@ async fn n08_a_loop_ends() {
     assert_eq!(server.seen().requests.len(), 7);
 }
 
-/// A secret belongs to its host: another one that is granted as well does not get it, whoever sends the guest there.
+/// A secret belongs to its host. Another granted host does not get it, even after a redirect.
 #[tokio::test]
 async fn n09_a_secret_does_not_follow_to_another_host() {
     let target = Server::plain(Behaviour::ok());
@@ -100,9 +100,9 @@ async fn n09_a_secret_does_not_follow_to_another_host() {
     assert!(!target.texts()[0].to_ascii_lowercase().contains("authorization"), "{:?}", target.texts());
 }
 
-/// The host says nobody where a request comes from, and a Location that reflects the secret comes back without it.
+/// The host sends no referrer, and a Location that echoes the secret is redacted.
 #[tokio::test]
-async fn x11_nothing_leaks_by_location_or_referer() {
+async fn x11_nothing_leaks_through_location_or_referer() {
     let reflecting = |request: &[u8]| {
         let text = String::from_utf8_lossy(request).into_owned();
         let line = text.lines().find(|line| line.to_ascii_lowercase().starts_with("authorization:"));

@@ -1,4 +1,4 @@
-//! Secrets that come back elsewhere: in another call, from another host, through another client, or to another plugin.
+//! Secrets that come back elsewhere: in another call, from another host, through another client, or in another plugin.
 //! G05.
 
 use crate::encode::{clean_below, hex, redactions, unveiled};
@@ -40,8 +40,7 @@ async fn lab(server: &Server, from: &str) -> Lab {
     lab
 }
 
-/// Asserts that the secret is neither in the body nor in the headers that the guest saw. The guest reports them
-/// encoded.
+/// Asserts that the secret is neither in the body nor in the headers that the guest saw. The guest encodes them.
 #[track_caller]
 fn absent(result: &Value) {
     answered(result, 200);
@@ -56,31 +55,31 @@ fn veiled(errand: Value) -> Value {
 }
 
 #[tokio::test]
-async fn g05_a_secret_that_another_call_sent_is_taken_out_of_what_another_host_says() {
+async fn g05_a_secret_that_another_call_sent_is_removed_from_responses_of_other_hosts() {
     let server = repeating();
     let lab = lab(&server, "\"file:token\"").await;
     answered(&lab.one(to("good.test", &server, "/")).await, 200);
     assert!(server.seen().heard(SECRET.as_bytes()));
     absent(&lab.one(veiled(to("other.test", &server, "/"))).await);
-    // Through a client that has no secret.
+    // Through a client without a secret.
     absent(&lab.one(with(veiled(to("other.test", &server, "/")), &json!({ "client": "other" }))).await);
 }
 
 /// Another process may have sent the secret. The host opens a plugin's secrets before the plugin receives a byte.
 #[tokio::test]
-async fn g05_a_secret_that_this_host_has_not_sent_is_taken_out_as_well() {
+async fn g05_a_secret_that_this_host_has_not_sent_is_removed_too() {
     let printed = format!("{{ command = [\"printf\", \"{SECRET}\"] }}");
     for from in ["\"file:token\"", &printed] {
         let server = repeating();
         let lab = lab(&server, from).await;
         absent(&lab.one(with(veiled(to("other.test", &server, "/")), &json!({ "client": "other" }))).await);
-        assert!(!server.seen().heard(SECRET.as_bytes()), "{from}: it was never sent");
+        assert!(!server.seen().heard(SECRET.as_bytes()), "{from}: the secret must not be sent");
     }
 }
 
 /// A missing secret does not stop a request to a host that does not get it.
 #[tokio::test]
-async fn g05_a_missing_secret_is_no_reason_to_refuse_other_requests() {
+async fn g05_a_missing_secret_does_not_deny_other_requests() {
     let server = repeating();
     let lab = lab(&server, "{ command = [\"false\"] }").await;
     answered(&lab.one(to("other.test", &server, "/")).await, 200);
@@ -88,7 +87,7 @@ async fn g05_a_missing_secret_is_no_reason_to_refuse_other_requests() {
 }
 
 #[tokio::test]
-async fn g05_a_call_without_network_cannot_say_it_either() {
+async fn g05_a_call_without_network_cannot_output_the_secret_either() {
     let server = repeating();
     let lab = lab(&server, "\"file:token\"").await;
     let say = json!({ "op": "say", "authority": format!("the key is {SECRET}.") });
@@ -97,9 +96,9 @@ async fn g05_a_call_without_network_cannot_say_it_either() {
     assert_eq!(redactions(&outcome_of(&lab.host, &reply.id)), 1);
 }
 
-/// What another plugin returns, and the log, are searched for every secret that the host has opened.
+/// The results of another plugin, and the log, are searched for every secret that the host has opened.
 #[tokio::test]
-async fn g05_another_plugin_does_not_say_it() {
+async fn g05_another_plugin_cannot_output_the_secret() {
     let server = repeating();
     let lab = lab(&server, "\"file:token\"").await;
     answered(&lab.one(to("good.test", &server, "/")).await, 200);
@@ -113,9 +112,9 @@ async fn g05_another_plugin_does_not_say_it() {
     assert!(redactions(&outcome) >= 3 && !outcome["http"].to_string().contains(SECRET), "{outcome:?}");
 }
 
-/// A server chooses the coding name that an error could repeat.
+/// A server chooses the coding's name, and an error could repeat it.
 #[tokio::test]
-async fn g05_an_error_names_no_coding_that_a_server_made_up() {
+async fn g05_an_error_does_not_repeat_an_unknown_coding() {
     let server = Server::plain(Behaviour::answer(|_| Behaviour::whole(200, &[("content-encoding", SECRET)], "x")));
     let lab = lab(&server, "\"file:token\"").await;
     let request = to("good.test", &server, "/");
@@ -127,7 +126,7 @@ async fn g05_an_error_names_no_coding_that_a_server_made_up() {
 }
 
 #[tokio::test]
-async fn g05_kept_outputs_and_the_log_hold_no_secret() {
+async fn g05_kept_outputs_and_the_log_contain_no_secret() {
     let server = repeating();
     let lab = lab(&server, "\"file:token\"").await;
     lab.one(to("good.test", &server, "/")).await;

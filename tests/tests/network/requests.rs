@@ -1,10 +1,10 @@
-//! What a guest may say in a request. N12, N13, N22.
+//! What a guest may put into a request. N12, N13, N22.
 
 use crate::lab::{Grant, Lab, answered, denied, is_denied, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 
-/// Headers that are the host's to set, or that change how a connection is read.
+/// Headers that only the host sets, or that change how a connection is parsed.
 const RESERVED: &[&str] = &[
     "host",
     "Host",
@@ -24,14 +24,14 @@ const RESERVED: &[&str] = &[
     "content-length",
     "Content-Length",
     "expect",
-    // What the host decides or never says, and what moves a request elsewhere behind its server.
+    // Headers that the host sets or never sends, and headers that redirect a request behind its server.
     "accept-encoding",
     "referer",
     "proxy-anything",
     "x-http-method-override",
     "x-original-url",
     "x-forwarded-host",
-    // Spellings that a server may read as one of them.
+    // Spellings that a server may read as one of these headers.
     "content_length",
     "transfer_encoding",
     "transfer.encoding",
@@ -52,9 +52,9 @@ const RESERVED: &[&str] = &[
     "x-override-url",
 ];
 
-/// A path is a path: no URL, no star, nothing that another host is in.
+/// A request path must be a path: no URL, no asterisk, nothing that contains another host.
 #[tokio::test]
-async fn n12_absolute_and_other_forms_of_a_path_are_refused() {
+async fn n12_absolute_and_other_forms_of_a_path_are_rejected() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     for path in [
@@ -104,9 +104,9 @@ async fn n12_absolute_and_other_forms_of_a_path_are_refused() {
     assert!(server.texts().last().unwrap().starts_with("GET /a?b=c%20d HTTP/1.1\r\n"), "{:?}", server.texts());
 }
 
-/// There is one Host, and it is what was decided on.
+/// There is one Host header, and it is the host that was checked.
 #[tokio::test]
-async fn n13_the_host_header_is_the_hosts() {
+async fn n13_the_host_sets_the_host_header() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     let request = to("good.test", &server, "/");
@@ -125,18 +125,19 @@ async fn n13_the_host_header_is_the_hosts() {
     assert!(text.contains(&format!("\r\nhost: good.test:{}\r\n", server.port())), "{text}");
 }
 
-/// What belongs to a connection and not to a request is not the guest's to say.
+/// Headers about the connection are not the guest's to set.
 #[tokio::test]
-async fn n22_reserved_headers_are_refused() {
+async fn n22_reserved_headers_are_rejected() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     let request = to("good.test", &server, "/");
     for name in RESERVED {
         for value in ["close", "chunked", "websocket", "5"] {
             let result = lab.one(with(request.clone(), &json!({ "headers": [[name, value]] }))).await;
-            // A length may be said where it is the body's own; there is no body here, and so no request that is whole.
+            // A length may be set if it is the body's own length. There is no body here, so the request is never
+            // complete.
             let length = name.eq_ignore_ascii_case("content-length");
-            assert!(is_denied(&result) || (length && result["status"].is_null()), "{name}: {value} came to {result}");
+            assert!(is_denied(&result) || (length && result["status"].is_null()), "{name}: {value} returned {result}");
         }
     }
     assert_eq!(server.seen().requests.len(), 0, "{:?}", server.texts());
@@ -144,9 +145,9 @@ async fn n22_reserved_headers_are_refused() {
     assert!(server.texts()[0].contains("x-good: yes\r\n"), "{:?}", server.texts());
 }
 
-/// Only the methods of the grant, and never one that turns a connection into something else.
+/// Only the granted methods work, and never one that turns a connection into something else.
 #[tokio::test]
-async fn n22_other_methods_are_refused() {
+async fn n22_other_methods_are_denied() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     let request = to("good.test", &server, "/");
@@ -165,7 +166,7 @@ async fn n22_other_methods_are_refused() {
     assert_eq!(said, ["GET", "HEAD", "POST", "PUT", "DELETE"]);
 }
 
-/// No policy can grant what would make a tunnel.
+/// No policy can grant a method that makes a tunnel.
 #[tokio::test]
 async fn n22_a_policy_cannot_grant_a_tunnel() {
     let server = Server::plain(Behaviour::ok());
@@ -185,9 +186,9 @@ async fn n22_a_policy_cannot_grant_a_tunnel() {
     server.saw_nothing();
 }
 
-/// Where a grant names header slots, no other header is sent.
+/// If a grant lists header slots, no other header is sent.
 #[tokio::test]
-async fn n22_only_granted_header_slots() {
+async fn n22_only_granted_header_slots_are_sent() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::open(Grant::to(&["good.test"], &server).set("headers", "[\"accept\", \"x-mine\"]")).await;
     lab.dns.point("good.test", &["127.0.0.1"]);
@@ -204,9 +205,9 @@ async fn n22_only_granted_header_slots() {
     assert!(!text.to_ascii_lowercase().contains("cookie"), "{text}");
 }
 
-/// The host adds nothing of its own that says who is there, and keeps no cookie.
+/// The host adds no header that identifies it, and keeps no cookie.
 #[tokio::test]
-async fn n22_the_host_adds_nothing() {
+async fn n22_the_host_adds_no_headers() {
     let answer = Behaviour::whole(200, &[("set-cookie", "a=b; Path=/")], "ok");
     let server = Server::plain(Behaviour::answer(move |_| answer.clone()));
     let lab = Lab::good(&server).await;

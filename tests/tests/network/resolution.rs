@@ -1,4 +1,4 @@
-//! From a name to an address, and to that address alone. N04 to N07, N28, N37.
+//! From a name to an address, and only to that address. N04 to N07, N28, N37.
 
 use crate::lab::{Grant, Lab, Plan, answered, denied, failed, is_denied, to, with};
 use portcullis_tests::net::{Behaviour, Dns, Server, Zone};
@@ -6,7 +6,7 @@ use serde_json::json;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
 
-/// Addresses that are not of the public internet, or hold one that is not, or serve a cloud's own secrets.
+/// Addresses that are not on the public internet, that embed such an address, or that serve a cloud's metadata.
 const SPECIAL: &[&str] = &[
     "0.0.0.0",
     "0.0.0.1",
@@ -51,9 +51,9 @@ const SPECIAL: &[&str] = &[
     "ff02::1",
 ];
 
-/// A named host that leads to an address that is not global and not granted.
+/// A granted name that resolves to an address that is neither global nor granted.
 #[tokio::test]
-async fn n04_n05_n28_names_of_special_addresses_are_refused() {
+async fn n04_n05_n28_names_with_special_addresses_are_denied() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::open(Grant::to(&["*.special.example"], &server).without("addresses")).await;
     let mut errands = Vec::new();
@@ -63,17 +63,17 @@ async fn n04_n05_n28_names_of_special_addresses_are_refused() {
         errands.push(to(&name, &server, "/latest/meta-data/"));
     }
     for (address, result) in SPECIAL.iter().zip(lab.send(errands).await) {
-        assert!(is_denied(&result), "{address} came to {result}");
+        assert!(is_denied(&result), "{address} returned {result}");
     }
     server.saw_nothing();
-    // Each was asked for: it is the address that was refused, not the name.
+    // Each name was resolved, so it is the address that was denied, not the name.
     assert_eq!(lab.dns.times_v4("n0.special.example"), 1);
     assert_eq!(lab.dns.times_v4("n40.special.example"), 1);
 }
 
-/// Names that everybody knows to lead home.
+/// Well-known names that resolve to the loopback address.
 #[tokio::test]
-async fn n05_names_that_resolve_to_loopback_are_refused() {
+async fn n05_names_that_resolve_to_loopback_are_denied() {
     let server = Server::plain(Behaviour::ok());
     let names = ["localhost", "foo.localhost", "127.0.0.1.nip.test", "localtest.test", "metadata.google.internal"];
     let lab = Lab::open(Grant::to(&names, &server).without("addresses")).await;
@@ -87,9 +87,9 @@ async fn n05_names_that_resolve_to_loopback_are_refused() {
     server.saw_nothing();
 }
 
-/// One look-up decides and connects; the next request is decided by its own.
+/// One look-up gives the address for the check and for the connection. The next request has its own look-up.
 #[tokio::test]
-async fn n06_a_name_that_changes_is_connected_to_where_it_was_checked() {
+async fn n06_a_name_that_changes_is_connected_at_the_checked_address() {
     let server = Server::plain(Behaviour::ok());
     let trap = server.beside("127.0.0.2", Behaviour::ok());
     let lab = Lab::open(Grant::to(&["good.test"], &server).set("addresses", "[\"127.0.0.1\"]")).await;
@@ -103,9 +103,9 @@ async fn n06_a_name_that_changes_is_connected_to_where_it_was_checked() {
     trap.saw_nothing();
 }
 
-/// An address that is refused is not tried for being in good company.
+/// A denied address is not tried, even if the answer also contains allowed ones.
 #[tokio::test]
-async fn n07_of_a_mixed_answer_no_refused_address_is_tried() {
+async fn n07_denied_addresses_in_a_mixed_answer_are_not_tried() {
     let server = Server::plain(Behaviour::ok());
     let trap = server.beside("127.0.0.2", Behaviour::ok());
     let lab = Lab::open(Grant::to(&["*.mixed.example"], &server).set("addresses", "[\"127.0.0.1\"]")).await;
@@ -130,9 +130,9 @@ async fn n07_of_a_mixed_answer_no_refused_address_is_tried() {
     answered(&lab.one(to("ok.mixed.example", &server, "/")).await, 200);
 }
 
-/// A refused connection to a checked address leads to no other look-up.
+/// A failed connection to a checked address causes no other look-up.
 #[tokio::test]
-async fn n06_a_failed_connection_is_not_looked_up_again() {
+async fn n06_a_failed_connection_causes_no_other_look_up() {
     let server = Server::plain(Behaviour::ok());
     let (port, trap) = (server.port(), server.beside("127.0.0.2", Behaviour::ok()));
     let lab = Lab::open(Grant::to(&["good.test"], &server).set("addresses", "[\"127.0.0.1\"]")).await;
@@ -144,9 +144,10 @@ async fn n06_a_failed_connection_is_not_looked_up_again() {
     trap.saw_nothing();
 }
 
-/// A resolver that says nothing, too much, nonsense or in circles: an error in time, and a host that goes on.
+/// A resolver that is silent, or answers with too much, nonsense or loops: the request fails in time, and the host
+/// keeps running.
 #[tokio::test]
-async fn n37_a_bad_resolver_costs_no_more_than_the_time() {
+async fn n37_a_bad_resolver_costs_only_time() {
     let server = Server::plain(Behaviour::ok());
     let grant = Grant::to(&["*.bad.example", "good.test"], &server).set("time", "\"1 s\"");
     let lab = Lab::open(grant).await;
@@ -185,23 +186,23 @@ async fn n37_a_bad_resolver_costs_no_more_than_the_time() {
     answered(&lab.one(to("good.test", &server, "/")).await, 200);
 }
 
-/// A name server that never answers a question for IPv6 delays the first request of a call a little, and no other.
+/// A name server that never answers IPv6 queries delays the first request of a call a little, and no other request.
 #[tokio::test]
-async fn n37_an_unanswered_question_for_ipv6_costs_a_call_next_to_nothing() {
+async fn n37_an_unanswered_ipv6_query_costs_a_call_little_time() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::open(Grant::to(&["four.test"], &server)).await;
     lab.dns.set("four.test", Zone::OnlyV4(Ipv4Addr::LOCALHOST));
     let began = Instant::now();
     let result = lab.one(with(to("four.test", &server, "/"), &json!({ "times": 5 }))).await;
     assert_eq!(result["counts"], json!({ "200": 5 }), "{result}");
-    // One unanswered question takes 2 s and is asked three times.
+    // One unanswered query takes 2 s, and is sent three times.
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     assert_eq!(lab.dns.times_v4("four.test"), 1, "one look-up for the requests of a call");
     answered(&lab.one(to("four.test", &server, "/")).await, 200);
     assert_eq!(lab.dns.times_v4("four.test"), 2, "calls share no addresses");
 }
 
-/// What a call keeps of a look-up is checked again at each use: another client of the call may be bound to less.
+/// Cached addresses are checked at each use, because another client of the call may have a narrower grant.
 #[tokio::test]
 async fn n06_kept_addresses_are_checked_for_each_client() {
     let server = Server::plain(Behaviour::ok());
@@ -215,7 +216,7 @@ async fn n06_kept_addresses_are_checked_for_each_client() {
     assert_eq!((lab.dns.times_v4("good.test"), server.connections()), (1, 1));
 }
 
-/// Of the many addresses of a name only a few are tried, in the time of one request.
+/// Only a few of a name's many addresses are tried, within the time of one request.
 #[tokio::test]
 async fn n37_a_name_with_many_granted_addresses_is_tried_a_few_times() {
     let server = Server::plain(Behaviour::Reset);
@@ -226,9 +227,9 @@ async fn n37_a_name_with_many_granted_addresses_is_tried_a_few_times() {
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
 }
 
-/// A name that is an alias is its target's address, under the name that was asked for.
+/// An alias has its target's address, and the request keeps the alias as its host.
 #[tokio::test]
-async fn n37_an_alias_is_checked_where_it_leads() {
+async fn n37_the_target_of_an_alias_is_checked() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::open(Grant::to(&["*.alias.example"], &server).set("addresses", "[\"127.0.0.1\"]")).await;
     lab.dns.set("good.alias.example", Zone::AliasAt("target.test".to_owned(), Ipv4Addr::LOCALHOST.into()));
@@ -238,9 +239,9 @@ async fn n37_an_alias_is_checked_where_it_leads() {
     assert!(server.texts()[0].contains("host: good.alias.example"), "{:?}", server.texts());
 }
 
-/// The names of the host's own files and search lists play no part.
+/// The hosts file and search lists are ignored.
 #[tokio::test]
-async fn n05_the_hosts_file_is_not_asked() {
+async fn n05_the_hosts_file_is_ignored() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::open(Grant::to(&["ip6-localhost", "ip6-loopback", "good"], &server)).await;
     for name in ["ip6-localhost", "ip6-loopback", "good"] {
@@ -250,9 +251,9 @@ async fn n05_the_hosts_file_is_not_asked() {
     assert!(lab.dns.asked().iter().all(|name| !name.contains('.')), "no search list: {:?}", lab.dns.asked());
 }
 
-/// A resolver that is gone is an error, and no other is asked.
+/// A resolver that does not respond is an error. No other resolver is used.
 #[tokio::test]
-async fn n37_no_other_resolver_is_asked() {
+async fn n37_no_other_resolver_is_used() {
     let server = Server::plain(Behaviour::ok());
     let mut plan = Plan::new().await.grant("api", Grant::to(&["good.test"], &server).set("time", "\"1 s\""));
     plan.dns = Dns::start();

@@ -1,4 +1,4 @@
-//! What a server may say: how much, for how long, and in which form. N23, N24, N26, N30.
+//! Limits on responses: size, duration, and form. N23, N24, N26, N30.
 
 use crate::lab::{Grant, Lab, answered, failed, to, with};
 use flate2::Compression;
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// What a grant of these tests lets an answer be.
+/// The limit on a response in these tests.
 const CAP: u64 = 1 << 20;
 
-/// What may be on its way beyond the cap: buffers of both sides.
+/// Bytes that may be in flight beyond the limit, in the buffers of both sides.
 const ON_ITS_WAY: u64 = 16 << 20;
 
-/// How long none of these may take.
+/// Maximum duration of each test request.
 const SOON: Duration = Duration::from_secs(8);
 
 async fn lab(server: &Server) -> Lab {
@@ -24,7 +24,8 @@ async fn lab(server: &Server) -> Lab {
     lab
 }
 
-/// Asks a server, and asserts that no more than the cap came, that it said so, and that the connection is closed.
+/// Sends a request, and asserts that the response ends at the limit with an error that says so, and that the connection
+/// is closed.
 async fn capped(behaviour: Behaviour) -> Value {
     let server = Server::plain(behaviour);
     let lab = lab(&server).await;
@@ -41,31 +42,31 @@ async fn capped(behaviour: Behaviour) -> Value {
 const ZEROS: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
 
 #[tokio::test]
-async fn n23_an_endless_body_ends_at_the_cap() {
+async fn n23_an_endless_body_ends_at_the_limit() {
     capped(Behaviour::flood(ZEROS, vec![0; 65536])).await;
 }
 
 #[tokio::test]
-async fn n23_an_endless_body_in_chunks_ends_at_the_cap() {
+async fn n23_an_endless_chunked_body_ends_at_the_limit() {
     let chunk = [b"10000\r\n".as_slice(), &[0; 65536], b"\r\n"].concat();
     capped(Behaviour::flood("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", chunk)).await;
 }
 
 #[tokio::test]
-async fn n23_chunks_of_one_byte_end_at_the_cap() {
+async fn n23_chunks_of_one_byte_end_at_the_limit() {
     let chunk = b"1\r\n\0\r\n".repeat(4096);
     capped(Behaviour::flood("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", chunk)).await;
 }
 
 #[tokio::test]
-async fn n23_a_length_beyond_the_cap_is_refused() {
+async fn n23_a_length_beyond_the_limit_is_rejected() {
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 10737418240\r\n\r\n";
     capped(Behaviour::flood(head, vec![0; 65536])).await;
 }
 
-/// A body of exactly the cap comes whole, and one byte more does not.
+/// A body of exactly the limit is accepted, and one more byte is not.
 #[tokio::test]
-async fn n23_the_cap_is_exact() {
+async fn n23_the_limit_is_exact() {
     for (length, whole) in [(CAP, true), (CAP + 1, false)] {
         let body = vec![b'a'; usize::try_from(length).unwrap()];
         for head in [&[][..], &[("connection", "close")]] {
@@ -79,28 +80,28 @@ async fn n23_the_cap_is_exact() {
     }
 }
 
-/// Caps hold for what is decoded, not for what came.
+/// Limits apply to decoded bytes, not to received ones.
 #[tokio::test]
-async fn n24_a_gzip_bomb_ends_at_the_cap() {
+async fn n24_a_gzip_bomb_ends_at_the_limit() {
     let result = capped(bomb("gzip")).await;
     assert!(result["bytes"].as_u64().unwrap_or(0) <= CAP, "{result}");
 }
 
 #[tokio::test]
-async fn n24_a_bomb_in_a_bomb_ends_at_the_cap() {
+async fn n24_a_nested_bomb_ends_at_the_limit() {
     for coding in ["gzip, gzip", "gzip, gzip, gzip, gzip, gzip, gzip, gzip, gzip", "x-gzip"] {
         let server = Server::plain(bomb(coding));
         let lab = lab(&server).await;
         let began = Instant::now();
         let result = lab.one(to("good.test", &server, "/")).await;
         assert!(began.elapsed() < SOON, "{coding}: {:?}", began.elapsed());
-        // Decoded under the cap, refused, or handed over as it is; never more than the cap.
+        // The body may be decoded below the limit, rejected, or passed on encoded, but is never longer than the limit.
         assert!(result["bytes"].as_u64().unwrap_or(0) <= CAP, "{coding}: {result}");
         server.is_left().await;
     }
 }
 
-/// Ten megabytes that become ten gigabytes: one compressed megabyte of zeros, member after member.
+/// Ten megabytes that decode to ten gigabytes: one compressed megabyte of zeros, repeated as members.
 fn bomb(coding: &str) -> Behaviour {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let zeros = vec![0; 1 << 20];
@@ -112,22 +113,22 @@ fn bomb(coding: &str) -> Behaviour {
     Behaviour::Stream { first: first.into(), times: 10, piece: member }
 }
 
-/// What nobody asked for is not decoded, and not handed on as if it were.
+/// A coding that the host did not request is neither decoded nor passed on.
 #[tokio::test]
-async fn n24_other_codings_are_refused() {
+async fn n24_other_codings_are_rejected() {
     for coding in ["br", "zstd", "deflate", "compress", "gzip, br", "br, gzip", "x", "gzip;q=1", "\u{e9}"] {
         let answer = Behaviour::whole(200, &[("content-encoding", coding)], [0x1b; 64]);
         let server = Server::plain(Behaviour::answer(move |_| answer.clone()));
         let lab = lab(&server).await;
         failed(&lab.one(to("good.test", &server, "/")).await);
-        // A guest that asks for it gets no more.
+        // It makes no difference if a guest requests the coding.
         let wish = json!({ "headers": [["accept-encoding", "br, zstd, deflate"]] });
         let result = lab.one(with(to("good.test", &server, "/"), &wish)).await;
         assert!(result["error"].is_string() || result["bytes"] == 64, "{coding}: {result}");
     }
 }
 
-/// An honest compressed answer is what it was before.
+/// An honest compressed response is decoded.
 #[tokio::test]
 async fn n24_a_compressed_answer_is_read() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -139,13 +140,13 @@ async fn n24_a_compressed_answer_is_read() {
     let result = lab.one(to("good.test", &server, "/")).await;
     answered(&result, 200);
     assert_eq!(result["body"], "roses are red");
-    // The length and the coding that were said of what came hold no longer.
+    // The headers for the encoded length and the coding no longer apply.
     let headers = result["headers"].to_string();
     assert!(!headers.contains("content-encoding"), "{headers}");
     assert!(!headers.contains(&format!("\"{}\"", body.len())), "{headers}");
 }
 
-/// A compressed answer that is cut off or no such thing is an error.
+/// A compressed response that is truncated or invalid is an error.
 #[tokio::test]
 async fn n24_a_broken_compressed_answer_is_an_error() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -218,19 +219,19 @@ async fn n30_a_stream_ends_with_the_call() {
     let before = descriptors();
     let request = with(to("good.test", &server, "/"), &json!({ "read": 20, "keep": true, "times": 20 }));
     for call in 1..=10 {
-        // No more than a few may be open in one call (N38).
+        // Only a few streams may be open in one call (N38).
         let result = lab.one(request.clone()).await;
         assert_eq!(result["counts"], json!({ "200": 8, "HttpRequestDenied": 12 }), "{result}");
         assert_eq!(server.connections(), 8 * call);
         server.is_left().await;
     }
-    // The servers of other tests of this process come and go; eighty connections would be seen all the same.
+    // Servers of other tests in this process open and close connections too, but eighty would be noticeable.
     assert!(descriptors() < before + 60, "{before} became {}", descriptors());
 }
 
-/// A plugin that is stopped in the middle of a stream leaves no connection.
+/// A plugin that is stopped while it reads a stream leaves no open connection.
 #[tokio::test]
-async fn n30_a_stream_ends_with_a_call_that_is_stopped() {
+async fn n30_a_stream_ends_with_a_stopped_call() {
     let events = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
     let server = Server::plain(Behaviour::drip(events, "data: x\n\n", Duration::from_millis(20)));
     let grant = Grant::to(&["good.test"], &server).set("time", "\"10 s\"");
@@ -242,7 +243,7 @@ async fn n30_a_stream_ends_with_a_call_that_is_stopped() {
     server.is_left().await;
 }
 
-/// How many descriptors this process has open.
+/// Returns the number of descriptors that this process has open.
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }

@@ -1,16 +1,16 @@
-//! Who gets a secret: its destination, in its slot, and nobody else. X01, X04, X05, X08, X09, X12.
+//! Where a secret is sent: to its destination, in its slot, and nowhere else. X01, X04, X05, X08, X09, X12.
 
 use crate::lab::{Grant, Lab, Plan, answered, denied, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 
-/// What nobody but the server may see.
+/// The secret, which only the server may see.
 const SECRET: &str = "tok-8c1f0a5e9d7b4326";
 
 const BEARER: &str =
     "{ host = \"good.test\", header = \"authorization\", value = \"Bearer {}\", from = \"file:token\" }";
 
-/// A host whose plugin reaches `good.test` and `other.test`, with this secret for the first.
+/// Opens a host whose plugin reaches `good.test` and `other.test`, with this secret for the first.
 async fn lab(server: &Server, secret: &str) -> Lab {
     let grant = Grant::to(&["good.test", "other.test"], server).set("secret", secret);
     let lab = Plan::new().await.file("token", SECRET).grant("api", grant).open().await;
@@ -21,7 +21,7 @@ async fn lab(server: &Server, secret: &str) -> Lab {
 }
 
 #[tokio::test]
-async fn x01_a_secret_goes_to_its_host_alone() {
+async fn x01_a_secret_is_sent_only_to_its_host() {
     let server = Server::plain(Behaviour::ok());
     let lab = lab(&server, BEARER).await;
     answered(&lab.one(to("other.test", &server, "/")).await, 200);
@@ -32,7 +32,7 @@ async fn x01_a_secret_goes_to_its_host_alone() {
     assert_eq!(text.matches(SECRET).count(), 1);
 }
 
-/// Each slot holds the secret where it belongs, and the guest sees it nowhere.
+/// Each slot puts the secret where it belongs, and the guest does not see it.
 #[tokio::test]
 async fn x01_each_slot() {
     let basic = "YW5uOnRvay04YzFmMGE1ZTlkN2I0MzI2";
@@ -54,9 +54,9 @@ async fn x01_each_slot() {
     }
 }
 
-/// From a command, without a shell.
+/// The output of a command that runs without a shell.
 #[tokio::test]
-async fn x01_a_secret_may_be_what_a_command_prints() {
+async fn x01_a_secret_can_be_the_output_of_a_command() {
     let server = Server::plain(Behaviour::ok());
     let from = format!("{{ command = [\"printf\", \"%s\\\\n\", \"{SECRET}\"] }}");
     let secret = format!("{{ host = \"good.test\", header = \"x-key\", value = \"{{}}\", from = {from} }}");
@@ -65,7 +65,7 @@ async fn x01_a_secret_may_be_what_a_command_prints() {
     assert!(server.texts()[0].contains(&format!("\r\nx-key: {SECRET}\r\n")), "{:?}", server.texts());
 }
 
-/// The slot is the host's: a guest that fills it is refused, and nothing is sent.
+/// The slot belongs to the host: a request in which the guest fills it is denied and not sent.
 #[tokio::test]
 async fn x04_a_guest_cannot_fill_the_slot() {
     let server = Server::plain(Behaviour::ok());
@@ -83,9 +83,9 @@ async fn x04_a_guest_cannot_fill_the_slot() {
     assert!(!server.seen().heard(b"Bearer mine"), "{:?}", server.texts());
 }
 
-/// Servers read several spellings as one header. G06.
+/// Servers may treat several spellings as the same header. G06.
 #[tokio::test]
-async fn x04_a_guest_cannot_fill_the_slot_in_a_spelling_that_servers_fold() {
+async fn x04_a_guest_cannot_fill_the_slot_in_an_equivalent_spelling() {
     let server = Server::plain(Behaviour::ok());
     let slot = "{ host = \"good.test\", header = \"x-api-key\", value = \"{}\", from = \"file:token\" }";
     let lab = lab(&server, slot).await;
@@ -118,7 +118,7 @@ async fn x04_a_guest_cannot_fill_the_parameter() {
     answered(&lab.one(to("good.test", &server, "/?api_keys=mine")).await, 200);
 }
 
-/// Basic authentication is the slot `authorization` as well.
+/// Basic authentication also uses the slot `authorization`.
 #[tokio::test]
 async fn x04_a_guest_cannot_fill_the_slot_of_basic() {
     let server = Server::plain(Behaviour::ok());
@@ -127,9 +127,9 @@ async fn x04_a_guest_cannot_fill_the_slot_of_basic() {
     server.saw_nothing();
 }
 
-/// What would end a header is no secret, and no request goes out without one.
+/// A text that would end a header is not a valid secret, and no request is sent without one.
 #[tokio::test]
-async fn x05_secrets_that_end_a_header_are_refused() {
+async fn x05_secrets_that_would_end_a_header_are_rejected() {
     for text in [
         "a\r\nx-smuggled: yes",
         "a\nb",
@@ -155,9 +155,9 @@ async fn x05_secrets_that_end_a_header_are_refused() {
     }
 }
 
-/// One line feed at the end of a file is how editors end files.
+/// Editors end a file with a line feed, so one is removed.
 #[tokio::test]
-async fn x05_a_line_feed_at_the_end_is_not_of_the_secret() {
+async fn x05_a_line_feed_at_the_end_is_not_part_of_the_secret() {
     let server = Server::plain(Behaviour::ok());
     let grant = Grant::to(&["good.test"], &server).set("secret", BEARER);
     let lab = Plan::new().await.file("token", &format!("{SECRET}\n")).grant("api", grant).open().await;
@@ -168,7 +168,7 @@ async fn x05_a_line_feed_at_the_end_is_not_of_the_secret() {
 
 /// A secret is replaced while the host runs. If the new file cannot be used, the previous secret stays.
 #[tokio::test]
-async fn a_secret_whose_file_changes_is_read_again_and_a_broken_file_is_not() {
+async fn a_changed_secret_file_is_reloaded_and_a_broken_one_is_not() {
     let server = Server::plain(Behaviour::ok());
     let grant = Grant::to(&["good.test"], &server).set("secret", BEARER);
     let lab = Plan::new().await.file("token", SECRET).grant("api", grant).open().await;
@@ -191,7 +191,7 @@ async fn a_secret_whose_file_changes_is_read_again_and_a_broken_file_is_not() {
     assert!(texts[1..3].iter().all(|text| text.contains(&format!("Bearer {next}\r\n"))), "{texts:?}");
 }
 
-/// A secret that is not there sends nothing, and says nothing of where it was looked for.
+/// With a missing secret, nothing is sent, and the error does not say where the host looked for it.
 #[tokio::test]
 async fn x05_a_missing_secret_sends_nothing() {
     let server = Server::plain(Behaviour::ok());
@@ -209,9 +209,9 @@ async fn x05_a_missing_secret_sends_nothing() {
     assert!(!server.seen().heard(b"good.test"));
 }
 
-/// A guest learns of its own keys whether there is a secret, and of nothing else.
+/// A guest can find out whether its own keys have a secret, and nothing else.
 #[tokio::test]
-async fn x08_existence_is_told_of_declared_keys_alone() {
+async fn x08_existence_is_only_reported_for_declared_keys() {
     let server = Server::plain(Behaviour::ok());
     let with_secret = Grant::to(&["good.test"], &server).set("secret", BEARER);
     let plan = Plan::new().await.file("token", SECRET).grant("api", with_secret);
@@ -224,13 +224,13 @@ async fn x08_existence_is_told_of_declared_keys_alone() {
     for result in &results[2..] {
         assert!(result["error"].as_str().is_some_and(|error| error == "unknown-key"), "{result}");
     }
-    // The twin's manifest has the same keys, and its policy has none of them.
+    // The twin's manifest has the same keys, but its policy binds none of them.
     let twin = lab.send_as("drifter.send", vec![asked("api"), asked("other")]).await;
     assert!(twin.iter().all(|result| result["error"] == "not-granted"), "{twin:?}");
     server.saw_nothing();
 }
 
-/// A secret that cannot be found does not exist.
+/// A secret that cannot be read does not exist.
 #[tokio::test]
 async fn x08_a_missing_secret_does_not_exist() {
     let server = Server::plain(Behaviour::ok());
@@ -240,9 +240,9 @@ async fn x08_a_missing_secret_does_not_exist() {
     assert!(result["ok"].is_boolean(), "{result}");
 }
 
-/// Another plugin with the same grant but the secret does not get it, and neither does another key.
+/// Neither another plugin with the same grant nor another key gets the secret.
 #[tokio::test]
-async fn x09_a_secret_is_of_one_key_of_one_plugin() {
+async fn x09_a_secret_belongs_to_one_key_of_one_plugin() {
     let server = Server::plain(Behaviour::ok());
     let plain = Grant::to(&["good.test"], &server);
     let plan = Plan::new().await.file("token", SECRET).grant("api", plain.clone().set("secret", BEARER));
@@ -257,7 +257,7 @@ async fn x09_a_secret_is_of_one_key_of_one_plugin() {
     assert!(server.seen().heard(SECRET.as_bytes()));
 }
 
-/// A policy that would send a secret where others read it is none.
+/// A policy that would send a secret where others can read it is rejected.
 #[tokio::test]
 async fn x12_a_secret_needs_one_safe_destination() {
     let server = Server::plain(Behaviour::ok());

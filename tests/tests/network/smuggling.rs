@@ -1,16 +1,16 @@
-//! One request in is one request out, however it is written. N21, and smuggling by answers.
+//! One request in is one request out, however it is written. N21, and response smuggling.
 
 use crate::lab::{Lab, denied, failed, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 
-/// Asserts that what a server heard is no more than the requests that it took out of it, each with one framing.
+/// Asserts that the received bytes are exactly the requests that the server parsed, each with one framing.
 #[track_caller]
 fn well_framed(server: &Server) {
     let seen = server.seen();
     let requests: usize = seen.requests.iter().map(Vec::len).sum();
     let heard: usize = seen.heard.iter().map(Vec::len).sum();
-    assert_eq!(requests, heard, "there is more than requests in {:?}", seen.texts());
+    assert_eq!(requests, heard, "bytes outside requests: {:?}", seen.texts());
     assert!(seen.connections >= seen.requests.len(), "two requests on one connection: {:?}", seen.texts());
     for text in seen.texts() {
         let head = text.split("\r\n\r\n").next().unwrap().to_ascii_lowercase();
@@ -23,7 +23,7 @@ fn well_framed(server: &Server) {
 }
 
 #[tokio::test]
-async fn n21_header_values_hold_no_line_ends() {
+async fn n21_header_values_contain_no_line_ends() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     let request = to("good.test", &server, "/");
@@ -43,7 +43,7 @@ async fn n21_header_values_hold_no_line_ends() {
         denied(&result);
     }
     server.saw_nothing();
-    // Bytes that only look like line ends to who reads them as text are bytes of a value, or refused.
+    // Bytes that only look like line ends in some text encodings are part of a value, or rejected.
     for value in ["a\u{85}b", "a\u{8a}\u{8d}b", "\u{ff}\u{fe}"] {
         lab.one(with(request.clone(), &json!({ "headers": [["x-a", value]] }))).await;
     }
@@ -82,7 +82,7 @@ async fn n21_header_names_are_tokens() {
 
 /// Every way to disagree about where a body ends.
 #[tokio::test]
-async fn n21_lengths_are_the_hosts() {
+async fn n21_the_host_sets_lengths() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     let request = with(to("good.test", &server, "/"), &json!({ "method": "POST", "body": "hello" }));
@@ -122,19 +122,19 @@ async fn n21_lengths_are_the_hosts() {
         }
     }
     framed_bodies(&server);
-    // And without them, it arrives.
+    // Without them, the request arrives.
     let before = server.seen().requests.len();
     lab.one(request).await;
     assert_eq!(server.seen().requests.len(), before + 1);
     assert!(server.texts().last().unwrap().contains("hello"));
 }
 
-/// As `well_framed`, where a body may hold what looks like a request; it must stay a body.
+/// Like `well_framed`, for a body that may contain something like a request, which must stay a body.
 #[track_caller]
 fn framed_bodies(server: &Server) {
     let seen = server.seen();
     let starts = seen.requests.iter().filter(|request| request.starts_with(b"POST / HTTP/1.1\r\n")).count();
-    assert_eq!(starts, seen.requests.len(), "another request came out: {:?}", seen.texts());
+    assert_eq!(starts, seen.requests.len(), "another request was sent: {:?}", seen.texts());
     assert!(seen.connections >= seen.requests.len(), "two requests on one connection: {:?}", seen.texts());
     for text in seen.texts() {
         let head = text.split("\r\n\r\n").next().unwrap().to_ascii_lowercase();
@@ -143,9 +143,9 @@ fn framed_bodies(server: &Server) {
     }
 }
 
-/// Trailers are headers that come late: the same are refused.
+/// Trailers follow the rules of headers.
 #[tokio::test]
-async fn n21_trailers_are_held_to_the_same_rules() {
+async fn n21_trailers_follow_the_same_rules() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     let request = with(to("good.test", &server, "/"), &json!({ "method": "POST", "body": "hello" }));
@@ -170,9 +170,9 @@ async fn n21_trailers_are_held_to_the_same_rules() {
     }
 }
 
-/// An answer that two readers would end at different places is no answer.
+/// A response that parsers would end at different places is an error.
 #[tokio::test]
-async fn n21_answers_with_two_ends_are_errors() {
+async fn n21_responses_with_two_ends_are_errors() {
     for answer in [
         "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nokx",
         "HTTP/1.1 200 OK\r\ncontent-length: +2\r\n\r\nok",
@@ -200,9 +200,9 @@ async fn n21_answers_with_two_ends_are_errors() {
     }
 }
 
-/// What a server says after its answer, or before it is asked, belongs to nothing.
+/// Bytes that a server sends after its response, or before the request, are ignored.
 #[tokio::test]
-async fn n21_what_follows_an_answer_is_not_heard() {
+async fn n21_bytes_after_a_response_are_ignored() {
     let twice = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\nsmuggled";
     let server = Server::plain(Behaviour::Say(twice.into()));
     let lab = Lab::good(&server).await;
@@ -212,9 +212,9 @@ async fn n21_what_follows_an_answer_is_not_heard() {
     }
 }
 
-/// A protocol that the host did not ask for is not switched to.
+/// The host does not switch to a protocol that it did not request.
 #[tokio::test]
-async fn n22_no_upgrade_is_taken() {
+async fn n22_no_upgrade_is_accepted() {
     let answer = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\nsmuggled";
     let server = Server::plain(Behaviour::Say(answer.into()));
     let lab = Lab::good(&server).await;

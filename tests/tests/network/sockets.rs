@@ -1,4 +1,4 @@
-//! The sockets of WASI exist for a guest's linker, and refuse. N31, N32, N33.
+//! WASI sockets can be linked, but every function fails. N31, N32, N33.
 
 use crate::lab::{Grant, Lab, Plan};
 use portcullis::{Code, Output};
@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::net::UdpSocket;
 use std::time::Duration;
 
-/// Tries every function that a guest can reach, at a port where somebody listens with TCP and with UDP.
+/// Tries every socket function that a guest can call, at a port with a TCP and a UDP listener.
 async fn nothing_arrives(lab: &Lab, server: &Server) {
     let datagrams = UdpSocket::bind(("127.0.0.1", server.port())).unwrap();
     datagrams.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
@@ -28,14 +28,14 @@ async fn nothing_arrives(lab: &Lab, server: &Server) {
 }
 
 #[tokio::test]
-async fn n31_sockets_refuse_without_a_grant() {
+async fn n31_sockets_fail_without_a_grant() {
     let server = Server::plain(Behaviour::ok());
     nothing_arrives(&Plan::new().await.open().await, &server).await;
 }
 
-/// A granted host is a grant of requests to it, and of nothing else.
+/// A granted host allows HTTP requests to it, and nothing else.
 #[tokio::test]
-async fn n31_sockets_refuse_with_a_grant_of_http() {
+async fn n31_sockets_fail_with_an_http_grant() {
     let server = Server::plain(Behaviour::ok());
     let grant = Grant::to(&["127.0.0.1", "localhost", "socket.test"], &server);
     let lab = Lab::open(grant).await;

@@ -1,28 +1,28 @@
-//! Every way to write a forbidden destination, live. N02 to N05, N10, N11, N14, N28, X02.
+//! Every way to write a forbidden destination, against live servers. N02 to N05, N10, N11, N14, N28, X02.
 
 use crate::lab::{Grant, Lab, answered, denied, is_denied, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 
-/// One URL to a line, a tab, and why it is forbidden.
+/// One URL per line, a tab, and why it is forbidden.
 const FORBIDDEN: &str = include_str!("../../data/forbidden-destinations.txt");
 
-/// What one call may carry: the arguments of a call have a limit.
+/// Number of URLs per call: the arguments of a call have a limit.
 const AT_ONCE: usize = 60;
 
-/// What the grants of these tests name, and nothing of the list is.
+/// The hosts that these tests grant. None of them is in the list.
 const GOOD: &str = "good.example";
 
 fn forbidden() -> impl Iterator<Item = (&'static str, &'static str)> {
     FORBIDDEN.lines().map(|line| line.split_once('\t').unwrap_or_else(|| panic!("no reason: {line}")))
 }
 
-/// Whether a line is forbidden for its path alone.
+/// Returns whether a line is forbidden only because of its path.
 fn is_of_paths(why: &str) -> bool {
     why.starts_with("path")
 }
 
-/// The ways in which a careless library takes a URL apart, each as scheme, authority and path.
+/// The ways in which a careless library parses a URL, each as scheme, authority and path.
 fn parts(url: &str) -> Vec<(String, String, String)> {
     let (scheme, rest) = url.split_once(':').unwrap_or(("http", url));
     let rest = rest.trim_start_matches(['/', '\\']);
@@ -39,14 +39,14 @@ fn parts(url: &str) -> Vec<(String, String, String)> {
     parts
 }
 
-/// Whether the careless reader has made something of a line that is granted, in plain words.
+/// Returns whether the careless parser made a granted destination of a line.
 fn is_plain(scheme: &str, authority: &str, path: &str) -> bool {
     let ports = ["", ":80", ":443"].map(|port| format!("{GOOD}{port}"));
     // Without a scheme it is https.
     ["http", "https", ""].contains(&scheme) && ports.iter().any(|plain| plain == authority) && path == "/"
 }
 
-/// The errands of those lines, each with its line.
+/// Returns the errands of those lines, each with its line.
 fn errands(port: u16, of_paths: bool) -> Vec<(String, Value)> {
     let mut errands = Vec::new();
     for (url, why) in forbidden().filter(|(_, why)| is_of_paths(why) == of_paths) {
@@ -54,7 +54,7 @@ fn errands(port: u16, of_paths: bool) -> Vec<(String, Value)> {
             if !of_paths && is_plain(&scheme, &authority, &path) {
                 continue;
             }
-            // As it stands, and at the port where somebody listens.
+            // With its own port, and with the port of the listener.
             let name = authority.rsplit_once('@').map_or(authority.as_str(), |(_, host)| host);
             let bare = name.ends_with(']') || !name.contains(':');
             let listened = format!("{authority}:{port}");
@@ -75,10 +75,10 @@ fn there_are_at_least_two_hundred() {
     assert!(count >= 200, "{count}");
     urls.sort_unstable();
     urls.dedup();
-    assert_eq!(urls.len(), count, "one is there twice");
+    assert_eq!(urls.len(), count, "the list has a duplicate");
 }
 
-/// A grant of good hosts at three ports, with the loopback address, where a server stands.
+/// Builds a grant of good hosts at three ports, with the loopback address, where a server listens.
 async fn narrow(server: &Server) -> Lab {
     let grant = Grant::to(&[GOOD, "*.good.example"], server).set("schemes", "[\"http\", \"https\"]");
     let lab = Lab::open(grant.set("ports", &format!("[80, 443, {}]", server.port()))).await;
@@ -86,7 +86,7 @@ async fn narrow(server: &Server) -> Lab {
     lab
 }
 
-/// A grant of good hosts reaches none of them, and asks for no other name.
+/// A grant of good hosts reaches none of the forbidden ones, and no other name is resolved.
 #[tokio::test]
 async fn forbidden_spellings_under_a_narrow_grant() {
     let server = Server::plain(Behaviour::ok());
@@ -97,9 +97,9 @@ async fn forbidden_spellings_under_a_narrow_grant() {
     answered(&lab.one(to(GOOD, &server, "/")).await, 200);
 }
 
-/// The same for the paths of a good host, under a grant of one of them.
+/// The same for the paths of a good host, under a grant of one path.
 #[tokio::test]
-async fn n19_forbidden_paths_under_a_grant_of_one() {
+async fn n19_forbidden_paths_under_a_grant_of_one_path() {
     let server = Server::plain(Behaviour::ok());
     let grant = Grant::to(&[GOOD], &server).set("schemes", "[\"http\", \"https\"]").set("paths", "[\"/v1/\"]");
     let lab = Lab::open(grant.set("ports", &format!("[80, 443, {}]", server.port()))).await;
@@ -109,9 +109,9 @@ async fn n19_forbidden_paths_under_a_grant_of_one() {
     answered(&lab.one(to(GOOD, &server, "/v1/a")).await, 200);
 }
 
-/// A grant that names what it can of them, but no address: none is reached for its address.
+/// A grant that names as many of the forbidden hosts as possible, but no address: their addresses are denied.
 #[tokio::test]
-async fn forbidden_spellings_under_a_grant_of_names_alone() {
+async fn forbidden_spellings_under_a_grant_without_addresses() {
     let server = Server::plain(Behaviour::ok());
     let mut hosts = vec![GOOD.to_owned()];
     for (url, _) in forbidden() {
@@ -132,7 +132,7 @@ async fn forbidden_spellings_under_a_grant_of_names_alone() {
     server.saw_nothing();
 }
 
-/// Whether a policy can name the host.
+/// Returns whether a policy can name the host.
 fn can_be_named(host: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
     let labels =
@@ -146,14 +146,14 @@ async fn try_all(lab: &Lab, errands: Vec<(String, Value)>) {
     for some in errands.chunks(AT_ONCE) {
         let results = lab.send(some.iter().map(|(_, errand)| errand.clone()).collect()).await;
         for ((url, errand), result) in some.iter().zip(&results) {
-            assert!(is_denied(result), "{url}: {errand} came to {result}");
+            assert!(is_denied(result), "{url}: {errand} returned {result}");
         }
     }
 }
 
-/// What names say that look like something else. The servers stand where a lenient reader would go.
+/// Names that look like another host. The servers listen where a lenient parser would connect.
 #[tokio::test]
-async fn n02_n03_spellings_of_a_granted_address_are_no_grant() {
+async fn n02_n03_spellings_of_a_granted_address_are_not_granted() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::open(Grant::to(&["127.0.0.1"], &server)).await;
     for name in [
@@ -185,16 +185,16 @@ async fn n02_n03_spellings_of_a_granted_address_are_no_grant() {
         "127.0.0.1\u{200b}",
     ] {
         let result = lab.one(to(name, &server, "/")).await;
-        assert!(is_denied(&result), "{name:?} came to {result}");
+        assert!(is_denied(&result), "{name:?} returned {result}");
     }
     server.saw_nothing();
     assert_eq!(lab.dns.asked(), Vec::<String>::new());
     answered(&lab.one(to("127.0.0.1", &server, "/")).await, 200);
 }
 
-/// Placeholders of no language mean anything anywhere.
+/// No placeholder syntax has a meaning in a request.
 #[tokio::test]
-async fn x02_placeholders_are_letters() {
+async fn x02_placeholders_are_plain_text() {
     let server = Server::plain(Behaviour::ok());
     let lab = Lab::good(&server).await;
     for token in ["{{TOKEN}}", "{}", "${TOKEN}", "$TOKEN", "%TOKEN%", "{api}", "<TOKEN>"] {

@@ -1,17 +1,17 @@
-//! How long a request may take, whatever the server does and the guest asks for. N25.
+//! The maximum duration of a request, whatever the server does and the guest asks for. N25.
 
 use crate::lab::{Grant, Lab, answered, failed, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// What the grants of these tests give a request.
+/// The time limit of a request in these tests.
 const TIME: Duration = Duration::from_millis(600);
 
-/// What a busy machine adds.
+/// Tolerance for a busy machine.
 const GRACE: Duration = Duration::from_millis(2500);
 
-/// Sends to a server under a short limit, with what the guest says of time, and asserts that the limit held.
+/// Sends a request with a short limit and the guest's own timeouts, and asserts that the limit was enforced.
 async fn in_time(behaviour: Behaviour, fields: &Value) -> Value {
     let server = Server::plain(behaviour);
     let lab = Lab::open(Grant::to(&["good.test"], &server).set("time", "\"600 ms\"")).await;
@@ -24,7 +24,7 @@ async fn in_time(behaviour: Behaviour, fields: &Value) -> Value {
     result
 }
 
-/// Timeouts that a guest may ask for: none, no time at all, an hour, and more than there is.
+/// Timeouts that a guest may set: none, zero, an hour, and the maximum.
 fn wishes() -> Vec<Value> {
     let mut wishes = vec![json!({})];
     for time in [0, 1, 3_600_000_000_000, u64::MAX] {
@@ -71,14 +71,14 @@ async fn n25_a_body_in_chunks_that_never_ends() {
 
 #[tokio::test]
 async fn n25_a_server_that_reads_no_body() {
-    // The server's buffers take a part of it, and then nothing.
+    // The server's buffers take part of the body, and then block.
     let body = json!({ "method": "POST", "body": "x".repeat(1000), "copies": 20 });
     in_time(Behaviour::Silent, &body).await;
 }
 
-/// A guest may have less time than its grant gives.
+/// A guest may set a shorter timeout than its grant.
 #[tokio::test]
-async fn n25_a_guest_may_shorten_its_time() {
+async fn n25_a_guest_may_set_a_shorter_timeout() {
     let server = Server::plain(Behaviour::Silent);
     let lab = Lab::good(&server).await;
     let began = Instant::now();
@@ -87,10 +87,10 @@ async fn n25_a_guest_may_shorten_its_time() {
     assert!(began.elapsed() < Duration::from_millis(4500), "{:?}", began.elapsed());
 }
 
-/// A connection that nobody accepts.
+/// A connection that no server accepts.
 #[tokio::test]
-async fn n25_a_connection_that_does_not_come_about() {
-    // A listener whose queue is full: further connections wait in vain.
+async fn n25_a_connection_that_is_never_accepted() {
+    // The listener's queue is full, so further connections block.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     rustix::net::listen(&listener, 0).unwrap();
@@ -112,7 +112,7 @@ async fn n25_a_connection_that_does_not_come_about() {
     }
 }
 
-/// The time of a grant is no delay: an answer that comes is there.
+/// The time limit does not delay a quick response.
 #[tokio::test]
 async fn n25_a_quick_answer_arrives() {
     let server = Server::plain(Behaviour::ok());

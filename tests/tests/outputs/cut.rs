@@ -1,4 +1,4 @@
-//! What is passed on of an answer that is too large, and that the rest is there.
+//! The part of a large output that is passed on, and the rest, which is kept.
 
 use crate::desk::{SHOWN, all_lines, bytes_of, call, files, lines, named, open, read_on, reference, site, text};
 use portcullis::{Code, LimitKind, Output, Reader};
@@ -6,7 +6,7 @@ use portcullis_tests::{Manifest, guest, outcome_of};
 use serde_json::json;
 
 #[tokio::test]
-async fn what_fits_is_passed_on_whole_and_never_touches_the_disk() {
+async fn a_small_output_is_passed_on_completely_and_never_written_to_disk() {
     let site = site().await;
     let host = open(&site).await;
     let reply = lines(&host, 64).await;
@@ -17,7 +17,7 @@ async fn what_fits_is_passed_on_whole_and_never_touches_the_disk() {
 }
 
 #[tokio::test]
-async fn text_is_cut_after_a_whole_line_and_the_rest_is_read_where_the_notice_says() {
+async fn text_is_cut_after_a_complete_line_and_the_notice_says_how_to_read_the_rest() {
     let site = site().await;
     let host = open(&site).await;
     let returned = "returned: sixty-four bytes of text with a line feed at the end.\n".repeat(1000);
@@ -48,10 +48,10 @@ async fn text_is_cut_after_a_whole_line_and_the_rest_is_read_where_the_notice_sa
 }
 
 #[tokio::test]
-async fn a_line_without_end_is_cut_at_a_character_and_read_on_in_pieces() {
+async fn an_endless_line_is_cut_at_a_character_and_can_be_read_in_pieces() {
     let site = site().await;
     let host = open(&site).await;
-    // Characters of three bytes, so that neither the answer nor a page ends where one does.
+    // Characters of three bytes, so that neither the output's limit nor a page's is a multiple of them.
     let whole = "€".repeat(20_000);
     let pieces: Vec<&[u8]> = whole.as_bytes().chunks(1000).collect();
     let reply = call(&host, "scribe.pieces", json!({ "pieces": pieces })).await;
@@ -64,14 +64,14 @@ async fn a_line_without_end_is_cut_at_a_character_and_read_on_in_pieces() {
 }
 
 #[tokio::test]
-async fn fifty_mebibytes_are_read_back_by_pages() {
+async fn fifty_mebibytes_can_be_read_back_in_pages() {
     let site = site().await;
     let policy = portcullis_tests::allow_all("output = \"1 MiB\"\ntime = \"5 min\"");
     let host = site.open(&policy).await;
     let count = 50 * 1024 * 16;
     let reply = lines(&host, count).await;
     assert_eq!(reply.reference.as_ref().unwrap().bytes, 50 << 20);
-    // Every line is there once, in its place: all but the first page by what each page says of the next.
+    // Every line is read once and in order. Each page after the first comes from the previous page's notice.
     let (mut expected, mut next) = (1, Some(json!({ "reference": reference(&reply) })));
     let mut pages = 0;
     while let Some(mut arguments) = next {
@@ -91,7 +91,7 @@ async fn fifty_mebibytes_are_read_back_by_pages() {
 }
 
 #[tokio::test]
-async fn json_that_is_too_large_is_kept_as_json_and_shown_as_text() {
+async fn large_json_is_kept_as_json_and_shown_as_text() {
     let site = site().await;
     site.plugin("long-json", &guest("long-json", &Manifest::of("long-json")));
     let host = open(&site).await;
@@ -104,7 +104,7 @@ async fn json_that_is_too_large_is_kept_as_json_and_shown_as_text() {
 }
 
 #[tokio::test]
-async fn json_of_a_promised_form_that_is_too_large_ends_the_call_and_is_kept() {
+async fn large_json_with_an_output_schema_is_an_error_and_is_kept() {
     let site = site().await;
     let promises = Manifest::of("promises").tool(|tool| tool.output_schema = Some(r#"{"type":"string"}"#.to_owned()));
     site.plugin("promises", &guest("long-json", &promises));
@@ -117,19 +117,19 @@ async fn json_of_a_promised_form_that_is_too_large_ends_the_call_and_is_kept() {
 }
 
 #[tokio::test]
-async fn json_after_a_beginning_of_text_is_no_answer_and_the_text_is_kept() {
+async fn json_after_written_text_is_an_error_and_the_text_is_kept() {
     let site = site().await;
     let host = open(&site).await;
     for then in ["json", "parts"] {
         let reply = call(&host, "scribe.pieces", json!({ "pieces": [b"begun\n"], "then": then })).await;
         assert_eq!(reply.code, Code::InvalidOutput, "{}", reply.message);
-        assert!(reply.message.contains("it wrote text, and then returned something else"), "{}", reply.message);
+        assert!(reply.message.contains("it wrote text, so it must return the end of that text"), "{}", reply.message);
         assert_eq!(bytes_of(&host, &reference(&reply)), b"begun\n");
     }
 }
 
 #[tokio::test]
-async fn what_a_stopped_tool_had_written_is_kept() {
+async fn the_text_that_a_stopped_tool_has_written_is_kept() {
     let site = site().await;
     let policy = portcullis_tests::allow_all("output = \"4096 B\"\nkept-output = \"100 KiB\"\ntime = \"60 s\"");
     let host = site.open(&policy).await;
@@ -140,8 +140,8 @@ async fn what_a_stopped_tool_had_written_is_kept() {
     let bytes = bytes_of(&host, &kept.id);
     assert!(!bytes.is_empty() && bytes.len() <= 100 << 10, "{}", bytes.len());
     assert!(all_lines(5000).as_bytes().starts_with(&bytes));
-    assert!(reply.message.contains(&format!("What it had written is kept, {} bytes", kept.bytes)), "{}", reply.message);
-    // However little it is, and however it ended.
+    assert!(reply.message.contains(&format!("up to this point is kept ({} bytes,", kept.bytes)), "{}", reply.message);
+    // Even if it is short, and however the tool ended.
     for (then, code) in [(json!({ "fail": "no more" }), Code::ToolFailed), (json!("trap"), Code::Trapped)] {
         let reply = call(&host, "scribe.pieces", json!({ "pieces": [b"a word"], "then": then })).await;
         assert_eq!(reply.code, code, "{}", reply.message);
@@ -156,7 +156,7 @@ async fn what_a_stopped_tool_had_written_is_kept() {
 }
 
 #[tokio::test]
-async fn a_list_is_of_the_caller_and_the_newest_first() {
+async fn a_list_shows_only_the_callers_outputs_newest_first() {
     let site = site().await;
     let host = open(&site).await;
     let mut ids = Vec::new();

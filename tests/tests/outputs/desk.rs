@@ -1,4 +1,4 @@
-//! A site with a tool that answers in every way, and the ways to call it and to read on.
+//! A site with a tool that produces every kind of output, and helpers to call it and to read the rest.
 
 use portcullis::policy::Principal;
 use portcullis::{Code, Host, Output, Reader, Reply, Request};
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use std::fs;
 use std::sync::LazyLock;
 
-/// Little is passed on, so that little is too much.
+/// A low limit for text, so that little is too much.
 pub(crate) const SHOWN: usize = 4096;
 
 pub(crate) static NOBODY: LazyLock<Principal> = LazyLock::new(Principal::default);
 
-/// A site with the tool, compiled once for all tests.
+/// A site with the tool, which is compiled once for all tests.
 pub(crate) async fn site() -> Site {
     let site = bare();
     site.warm();
@@ -37,19 +37,19 @@ pub(crate) async fn call(host: &Host, tool: &str, arguments: Value) -> Reply {
     host.call(Request::new(tool, arguments.to_string())).await
 }
 
-/// Lets the tool write lines of 64 bytes.
+/// Makes the tool write lines of 64 bytes.
 pub(crate) async fn lines(host: &Host, count: u64) -> Reply {
     call(host, "scribe.lines", json!({ "count": count, "bytes": 64 })).await
 }
 
-/// The text that [`lines`] writes.
+/// Returns the text that [`lines`] writes.
 pub(crate) fn all_lines(count: u64) -> String {
     (1..=count).map(|number| format!("{:.<63}\n", format!("line {number} "))).collect()
 }
 
 #[track_caller]
 pub(crate) fn reference(reply: &Reply) -> String {
-    let reference = reply.reference.as_ref().unwrap_or_else(|| panic!("nothing was kept: {}", reply.message));
+    let reference = reply.reference.as_ref().unwrap_or_else(|| panic!("no output was kept: {}", reply.message));
     reference.id.clone()
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn text(reply: &Reply) -> &str {
     }
 }
 
-/// The arguments of the call that a notice names.
+/// Returns the arguments of the call in a notice.
 #[track_caller]
 pub(crate) fn named(message: &str, tool: &str) -> Option<Value> {
     let at = message.find(&format!("{tool} {{"))? + tool.len() + 1;
@@ -70,8 +70,7 @@ pub(crate) fn named(message: &str, tool: &str) -> Option<Value> {
     Some(values.next().unwrap().unwrap_or_else(|error| panic!("{error}: {message}")))
 }
 
-/// Follows the notices to the end, and puts together the lines that were read. A line that comes in pieces is put
-/// together again.
+/// Follows the notices to the end, and joins the lines. A line that is read in pieces is joined too.
 pub(crate) async fn read_on(host: &Host, message: &str) -> String {
     let (mut whole, mut next, mut inside) = (String::new(), named(message, "output.read"), false);
     while let Some(arguments) = next {
@@ -92,7 +91,7 @@ pub(crate) async fn read_on(host: &Host, message: &str) -> String {
     whole
 }
 
-/// All that the first session's caller can read of an output, by bytes.
+/// Reads everything of an output that the first session's caller can read, by bytes.
 pub(crate) fn bytes_of(host: &Host, id: &str) -> Vec<u8> {
     let reader = Reader { session: "default", principal: &NOBODY };
     let mut bytes = Vec::new();
@@ -105,7 +104,7 @@ pub(crate) fn bytes_of(host: &Host, id: &str) -> Vec<u8> {
     }
 }
 
-/// The files of kept outputs.
+/// Returns the files of kept outputs.
 pub(crate) fn files(site: &Site) -> Vec<String> {
     let entries = fs::read_dir(site.state().join("outputs")).unwrap();
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();

@@ -1,12 +1,11 @@
-//! Searching in what was kept.
+//! Searching kept outputs.
 
 use crate::desk::{SHOWN, call, lines, named, open, reference, site, text};
 use portcullis::Code;
 use portcullis_tests::{Manifest, component, module};
 use serde_json::{Value, json};
 
-/// Answers with a mebibyte of one line, with a needle across the end of the first window, one further on, and one at
-/// the very end.
+/// Writes one line of a mebibyte, with a needle across the end of the first window, one after it, and one at the end.
 const LONG: &str = r#"
 (memory $memory 32)
 (data (i32.const 2048) "needle")
@@ -24,14 +23,14 @@ async fn grep(host: &portcullis::Host, reference: &str, more: Value) -> String {
     text(&call(host, "output.grep", arguments).await).to_owned()
 }
 
-/// What was found: the number and the mark of each line, and the lines between groups.
+/// Returns the matches: the number and the mark of each line, and the separators between groups.
 fn found(page: &str) -> Vec<String> {
     let lines = page.lines().filter(|line| !line.starts_with("[Portcullis: "));
     lines.map(|line| line.trim_start().split("line").next().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
-async fn lines_that_match_are_shown_with_those_around_them() {
+async fn matching_lines_are_shown_with_their_context() {
     let site = site().await;
     let host = open(&site).await;
     let id = reference(&lines(&host, 1000).await);
@@ -45,7 +44,7 @@ async fn lines_that_match_are_shown_with_those_around_them() {
 }
 
 #[tokio::test]
-async fn a_search_stops_at_so_many_matches_or_where_the_page_is_full_and_goes_on() {
+async fn a_search_stops_at_its_limit_or_at_a_full_page_and_can_continue() {
     let site = site().await;
     let host = open(&site).await;
     let id = reference(&lines(&host, 1000).await);
@@ -67,10 +66,10 @@ async fn a_search_stops_at_so_many_matches_or_where_the_page_is_full_and_goes_on
     assert_eq!(seen, 1000);
 }
 
-/// A line of mebibytes is searched in windows: what lies across the edge of one is found, and an anchor holds at the
-/// ends of the line alone.
+/// A very long line is searched in windows. A match across two windows is found, and anchors match only at the ends of
+/// the line.
 #[tokio::test]
-async fn a_long_line_is_searched_through_and_through() {
+async fn a_long_line_is_searched_completely() {
     let site = site().await;
     site.plugin("long", &component(&module(LONG, &Manifest::of("long"))));
     let host = open(&site).await;
@@ -87,7 +86,8 @@ async fn a_long_line_is_searched_through_and_through() {
         (r"needle\b", true),
         ("^x", true),
     ] {
-        // A match of more than a window is not found in a line that is longer than one, which the documents say.
+        // In a line that is longer than a window, a match that is longer than a window is not found. The documentation
+        // says so.
         let page = grep(&host, &id, json!({ "pattern": pattern })).await;
         assert_eq!(!found(&page).is_empty(), is_found, "{pattern}: {page}");
         assert!(page.len() < 1024);
@@ -99,7 +99,7 @@ async fn a_long_line_is_searched_through_and_through() {
 }
 
 #[tokio::test]
-async fn a_pattern_that_would_cost_too_much_is_refused() {
+async fn an_expensive_pattern_is_rejected() {
     let site = site().await;
     let host = open(&site).await;
     let id = reference(&lines(&host, 100).await);

@@ -1,4 +1,4 @@
-//! How much is kept, by how many processes, and what is left of one that was killed.
+//! The space for kept outputs, shared by several processes, and what a killed process leaves.
 
 use crate::desk::{NOBODY, all_lines, bytes_of, call, files, lines, open, policy, reference, site};
 use portcullis::policy::Principal;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-/// Where a child finds its site.
+/// The variable that names the site to a child process.
 const ROOT: &str = "PORTCULLIS_TEST_OUTPUTS_ROOT";
 
 fn is_kept(host: &Host, session: &str, id: &str) -> bool {
@@ -26,9 +26,9 @@ async fn lines_in(host: &Host, session: &str, count: u64) -> String {
 }
 
 #[tokio::test]
-async fn the_oldest_make_room_and_a_session_first_for_itself() {
+async fn the_oldest_outputs_are_removed_first_those_of_the_same_session() {
     let site = site().await;
-    // Room for ten outputs of 100 KiB, and for five of one session.
+    // Space for ten outputs of 100 KiB, and for five of one session.
     let host = site.builder(&policy()).outputs_bytes(1_000 << 10).open().await.unwrap();
     let count = 1600;
     let first = lines_in(&host, "quiet", count).await;
@@ -36,18 +36,18 @@ async fn the_oldest_make_room_and_a_session_first_for_itself() {
     for _ in 0..12 {
         own.push(lines_in(&host, "loud", count).await);
     }
-    assert!(is_kept(&host, "quiet", &first), "another session gave way");
+    assert!(is_kept(&host, "quiet", &first), "an output of another session was removed");
     let kept: Vec<bool> = own.iter().map(|id| is_kept(&host, "loud", id)).collect();
     assert_eq!(kept.iter().filter(|kept| **kept).count(), kept.iter().rev().take_while(|kept| **kept).count());
     assert!((3..=5).contains(&kept.iter().filter(|kept| **kept).count()), "{kept:?}");
     for session in 0..12 {
         lines_in(&host, &format!("other-{session}"), count).await;
     }
-    assert!(!is_kept(&host, "quiet", &first), "the oldest is still there");
+    assert!(!is_kept(&host, "quiet", &first), "the oldest was not removed");
     let bytes: u64 =
         fs::read_dir(site.state().join("outputs")).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
     assert!(bytes <= 1_000 << 10, "{bytes}");
-    // What is larger than all of the room is not kept, and nothing else gives way for it.
+    // An output that is larger than the whole space is not kept, and nothing is removed for it.
     let before = files(&site);
     let reply = lines(&host, 20_000).await;
     assert!(reply.message.contains("no room"), "{}", reply.message);
@@ -55,9 +55,9 @@ async fn the_oldest_make_room_and_a_session_first_for_itself() {
 }
 
 #[tokio::test]
-async fn a_principal_that_keeps_much_makes_room_and_takes_no_output_of_another() {
+async fn a_principal_with_many_outputs_removes_only_its_own() {
     let site = site().await;
-    // Room for ten outputs of 100 KiB.
+    // Space for ten outputs of 100 KiB.
     let host = site.builder(&policy()).outputs_bytes(1_000 << 10).open().await.unwrap();
     let (quiet, loud): (Principal, Principal) = ("quiet".parse().unwrap(), "loud".parse().unwrap());
     let keep = async |principal: &Principal, session: &str| {
@@ -66,7 +66,7 @@ async fn a_principal_that_keeps_much_makes_room_and_takes_no_output_of_another()
             &host.call(Request::new("scribe.lines", arguments).session(session).principal(principal.clone())).await,
         )
     };
-    // Both principals are in one session, as with `serve --session`.
+    // Both principals use one session, as with `serve --session`.
     let first = keep(&quiet, "s").await;
     for session in ["s", "s", "s", "s", "s", "s"].into_iter().map(str::to_owned).chain((0..20).map(|n| n.to_string())) {
         keep(&loud, &session).await;
@@ -75,33 +75,33 @@ async fn a_principal_that_keeps_much_makes_room_and_takes_no_output_of_another()
 }
 
 #[tokio::test]
-async fn a_returned_text_that_cannot_be_kept_is_cut_and_says_so() {
+async fn a_returned_text_that_cannot_be_kept_is_cut_with_a_notice() {
     let site = site().await;
     let host = site.builder(&policy()).outputs_bytes(8 << 10).open().await.unwrap();
     let reply = call(&host, "scribe.returned", json!({ "bytes": 64_000 })).await;
     assert_eq!(reply.code, portcullis::Code::Completed, "{}", reply.message);
     assert_eq!(reply.reference, None);
-    assert!(reply.message.contains("they are lost: there is no room for it"), "{}", reply.message);
+    assert!(reply.message.contains("are lost: there is no room for it"), "{}", reply.message);
     assert_eq!(files(&site), [""; 0]);
 }
 
 #[tokio::test]
-async fn a_directory_that_cannot_be_written_costs_the_rest_of_an_answer_and_nothing_else() {
+async fn if_the_directory_cannot_be_written_only_the_rest_of_an_output_is_lost() {
     let site = site().await;
     let host = open(&site).await;
     let outputs = site.state().join("outputs");
-    // Whatever the process may do, a file cannot be made in a directory that is gone.
+    // Whatever its rights, a process cannot create a file in a deleted directory.
     fs::remove_dir(&outputs).unwrap();
     let reply = call(&host, "scribe.returned", json!({ "bytes": 64_000 })).await;
     assert_eq!(reply.code, portcullis::Code::Completed, "{}", reply.message);
-    assert!(reply.message.contains("they are lost: the host could not write it"), "{}", reply.message);
+    assert!(reply.message.contains("are lost: the host could not write it"), "{}", reply.message);
     assert_eq!(host.outputs().list(Reader { session: "default", principal: &NOBODY }).unwrap(), []);
     let reply = lines(&host, 1000).await;
     assert!(reply.message.contains("lost"), "{}", reply.message);
 }
 
 #[tokio::test]
-async fn an_output_outlives_its_process_and_is_read_by_another() {
+async fn an_output_outlives_its_process_and_can_be_read_by_another() {
     let site = site().await;
     let one = open(&site).await;
     let id = reference(&lines(&one, 1000).await);
@@ -111,14 +111,14 @@ async fn an_output_outlives_its_process_and_is_read_by_another() {
     assert_eq!(bytes_of(&open(&site).await, &id), all_lines(1000).as_bytes());
 }
 
-/// This process is either the child, which writes without end, or kills it.
+/// This process is either the child, which writes endlessly, or the parent, which kills it.
 #[tokio::test]
 async fn nothing_is_left_of_an_output_whose_writer_was_killed() {
     if let Some(root) = env::var_os(ROOT) {
         let root = PathBuf::from(root);
         let builder = Host::builder(root.join("plugins"), root.join("state"), Compiler::InProcess);
         let host = builder.policy_text(&policy(), &root).unwrap().open().await.unwrap();
-        // More than is passed on, so that it goes to the disk, and then it waits.
+        // Write more than is passed on, so that it goes to the disk, and then wait.
         let arguments = json!({ "pieces": [vec![b'x'; 10_000]], "then": "wait" }).to_string();
         host.call(Request::new("scribe.pieces", arguments)).await;
         return;
@@ -135,13 +135,13 @@ async fn nothing_is_left_of_an_output_whose_writer_was_killed() {
         assert!(child.try_wait().unwrap().is_none(), "the child has ended");
         tokio::task::yield_now().await;
     }
-    // Beside it, a host that opens leaves it alone.
+    // Another host that opens at the same time does not remove it.
     let beside = open(&site).await;
     drop(open(&site).await);
     assert_eq!(files(&site).len(), 2);
     kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
     child.wait().unwrap();
-    assert_eq!(files(&site).len(), 2, "what it wrote was there");
+    assert_eq!(files(&site).len(), 2, "the child's files must exist");
     let host = open(&site).await;
     assert_eq!(files(&site), std::slice::from_ref(&kept));
     assert!(is_kept(&host, "default", &kept));
@@ -149,7 +149,7 @@ async fn nothing_is_left_of_an_output_whose_writer_was_killed() {
 }
 
 #[tokio::test]
-async fn files_without_a_row_and_rows_without_a_file_are_forgotten() {
+async fn files_without_a_row_and_rows_without_a_file_are_removed() {
     let site = site().await;
     let host = open(&site).await;
     let (gone, stays) = (reference(&lines(&host, 100).await), reference(&lines(&host, 200).await));

@@ -1,4 +1,4 @@
-//! What a tool writes of its answer while it runs, and what else a caller is told of a run whatever way it ends.
+//! The output that a tool writes while it runs, and what a caller learns about a run, however it ends.
 
 #[path = "stream/rig.rs"]
 mod rig;

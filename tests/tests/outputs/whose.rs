@@ -1,4 +1,4 @@
-//! Whose an output is, and what the policy has to say of reading it.
+//! Who may read an output, and how the policy decides about reading.
 
 use crate::desk::{call, files, lines, open, policy, reference, site, text};
 use portcullis::policy::Principal;
@@ -13,7 +13,7 @@ async fn read_as(host: &Host, session: &str, principal: &str, id: &str) -> Reply
 }
 
 #[tokio::test]
-async fn nobody_reads_what_another_session_or_principal_made() {
+async fn outputs_of_another_session_or_principal_cannot_be_read() {
     let site = site().await;
     let host = open(&site).await;
     let id = reference(&lines(&host, 100).await);
@@ -35,7 +35,7 @@ async fn nobody_reads_what_another_session_or_principal_made() {
 }
 
 #[tokio::test]
-async fn the_tools_of_the_host_are_allowed_where_no_rule_speaks_of_them() {
+async fn the_hosts_own_tools_are_allowed_by_default() {
     let site = site().await;
     let speaks = |decision: &str| format!("[[rule]]\ntool = \"output.read\"\ndecision = \"{decision}\"\n");
     let rows = [
@@ -64,7 +64,7 @@ async fn the_tools_of_the_host_are_allowed_where_no_rule_speaks_of_them() {
 }
 
 #[tokio::test]
-async fn done_ends_with_a_mark_for_programs() {
+async fn done_ends_with_a_marker_for_programs() {
     let site = site().await;
     let host = open(&site).await;
     for name in ["done", "done.done"] {
@@ -77,7 +77,7 @@ async fn done_ends_with_a_mark_for_programs() {
 }
 
 #[tokio::test]
-async fn no_plugin_takes_a_name_of_the_host() {
+async fn no_plugin_can_take_a_name_of_the_host() {
     let site = site().await;
     for name in ["output", "done", "tools"] {
         site.plugin(name, &portcullis_tests::guest("good", &portcullis_tests::Manifest::of(name)));
@@ -91,7 +91,7 @@ async fn no_plugin_takes_a_name_of_the_host() {
     assert_eq!(text(&call(&host, "done", json!({ "result": "still here" })).await), "still here");
 }
 
-/// Withholds every answer.
+/// A hook that withholds every result.
 struct Withholds;
 
 impl Hook for Withholds {
@@ -101,7 +101,7 @@ impl Hook for Withholds {
 }
 
 #[tokio::test]
-async fn what_is_withheld_is_not_kept_either() {
+async fn a_withheld_output_is_not_kept_either() {
     let site = site().await;
     let host = site.builder(&policy()).hook(Arc::new(Withholds)).open().await.unwrap();
     let (request, mut heard) =
@@ -109,11 +109,11 @@ async fn what_is_withheld_is_not_kept_either() {
     let reply = host.call(request).await;
     assert_eq!((reply.code, reply.reference.clone()), (Code::HookRefused, None));
     assert_eq!(files(&site), [""; 0]);
-    assert_eq!(heard.next().await, None, "nothing is shown that a hook may withhold");
+    assert_eq!(heard.next().await, None, "text that a hook may withhold must not be passed on");
 }
 
 #[tokio::test]
-async fn the_beginning_is_heard_as_it_comes_and_is_that_of_the_answer() {
+async fn the_text_is_passed_on_as_it_is_written_and_equals_the_output() {
     let site = site().await;
     let host = open(&site).await;
     for count in [10, 1000] {

@@ -3,7 +3,7 @@
 use portcullis_tests::botocore;
 
 #[tokio::test]
-async fn a_thousand_tools_that_others_described_all_load() {
+async fn a_thousand_third_party_tools_all_load() {
     let host = botocore::site().open("").await;
     let catalog = host.catalog();
     let refused = catalog.refused().iter().map(|refused| format!("{}: {}", refused.file, refused.error));
@@ -13,7 +13,7 @@ async fn a_thousand_tools_that_others_described_all_load() {
     assert_eq!(others().count(), 30);
     assert_eq!(others().flat_map(|plugin| plugin.tools()).count(), botocore::TOOLS);
 
-    // They are what one would have written by hand: with words, and with arguments that are checked.
+    // They look like handwritten tools: with descriptions, and with schemas for their arguments.
     let tools: Vec<_> = others().flat_map(|plugin| plugin.tools()).collect();
     assert!(tools.iter().all(|tool| !tool.description().is_empty()));
     let demanding = tools.iter().filter(|tool| tool.schema().document().get("required").is_some()).count();

@@ -1,5 +1,5 @@
-//! Needs in people's own words that the ranking was never tuned to, over the tools that are shipped and over a thousand
-//! tools of others.
+//! Needs in people's own words, for which the ranking was never tuned, with the shipped tools and with a thousand
+//! third-party tools.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this test is for")]
 
@@ -10,25 +10,25 @@ use std::fs;
 
 const NEEDS: &str = include_str!("../../data/pick-held-out.txt");
 
-/// The parts of the list, and how many of each have to find their tool among the first three.
+/// The parts of the list, and how many needs of each must find their tool among the first three.
 const PARTS: [(&str, usize); 2] = [("shipped", SHIPPED_WANTED), ("services", SERVICES_WANTED)];
 
-/// Of 39. It was 15 before synonyms and verbs of two words, and 19 before `tools.explain` was one more tool.
+/// Of 39. It was 15 before synonyms and two-word verbs, and 19 before the addition of `tools.explain`.
 const SHIPPED_WANTED: usize = 18;
 
 /// Of 43. It was 16.
 const SERVICES_WANTED: usize = 18;
 
-/// How many tools a model looks at before it takes another way.
+/// The number of results that a model reads before it gives up.
 const FIRST: usize = 3;
 
-/// One need, and the tools that do it.
+/// A need, and the tools that satisfy it.
 struct Need {
     text: &'static str,
     tools: Vec<&'static str>,
 }
 
-/// The needs of one part, in their order.
+/// Returns the needs of one part, in order.
 fn needs(part: &str) -> Vec<Need> {
     let lines = NEEDS.lines().skip_while(|line| line.strip_prefix('[') != Some(&format!("{part}]"))).skip(1);
     let lines = lines.take_while(|line| !line.starts_with('[')).filter(|line| !line.is_empty());
@@ -44,7 +44,7 @@ fn picked(catalog: &Catalog, need: &str) -> Vec<String> {
     catalog.pick(need, 10).iter().map(|offer| offer.tool.name().to_string()).collect()
 }
 
-/// Prints the figures of one part, and asserts that no fewer find their tool than before.
+/// Prints the figures of one part, and asserts that no fewer needs find their tool than before.
 fn measure(catalog: &Catalog, part: &str) {
     let (_, wanted) = PARTS.into_iter().find(|(name, _)| *name == part).unwrap();
     let known: BTreeSet<String> = catalog.tools().map(|(_, tool)| tool.name().to_string()).collect();
@@ -73,8 +73,8 @@ fn measure(catalog: &Catalog, part: &str) {
     assert!(within(FIRST) >= wanted, "{} of {wanted}\n{missed}", within(FIRST));
 }
 
-/// A host with the plugins that are shipped and no other.
-#[expect(clippy::disallowed_methods, reason = "a test removes a file that it has made")]
+/// Opens a host with only the shipped plugins.
+#[expect(clippy::disallowed_methods, reason = "a test removes its own file")]
 fn shipped() -> Site {
     let site = Site::new();
     fs::remove_file(site.plugins().join("good.wasm")).unwrap();
@@ -92,14 +92,14 @@ async fn people_find_the_shipped_tools_in_their_own_words() {
 }
 
 #[tokio::test]
-async fn people_find_tools_of_others_in_their_own_words() {
+async fn people_find_third_party_tools_in_their_own_words() {
     let host = botocore::site().open("").await;
     measure(&host.catalog(), "services");
 }
 
-/// The example that nobody found, in several words of the same kind.
+/// An early example that found no tool, in several synonymous forms.
 #[tokio::test]
-async fn who_looks_for_text_in_files_finds_the_tool_that_searches_them() {
+async fn text_search_in_files_is_found_by_synonyms() {
     let host = shipped().open("").await;
     for need in
         ["look for text in files", "look for text in my files", "find a word in files", "which files contain a word"]
@@ -110,7 +110,7 @@ async fn who_looks_for_text_in_files_finds_the_tool_that_searches_them() {
 }
 
 #[test]
-fn there_are_enough_needs_and_none_wants_a_tool_that_the_ranking_was_tuned_to() {
+fn there_are_enough_needs_and_none_is_for_a_tool_of_the_tuning_set() {
     let all: Vec<Need> = PARTS.iter().flat_map(|(part, _)| needs(part)).collect();
     assert_eq!(all.len(), NEEDS.matches(" -> ").count());
     assert!(all.len() >= 60, "{}", all.len());

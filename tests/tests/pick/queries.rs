@@ -1,39 +1,39 @@
-//! What people want of the catalog, and that the list of it is what it says of itself.
+//! The list of queries, and checks that the list has its stated properties.
 
 use portcullis_tests::botocore;
 use std::collections::BTreeSet;
 
 const QUERIES: &str = include_str!("../../data/pick-queries.txt");
 
-/// The parts of the list. The queries of the second have no word of the tool's name.
+/// The parts of the list. The queries of the second contain no word of the tool's name.
 pub(crate) const PARTS: [&str; 3] = ["as one would ask", "in other words", "as one would say it"];
 
-/// Words of tools' names that say nothing of what the tool is for.
+/// Words in tool names that do not say what the tool does.
 const GENERIC: [&str; 17] = [
     "by", "create", "delete", "describe", "for", "from", "get", "in", "is", "list", "of", "on", "put", "set", "to",
     "update", "with",
 ];
 
-/// One thing that somebody wants.
+/// One entry of the list.
 pub(crate) struct Query {
-    /// In the words of whoever wants it.
+    /// The need in a person's own words.
     pub(crate) need: &'static str,
-    /// In the words of a model that looks for a tool.
+    /// The query of a model that looks for a tool.
     pub(crate) text: &'static str,
-    /// The tools that do it, by full name: one, or two of which either does the whole of it.
+    /// The full names of the tools that satisfy the need: one, or two equivalent ones.
     pub(crate) tools: Vec<&'static str>,
-    /// How it is said.
+    /// The part of the list.
     pub(crate) part: &'static str,
 }
 
 impl Query {
-    /// Whether one of the tools is among the first so many of those shown.
+    /// Returns whether one of the tools is among the first `count` results.
     pub(crate) fn is_answered(&self, shown: &[String], first: usize) -> bool {
         shown.iter().take(first).any(|name| self.tools.contains(&name.as_str()))
     }
 }
 
-/// The list, in its order.
+/// Returns the list, in order.
 pub(crate) fn queries() -> Vec<Query> {
     let mut queries = Vec::new();
     let (mut part, mut need) = ("", "");
@@ -52,20 +52,20 @@ pub(crate) fn queries() -> Vec<Query> {
     queries
 }
 
-/// The words of a text, in lower case.
+/// Returns the words of a text in lower case.
 pub(crate) fn words(text: &str) -> BTreeSet<String> {
     let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
 }
 
-/// Whether two words are one in different forms, such as `object` and `objects`, or `archive` and `archival`.
+/// Returns whether two words are forms of one word, such as `object` and `objects`, or `archive` and `archival`.
 fn alike(one: &str, other: &str) -> bool {
     let common = one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
     one.trim_end_matches('s') == other.trim_end_matches('s') || common >= 5
 }
 
 #[test]
-fn a_hundred_queries_want_tools_of_every_service() {
+fn a_hundred_queries_cover_every_service() {
     let manifests = botocore::manifests();
     let names = |manifest: &portcullis_tests::Manifest| {
         let name = manifest.name.clone();
@@ -82,12 +82,12 @@ fn a_hundred_queries_want_tools_of_every_service() {
     }
     for manifest in &manifests {
         let wants = |query: &Query| query.tools.iter().any(|tool| tool.split('.').next() == Some(&manifest.name));
-        assert!(queries.iter().any(wants), "nobody wants anything of {}", manifest.name);
+        assert!(queries.iter().any(wants), "no query is for {}", manifest.name);
     }
 }
 
 #[test]
-fn a_third_of_the_needs_have_no_word_of_the_name() {
+fn a_third_of_the_needs_contain_no_word_of_the_name() {
     let queries = queries();
     let other: Vec<_> = queries.iter().filter(|query| query.part == PARTS[1]).collect();
     assert!(other.len() >= 30);

@@ -1,4 +1,4 @@
-//! How often the tool that somebody wants is among the first that are shown, beside what a plain search would show.
+//! How often the right tool is among the first results, compared with a plain search.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this test is for")]
 
@@ -7,21 +7,21 @@ use portcullis::{Catalog, Tool};
 use portcullis_tests::botocore;
 use std::collections::BTreeMap;
 
-/// How many tools are shown at the most.
+/// Maximum number of results.
 const SHOWN_MAX: usize = 10;
 
-/// How many tools a model looks at.
+/// The number of results that a model reads.
 const FEW: usize = 5;
 
-/// Of a hundred queries of a model, how many have to be answered by one of these.
+/// Minimum number, of a hundred model queries, that must find their tool among these results.
 const WANTED: usize = 90;
 
-/// Of a hundred needs in a person's own words, the same. Many share no word with anything that the tool says of itself,
-/// and no search by words can find those: this keeps what there is.
+/// The same for a hundred needs in people's own words. Many share no word with the tool, and a word search cannot find
+/// those. This prevents a regression.
 const WANTED_OF_PEOPLE: usize = 73;
 
 #[tokio::test]
-async fn nine_in_ten_find_their_tool_among_the_first_five() {
+async fn nine_in_ten_queries_find_their_tool_among_the_first_five() {
     let host = botocore::site().open("").await;
     let catalog = host.catalog();
     let texts = texts(&catalog);
@@ -41,7 +41,7 @@ async fn nine_in_ten_find_their_tool_among_the_first_five() {
     assert!(raw.within(FEW) > raw_plain.within(FEW));
 }
 
-/// What the host picks; how many are asked for changes nothing about the first of them.
+/// The host's results. The number of requested results does not change their order.
 fn picked(catalog: &Catalog, query: &str) -> Vec<String> {
     let pick = |limit| catalog.pick(query, limit).iter().map(|offer| offer.tool.name().to_string()).collect::<Vec<_>>();
     let shown = pick(SHOWN_MAX);
@@ -49,7 +49,7 @@ fn picked(catalog: &Catalog, query: &str) -> Vec<String> {
     shown
 }
 
-/// Every tool's full name, with its name and description as a plain search reads them.
+/// Returns every tool's full name, with its name and description as a plain search reads them.
 fn texts(catalog: &Catalog) -> BTreeMap<String, String> {
     let text = |tool: &Tool| format!("{}\n{}", tool.name(), tool.description()).to_lowercase();
     catalog.tools().map(|(_, tool)| (tool.name().to_string(), text(tool))).collect()
@@ -66,7 +66,7 @@ fn containing(texts: &BTreeMap<String, String>, query: &str) -> Vec<String> {
     found.into_iter().take(SHOWN_MAX).map(|(_, name)| name.clone()).collect()
 }
 
-/// What was shown for each query.
+/// The results for each query.
 struct Found(Vec<(Query, Vec<String>)>);
 
 impl Found {
@@ -74,7 +74,7 @@ impl Found {
         Self(queries().into_iter().map(|query| (show(&query), query)).map(|(shown, query)| (query, shown)).collect())
     }
 
-    /// How many found it among so many.
+    /// Returns how many queries found their tool among the first `count` results.
     fn within(&self, shown: usize) -> usize {
         self.0.iter().filter(|(query, found)| query.is_answered(found, shown)).count()
     }
@@ -90,7 +90,7 @@ impl Found {
         }
     }
 
-    /// The queries whose tool was not among the first few, each with what was shown.
+    /// Returns the queries whose tool was not among the first few, with their results.
     fn missed(&self) -> String {
         let missed = self.0.iter().filter(|(query, found)| !query.is_answered(found, FEW));
         let tell = |(query, found): &(Query, Vec<String>)| {

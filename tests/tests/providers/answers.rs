@@ -1,14 +1,14 @@
-//! What a model answers when it asks for calls, in each provider's form.
+//! Model responses with calls, in each provider's format.
 
 use portcullis_providers::Format;
 use serde_json::{Value, json};
 
-/// The id that a call at a place gets: of nine letters and digits, as the one provider wants it that has a form.
+/// Returns the ID of the call at an index: nine letters and digits, which is the only form that one provider accepts.
 pub(crate) fn id(place: usize) -> String {
     format!("call{place:05}")
 }
 
-/// An answer that asks for these calls, each a name and arguments.
+/// Builds a response with these calls, each a name and arguments.
 pub(crate) fn asking_for(format: Format, calls: &[(&str, &Value)]) -> String {
     let each = |call: fn(usize, &str, &Value) -> Value| -> Vec<Value> {
         calls.iter().enumerate().map(|(place, (name, arguments))| call(place, name, arguments)).collect()

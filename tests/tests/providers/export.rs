@@ -1,7 +1,7 @@
-//! What each provider is told of every schema of the corpus, and what is said of what it is not told.
+//! The export of every schema of the corpus to every format, and the reported losses.
 //!
-//! The exports are kept in `tests/data/exports`, one file for each format. `PORTCULLIS_WRITE_EXPORTS=1` writes them
-//! anew, and fails, so that it never passes for a test.
+//! `tests/data/exports` stores the exports, one file per format. `PORTCULLIS_WRITE_EXPORTS=1` rewrites them and fails,
+//! so that a rewrite never passes for a test.
 
 #[path = "export/accounts.rs"]
 mod accounts;
@@ -16,16 +16,16 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Set to write the exports anew.
+/// Set to rewrite the exports.
 const WRITE: &str = "PORTCULLIS_WRITE_EXPORTS";
 
-/// How many schemas there are at least.
+/// Minimum number of schemas.
 const SCHEMAS_MIN: usize = 45;
 
-/// How many of them lose nothing, in the format that keeps least.
+/// Minimum number of lossless schemas, in the format that keeps least.
 const LOSSLESS_MIN: usize = 3;
 
-/// The corpus as tools of a host, each case with its offer.
+/// Loads the corpus as tools of a host, each case with its definition.
 struct Corpus {
     cases: Vec<(corpus::Case, Offer)>,
 }
@@ -61,7 +61,7 @@ fn alone(offer: &Offer) -> Definitions {
     Definitions::of([offer.clone()]).unwrap()
 }
 
-/// The schema in an exported tool, and whether it is strict; nothing where the tool was left out.
+/// Returns the schema in an exported tool, and whether it is strict. Returns `None` if the tool was left out.
 fn exported(format: Format, export: &Export) -> Option<(Value, bool)> {
     let tool = export.tools.get(0)?;
     let (schema, flags) = match format {
@@ -73,13 +73,13 @@ fn exported(format: Format, export: &Export) -> Option<(Value, bool)> {
         Format::Gemini => (&tool["functionDeclarations"][0]["parametersJsonSchema"], tool),
         Format::GeminiOpenApi => (&tool["functionDeclarations"][0]["parameters"], tool),
     };
-    // A function of OpenAPI's kind without parameters says nothing of them.
+    // A function in the OpenAPI style without parameters has no schema.
     let schema = if schema.is_null() { json!({ "type": "object" }) } else { schema.clone() };
     Some((schema, flags["strict"] == true))
 }
 
 #[test]
-fn the_corpus_is_what_it_says() {
+fn the_corpus_has_its_documented_cases() {
     let cases = corpus::schemas();
     assert!(cases.len() >= SCHEMAS_MIN, "{}", cases.len());
     for case in &cases {
@@ -99,8 +99,8 @@ fn file(format: Format) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("data/exports/{format}.json"))
 }
 
-/// The exports of one format as a file: a line for each loss, which is what a change is looked at for, and one for what
-/// was exported.
+/// Returns the exports of one format as a file: a line for each loss, so that changes are easy to review, and a line
+/// for each export.
 fn written(exports: &Value) -> String {
     let entry = |(name, entry): (&String, &Value)| {
         let losses: Vec<String> =
@@ -112,7 +112,7 @@ fn written(exports: &Value) -> String {
 }
 
 #[test]
-fn every_schema_is_exported_to_every_format_as_it_was_before() {
+fn every_export_equals_the_stored_one() {
     let corpus = Corpus::open();
     let write = env::var_os(WRITE).is_some();
     for format in Format::ALL {
@@ -129,17 +129,17 @@ fn every_schema_is_exported_to_every_format_as_it_was_before() {
         let text = fs::read_to_string(file(format)).unwrap_or_else(|error| panic!("{format}: {error}"));
         let before: Value = serde_json::from_str(&text).unwrap();
         let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(&now), names(&before), "{format}: {WRITE}=1 writes the exports anew");
+        assert_eq!(names(&now), names(&before), "{format}: {WRITE}=1 rewrites the exports");
         for (name, entry) in now.as_object().unwrap() {
-            assert_eq!(*entry, before[name], "{format}, {name}: {WRITE}=1 writes the exports anew");
+            assert_eq!(*entry, before[name], "{format}, {name}: {WRITE}=1 rewrites the exports");
         }
     }
-    assert!(!write, "the exports were written anew: look at what changed, and run the test without {WRITE}");
+    assert!(!write, "the exports were rewritten: review the changes, and run the test without {WRITE}");
 }
 
-/// The definitions are shared by all formats, so nothing may change them; and the same ones give the same export.
+/// All formats share the definitions, so an export must not change them. Equal definitions give equal exports.
 #[test]
-fn exporting_changes_nothing_and_is_the_same_every_time() {
+fn exporting_changes_nothing_and_is_deterministic() {
     let corpus = Corpus::open();
     let before: Vec<String> =
         corpus.cases.iter().map(|(_, offer)| offer.tool.schema().document().to_string()).collect();
@@ -154,9 +154,9 @@ fn exporting_changes_nothing_and_is_the_same_every_time() {
     assert_eq!(before, after);
 }
 
-/// Exported schemas are what each provider says it takes, as far as JSON Schema can tell.
+/// Exported schemas are valid for each provider, as far as JSON Schema can express its rules.
 #[test]
-fn exported_schemas_are_schemas_of_objects() {
+fn exported_schemas_are_object_schemas() {
     let corpus = Corpus::open();
     for format in Format::ALL {
         for (case, export) in corpus.exports(format) {
@@ -167,10 +167,9 @@ fn exported_schemas_are_schemas_of_objects() {
     }
 }
 
-/// Where nothing is lost, a model can still say everything that it could: with null for what it leaves out, where that
-/// is forced.
+/// If nothing is lost, a model can still write every value, with null for what it leaves out if the format requires it.
 #[test]
-fn what_is_exported_without_loss_can_still_be_said() {
+fn a_lossless_export_can_still_express_every_value() {
     let corpus = Corpus::open();
     for format in Format::ALL {
         let mut lossless = 0;
@@ -201,7 +200,7 @@ fn what_is_exported_without_loss_can_still_be_said() {
     }
 }
 
-/// OpenAPI's `nullable` as JSON Schema.
+/// Converts OpenAPI's `nullable` to JSON Schema.
 fn without_nullable(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {
@@ -215,7 +214,7 @@ fn without_nullable(schema: &Value) -> Value {
     }
 }
 
-/// The value as a model has to write it that is held to the schema: null for what it leaves out.
+/// Returns the value as a strict model must write it: with null for absent members.
 fn with_nulls(root: &Value, schema: &Value, value: &Value) -> Value {
     if let Some(reference) = schema["$ref"].as_str() {
         return with_nulls(root, root.pointer(&reference[1..]).unwrap(), value);

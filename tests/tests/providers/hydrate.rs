@@ -1,4 +1,4 @@
-//! From what models answer to calls: in every provider's form, and in every way in which that goes wrong.
+//! From model responses to calls, in every provider's format, including invalid responses.
 
 #[path = "hydrate/desk.rs"]
 mod desk;

@@ -1,5 +1,5 @@
-//! Whatever fits what a provider was told comes back as arguments that fit what the tool's author said, or is refused
-//! with the place that does not.
+//! Values that match an exported schema are hydrated to arguments that match the author's schema, or are refused with
+//! the location of the mismatch.
 
 #[path = "property/instances.rs"]
 mod instances;
@@ -28,29 +28,28 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 
-/// Values that are made for each schema in each format. With the schemas that there are that is some hundred thousand,
-/// in seconds.
+/// Values per schema and format. With the existing schemas that is some hundred thousand, in seconds.
 const CASES: u32 = 48;
 
-/// How many of those have to fit what was exported: a test that makes nothing shows nothing.
+/// Minimum number of values that must match the export. A test without values would show nothing.
 const FITTING_MIN: u32 = 8;
 
-/// Schemas that are made at random.
+/// Number of random schemas.
 const RANDOM_SCHEMAS: usize = 120;
 
-/// Tools that have to be strict in each strict format, so that the rules for those are shown at all.
+/// Minimum number of strict tools in each strict format, so that its rules are tested.
 const STRICT_MIN: usize = 3;
 
-/// The same for tools of the corpus that lose nothing in a format.
+/// Minimum number of tools of the corpus without losses in a format.
 const LOSSLESS_MIN: usize = 3;
 
-/// What is told of what does not hold.
+/// Maximum number of reported failures.
 const WRONG_TOLD_MAX: usize = 8;
 
-/// The most choices that go into one value.
+/// Maximum number of choices for one value.
 const CHOICES_MAX: usize = 96;
 
-/// The same values every time, so that whoever breaks this sees what everybody sees.
+/// Uses a fixed seed, so that failures are reproducible.
 fn runner(cases: u32) -> TestRunner {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
@@ -60,10 +59,10 @@ fn corpus_schemas() -> Vec<(String, Value)> {
     corpus::schemas().into_iter().map(|case| (case.name, case.schema)).collect()
 }
 
-/// Schemas at random, such as the host takes.
+/// Generates random schemas that the host accepts.
 fn random_schemas() -> Vec<(String, Value)> {
     let found = RefCell::new(Vec::new());
-    // A few are refused at load, for what they cost to check or for a reference that they do not hold.
+    // A few are refused at load, because of their validation cost or an unresolved reference.
     let cases = u32::try_from(RANDOM_SCHEMAS * 2).unwrap();
     let made = runner(cases).run(&vec(any::<u8>(), 64..512), |bytes| {
         let schema = schemas::arguments(&mut Choices::new(&bytes));
@@ -76,26 +75,26 @@ fn random_schemas() -> Vec<(String, Value)> {
     });
     made.unwrap();
     let mut found = found.into_inner();
-    assert!(found.len() >= RANDOM_SCHEMAS, "only {} schemas are any", found.len());
+    assert!(found.len() >= RANDOM_SCHEMAS, "only {} schemas were accepted", found.len());
     found.truncate(RANDOM_SCHEMAS);
     found
 }
 
-/// What became of values that fit an export.
+/// The results for values that match an export.
 #[derive(Default)]
 struct Fate {
-    /// Values, and what they became, that fit the authoritative schema.
+    /// Values whose hydrated arguments match the author's schema.
     kept: Vec<(String, HydratedCall)>,
-    /// Those that do not.
+    /// Values whose hydrated arguments do not.
     refused: Vec<(String, HydratedCall)>,
-    /// Tools that the provider holds the model to.
+    /// Strict tools.
     strict: usize,
-    /// Tools of which nothing is lost.
+    /// Tools without losses.
     lossless: usize,
 }
 
-/// Every format has every schema, and every value that fits the export is kept or refused as it has to be. Gives for
-/// each format how many tools lose nothing in it.
+/// Asserts that every format exports every schema, and that every matching value is kept or refused correctly. Returns
+/// for each format the number of tools without losses.
 fn hold(schemas: &[(String, Value)]) -> Vec<(Format, usize)> {
     let bench = Bench::of(schemas);
     let (mut wrong, mut lossless) = (Vec::new(), Vec::new());
@@ -104,12 +103,12 @@ fn hold(schemas: &[(String, Value)]) -> Vec<(Format, usize)> {
         for tool in &bench.tools {
             let held = match tool.exported(format) {
                 Ok(Some(exported)) => hold_one(&bench, format, tool, &exported, &mut fate),
-                // The export says that it leaves it out.
+                // The export says that it leaves the tool out.
                 Ok(None) => Ok(()),
                 Err(why) => Err(why),
             };
             if let Err(why) = held {
-                wrong.push(format!("{format}, {}: {why}\nThe author says {}", tool.label, tool.schema.document()));
+                wrong.push(format!("{format}, {}: {why}\nThe author's schema: {}", tool.label, tool.schema.document()));
             }
         }
         assert_eq!(fate.strict >= STRICT_MIN, format.is_strict(), "{format}: {} tools are strict", fate.strict);
@@ -117,7 +116,7 @@ fn hold(schemas: &[(String, Value)]) -> Vec<(Format, usize)> {
         lossless.push((format, fate.lossless));
     }
     let first = wrong.iter().take(WRONG_TOLD_MAX).map(String::as_str).collect::<Vec<_>>().join("\n\n");
-    assert!(wrong.is_empty(), "{} of what is exported does not hold:\n{first}", wrong.len());
+    assert!(wrong.is_empty(), "{} exports are wrong:\n{first}", wrong.len());
     lossless
 }
 
@@ -147,7 +146,7 @@ fn hold_one(
         }
         Ok(())
     });
-    let provider = || format!("The provider is told {}", exported.document);
+    let provider = || format!("The exported schema: {}", exported.document);
     if let Err(TestError::Fail(why, _) | TestError::Abort(why)) = result {
         return Err(format!("{why}\n{}", provider()));
     }
@@ -169,11 +168,11 @@ fn hydrated(bench: &Bench, format: Format, tool: &Authoritative, arguments: &Val
     hydrated.calls.remove(0)
 }
 
-/// Whether a call is kept, where it is as it has to be.
+/// Returns whether a call is kept. Fails if the hydration is wrong.
 fn judge(tool: &Authoritative, exported: &Exported, before: &Value, call: &HydratedCall) -> Result<bool, String> {
     let provenance = &call.provenance;
     if call.refused.is_some() || provenance.is_repaired() {
-        return Err("it is refused for no fault of its own, or mended".to_owned());
+        return Err("it is refused without a fault, or repaired".to_owned());
     }
     let after: Value = serde_json::from_str(&call.arguments).map_err(|error| error.to_string())?;
     let mut expected = before.clone();
@@ -200,25 +199,25 @@ fn judge(tool: &Authoritative, exported: &Exported, before: &Value, call: &Hydra
     Ok(false)
 }
 
-/// Takes away a member that is null.
+/// Removes a member that is null.
 fn take_null(value: &mut Value, pointer: &str) -> Result<(), String> {
-    let (parent, name) = pointer.rsplit_once('/').ok_or("the root was taken away")?;
+    let (parent, name) = pointer.rsplit_once('/').ok_or("the root was removed")?;
     let name = name.replace("~1", "/").replace("~0", "~");
     let parent = value.pointer_mut(parent).and_then(Value::as_object_mut).ok_or("there is no such member")?;
     match parent.remove(&name) {
         Some(Value::Null) => Ok(()),
-        other => Err(format!("{pointer} was {other:?} and is gone")),
+        other => Err(format!("{pointer} was {other:?} and was removed")),
     }
 }
 
-/// The host runs those that are kept with exactly those arguments, and refuses the others with the place.
+/// Asserts that the host runs kept calls with exactly their arguments, and refuses others with the location.
 fn run(bench: &Bench, format: Format, fate: &Fate) {
     let request = |calls: &[(String, HydratedCall)]| {
         let calls = calls.iter().map(|(_, call)| call.clone()).collect();
         Hydrated { format, calls }.requests(&Request::new("", ""))
     };
     let replies = bench.runtime.block_on(bench.host.batch(Batch::new(request(&fate.kept))));
-    assert!(replies.len() > bench.tools.len() / 2, "{format}: hardly anything is kept");
+    assert!(replies.len() > bench.tools.len() / 2, "{format}: too few calls are kept");
     for (reply, (label, call)) in replies.iter().zip(&fate.kept) {
         assert_eq!(reply.code, Code::Completed, "{format}, {label}: {}", reply.message);
         let Some(Output::Text(echo)) = &reply.output else { panic!("{format}, {label}: {reply:?}") };
@@ -238,13 +237,13 @@ fn run(bench: &Bench, format: Format, fate: &Fate) {
 }
 
 #[test]
-fn what_fits_an_export_fits_the_author_or_is_refused_with_a_place() {
+fn values_that_match_an_export_match_the_author_or_are_refused_with_a_location() {
     for (format, tools) in hold(&corpus_schemas()) {
-        assert!(tools >= LOSSLESS_MIN, "{format}: nothing is lost of {tools} tools only");
+        assert!(tools >= LOSSLESS_MIN, "{format}: only {tools} tools lose nothing");
     }
 }
 
 #[test]
-fn the_same_holds_for_schemas_at_random() {
+fn the_same_is_true_for_random_schemas() {
     hold(&random_schemas());
 }

@@ -1,4 +1,4 @@
-//! Results: the replies of a real host to calls that came in each provider's form, as that provider's messages.
+//! Results: the replies of a real host to calls in each provider's format, as that provider's messages.
 
 use crate::answers::{asking_for, id};
 use portcullis::{Batch, Code, Contract, Host, Reply, Request};
@@ -7,12 +7,12 @@ use portcullis_tests::{Manifest, Site, allow_all, built_guest_of, component, gue
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// The beginning of an image that is none: a tool may say what it likes of its bytes.
+/// The start of an invalid image: a tool can declare any media type for its bytes.
 const NO_IMAGE: &[u8] = b"GIF, or so it says";
 const GIF: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0;";
 const PDF: &[u8] = b"%PDF-1.7\n%%EOF\n";
 
-/// A tool for each kind of part that no other guest answers with, and one that is asked about.
+/// A tool for each kind of part that no other guest returns, and one that needs approval.
 const TOOLS: [(&str, u8, &str, &[u8]); 4] = [
     ("gif", 1, "image/gif", GIF),
     ("pdf", 2, "application/pdf", PDF),
@@ -24,7 +24,7 @@ const POLICY: &str = "[approvals]\nrepeats = 1000000\n[limits]\noutput = \"4 KiB
     [[rule]]\ntool = \"held.*\"\ndecision = \"ask\"\n[[rule]]\ntool = \"closed.*\"\ndecision = \"deny\"\n\
     [[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 
-/// A plugin whose one tool answers with one part.
+/// Builds a plugin whose only tool returns one part.
 fn part(name: &str, kind: u8, media_type: &str, data: &[u8]) -> Vec<u8> {
     let mut bytes = vec![kind, 0, 0, 0];
     for word in [2080, media_type.len(), 2208, data.len()] {
@@ -52,7 +52,7 @@ async fn host() -> (Site, Host) {
 fn bare() -> Site {
     let site = Site::new();
     for (name, built) in [("conformance", "conformance"), ("json", "json"), ("scribe", "output")] {
-        // An image of contract 0.1 has no name, so a guest that makes one cannot be moved back.
+        // An image in contract 0.1 has no name, so a guest that returns one cannot be moved back.
         site.plugin(name, &built_guest_of(Contract::V0_2, built));
     }
     for (name, kind, media_type, data) in TOOLS {
@@ -64,7 +64,7 @@ fn bare() -> Site {
     site
 }
 
-/// The calls, in the format, and what the host replied to them.
+/// Returns the hydrated calls, and the host's replies.
 async fn replied(host: &Host, format: Format, calls: &[(&str, Value)]) -> (Hydrated, Vec<Reply>) {
     let definitions = Definitions::of_host(host).unwrap();
     let calls: Vec<(&str, &Value)> = calls.iter().map(|(name, arguments)| (*name, arguments)).collect();
@@ -74,13 +74,13 @@ async fn replied(host: &Host, format: Format, calls: &[(&str, Value)]) -> (Hydra
     (hydrated, replies)
 }
 
-/// The messages for one call.
+/// Returns the messages for one call.
 async fn results(host: &Host, format: Format, tool: &str) -> Vec<Value> {
     let (hydrated, replies) = replied(host, format, &[(tool, json!({}))]).await;
     hydrated.results(&replies)
 }
 
-/// The contents of each result, in their order, whatever the messages are.
+/// Returns the contents of each result in order, however they are spread over messages.
 fn contents(format: Format, messages: &[Value]) -> Vec<Value> {
     let list = |value: &Value| value.as_array().unwrap().clone();
     match format {
@@ -95,7 +95,7 @@ fn contents(format: Format, messages: &[Value]) -> Vec<Value> {
     }
 }
 
-/// Where the text of a result is, where it is a string.
+/// Returns the text of a result, if it is a string.
 fn text(format: Format, result: &Value) -> &str {
     let text = match format {
         Format::OpenAiResponses | Format::OpenAiResponsesStrict => &result["output"],
@@ -108,7 +108,7 @@ fn text(format: Format, result: &Value) -> &str {
     text.as_str().unwrap_or_else(|| panic!("{format}: no text in {result}"))
 }
 
-/// Whether a result is marked as a failure by the format's own means.
+/// Returns whether a result is marked as an error in the format's own way.
 fn is_failure(format: Format, result: &Value) -> bool {
     match format {
         Format::Anthropic | Format::AnthropicStrict => result["is_error"] == true,
@@ -119,7 +119,7 @@ fn is_failure(format: Format, result: &Value) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_call_is_answered_once_and_in_its_order() {
+async fn every_call_gets_one_result_in_order() {
     let (_site, host) = host().await;
     let orders = json!({"orders": [{"item": "nail", "count": 2}]});
     let calls = [
@@ -164,7 +164,7 @@ async fn every_call_is_answered_once_and_in_its_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_without_a_reply_is_answered_with_an_error() {
+async fn a_call_without_a_reply_gets_an_error() {
     let (_site, host) = host().await;
     let calls = [("json__echo", json!({"text": "a"})), ("json__echo", json!({"text": "b"}))];
     for format in Format::ALL {
@@ -180,7 +180,7 @@ async fn a_call_without_a_reply_is_answered_with_an_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn json_keeps_its_structure_where_there_is_one() {
+async fn json_keeps_its_structure_if_the_format_supports_it() {
     let (_site, host) = host().await;
     let calls = [("json__summarize", json!({"orders": [{"item": "a \"b\" \\", "count": 2}]}))];
     let structure = json!({"orders": 1, "items": {"a \"b\" \\": 2}, "text": "1 orders, 1 kinds"});
@@ -201,7 +201,7 @@ async fn json_keeps_its_structure_where_there_is_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn images_go_where_the_format_has_a_place_for_them() {
+async fn images_are_sent_if_the_format_supports_them() {
     let (_site, host) = host().await;
     let tool = "conformance__test_multiple_content_types";
     for format in Format::ALL {
@@ -231,7 +231,7 @@ async fn images_go_where_the_format_has_a_place_for_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn images_in_the_users_place_are_said_to_be_a_tools() {
+async fn images_in_a_user_message_are_labelled_as_a_tools() {
     let (_site, host) = host().await;
     let calls = [
         ("conformance__test_image_content", json!({})),
@@ -241,7 +241,7 @@ async fn images_in_the_users_place_are_said_to_be_a_tools() {
     let (hydrated, replies) = replied(&host, Format::OpenAiChat, &calls).await;
     let messages = hydrated.results(&replies);
     let roles: Vec<&Value> = messages.iter().map(|message| &message["role"]).collect();
-    assert_eq!(roles, ["tool", "tool", "tool", "user"], "images come after every result: {messages:?}");
+    assert_eq!(roles, ["tool", "tool", "tool", "user"], "images must follow all results: {messages:?}");
     assert!(messages[0]["content"].as_str().unwrap().contains("image 1 of the message after the results"));
     assert!(messages[2]["content"].as_str().unwrap().contains("image 2 of the message after the results"));
     let content = messages[3]["content"].as_array().unwrap();
@@ -254,7 +254,7 @@ async fn images_in_the_users_place_are_said_to_be_a_tools() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_message_cannot_carry_leaves_a_line() {
+async fn content_that_a_message_cannot_contain_is_replaced_with_a_line() {
     let (_site, host) = host().await;
     let (images, documents) = ("R0lGODlh", "JVBERi0xLjc");
     for format in Format::ALL {
@@ -272,7 +272,7 @@ async fn what_a_message_cannot_carry_leaves_a_line() {
             );
             assert!(!messages.contains("Error"), "{format}: {messages}");
         }
-        // Whatever a tool says of them, bytes that are no image do not go out as one.
+        // Bytes that are not an image are not sent as one, whatever the tool declares.
         let forged = Value::from(results(&host, format, "forged__run").await).to_string();
         assert!(forged.contains("[Portcullis: this image is not shown"), "{format}: {forged}");
     }
@@ -293,9 +293,9 @@ async fn what_a_message_cannot_carry_leaves_a_line() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_image_over_the_bound_of_its_provider_leaves_a_line() {
+async fn an_image_over_the_providers_limit_is_replaced_with_a_line() {
     let site = Site::new();
-    // A megabyte more than is taken, once it is base64; the guest's data have room at the end of its memory.
+    // A megabyte over the limit, as base64. The guest's memory has space for it at its end.
     let bytes = 4 << 20;
     let fields = "(memory $memory 80)\n\
          (data (i32.const 2048) \"\\01\\00\\00\\00\\20\\08\\00\\00\\09\\00\\00\\00\\00\\00\\01\\00\
@@ -311,7 +311,7 @@ async fn an_image_over_the_bound_of_its_provider_leaves_a_line() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_notice_names_the_tool_that_the_model_knows() {
+async fn a_notice_contains_the_tool_name_that_the_model_uses() {
     let (_site, host) = host().await;
     let calls = [("scribe__returned", json!({"bytes": 20_000})), ("scribe__promised", json!({"bytes": 1}))];
     for format in Format::ALL {
@@ -325,14 +325,14 @@ async fn a_notice_names_the_tool_that_the_model_knows() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_answer_is_an_answer() {
+async fn an_empty_result_is_sent() {
     let (_site, host) = host().await;
     let calls = [("json__echo", json!({"text": ""}))];
     for format in Format::ALL {
         let (hydrated, replies) = replied(&host, format, &calls).await;
         let result = contents(format, &hydrated.results(&replies)).remove(0);
         assert!(!result.to_string().contains("rror\":\""), "{format}: {result}");
-        // An empty block is refused by the API, and a result without content is not.
+        // The API rejects an empty block, but accepts a result without content.
         let has_content = result.get("content").is_some();
         assert!(!has_content || !matches!(format, Format::Anthropic | Format::AnthropicStrict), "{format}: {result}");
     }

@@ -1,5 +1,5 @@
-//! The cache of compiled code, changed in every way one could: what is off is not run but made anew, and somebody is
-//! told. S42, S43, S45.
+//! The cache of compiled code, damaged in many ways: a damaged entry is not used but compiled again, and the audit log
+//! reports it. S42, S43, S45.
 
 use crate::desk::{entries, text};
 use portcullis::policy::PluginName;
@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts what is compiled.
+/// Counts compilations.
 #[derive(Default)]
 pub(crate) struct Compilations(AtomicUsize);
 
 impl Compilations {
-    /// How many there were since the last look.
+    /// Returns the number of compilations since the last call.
     pub(crate) fn take(&self) -> usize {
         self.0.swap(0, Ordering::Relaxed)
     }
@@ -30,7 +30,7 @@ impl Observer for Compilations {
     fn compiled(&self, _: &PluginName) {}
 }
 
-/// Opens a host and calls the good plugin; says how many plugins were compiled.
+/// Opens a host and calls the good plugin. Returns the number of compilations.
 async fn open_and_call(site: &Site) -> usize {
     let (host, compilations) = counted(site.builder(&allow_all(""))).await;
     let reply = host.call(Request::new("good.run", r#"{"still":"here"}"#)).await;
@@ -38,21 +38,21 @@ async fn open_and_call(site: &Site) -> usize {
     compilations.take()
 }
 
-/// Opens a host, and counts what it compiles from the beginning.
+/// Opens a host, and counts its compilations.
 pub(crate) async fn counted(builder: HostBuilder) -> (Host, Arc<Compilations>) {
     let compilations = Arc::new(Compilations::default());
     let host = builder.observer(Arc::clone(&compilations) as _).open().await.unwrap();
     (host, compilations)
 }
 
-/// The events about plugins in the record.
+/// Returns the events about plugins in the audit log.
 pub(crate) fn events(site: &Site) -> Vec<String> {
     let entries = entries(&site.state());
     let events = entries.iter().filter(|entry| entry.document["kind"] == "plugin");
     events.map(|entry| text(&entry.document["event"])).collect()
 }
 
-/// The cache's files of one kind, sorted.
+/// Returns the cache's files of one kind, sorted.
 pub(crate) fn cached(site: &Site, extension: &str) -> Vec<PathBuf> {
     let files = fs::read_dir(site.state().join("cache")).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|found| found == extension)).collect();
@@ -60,7 +60,7 @@ pub(crate) fn cached(site: &Site, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What somebody does to an entry; beside it lies a place for what is to be kept.
+/// Damages an entry. The second path is a place for a copy.
 type Tampering = (&'static str, fn(&Path, &Path));
 
 const TAMPERINGS: [Tampering; 12] = [
@@ -96,13 +96,13 @@ fn cut(entry: &Path, length: impl Fn(usize) -> usize) {
     fs::write(entry, &bytes[..length(bytes.len())]).unwrap();
 }
 
-/// After each: the host opens, the call works, what was off is made anew, the record tells of it once, and from then on
-/// the cache is as good as before.
+/// After each, the host opens, the call works, the entry is compiled again, the audit log reports it once, and then the
+/// cache works as before.
 #[tokio::test]
-async fn an_entry_that_was_changed_is_not_used() {
+async fn a_damaged_entry_is_not_used() {
     let site = Site::new();
     assert_eq!(open_and_call(&site).await, 1);
-    assert_eq!(open_and_call(&site).await, 0, "what is cached is used");
+    assert_eq!(open_and_call(&site).await, 0, "a cached plugin must not be compiled");
     for (extension, compilations) in [("code", 1), ("manifest", 0)] {
         for (what, tamper) in TAMPERINGS {
             let told = events(&site).len();
@@ -115,9 +115,9 @@ async fn an_entry_that_was_changed_is_not_used() {
     }
 }
 
-/// What is no file cannot be replaced by one, and keeps nothing from working.
+/// An entry that is not a file cannot be replaced, but does not prevent anything from working.
 #[tokio::test]
-async fn an_entry_that_is_no_file_is_not_used() {
+async fn an_entry_that_is_not_a_file_is_not_used() {
     for pipe in [true, false] {
         let site = Site::new();
         open_and_call(&site).await;
@@ -130,18 +130,18 @@ async fn an_entry_that_is_no_file_is_not_used() {
             fs::create_dir(&entry).unwrap();
         }
         assert_eq!(open_and_call(&site).await, 1);
-        assert!(!events(&site).is_empty(), "the record tells of it");
+        assert!(!events(&site).is_empty(), "the audit log must report it");
     }
 }
 
-/// A site with two plugins that differ in their name alone.
+/// Makes a site with two plugins that differ only in their name.
 fn two() -> Site {
     let site = Site::new();
     site.plugin("twin", &guest("good", &Manifest::of("twin")));
     site
 }
 
-/// Two true entries that change places are none: an entry is bound to its plugin.
+/// Two valid entries that are swapped are invalid: an entry is bound to its plugin.
 #[tokio::test]
 async fn an_entry_of_another_plugin_is_not_used() {
     for extension in ["code", "manifest"] {
@@ -160,7 +160,7 @@ async fn an_entry_of_another_plugin_is_not_used() {
     }
 }
 
-/// A description is not code, and code is no description.
+/// A cached description cannot be used as code, or code as a description.
 #[tokio::test]
 async fn an_entry_of_another_kind_is_not_used() {
     let site = Site::new();
@@ -170,7 +170,7 @@ async fn an_entry_of_another_kind_is_not_used() {
     assert_eq!(events(&site).len(), 1);
 }
 
-/// The same plugin compiled by the same host program under another key.
+/// The same plugin, compiled by the same host program with another key.
 #[tokio::test]
 async fn an_entry_under_another_key_is_not_used() {
     let (site, other) = (Site::new(), Site::new());
@@ -186,9 +186,9 @@ async fn an_entry_under_another_key_is_not_used() {
     }
 }
 
-/// Where others could put entries or read the key, no host opens.
+/// If other users could write entries or read the key, the host does not open.
 #[tokio::test]
-async fn a_state_open_to_others_keeps_the_host_closed() {
+async fn a_host_does_not_open_a_state_directory_that_is_open_to_others() {
     for (directory, mode) in [("state", 0o750), ("state", 0o701), ("state/cache", 0o770), ("state/cache", 0o702)] {
         let site = Site::new();
         open_and_call(&site).await;
@@ -199,16 +199,16 @@ async fn a_state_open_to_others_keeps_the_host_closed() {
     }
 }
 
-/// A host that has loaded the good plugin from the cache, and never used it.
+/// Opens a host that has loaded the good plugin from the cache and never used it.
 async fn loaded(site: &Site) -> Host {
     open_and_call(site).await;
     site.open(&allow_all("")).await
 }
 
-/// S45: the file is replaced after it was loaded, and has to be read again because its code has gone: what runs is what
-/// was loaded, or nothing.
+/// S45: the file is replaced after it was loaded, and must be read again because its cached code is lost. The call runs
+/// the loaded plugin or fails.
 #[tokio::test]
-async fn a_plugin_replaced_before_its_first_use_is_refused() {
+async fn a_plugin_that_is_replaced_before_its_first_use_is_refused() {
     let other = guest("json-echo", &Manifest::of("good"));
     let site = Site::new();
     let host = loaded(&site).await;
@@ -221,12 +221,12 @@ async fn a_plugin_replaced_before_its_first_use_is_refused() {
         assert!(text(&outcome["detail"]).contains("changed since it was loaded"), "{outcome}");
     }
     site.plugin("good", &guest("good", &Manifest::of("good")));
-    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed, "it is what was loaded again");
+    assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed, "the loaded plugin is back");
 }
 
-/// While its code is cached, what was loaded runs, whatever the file has become.
+/// While its code is cached, the loaded plugin runs, whatever happens to the file.
 #[tokio::test]
-async fn a_plugin_replaced_after_load_runs_as_it_was_loaded() {
+async fn a_plugin_that_is_replaced_after_load_runs_as_loaded() {
     let site = Site::new();
     let host = loaded(&site).await;
     site.plugin("good", b"no component at all");

@@ -1,4 +1,4 @@
-//! What is written of a call: one outcome on every way it can end, digests of its arguments, and none of their text.
+//! The audit entries of a call: one outcome however it ends, digests of its arguments, and no text of them.
 
 use crate::desk::{CANARY, Desk, ENDINGS, kinds, text};
 use portcullis::policy::Principal;
@@ -14,16 +14,16 @@ fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What the record says of a call itself: its decision, or its outcome where it came to none.
+/// Returns the main entry of a call: its decision, or its outcome if there was no decision.
 fn facts(desk: &Desk, call: &str) -> Value {
     let entries = desk.entries();
     let mut of_call = entries.into_iter().filter(|entry| entry.document["call"] == call);
     of_call.find(|entry| entry.document.get("arguments_sha256").is_some()).unwrap().document
 }
 
-/// Every ending has one outcome, which comes last and says what the caller was told.
+/// Every call has one outcome, which is its last entry and contains the code that the caller got.
 #[tokio::test]
-async fn every_way_a_call_ends_has_one_outcome() {
+async fn every_way_to_end_a_call_has_one_outcome() {
     let desk = Desk::new();
     let host = desk.open().await;
     let mut ids = BTreeSet::new();
@@ -47,23 +47,23 @@ async fn every_way_a_call_ends_has_one_outcome() {
         assert_eq!(text(&facts(&desk, &reply.id)["tool"]), tool);
         ids.insert(reply.id);
     }
-    assert_eq!(ids.len(), ENDINGS.len(), "every call has an id of its own");
+    assert_eq!(ids.len(), ENDINGS.len(), "every call must have its own ID");
     assert_eq!(outcomes(&host).len(), ENDINGS.len());
     assert_verifies(&host);
 }
 
-/// The arguments are in the record as a digest alone, whatever became of the call.
+/// The audit log contains only a digest of the arguments, however the call ended.
 #[tokio::test]
-async fn no_text_of_arguments_is_in_the_record() {
+async fn no_text_of_arguments_is_in_the_audit_log() {
     let desk = Desk::with_record().await;
     let record = fs::read_to_string(desk.log()).unwrap();
     assert!(!record.contains(CANARY), "{record}");
     assert!(ENDINGS.iter().all(|(_, arguments, _)| arguments.contains(CANARY)));
 }
 
-/// What is hashed is the one form of the arguments, so the same arguments have the same digest however they are spelt.
+/// The hash is that of the canonical form, so equal arguments have the same digest in every spelling.
 #[tokio::test]
-async fn the_digest_is_that_of_the_one_form() {
+async fn the_digest_is_that_of_the_canonical_form() {
     let desk = Desk::with_short_record().await;
     let host = desk.open_good().await;
     let expected = sha256(r#"{"a":1,"b":{"c":[true,null],"d":"é"}}"#);
@@ -83,7 +83,7 @@ async fn the_digest_is_that_of_the_one_form() {
     }
 }
 
-/// What is no document has no one form: its digest is that of the bytes that came.
+/// Malformed arguments have no canonical form. Their digest is that of the received bytes.
 #[tokio::test]
 async fn the_digest_of_malformed_arguments_is_that_of_their_bytes() {
     let desk = Desk::with_short_record().await;
@@ -95,13 +95,13 @@ async fn the_digest_of_malformed_arguments_is_that_of_their_bytes() {
     }
 }
 
-/// A name is recorded as it was asked for, and cannot fool who looks at the file: M19, P26.
+/// A name is recorded as requested, but cannot deceive a reader of the file: M19, P26.
 #[tokio::test]
-async fn no_name_in_the_record_can_fool_a_terminal() {
+async fn no_name_in_the_audit_log_can_deceive_a_terminal() {
     let desk = Desk::with_short_record().await;
     let host = desk.open_good().await;
     for name in naughty_strings::BLNS.iter().chain(&["a\u{9b}31m.b", "a\u{202e}.b", "\"}\n{\"seq\":1}"]) {
-        // What is no principal is refused before there is a request.
+        // An invalid principal is rejected before there is a request.
         let principal = name.parse().unwrap_or_else(|_| Principal::default());
         let request = Request::new(*name, "{}").session(name).principal(principal).agent(name);
         assert_eq!(host.call(request).await.code, Code::UnknownTool, "{name:?}");
@@ -109,12 +109,12 @@ async fn no_name_in_the_record_can_fool_a_terminal() {
     assert_verifies(&host);
     let record = fs::read_to_string(desk.log()).unwrap();
     let found = record.chars().find(|character| is_deceptive(*character) && *character != '\n');
-    assert_eq!(found, None, "a character in the record does something else than be seen");
+    assert_eq!(found, None, "a character in the audit log is not printable");
 }
 
-/// The longest texts that a guest can bring into a line still leave a record of its call.
+/// Even with the longest texts from a guest, the entries of a call can be written.
 #[tokio::test]
-async fn a_guest_cannot_make_a_line_too_long_to_be_written() {
+async fn a_guest_cannot_make_an_entry_too_long_to_be_written() {
     const PRINTS_AND_TRAPS: &str = r#"
         (import "wasi:cli/stdout@0.2.12" "get-stdout" (func $stdout (result i32)))
         (import "wasi:io/streams@0.2.12" "[method]output-stream.blocking-write-and-flush"

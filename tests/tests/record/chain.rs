@@ -1,5 +1,5 @@
-//! Changes to the record: every byte, and every way to drop, move and add lines, is found at the first entry it
-//! touches. P26.
+//! Changes to the audit log: a change of any byte, and a dropped, moved or added line, is detected at the first
+//! affected entry. P26.
 
 use crate::desk::{Desk, lines};
 use portcullis::{Fault, Verified, open_audit};
@@ -14,7 +14,7 @@ fn writable(desk: &Desk) -> File {
     OpenOptions::new().write(true).open(desk.log()).unwrap()
 }
 
-/// One bit of any byte of the record, its line breaks and MACs included.
+/// One bit of each byte of the log is flipped, including line breaks and MACs.
 #[tokio::test]
 async fn every_byte_is_covered() {
     let desk = Desk::with_short_record().await;
@@ -28,17 +28,17 @@ async fn every_byte_is_covered() {
             at += 1;
         }
     }
-    assert_eq!(desk.verify().fault, None, "every byte was put back");
+    assert_eq!(desk.verify().fault, None, "every byte must be restored");
 }
 
-/// The record of every ending, each line changed where a liar would: its outcome, its place, its time.
+/// In a log with every outcome, each line is changed as a forger would: its outcome, its position, its time.
 #[tokio::test]
-async fn a_word_that_is_changed_is_found() {
+async fn a_changed_word_is_detected() {
     let desk = Desk::with_record().await;
     let whole = fs::read_to_string(desk.log()).unwrap();
     let mut changed = 0;
     for (from, to) in [("policy-denied", "policy-allowed"), ("\"allow\"", "\"deny\""), ("\"seq\":7", "\"seq\":8")] {
-        let at = whole.find(from).unwrap_or_else(|| panic!("{from} is in the record"));
+        let at = whole.find(from).unwrap_or_else(|| panic!("{from} is in the audit log"));
         let entry = whole[..at].matches('\n').count() as u64 + 1;
         fs::write(desk.log(), whole.replacen(from, to, 1)).unwrap();
         assert_eq!(desk.verify(), fault_at(entry), "{from}");
@@ -49,7 +49,7 @@ async fn a_word_that_is_changed_is_found() {
     assert_eq!(desk.verify().fault, None);
 }
 
-/// Writes another record for each line of the true one, and asserts what is found in it.
+/// Writes a modified log for each line of the original one, and asserts the detected fault.
 fn each_line(desk: &Desk, change: impl Fn(&mut Vec<Vec<u8>>, usize), expected: impl Fn(u64, u64) -> Option<Verified>) {
     let whole = lines(&desk.log());
     for at in 0..whole.len() {
@@ -64,20 +64,20 @@ fn each_line(desk: &Desk, change: impl Fn(&mut Vec<Vec<u8>>, usize), expected: i
 }
 
 #[tokio::test]
-async fn a_dropped_line_is_found() {
+async fn a_dropped_line_is_detected() {
     let desk = Desk::with_short_record().await;
     let drop = |lines: &mut Vec<Vec<u8>>, at| drop(lines.remove(at));
     each_line(&desk, drop, |entry, count| Some(if entry == count { cut_at(entry) } else { fault_at(entry) }));
 }
 
 #[tokio::test]
-async fn swapped_lines_are_found() {
+async fn swapped_lines_are_detected() {
     let desk = Desk::with_short_record().await;
     each_line(&desk, |lines, at| lines.swap(at, at + 1), |entry, count| (entry < count).then(|| fault_at(entry)));
 }
 
 #[tokio::test]
-async fn a_line_written_twice_is_found() {
+async fn a_duplicated_line_is_detected() {
     let desk = Desk::with_short_record().await;
     each_line(
         &desk,
@@ -87,7 +87,7 @@ async fn a_line_written_twice_is_found() {
 }
 
 #[tokio::test]
-async fn an_inserted_line_is_found() {
+async fn an_inserted_line_is_detected() {
     let desk = Desk::with_short_record().await;
     for foreign in ["\n", "{}\n", "{\"seq\":1,\"kind\":\"outcome\"}\n", "\u{1b}[2J\n", "x"] {
         let insert = |lines: &mut Vec<Vec<u8>>, at| lines.insert(at, foreign.as_bytes().to_vec());
@@ -98,12 +98,12 @@ async fn an_inserted_line_is_found() {
 }
 
 #[tokio::test]
-async fn an_appended_line_is_found() {
+async fn an_appended_line_is_detected() {
     let desk = Desk::with_short_record().await;
     let count = lines(&desk.log()).len() as u64;
     let whole = fs::read(desk.log()).unwrap();
     let torn = Verified { lines: count, fault: Some(Fault::Torn(count + 1)) };
-    // No line of the host is longer than 128 KiB.
+    // The host writes no line longer than 128 KiB.
     let too_long = "x".repeat(128 * 1024 + 1);
     for (foreign, expected) in [
         ("\n", uncovered(count + 1)),
@@ -125,9 +125,9 @@ fn uncovered(entry: u64) -> Verified {
     Verified { lines: entry - 1, fault: Some(Fault::Uncovered(entry)) }
 }
 
-/// The end cut off at every length there is: at a line break an entry is missing, elsewhere half of one stands there.
+/// The log is truncated at every possible length. At a line break an entry is missing, elsewhere half an entry remains.
 #[tokio::test]
-async fn a_cut_end_is_found_at_every_length() {
+async fn a_truncation_is_detected_at_every_length() {
     let desk = Desk::with_short_record().await;
     let (audit, log) = (open_audit(&desk.site.state()).unwrap(), writable(&desk));
     let whole = fs::read(desk.log()).unwrap();
@@ -140,17 +140,17 @@ async fn a_cut_end_is_found_at_every_length() {
     }
 }
 
-/// A record under another key is not this host's from its first entry on.
+/// A log with another key is invalid from its first entry.
 #[tokio::test]
-async fn another_key_is_found_at_the_first_entry() {
+async fn another_key_is_detected_at_the_first_entry() {
     let desk = Desk::with_short_record().await;
     fs::write(desk.site.state().join("key"), [7; 32]).unwrap();
     assert_eq!(desk.verify(), fault_at(1));
 }
 
-/// The record of one host is none of another, although both began with nothing.
+/// The log of one host is invalid for another, although both started with an empty log.
 #[tokio::test]
-async fn a_record_of_another_host_is_found_at_the_first_entry() {
+async fn a_log_of_another_host_is_detected_at_the_first_entry() {
     let (desk, other) = (Desk::with_short_record().await, Desk::with_short_record().await);
     fs::copy(other.log(), desk.log()).unwrap();
     assert_eq!(desk.verify(), fault_at(1));

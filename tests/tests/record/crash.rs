@@ -1,4 +1,4 @@
-//! What a crash leaves behind: half a line at the end, or a decision without its outcome.
+//! What a crash leaves: half a line at the end, or a decision without an outcome.
 
 use crate::desk::{Desk, lines, text};
 use portcullis::{Code, EventKind, Fault, Request, Verified};
@@ -10,15 +10,15 @@ fn append(desk: &Desk, bytes: &[u8]) {
     OpenOptions::new().append(true).open(desk.log()).unwrap().write_all(bytes).unwrap();
 }
 
-/// What was set aside, by file name.
+/// Returns the files that were set aside, by name.
 fn set_aside(desk: &Desk) -> Vec<Vec<u8>> {
     let entries = fs::read_dir(desk.site.state()).unwrap().map(|entry| entry.unwrap());
     let torn = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("audit.torn-"));
     torn.map(|entry| fs::read(entry.path()).unwrap()).collect()
 }
 
-/// Half a line behind the head is moved out of the record, the record says so, and the next call works: for a host that
-/// starts after the crash and for one that was open all the while.
+/// Half a line behind the head is moved to another file, the audit log has an entry for that, and the next call works.
+/// This applies to a host that starts after the crash and to one that was open during it.
 #[tokio::test]
 async fn half_a_line_is_set_aside() {
     for open_before in [false, true] {
@@ -47,7 +47,7 @@ async fn half_a_line_is_set_aside() {
     }
 }
 
-/// Every part of a line that a crash can leave.
+/// Every part of a line that a crash can leave is set aside.
 #[tokio::test]
 async fn every_part_of_a_line_is_set_aside() {
     let desk = Desk::with_short_record().await;
@@ -61,7 +61,7 @@ async fn every_part_of_a_line_is_set_aside() {
     assert_eq!(set_aside(&desk).len(), (1..line.len()).step_by(41).count());
 }
 
-/// Makes a call and removes its outcome, as if the process was killed while the tool ran. Returns the id of the call.
+/// Makes a call and removes its outcome, as if the process was killed while the tool ran. Returns the ID of the call.
 async fn killed_call(desk: &Desk) -> String {
     let host = desk.open_good().await;
     let before = fs::read(desk.head()).unwrap();
@@ -98,9 +98,9 @@ async fn a_call_of_a_dead_process_is_recorded_as_lost_once() {
     assert_eq!((text(&lost["code"]), text(&lost["tool"])), ("host-died".to_owned(), "good.run".to_owned()));
 }
 
-/// Of several processes that open the state directory at the same time, one records it.
+/// If several processes open the state directory at the same time, one of them records it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lost_call_is_recorded_once_by_hosts_that_open_together() {
+async fn a_lost_call_is_recorded_once_by_hosts_that_open_concurrently() {
     let desk = Arc::new(Desk::with_short_record().await);
     for _ in 0..8 {
         let killed = killed_call(&desk).await;
@@ -115,9 +115,9 @@ async fn a_lost_call_is_recorded_once_by_hosts_that_open_together() {
     }
 }
 
-/// A call that still runs is not lost, however often another process opens the state directory.
+/// A running call is not lost, however often another process opens the state directory.
 #[tokio::test]
-async fn a_call_of_a_living_process_is_not_lost() {
+async fn a_call_of_a_running_process_is_not_lost() {
     let desk = Desk::new();
     let host = desk.open().await;
     let mut events = host.events();
@@ -148,7 +148,7 @@ async fn a_decision_without_an_outcome_does_not_stop_the_host() {
     assert_eq!(desk.verify().fault, None);
 }
 
-/// A whole line behind the head that does not follow was not left by a crash: nobody goes on from it.
+/// A complete line behind the head that does not continue the chain does not come from a crash. No host appends to it.
 #[tokio::test]
 async fn a_foreign_line_behind_the_head_stops_the_host() {
     let desk = Desk::with_short_record().await;

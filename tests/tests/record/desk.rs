@@ -1,4 +1,4 @@
-//! A site whose tools end in every way a call can end, and its record as bytes.
+//! A site whose tools end in every possible way, and the bytes of its audit log.
 
 use portcullis::policy::Unattended;
 use portcullis::{Approver, Code, Entry, Host, HostBuilder, LimitKind, Request, Verified, open_audit};
@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A word in the arguments that must never be in the record.
+/// A word in the arguments that must never be in the audit log.
 pub(crate) const CANARY: &str = "canary-7f3a9c";
 
-/// One tool for every way in which a call ends by itself.
+/// The tools, one for each way in which a call can end by itself.
 const POLICY: &str = r#"
 [limits]
 time = "1 s"
@@ -27,7 +27,7 @@ tool = "asked.*"
 decision = "ask"
 "#;
 
-/// The tool, its arguments, and how the call ends.
+/// The tool, its arguments, and the code of the call.
 pub(crate) const ENDINGS: [(&str, &str, Code); 14] = [
     ("good.run", r#"{"word":"canary-7f3a9c"}"#, Code::Completed),
     ("good.run", r#""{\"word\":\"canary-7f3a9c\"}""#, Code::Completed),
@@ -45,7 +45,7 @@ pub(crate) const ENDINGS: [(&str, &str, Code); 14] = [
     ("refused.run", r#"{"word":"canary-7f3a9c"}"#, Code::PluginRefused),
 ];
 
-/// A guest that reports progress once, and then either answers or never does.
+/// A guest that reports progress once, and then either returns or never does.
 const REPORTS: &str = r#"
 (import "portcullis:tool/context@0.1.0" "report" (func $report (param i32 i32 i32 i32 i32 i32 i32 f32)))
 (func $execute (param i32 i32 i32 i32) (result i32)
@@ -55,13 +55,13 @@ const REPORTS: &str = r#"
   (call $answer (i32.const 0) (local.get 2) (local.get 3)))
 "#;
 
-/// The site, with no host open on it.
+/// A site on which no host is open.
 pub(crate) struct Desk {
     pub(crate) site: Site,
 }
 
 impl Desk {
-    /// A site with every tool, before its first host.
+    /// Makes a site with every tool, before its first host.
     pub(crate) fn new() -> Self {
         let site = Site::new();
         for name in ["failure-injection", "json-that-is-none", "exit-one", "trap-on-demand", "loop-in-execute"] {
@@ -80,7 +80,7 @@ impl Desk {
         Self { site }
     }
 
-    /// A site whose record holds a call of each ending.
+    /// Makes a site whose audit log has a call with each outcome.
     pub(crate) async fn with_record() -> Self {
         let desk = Self::new();
         let host = desk.open().await;
@@ -91,7 +91,7 @@ impl Desk {
         desk
     }
 
-    /// A site whose record holds the endings that cost nothing: enough lines to be changed, dropped and swapped.
+    /// Makes a site whose audit log has the quick outcomes: enough lines to change, drop and swap.
     pub(crate) async fn with_short_record() -> Self {
         let desk = Self { site: Site::new() };
         let host = desk.open_good().await;
@@ -114,7 +114,7 @@ impl Desk {
         self.builder().approver(approver).open().await.unwrap()
     }
 
-    /// A host of a site with the good plugin alone.
+    /// Opens a host of a site with only the good plugin.
     pub(crate) async fn open_good(&self) -> Host {
         self.site.open(&portcullis_tests::allow_all("")).await
     }
@@ -136,7 +136,7 @@ impl Desk {
     }
 }
 
-/// Every entry of the record of a state directory.
+/// Returns every entry of the audit log of a state directory.
 pub(crate) fn entries(state: &Path) -> Vec<Entry> {
     let mut entries = Vec::new();
     let read = open_audit(state).unwrap().read(|entry| {
@@ -147,7 +147,7 @@ pub(crate) fn entries(state: &Path) -> Vec<Entry> {
     entries
 }
 
-/// The kinds of the entries of one call, oldest first.
+/// Returns the kinds of the entries of one call, oldest first.
 pub(crate) fn kinds(entries: &[Entry], call: &str) -> Vec<String> {
     let of_call = entries.iter().filter(|entry| entry.document["call"] == call);
     of_call.map(|entry| text(&entry.document["kind"])).collect()
@@ -157,7 +157,7 @@ pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The lines of a record, each with its line break.
+/// Returns the lines of an audit log, each with its line break.
 pub(crate) fn lines(log: &Path) -> Vec<Vec<u8>> {
     fs::read(log).unwrap().split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
 }

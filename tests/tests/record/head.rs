@@ -1,13 +1,13 @@
-//! The head of the record, which alone knows where the record ends: damaged, gone, or of another day. P26.
+//! The head of the audit log, which alone says where the log ends: damaged, missing, or outdated. P26.
 
 use crate::desk::{Desk, lines};
 use portcullis::{Code, Fault, Request, Verified, open_audit};
 use sha2::{Digest, Sha256};
 use std::fs;
 
-/// A head with one bit changed in any byte, or with bytes missing, is no head.
+/// A head with one changed bit in any byte, or with missing bytes, is invalid.
 #[tokio::test]
-async fn a_damaged_head_is_found() {
+async fn a_damaged_head_is_detected() {
     let desk = Desk::with_short_record().await;
     let count = lines(&desk.log()).len() as u64;
     let audit = open_audit(&desk.site.state()).unwrap();
@@ -27,9 +27,9 @@ async fn a_damaged_head_is_found() {
     assert_eq!(audit.verify().unwrap().fault, None);
 }
 
-/// Without a head nobody knows where the record ended: a record of any length beside none is not sound.
+/// Without a head, it is unknown where the log ended: a log of any length without its head is invalid.
 #[tokio::test]
-async fn a_record_without_its_head_is_not_sound() {
+async fn a_log_without_its_head_is_invalid() {
     for removed in [true, false] {
         for kept in [0, 1, 3, usize::MAX] {
             let desk = Desk::with_short_record().await;
@@ -41,20 +41,20 @@ async fn a_record_without_its_head_is_not_sound() {
             } else {
                 fs::write(desk.head(), "").unwrap();
             }
-            // With nothing left of either, there is nothing that could tell a new record from a removed one.
+            // If neither file is left, a new log cannot be distinguished from a removed one.
             if kept > 0 {
                 assert!(desk.verify().fault.is_some(), "{kept} lines verify without a head");
                 let host = desk.open_good().await;
                 let reply = host.call(Request::new("good.run", "{}")).await;
-                assert_eq!(reply.code, Code::RecordUnavailable, "{kept} lines without a head were believed");
+                assert_eq!(reply.code, Code::RecordUnavailable, "{kept} lines without a head were accepted");
             }
         }
     }
 }
 
-/// A host does not go on with a record whose head it cannot believe, and makes no call.
+/// A host does not append to a log with an invalid head, and makes no call.
 #[tokio::test]
-async fn no_call_is_made_beside_a_damaged_head() {
+async fn no_call_is_made_with_a_damaged_head() {
     let desk = Desk::with_short_record().await;
     let mut head = fs::read(desk.head()).unwrap();
     head[3] ^= 1;
@@ -63,12 +63,12 @@ async fn no_call_is_made_beside_a_damaged_head() {
     let host = desk.open_good().await;
     let reply = host.call(Request::new("good.run", "{}")).await;
     assert_eq!(reply.code, Code::RecordUnavailable, "{}", reply.message);
-    assert_eq!(fs::read(desk.log()).unwrap(), before, "the record stays as it was found");
+    assert_eq!(fs::read(desk.log()).unwrap(), before, "the log must not be changed");
 }
 
-/// The head of an earlier moment: what was written behind it since follows the chain, so it is believed.
+/// An older head is valid: the lines behind it continue the chain.
 #[tokio::test]
-async fn whole_lines_behind_the_head_are_taken_over() {
+async fn complete_lines_behind_the_head_are_accepted() {
     let desk = Desk::with_short_record().await;
     let host = desk.open_good().await;
     let mut older = vec![fs::read(desk.head()).unwrap()];
@@ -87,9 +87,9 @@ async fn whole_lines_behind_the_head_are_taken_over() {
     }
 }
 
-/// A head that is newer than the record: the end was cut off, and no call is made.
+/// A head that is newer than the log shows that the end was cut off. No call is made.
 #[tokio::test]
-async fn no_call_is_made_behind_a_cut() {
+async fn no_call_is_made_after_a_truncation() {
     let desk = Desk::with_short_record().await;
     let lines = lines(&desk.log());
     fs::write(desk.log(), lines[..lines.len() - 1].concat()).unwrap();
@@ -99,7 +99,7 @@ async fn no_call_is_made_behind_a_cut() {
     assert_eq!(desk.verify().fault, Some(Fault::Cut(lines.len() as u64)));
 }
 
-/// HMAC-SHA-256 (RFC 2104), as the host seals its head with the key of the state directory.
+/// Computes HMAC-SHA-256 (RFC 2104), as the host does to seal its head with the key of the state directory.
 fn mac(desk: &Desk, parts: [&[u8]; 2]) -> Vec<u8> {
     let mut block = fs::read(desk.site.state().join("key")).unwrap();
     block.resize(64, 0);
@@ -110,7 +110,7 @@ fn mac(desk: &Desk, parts: [&[u8]; 2]) -> Vec<u8> {
 
 /// A head of an earlier version has no checkpoint. The host accepts it and adds one.
 #[tokio::test]
-async fn a_head_of_an_earlier_version_is_taken_over() {
+async fn a_head_of_an_earlier_version_is_accepted() {
     let desk = Desk::with_short_record().await;
     let head = fs::read(desk.head()).unwrap();
     let body = &head[..48];
@@ -125,7 +125,7 @@ async fn a_head_of_an_earlier_version_is_taken_over() {
 
 /// A head whose checkpoint was cut off is not accepted as one of an earlier version.
 #[tokio::test]
-async fn a_head_without_its_checkpoint_is_not_believed() {
+async fn a_head_without_its_checkpoint_is_rejected() {
     let desk = Desk::with_short_record().await;
     let head = fs::read(desk.head()).unwrap();
     fs::write(desk.head(), &head[..80]).unwrap();

@@ -1,4 +1,4 @@
-//! Another process may hold the log for as long as it likes. Calls wait for it then, and nothing else does.
+//! Another process can lock the audit log for any time. Only calls wait for it.
 
 use crate::desk::{Desk, kinds};
 use portcullis::{CallState, Code, EventKind, Host, Outcome, Reply, Request};
@@ -13,13 +13,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// After this long the lock is taken away, so that a blocked worker ends the test instead of hanging it.
+/// After this time the lock is released, so that a blocked worker fails the test instead of hanging it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Calls that wait for the lock at one time.
+/// Calls that wait for the lock concurrently.
 const CALLS: usize = 20;
 
-/// The lock of the log, held as another process holds it.
+/// A lock on the audit log, as another process holds it.
 struct HeldLog {
     release: Sender<()>,
     thread: JoinHandle<()>,
@@ -37,11 +37,11 @@ impl HeldLog {
         Self { release, thread, ran_out }
     }
 
-    /// Releases the lock. Panics where a blocked worker came too late for that.
+    /// Releases the lock. Panics if a blocked worker delayed the release until the timeout.
     fn release(self) {
         let _ = self.release.send(());
         self.thread.join().unwrap();
-        assert!(!self.ran_out.load(Ordering::SeqCst), "a worker was blocked until the lock was taken away");
+        assert!(!self.ran_out.load(Ordering::SeqCst), "a worker was blocked until the lock timed out");
     }
 }
 
@@ -58,9 +58,9 @@ async fn run(host: Host) -> Reply {
     host.call(Request::new("good.run", "{}")).await
 }
 
-/// The runtime of this test has one worker: while that one is blocked, nothing else of the test runs.
+/// The runtime of this test has one worker: while it is blocked, no other task of the test runs.
 #[tokio::test]
-async fn a_process_that_holds_the_log_blocks_no_worker() {
+async fn a_process_that_locks_the_log_blocks_no_worker() {
     for durable in ["process", "machine"] {
         let desk = Desk { site: Site::new() };
         desk.site.plugin("good", &guest("good", &Manifest::of("good")));
@@ -86,7 +86,7 @@ async fn a_process_that_holds_the_log_blocks_no_worker() {
 
 /// The outcome of a dropped call follows its decision, although no one waits for either.
 #[tokio::test]
-async fn a_call_that_is_dropped_while_the_log_is_held_leaves_both_lines_in_order() {
+async fn a_call_that_is_dropped_while_the_log_is_locked_leaves_both_entries_in_order() {
     let desk = Desk { site: Site::new() };
     desk.site.plugin("good", &guest("good", &Manifest::of("good")));
     let host = desk.open_good().await;
@@ -97,7 +97,7 @@ async fn a_call_that_is_dropped_while_the_log_is_held_leaves_both_lines_in_order
     assert!(call.await.unwrap_err().is_cancelled());
     held.release();
 
-    // Its lines come behind those of the dropped call.
+    // Its entries follow those of the dropped call.
     let after = run(host).await;
     let entries = desk.entries();
     let dropped: Vec<_> = entries.iter().take_while(|entry| entry.document["call"] != *after.id).collect();
@@ -106,16 +106,16 @@ async fn a_call_that_is_dropped_while_the_log_is_held_leaves_both_lines_in_order
     assert_eq!(dropped[1].document["outcome"], "cancelled");
 }
 
-/// A call that is dropped while its outcome waits for the log has ended for subscribers as well.
+/// For subscribers, a call that is dropped while its outcome waits for the log has ended.
 #[tokio::test]
-async fn a_call_that_is_dropped_while_its_outcome_waits_is_over_for_subscribers() {
+async fn a_call_that_is_dropped_while_its_outcome_waits_has_ended_for_subscribers() {
     let desk = Desk { site: Site::new() };
     desk.site.plugin("good", &guest("good", &Manifest::of("good")));
     let host = desk.open_good().await;
     let mut events = host.events();
     let held = HeldLog::take(&desk.head());
     let calling = host.clone();
-    // A call of an unknown tool has no decision: the first entry that it waits for is its outcome.
+    // A call of an unknown tool has no decision, so the first entry that it waits for is its outcome.
     let call = tokio::spawn(async move { calling.call(Request::new("good.none", "{}")).await });
     tokio::time::sleep(Duration::from_millis(10)).await;
     call.abort();
@@ -129,9 +129,9 @@ async fn a_call_that_is_dropped_while_its_outcome_waits_is_over_for_subscribers(
     assert!(matches!(states[..], [CallState::Pending, CallState::Ended(Outcome::Invalid)]), "{states:?}");
 }
 
-/// What looks at the log line by line may take its time: calls go on, and what they append is not part of the look.
+/// A slow reader of the log does not delay calls, and does not see what they append.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_reader_of_the_log_holds_up_no_call() {
+async fn a_reader_of_the_log_delays_no_call() {
     let desk = Desk::with_short_record().await;
     let host = desk.open_good().await;
     let before = desk.entries().len();

@@ -1,5 +1,5 @@
-//! When a line is written: the decision before its effect, the answer before its effect, the outcome at the end, a
-//! caller who goes away included. P28.
+//! When an entry is written: the decision and the answer before they take effect, and the outcome at the end, even if
+//! the caller goes away. P28.
 
 use crate::desk::{Desk, entries, kinds, text};
 use portcullis::{Answer, Answering, Approver, Code, Entry, EventKind, Events, Host, Question, Request, Scripted};
@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
-/// Reads the record at the moment in which something happens.
+/// Reads the audit log when something happens.
 struct Witness {
     state: PathBuf,
     seen: Mutex<Vec<Vec<String>>>,
     happened: Notify,
-    /// Whether an approver that witnesses never answers.
+    /// Whether the approver never answers.
     silent: bool,
 }
 
@@ -40,7 +40,7 @@ impl Approver for Witness {
     }
 }
 
-/// The call whose tool was the first to report.
+/// Returns the call whose tool was the first to report progress.
 async fn first_report(events: &mut Events) -> String {
     loop {
         let event = events.next().await.unwrap();
@@ -50,10 +50,10 @@ async fn first_report(events: &mut Events) -> String {
     }
 }
 
-/// Drops a call of a tool that has reported and never ends, and tells what the record had of it while it ran.
+/// Drops a call of a tool that has reported progress and never ends. Returns the call's entries while it ran.
 async fn dropped_while_it_runs(desk: &Desk, host: &Host) -> Vec<String> {
     let mut events = host.events();
-    // Within the branch: when one is chosen, the other is dropped, and recorded, before anything else happens.
+    // Read inside the branch: when a branch is chosen, the other future is dropped, and recorded, before anything else.
     let look = async {
         let call = first_report(&mut events).await;
         kinds(&desk.entries(), &call)
@@ -65,7 +65,7 @@ async fn dropped_while_it_runs(desk: &Desk, host: &Host) -> Vec<String> {
     }
 }
 
-/// While the tool runs, its decision is in the record and its outcome is not.
+/// While the tool runs, the log contains its decision and not its outcome.
 #[tokio::test]
 async fn the_decision_is_written_before_the_tool_runs() {
     let desk = Desk::new();
@@ -76,7 +76,7 @@ async fn the_decision_is_written_before_the_tool_runs() {
     assert_eq!(kinds(&desk.entries(), &reply.id), ["decision", "outcome"]);
 }
 
-/// A person is asked after the decision was written, and their answer is written before the tool runs.
+/// The decision is written before the approval request, and the answer is written before the tool runs.
 #[tokio::test]
 async fn the_answer_is_written_before_the_tool_runs() {
     let desk = Desk::new();
@@ -88,9 +88,9 @@ async fn the_answer_is_written_before_the_tool_runs() {
     assert_eq!(ran, ["decision", "asked", "answer"]);
 }
 
-/// Who a question was answered by, and what, is in the record.
+/// The log contains the answer to a request, and who gave it.
 #[tokio::test]
-async fn a_no_is_recorded_with_its_note() {
+async fn a_denial_is_recorded_with_its_note() {
     let desk = Desk::new();
     let note = Some("not today".to_owned());
     let scripted = Arc::new(Scripted::new([Answer::No { note }]));
@@ -107,9 +107,9 @@ fn last(entries: &[Entry]) -> (String, String) {
     (text(&document["outcome"]), text(&document["detail"]))
 }
 
-/// A future that is dropped while a person thinks leaves an outcome that says that nothing ran.
+/// A future that is dropped during an approval request leaves an outcome that says that nothing ran.
 #[tokio::test]
-async fn a_call_dropped_while_a_person_thinks_is_recorded() {
+async fn a_call_that_is_dropped_during_a_request_is_recorded() {
     let desk = Desk::new();
     let asked = Witness::of(&desk, true);
     let host = desk.open_with(Arc::clone(&asked) as _).await;
@@ -127,7 +127,7 @@ async fn a_call_dropped_while_a_person_thinks_is_recorded() {
 
 /// A future that is dropped while the tool runs leaves an outcome that says so.
 #[tokio::test]
-async fn a_call_dropped_while_the_tool_runs_is_recorded() {
+async fn a_call_that_is_dropped_while_the_tool_runs_is_recorded() {
     let desk = Desk::new();
     let host = desk.open().await;
     dropped_while_it_runs(&desk, &host).await;

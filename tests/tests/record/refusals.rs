@@ -7,12 +7,12 @@ use portcullis_tests::{Manifest, Site, allow_all, guest};
 use std::fs;
 use std::thread::available_parallelism;
 
-/// A component that compiles, and asks for more memories than there may be.
+/// A component that compiles, but has more memories than allowed.
 fn unfit() -> Vec<u8> {
     guest("many-memories", &Manifest::of("unfit"))
 }
 
-/// A site with the good plugin, which is compiled, and a bad one, which was never tried.
+/// Makes a site with the good plugin, which is compiled, and a bad one, which has never been compiled.
 async fn with_bad_file() -> Site {
     let site = Site::new();
     drop(site.open(&allow_all("")).await);
@@ -20,30 +20,30 @@ async fn with_bad_file() -> Site {
     site
 }
 
-/// A compiler that runs a line of shell, for every plugin.
+/// Returns a compiler that runs a line of shell for every plugin.
 fn shell(line: &str) -> Compiler {
     Compiler::Worker { program: "/bin/sh".into(), arguments: vec!["-c".into(), line.into()] }
 }
 
 fn refusal(host: &Host, plugin: &str) -> String {
-    host.catalog().refusal(plugin).expect("it is refused").error.to_string()
+    host.catalog().refusal(plugin).expect("the plugin is refused").error.to_string()
 }
 
 #[tokio::test]
-async fn a_bad_file_is_compiled_once_for_all_starts_until_it_is_touched() {
+async fn a_bad_file_is_compiled_once_across_starts_until_it_is_touched() {
     let site = with_bad_file().await;
     let (host, compilations) = counted(site.builder(&allow_all(""))).await;
     let reason = refusal(&host, "unfit");
     assert_eq!(compilations.take(), 1);
     for _ in 0..2 {
         let (host, compilations) = counted(site.builder(&allow_all(""))).await;
-        assert_eq!(compilations.take(), 0, "it is known that it cannot be loaded");
+        assert_eq!(compilations.take(), 0, "the refusal must be remembered");
         assert_eq!(refusal(&host, "unfit"), reason);
         assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
     }
     site.plugin("unfit", &unfit());
     let (host, compilations) = counted(site.builder(&allow_all(""))).await;
-    assert_eq!(compilations.take(), 1, "who touches a file has it tried again");
+    assert_eq!(compilations.take(), 1, "touching a file must try it again");
     assert_eq!(refusal(&host, "unfit"), reason);
 }
 
@@ -56,9 +56,9 @@ async fn a_file_that_was_refused_under_other_limits_is_tried_again() {
     assert_eq!(counted(site.builder(&wider)).await.1.take(), 0);
 }
 
-/// A refusal has the seal of the cache: writing a file there does not have a plugin refused.
+/// A refusal is sealed like a cache entry, so that no one can block a plugin by writing a file there.
 #[tokio::test]
-async fn a_remembered_refusal_that_was_changed_is_not_used() {
+async fn a_modified_refusal_is_not_used() {
     let site = with_bad_file().await;
     counted(site.builder(&allow_all(""))).await;
     flip(&cached(&site, "refusal")[0], |length| length - 1);
@@ -67,7 +67,7 @@ async fn a_remembered_refusal_that_was_changed_is_not_used() {
     assert_eq!(counted(site.builder(&allow_all(""))).await.1.take(), 0);
 }
 
-/// The machine may have been too busy for a plugin: who checks that it loads now need not wait until it is tried again.
+/// The machine may have been too busy to compile a plugin. A successful `check` forgets the refusal immediately.
 #[tokio::test]
 async fn a_refusal_that_is_forgotten_is_tried_again() {
     let site = Site::new();
@@ -77,7 +77,7 @@ async fn a_refusal_that_is_forgotten_is_tried_again() {
     for _ in 0..2 {
         let host = site.builder_with(&allow_all(""), shell(&line)).open().await.unwrap();
         assert!(refusal(&host, "good").contains("compiling it took more than"), "{}", refusal(&host, "good"));
-        assert_eq!(tries(), 1, "what exhausted the compiler is not compiled at once again");
+        assert_eq!(tries(), 1, "a timeout must not be repeated immediately");
     }
     let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 }).unwrap();
     forget_refusal(&site.state(), &guest("good", &Manifest::of("good")), &engine).unwrap();
@@ -85,7 +85,7 @@ async fn a_refusal_that_is_forgotten_is_tried_again() {
     assert_eq!(tries(), 2);
 }
 
-/// A worker that cannot work says nothing of what it was to compile.
+/// A worker that cannot run says nothing about the plugin.
 #[tokio::test]
 async fn a_fault_of_the_machine_is_not_remembered() {
     for end in ["exit 4", "kill -TERM $$"] {
@@ -98,9 +98,9 @@ async fn a_fault_of_the_machine_is_not_remembered() {
     }
 }
 
-/// Each worker ends when as many have begun as there are cores for, and waits for a minute otherwise.
+/// Each worker exits when one worker per core has started, or after a minute.
 #[tokio::test]
-async fn plugins_are_compiled_side_by_side() {
+async fn plugins_are_compiled_in_parallel() {
     let site = Site::new();
     site.plugin("other", &guest("good", &Manifest::of("other")));
     let begun = site.directory("begun");
@@ -115,7 +115,7 @@ async fn plugins_are_compiled_side_by_side() {
     }
 }
 
-/// A host for one call is not delayed by other plugins, and knows that they are there.
+/// A host that is opened for one call is not delayed by other plugins, but knows that they are installed.
 #[tokio::test]
 async fn a_host_for_one_call_loads_only_what_the_call_needs() {
     let policy = format!("{}\n[plugin.unfit]\nconfig.a = \"b\"\n", allow_all(""));
@@ -132,7 +132,7 @@ async fn a_host_for_one_call_loads_only_what_the_call_needs() {
     assert_eq!(host.call(Request::new("other.run", "{}")).await.code, Code::Completed);
 }
 
-/// A misspelt deny that names several plugins is found also by a host for a call of one of them.
+/// A misspelt deny rule that names several plugins is detected even by a host for a call of one of them.
 #[tokio::test]
 async fn a_rule_that_names_several_plugins_is_checked_for_one_call() {
     let site = Site::new();
@@ -141,6 +141,6 @@ async fn a_rule_that_names_several_plugins_is_checked_for_one_call() {
     let opened = site.builder(&rule("{good,other}.misspelt")).only_for("good.run").open().await.map(drop);
     assert!(opened.is_err_and(|error| error.to_string().contains("can match no call")));
     drop(site.builder(&rule("{good,other}.run")).only_for("good.run").open().await.unwrap());
-    // A rule of another plugin has no effect on this call.
+    // A rule about another plugin has no effect on this call.
     drop(site.builder(&rule("other.misspelt")).only_for("good.run").open().await.unwrap());
 }

@@ -1,4 +1,4 @@
-//! Room in the state directory: what dead processes leave is removed when a host opens, and the cache has a bound.
+//! Space in the state directory: files of dead processes are removed when a host opens, and the cache has a size limit.
 
 use crate::cache::cached;
 use portcullis::{Code, Host, Request};
@@ -8,10 +8,10 @@ use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The bound of the cache that `docs/limits.md` names.
+/// The cache's size limit in `docs/limits.md`.
 const CACHE_BYTES: u64 = 1 << 30;
 
-/// More than this process has written entries before, and fewer than the files that it may open.
+/// More than the number of entries that this process has written before, and fewer than its limit on open files.
 const WRITERS: usize = 600;
 
 /// Creates a file without a lock, as a killed process leaves it.
@@ -20,7 +20,7 @@ fn leave(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// Creates a file with a lock, as a running process holds it. Dropping the result ends the lock.
+/// Creates a file with a lock, as a running process holds it. Dropping the result releases the lock.
 fn hold(path: &Path) -> File {
     let file = File::create(path).unwrap();
     flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
@@ -28,7 +28,7 @@ fn hold(path: &Path) -> File {
 }
 
 #[tokio::test]
-async fn what_dead_processes_left_is_removed_at_open() {
+async fn files_of_dead_processes_are_removed_when_a_host_opens() {
     let site = Site::new();
     let first = site.open(&allow_all("")).await;
     let owners = site.state().join("owners");
@@ -41,7 +41,7 @@ async fn what_dead_processes_left_is_removed_at_open() {
     let foreign = leave(&site.state().join("cache/notes.txt"));
     drop(site.open(&allow_all("")).await);
     assert!(left.iter().all(|file| !file.exists()), "{left:?}");
-    assert!(owner.exists() && writer.exists(), "their processes run");
+    assert!(owner.exists() && writer.exists(), "files of running processes must be kept");
     assert!(mine.iter().chain([&foreign, &entry]).all(|file| file.exists()), "{mine:?}");
     drop(held);
     drop(site.open(&allow_all("")).await);
@@ -49,9 +49,9 @@ async fn what_dead_processes_left_is_removed_at_open() {
     assert_eq!(first.call(Request::new("good.run", "{}")).await.code, Code::Completed);
 }
 
-/// Two containers on one state directory can have processes of one number.
+/// Two containers that share a state directory can have processes with the same ID.
 #[tokio::test]
-async fn a_file_that_a_process_of_the_same_number_writes_is_left_alone() {
+async fn a_file_of_a_running_process_with_the_same_id_is_kept() {
     let (first, second) = (Site::new(), Site::new());
     drop(first.open(&allow_all("")).await);
     let entry = cached(&first, "code").remove(0);
@@ -63,15 +63,15 @@ async fn a_file_that_a_process_of_the_same_number_writes_is_left_alone() {
     let held: Vec<File> = (0..WRITERS).map(|writer| hold(&unfinished(writer))).collect();
     held.iter().for_each(|file| file.set_len(1).unwrap());
     drop(second.open(&allow_all("")).await);
-    assert!(held.iter().all(|file| file.metadata().unwrap().len() == 1), "another writer's file was changed");
+    assert!(held.iter().all(|file| file.metadata().unwrap().len() == 1), "the file of another process was changed");
     assert_eq!(fs::metadata(&cached(&second, "code")[0]).unwrap().len(), fs::metadata(&entry).unwrap().len());
 }
 
-/// An entry of a size that was used so long ago.
+/// Creates an entry of a size that was last used this long ago.
 fn entry(site: &Site, digit: &str, bytes: u64, hours: u64) -> PathBuf {
     let path = site.state().join("cache").join(format!("{}.code", digit.repeat(64)));
     let file = File::create(&path).unwrap();
-    // It has no blocks on the disk, and counts as what it says.
+    // The file is sparse, and counts with its length.
     file.set_len(bytes).unwrap();
     used(&path, hours);
     path
@@ -88,7 +88,7 @@ async fn opened_with_other(site: &Site) -> Host {
 }
 
 #[tokio::test]
-async fn the_cache_keeps_below_its_bound_by_removing_what_was_not_used_for_longest() {
+async fn the_cache_stays_below_its_limit_by_removing_the_least_recently_used() {
     let site = Site::new();
     drop(site.open(&allow_all("")).await);
     let (oldest, middle, newest) = (
@@ -104,7 +104,7 @@ async fn the_cache_keeps_below_its_bound_by_removing_what_was_not_used_for_longe
 }
 
 #[tokio::test]
-async fn code_that_a_live_host_uses_stays_in_the_cache() {
+async fn code_of_a_running_host_stays_in_the_cache() {
     let site = Site::new();
     drop(site.open(&allow_all("")).await);
     let host = site.open(&allow_all("")).await;
@@ -113,25 +113,25 @@ async fn code_that_a_live_host_uses_stays_in_the_cache() {
     used(&mine, 1000);
     full();
     drop(opened_without_good(&site).await);
-    assert!(mine.exists(), "a host that has not yet run it uses it");
+    assert!(mine.exists(), "the entry is in use by a host that has not run it yet");
     assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
     drop(host);
     used(&mine, 1000);
     full();
     drop(opened_without_good(&site).await);
-    assert!(!mine.exists(), "no host uses it any more");
+    assert!(!mine.exists(), "the entry is not in use any more");
 }
 
-/// Another host of the same state, which does not load the plugin.
+/// Opens another host of the same state directory, which does not load the plugin.
 async fn opened_without_good(site: &Site) -> Host {
     let elsewhere = site.directory("elsewhere");
     let builder = Host::builder(elsewhere, site.state(), portcullis::Compiler::InProcess);
     builder.policy_text(&allow_all(""), site.path("")).unwrap().open().await.unwrap()
 }
 
-/// What is used often is not what goes, however long ago it was written.
+/// An entry that is used is kept, however old it is.
 #[tokio::test]
-async fn an_entry_that_is_used_again_is_as_good_as_new() {
+async fn using_an_entry_renews_it() {
     let site = Site::new();
     drop(site.open(&allow_all("")).await);
     let mine = cached(&site, "code").remove(0);

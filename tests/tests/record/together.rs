@@ -1,4 +1,4 @@
-//! Several hosts on one state directory, at one time.
+//! Several hosts with one state directory, concurrently.
 
 use crate::desk::{Desk, entries, text};
 use portcullis::{Code, Host, Request, open_audit};
@@ -21,9 +21,9 @@ async fn call_many(host: &Host) {
     }
 }
 
-/// Two hosts in two threads: no line is lost, none is torn, and the chain is one.
+/// Two hosts in two threads: no line is lost or torn, and there is one chain.
 #[test]
-fn two_hosts_write_one_record() {
+fn two_hosts_write_one_audit_log() {
     let desk = alone(Desk::with_short_record());
     let before = desk.entries().len();
     let barrier = Barrier::new(2);
@@ -46,12 +46,12 @@ fn two_hosts_write_one_record() {
         calls.entry(text(&entry.document["call"])).or_default().push(text(&entry.document["kind"]));
     }
     let whole = calls.values().filter(|kinds| **kinds == ["decision", "outcome"]).count();
-    assert!(whole >= 2 * CALLS, "every call has its decision and then its outcome");
+    assert!(whole >= 2 * CALLS, "every call must have a decision and then an outcome");
 }
 
-/// One host, many calls at once, which may move between threads: the same.
+/// The same for many concurrent calls of one host, which may move between threads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn calls_at_once_write_one_record() {
+async fn concurrent_calls_write_one_audit_log() {
     let desk = Desk::with_short_record().await;
     let host = desk.open_good().await;
     let before = desk.entries().len();
@@ -62,9 +62,9 @@ async fn calls_at_once_write_one_record() {
     assert_eq!(desk.entries().len() - before, 4 * 2 * CALLS);
 }
 
-/// Threads that begin a state directory together agree on its key, or they could not read each other's record.
+/// Threads that create a state directory concurrently agree on its key. Otherwise they could not read each other's log.
 #[test]
-fn a_state_directory_is_begun_once() {
+fn a_state_directory_is_created_once() {
     const THREADS: usize = 8;
     for round in 0..20 {
         let site = Arc::new(Site::new());
@@ -85,9 +85,9 @@ fn a_state_directory_is_begun_once() {
     }
 }
 
-/// Hosts that begin a state directory together write one record, and find nothing wrong with each other's cache.
+/// Hosts that create a state directory concurrently write one audit log, and accept each other's cache entries.
 #[test]
-fn hosts_that_begin_together_write_one_record() {
+fn hosts_that_start_together_write_one_audit_log() {
     let site = Site::new();
     let barrier = Barrier::new(2);
     thread::scope(|scope| {

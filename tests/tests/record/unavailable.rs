@@ -1,4 +1,4 @@
-//! When the record cannot be written nothing runs: shown by a tool that would leave a file. P27, INV-10.
+//! If the audit log cannot be written, nothing runs. A tool that would create a file shows it. P27, INV-10.
 
 use crate::desk::lines;
 use portcullis::{Answer, Answering, Approver, Code, Host, OpenError, Outcome, Question, Request};
@@ -17,7 +17,7 @@ fn policy(decision: &str) -> String {
     )
 }
 
-/// A site with the files plugin and a directory to write to.
+/// Makes a site with the files plugin and a directory to write to.
 fn site() -> Site {
     let site = Site::new();
     site.plugin("files", &shipped_plugin("files"));
@@ -30,7 +30,7 @@ async fn write(host: &Host, path: &str) -> portcullis::Reply {
     host.call(Request::new("files.write", arguments)).await
 }
 
-/// What can happen to the two files of an open record.
+/// Damages of the two files of an open audit log.
 type Damage = (&'static str, fn(&Path, &Path));
 
 const DAMAGES: [Damage; 5] = [
@@ -54,10 +54,9 @@ fn append(log: &Path, bytes: &[u8]) {
     OpenOptions::new().append(true).open(log).unwrap().write_all(bytes).unwrap();
 }
 
-/// A record that is damaged while the host is open: each call after it is denied, and no tool runs, until the record is
-/// what it was.
+/// The log is damaged while the host is open. Each later call is denied, and no tool runs, until the log is restored.
 #[tokio::test]
-async fn nothing_runs_while_the_record_is_damaged() {
+async fn nothing_runs_while_the_audit_log_is_damaged() {
     let site = site();
     let (log, head) = (site.state().join("audit.jsonl"), site.state().join("audit.head"));
     let host = site.open(&policy("allow")).await;
@@ -79,7 +78,7 @@ async fn nothing_runs_while_the_record_is_damaged() {
     }
 }
 
-/// Says yes, after cutting the record back to where it was before the question.
+/// An approver that truncates the log to where it was before the request, and then approves.
 struct CutsTheRecord {
     log: PathBuf,
     length: u64,
@@ -92,9 +91,9 @@ impl Approver for CutsTheRecord {
     }
 }
 
-/// A decision that is cut off again before it takes effect has no effect.
+/// A decision that is removed from the log before it takes effect has no effect.
 #[tokio::test]
-async fn nothing_runs_on_a_decision_that_was_cut_off() {
+async fn nothing_runs_on_a_decision_that_was_removed() {
     let site = site();
     let log = site.state().join("audit.jsonl");
     let host = site.open(&policy("allow")).await;
@@ -104,12 +103,12 @@ async fn nothing_runs_on_a_decision_that_was_cut_off() {
     let host = site.builder(&policy("ask")).approver(Arc::new(approver)).open().await.unwrap();
     let reply = write(&host, "after").await;
     assert_eq!((reply.code, reply.outcome()), (Code::RecordUnavailable, Outcome::Denied), "{}", reply.message);
-    assert!(!site.path("work/after").exists(), "the tool ran, and its decision is not in the record");
+    assert!(!site.path("work/after").exists(), "the tool ran although its decision is not in the log");
 }
 
-/// A record that cannot be opened keeps the host from opening.
+/// A host does not open if its audit log cannot be opened.
 #[tokio::test]
-async fn a_record_that_is_no_file_keeps_the_host_closed() {
+async fn a_host_does_not_open_if_the_audit_log_is_not_a_file() {
     for file in ["audit.jsonl", "audit.head"] {
         let site = Site::new();
         drop(site.open("").await);

@@ -1,5 +1,5 @@
-//! Plugins that load while the host runs: what is ready is served, what is compiled is announced when it is ready, and
-//! neither a reload nor a new policy waits for it.
+//! Plugins that load while the host runs: a ready plugin serves, a compiled plugin is announced, and neither a reload
+//! nor a new policy waits for the compilation.
 
 use crate::desk::{ALLOW, PATIENCE, call, file, lines, put, put_bytes, tools, until, word};
 use crate::policy::write;
@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// How often a test looks for what another process does.
+/// Interval at which a test checks another process.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// The compile worker behind a gate: it compiles nothing until the gate is open.
+/// A compile worker that compiles nothing until the gate is open.
 struct Gate {
     open: PathBuf,
-    /// A file for each worker that waits or has passed, by its process id.
+    /// Contains a file for each worker that has started, named after its process ID.
     begun: PathBuf,
 }
 
@@ -38,13 +38,13 @@ impl Gate {
         fs::write(&self.open, "").unwrap();
     }
 
-    /// The process ids of the workers that have begun.
+    /// Returns the process IDs of the workers that have started.
     fn workers(&self) -> Vec<u32> {
         let workers = fs::read_dir(&self.begun).unwrap();
         workers.map(|worker| worker.unwrap().file_name().to_str().unwrap().parse().unwrap()).collect()
     }
 
-    /// Waits until so many workers have begun.
+    /// Waits until this many workers have started.
     async fn has_begun(&self, count: usize) {
         eventually("a worker begins", || self.workers().len() >= count).await;
         assert_eq!(self.workers().len(), count);
@@ -57,10 +57,10 @@ async fn eventually(what: &str, is: impl Fn() -> bool) {
             sleep(LOOK_INTERVAL).await;
         }
     };
-    timeout(PATIENCE, looked).await.unwrap_or_else(|_| panic!("it has not come: {what}"));
+    timeout(PATIENCE, looked).await.unwrap_or_else(|_| panic!("timeout: {what}"));
 }
 
-/// A site with the good plugin, which is compiled, and a slow one, which was never tried.
+/// Makes a site with the good plugin, which is already compiled, and a slow one, which is not.
 async fn with_slow() -> (Site, Gate) {
     let site = Site::new();
     drop(site.open(ALLOW).await);
@@ -69,7 +69,7 @@ async fn with_slow() -> (Site, Gate) {
     (site, gate)
 }
 
-/// Opens a host that waits for nothing.
+/// Opens a host that does not wait for compilation.
 async fn open(builder: HostBuilder) -> Host {
     builder.load_in_background(Duration::ZERO).open().await.unwrap()
 }
@@ -83,7 +83,7 @@ async fn until_ready(host: &Host, plugin: &str) {
 }
 
 #[tokio::test]
-async fn a_host_opens_with_what_is_ready_and_the_rest_comes_later() {
+async fn a_host_opens_with_ready_plugins_and_adds_the_others_later() {
     let (site, gate) = with_slow().await;
     let host = open(site.builder_with(ALLOW, gate.compiler())).await;
     gate.has_begun(1).await;
@@ -105,12 +105,12 @@ async fn a_host_opens_with_what_is_ready_and_the_rest_comes_later() {
     assert_eq!(word(call(&host, "slow").await), "slow");
     eventually("nothing loads", || loading(&host).is_empty()).await;
     assert_eq!(lines(&host), [("added".to_owned(), "slow".to_owned(), true)]);
-    assert!(host.reload().await.unwrap().is_empty(), "it is known");
+    assert!(host.reload().await.unwrap().is_empty(), "the reload must find nothing new");
 }
 
-/// What is ready within the wait is there when the host opens, as in a host that waits for all.
+/// A plugin that becomes ready within the wait is in the catalog when the host opens.
 #[tokio::test]
-async fn what_becomes_ready_within_the_wait_is_there_at_once() {
+async fn a_plugin_that_becomes_ready_within_the_wait_is_in_the_first_catalog() {
     let (site, gate) = with_slow().await;
     gate.open();
     put_bytes(&site, "unfit", &guest("many-memories", &Manifest::of("unfit")));
@@ -123,7 +123,7 @@ async fn what_becomes_ready_within_the_wait_is_there_at_once() {
 }
 
 #[tokio::test]
-async fn a_plugin_that_cannot_be_used_is_refused_with_its_reason_when_that_is_known() {
+async fn a_plugin_that_cannot_be_used_is_refused_after_its_compilation() {
     let (site, gate) = with_slow().await;
     put_bytes(&site, "slow", &guest("many-memories", &Manifest::of("slow")));
     let host = open(site.builder_with(ALLOW, gate.compiler())).await;
@@ -137,7 +137,7 @@ async fn a_plugin_that_cannot_be_used_is_refused_with_its_reason_when_that_is_kn
 }
 
 #[tokio::test]
-async fn a_reload_neither_loses_nor_doubles_what_loads() {
+async fn a_reload_neither_loses_nor_duplicates_a_loading_plugin() {
     let (site, gate) = with_slow().await;
     let host = open(site.builder_with(ALLOW, gate.compiler())).await;
     gate.has_begun(1).await;
@@ -147,7 +147,7 @@ async fn a_reload_neither_loses_nor_doubles_what_loads() {
     assert_eq!(loading(&host), ["slow"]);
     gate.has_begun(1).await;
 
-    // Another file, a file in the place of the one that loads, and one that goes again.
+    // Add another file, replace the one that loads, and remove one.
     put(&site, "late", "late");
     assert!(host.reload().await.unwrap().is_empty());
     put(&site, "slow", "newer");
@@ -171,7 +171,7 @@ async fn a_reload_neither_loses_nor_doubles_what_loads() {
     assert_eq!(added, [("added", "late"), ("added", "slow")].map(|(event, name)| (event.to_owned(), name.to_owned())));
 }
 
-/// As when a plugin is replaced without a background: the old one serves until the new one does.
+/// The old plugin serves until the new one is compiled, as in a host without background loading.
 #[tokio::test]
 async fn a_plugin_serves_while_its_next_version_is_compiled() {
     let (site, gate) = with_slow().await;
@@ -206,9 +206,9 @@ async fn a_policy_takes_effect_while_a_plugin_is_compiled_and_applies_to_it() {
     assert_eq!(call(&host, "slow").await.code, Code::PolicyDenied);
 }
 
-/// When a host opens that waits, such a policy is an error: a deny that never speaks is a hole.
+/// A host that waits for its plugins rejects such a policy. A deny rule that never matches would be a hole.
 #[tokio::test]
-async fn a_rule_that_misspells_a_tool_refuses_a_plugin_that_comes_later() {
+async fn a_rule_with_a_misspelled_tool_refuses_a_plugin_that_is_added_later() {
     let (site, gate) = with_slow().await;
     let policy = format!("{ALLOW}[[rule]]\ntool = \"slow.rum\"\ndecision = \"deny\"\n");
     let host = open(site.builder_with(&policy, gate.compiler())).await;
@@ -222,14 +222,14 @@ async fn a_rule_that_misspells_a_tool_refuses_a_plugin_that_comes_later() {
     assert!(matches!(waiting, Err(OpenError::DeadRule { .. })), "{waiting:?}");
 }
 
-/// Whether a process runs: one that has ended and that nobody has asked about does not.
+/// Returns whether a process runs. A zombie does not.
 fn runs(process: u32) -> bool {
     let status = fs::read_to_string(Path::new("/proc").join(process.to_string()).join("stat"));
     status.is_ok_and(|status| !status.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z'))
 }
 
 #[tokio::test]
-async fn closing_the_host_ends_what_is_being_compiled() {
+async fn closing_the_host_ends_running_compilations() {
     let (site, gate) = with_slow().await;
     let host = open(site.builder_with(ALLOW, gate.compiler())).await;
     gate.has_begun(1).await;
@@ -238,7 +238,7 @@ async fn closing_the_host_ends_what_is_being_compiled() {
     drop(host);
     eventually("the worker ends", || !runs(worker)).await;
 
-    // A host that is dropped before it is open has compiled for nothing as well.
+    // A host that is dropped before it is open ends its compilations too.
     let builder = site.builder_with(ALLOW, gate.compiler()).load_in_background(PATIENCE);
     let opening = tokio::spawn(builder.open());
     gate.has_begun(2).await;
@@ -248,7 +248,7 @@ async fn closing_the_host_ends_what_is_being_compiled() {
     eventually("the worker ends", || workers.iter().all(|worker| !runs(*worker))).await;
 }
 
-/// Writes down what it hears.
+/// An observer that records the loading events.
 #[derive(Default)]
 struct Heard(Mutex<Vec<String>>);
 
@@ -283,7 +283,7 @@ impl Observer for Heard {
 }
 
 #[tokio::test]
-async fn an_observer_hears_what_loads_and_what_becomes_of_it() {
+async fn an_observer_is_notified_of_loading_and_its_result() {
     let (site, gate) = with_slow().await;
     put_bytes(&site, "unfit", &guest("many-memories", &Manifest::of("unfit")));
     let heard = Arc::new(Heard::default());

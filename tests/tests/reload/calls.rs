@@ -1,4 +1,4 @@
-//! Calls that have begun while their plugin is replaced or removed.
+//! Calls that are running while their plugin is replaced or removed.
 
 use crate::desk::{ALLOW, PATIENCE, asks, call, file, put, put_bytes, word};
 use portcullis::{Answer, Answering, Approver, Code, Host, Question, Reply};
@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Says yes when it is let, and until then holds the call.
+/// An approver that holds each call until the test lets it approve.
 struct Gate {
     asked: Semaphore,
     open: Semaphore,
@@ -30,7 +30,7 @@ async fn gated(site: &Site) -> (Host, Arc<Gate>) {
     (site.builder(ALLOW).approver(Arc::clone(&gate) as _).open().await.unwrap(), gate)
 }
 
-/// Begins a call, and comes back when its guest is in the middle of it.
+/// Starts a call, and returns when its guest is running.
 async fn begun(host: &Host, gate: &Gate) -> JoinHandle<Reply> {
     let host = host.clone();
     let running = tokio::spawn(async move { call(&host, "tool").await });
@@ -39,7 +39,7 @@ async fn begun(host: &Host, gate: &Gate) -> JoinHandle<Reply> {
 }
 
 #[tokio::test]
-async fn a_call_in_flight_finishes_on_the_old_code_while_the_new_serves() {
+async fn a_running_call_finishes_on_the_old_code_while_new_calls_use_the_new() {
     let site = Site::new();
     put_bytes(&site, "tool", &asks("old", &Manifest::of("tool")));
     let (host, gate) = gated(&site).await;
@@ -54,7 +54,7 @@ async fn a_call_in_flight_finishes_on_the_old_code_while_the_new_serves() {
 }
 
 #[tokio::test]
-async fn a_call_in_flight_finishes_after_its_plugin_was_removed() {
+async fn a_running_call_finishes_after_its_plugin_is_removed() {
     let site = Site::new();
     put_bytes(&site, "tool", &asks("old", &Manifest::of("tool")));
     let (host, gate) = gated(&site).await;
@@ -66,10 +66,10 @@ async fn a_call_in_flight_finishes_after_its_plugin_was_removed() {
     assert_eq!(word(old.await.unwrap()), "old");
 }
 
-/// A plugin that was found and has never run: its code comes from the cache, by its hash. Without a cache the call is
-/// told that the file is another; it never gets the code of another plugin than it found.
+/// The code of a plugin that has never run comes from the cache, by the hash of its file. Without a cache the call
+/// fails, because the file has changed. A call never runs the code of another plugin.
 #[tokio::test]
-async fn a_call_whose_file_was_replaced_before_its_code_was_mapped_runs_what_it_found_or_nothing() {
+async fn a_call_whose_file_is_replaced_before_loading_runs_the_old_code_or_fails() {
     let site = Site::new();
     put(&site, "tool", "old");
     drop(site.open(ALLOW).await);

@@ -1,4 +1,5 @@
-//! Description files: what a tool is said to do lies beside its plugin, and is as much a part of it as its bytes.
+//! Description files: a tool's description can be in a file next to its plugin, and is as much a part of the plugin as
+//! its bytes.
 
 use crate::desk::{ALLOW, call, file, lines, put, put_bytes, says, until, word};
 use portcullis::policy::PluginName;
@@ -13,17 +14,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a description file may hold, in bytes.
+/// Maximum length of a description file in bytes.
 const BYTES_MAX: usize = 16 * 1024;
 
-/// What every guest says of its tool.
+/// The description in every guest's manifest.
 const OWN: &str = "Does what its plugin is there for.";
 
 fn description_file(site: &Site, name: &str) -> PathBuf {
     site.plugins().join(format!("{name}.md"))
 }
 
-/// Puts a description file into place at once.
+/// Writes a description file atomically.
 fn describe(site: &Site, name: &str, text: impl AsRef<[u8]>) {
     let aside = site.plugins().join(format!(".{name}.new"));
     fs::write(&aside, text).unwrap();
@@ -36,7 +37,7 @@ fn said_in(catalog: &Catalog, plugin: &str) -> String {
     found.tools().next().unwrap().description().to_owned()
 }
 
-/// What the first tool of a plugin says of itself.
+/// Returns the description of a plugin's first tool.
 #[track_caller]
 fn said(host: &Host, plugin: &str) -> String {
     said_in(&host.catalog(), plugin)
@@ -55,7 +56,7 @@ fn replaced(plugin: &str) -> Reloaded {
 }
 
 #[tokio::test]
-async fn a_file_beside_a_plugin_says_what_its_tool_does() {
+async fn a_description_file_replaces_the_description_of_a_tool() {
     let site = Site::new();
     put(&site, "tool", "one");
     let long = format!("# What it does\n\n\t{}", "Much. ".repeat(2000));
@@ -86,16 +87,16 @@ async fn a_file_beside_a_plugin_says_what_its_tool_does() {
 
     definitions.sort_unstable();
     definitions.dedup();
-    assert_eq!(definitions.len(), 4, "each text is a definition of its own");
+    assert_eq!(definitions.len(), 4, "each text must give another definition");
     assert_eq!(word(call(&host, "tool").await), "one");
     let events: Vec<(String, String)> = lines(&host).into_iter().map(|(event, plugin, _)| (event, plugin)).collect();
     let expected = ["tool", "tool", "tool", "good"].map(|plugin| ("replaced".to_owned(), plugin.to_owned()));
     assert_eq!(events, expected);
 }
 
-/// The record tells which descriptions a plugin was given, as the bytes alone do not.
+/// The audit log names the hash of the descriptions, because the hash of the plugin does not cover them.
 #[tokio::test]
-async fn the_record_knows_descriptions_by_their_hash() {
+async fn the_audit_log_names_descriptions_by_their_hash() {
     let site = Site::new();
     let host = site.open(ALLOW).await;
     for text in ["The first text of a tool.", "The second text of a tool."] {
@@ -128,7 +129,7 @@ directory.two = { path = "places", access = "read-only" }
 "#;
 
 #[tokio::test]
-async fn the_host_fills_in_where_it_is_and_where_the_plugin_works() {
+async fn placeholders_are_replaced_with_the_directories_of_host_and_plugin() {
     let site = Site::new();
     let work = fs::canonicalize(site.directory("places/of work")).unwrap();
     let (work, places) = (work.to_str().unwrap(), work.parent().unwrap().to_str().unwrap());
@@ -161,9 +162,9 @@ async fn the_host_fills_in_where_it_is_and_where_the_plugin_works() {
     }
 }
 
-/// A directory may be called anything without a zero byte; what goes into a description shows all of it, on one line.
+/// A directory name can contain any byte except zero. In a description it is escaped completely, on one line.
 #[tokio::test]
-async fn a_hostile_path_shows_and_does_nothing() {
+async fn a_hostile_path_is_escaped() {
     let site = Site::new();
     let hostile = site.directory("a\nIgnore ${cwd}\u{202e}\u{1b}[2J\u{e0041}");
     let link = site.path("link");
@@ -176,7 +177,7 @@ async fn a_hostile_path_shows_and_does_nothing() {
     let shown = "a\\nIgnore ${cwd}\\u{202e}\\u{1b}[2J\\u{e0041}";
     assert_eq!(said(&host, "tool"), format!("Works in {}/{shown}.", place.display()), "{}", why(&host, "tool"));
 
-    // A name that is no text leads nowhere else.
+    // A path that is not UTF-8 is an error, and not replaced with another one.
     let no_text = site.path(OsStr::from_bytes(b"caf\xe9"));
     fs::create_dir(&no_text).unwrap();
     fs::remove_file(&link).unwrap();
@@ -184,10 +185,10 @@ async fn a_hostile_path_shows_and_does_nothing() {
     describe(&site, "tool.run", "Works now in ${workspace}.");
     assert_eq!(host.reload().await.unwrap().refused, ["tool.wasm"]);
     let reason = why(&host, "tool");
-    assert!(reason.contains("what `${workspace}` stands for cannot be written as text"), "{reason}");
+    assert!(reason.contains("the path for `${workspace}` is not valid text"), "{reason}");
 }
 
-/// A way to make the description of `tool.run` a bad one, and what the refusal says of it.
+/// Makes the description of `tool.run` invalid, with a part of the expected message.
 type Bad = (&'static str, fn(&Site), &'static str);
 
 const BAD: [Bad; 17] = [
@@ -219,7 +220,7 @@ const BAD: [Bad; 17] = [
     ),
     ("a tag", |site| describe(site, "tool.run", "Reads it.\u{e0041}"), "character U+E0041"),
     ("an escape", |site| describe(site, "tool.run", "Reads it.\u{1b}[2J"), "character U+001B"),
-    ("line ends of another system", |site| describe(site, "tool.run", "Reads\r\nit."), "U+000D: take it out"),
+    ("line ends of another system", |site| describe(site, "tool.run", "Reads\r\nit."), "U+000D: remove it"),
     ("a byte order mark", |site| describe(site, "tool.run", "\u{feff}Reads it."), "without a byte order mark"),
     (
         "anybody may write to it",
@@ -227,7 +228,7 @@ const BAD: [Bad; 17] = [
             describe(site, "tool.run", "Reads it.");
             fs::set_permissions(description_file(site, "tool.run"), Permissions::from_mode(0o646)).unwrap();
         },
-        "anybody can write to it: take the right away with `chmod o-w`",
+        "every user can write to it: remove that permission with `chmod o-w`",
     ),
     (
         "a link",
@@ -245,9 +246,9 @@ fn undescribe(site: &Site) {
     let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
 }
 
-/// After each: what was there goes on, the refusal names the file, and a second look finds nothing new.
+/// After each, the old plugin still serves, the refusal names the file, and another reload finds nothing new.
 #[tokio::test]
-async fn a_bad_description_leaves_the_old_plugin_serving() {
+async fn an_invalid_description_leaves_the_old_plugin_serving() {
     let site = Site::new();
     put(&site, "tool", "old");
     describe(&site, "tool.run", "What was there before.");
@@ -266,7 +267,7 @@ async fn a_bad_description_leaves_the_old_plugin_serving() {
         assert!(host.reload().await.unwrap().is_empty(), "{what}");
         let (event, plugin, _) = lines(&host).pop().unwrap();
         assert_eq!((event.as_str(), plugin.as_str()), ("refused", "tool"), "{what}");
-        // And back to what is loaded.
+        // Restore the loaded description.
         undescribe(&site);
         describe(&site, "tool.run", "What was there before.");
         assert_eq!(host.reload().await.unwrap().cleared, ["tool.wasm"], "{what}");
@@ -276,25 +277,25 @@ async fn a_bad_description_leaves_the_old_plugin_serving() {
     assert_eq!(host.reload().await.unwrap(), replaced("tool"));
 }
 
-/// A file that cannot be read is one that others than its bytes can make another.
+/// The reason for a refusal can also change without a change to the file's bytes.
 #[tokio::test]
-async fn another_reason_is_told_though_no_byte_is_another() {
+async fn a_new_reason_is_reported_although_no_byte_has_changed() {
     let site = Site::new();
     describe(&site, "good.run", b"caf\xe9");
     let host = site.open(ALLOW).await;
     assert!(why(&host, "good").contains("it is not UTF-8"));
     fs::set_permissions(description_file(&site, "good.run"), Permissions::from_mode(0o646)).unwrap();
     assert_eq!(host.reload().await.unwrap().refused, ["good.wasm"]);
-    assert!(why(&host, "good").contains("anybody can write to it"), "{}", why(&host, "good"));
+    assert!(why(&host, "good").contains("every user can write to it"), "{}", why(&host, "good"));
 }
 
 #[tokio::test]
-async fn a_bad_description_refuses_its_plugin_and_no_other_when_the_host_opens() {
+async fn an_invalid_description_refuses_only_its_own_plugin_when_the_host_opens() {
     for (what, put_bad, says) in BAD {
         let site = Site::new();
         put(&site, "tool", "one");
         put_bad(&site);
-        // The policy names it, and its grant waits.
+        // The policy names the plugin, and its grant is kept for later.
         let host = site.open(&format!("{ALLOW}[plugin.tool]\nlimits.time = \"1 s\"\n")).await;
         let reason = why(&host, "tool");
         assert!(reason.starts_with("the description file tool.run.md: ") && reason.contains(says), "{what}: {reason}");
@@ -307,9 +308,9 @@ async fn a_bad_description_refuses_its_plugin_and_no_other_when_the_host_opens()
     }
 }
 
-/// What is at the limit is taken, and every problem is told at once.
+/// A file at the size limit is accepted, and all problems are reported together.
 #[tokio::test]
-async fn a_file_of_no_tool_is_told_of_with_every_other() {
+async fn a_file_for_an_unknown_tool_is_reported_with_all_other_problems() {
     let site = Site::new();
     put(&site, "tool", "one");
     describe(&site, "tool.run", "x".repeat(BYTES_MAX));
@@ -319,7 +320,7 @@ async fn a_file_of_no_tool_is_told_of_with_every_other() {
     describe(&site, "tool.run", "${HOME}");
     assert_eq!(host.reload().await.unwrap().refused, ["tool.wasm"]);
     let reason = why(&host, "tool");
-    let misspelt = "the description file tool.ran.md: the plugin has no such tool, it has `run`: name the file";
+    let misspelt = "the description file tool.ran.md: the plugin has no such tool, only `run`: name the file";
     assert!(reason.contains(misspelt) && reason.contains("tool.run.md: there is no `${HOME}`"), "{reason}");
     fs::remove_file(description_file(&site, "tool.run")).unwrap();
     assert!(!host.reload().await.unwrap().is_empty());
@@ -330,7 +331,7 @@ async fn a_file_of_no_tool_is_told_of_with_every_other() {
 }
 
 #[tokio::test]
-async fn a_file_without_its_plugin_stands_among_the_refused_by_itself() {
+async fn a_description_without_its_plugin_is_listed_as_refused() {
     let site = Site::new();
     describe(&site, "late.run", "Comes before its plugin.");
     describe(&site, "output.read", "The host's own tools say themselves what they do.");
@@ -344,8 +345,8 @@ async fn a_file_without_its_plugin_stands_among_the_refused_by_itself() {
     };
     let found = refused(&host);
     assert_eq!(found.iter().map(|(file, _)| file.as_str()).collect::<Vec<_>>(), ["late.run.md", "output.read.md"]);
-    assert!(found[0].1.contains("there is no late.wasm beside it: put it there, or take this file away"), "{found:?}");
-    assert!(found[1].1.contains("that of tools of the host itself"), "{found:?}");
+    assert!(found[0].1.contains("there is no late.wasm next to it: add the plugin, or remove this file"), "{found:?}");
+    assert!(found[1].1.contains("reserved for tools of the host itself"), "{found:?}");
     assert!(host.reload().await.unwrap().is_empty());
     put(&site, "late", "one");
     let reloaded = host.reload().await.unwrap();
@@ -359,7 +360,7 @@ async fn a_file_without_its_plugin_stands_among_the_refused_by_itself() {
     assert_eq!(host.reload().await.unwrap().cleared, ["late.run.md", "output.read.md"]);
 }
 
-/// Counts what is compiled.
+/// Counts compilations.
 #[derive(Default)]
 struct Compilations(AtomicUsize);
 
@@ -371,9 +372,9 @@ impl Observer for Compilations {
     fn compiled(&self, _: &PluginName) {}
 }
 
-/// What is kept of a plugin is known by its bytes, so nothing of what lies beside them may be in it.
+/// Compiled code is cached by the plugin's bytes, so the cache must not contain anything from description files.
 #[tokio::test]
-async fn another_description_compiles_nothing_and_is_not_kept() {
+async fn another_description_compiles_nothing_and_is_not_cached() {
     let site = Site::new();
     describe(&site, "good.run", "The first of all texts.");
     let compilations = Arc::new(Compilations::default());
@@ -397,7 +398,7 @@ async fn another_description_compiles_nothing_and_is_not_kept() {
     assert_eq!(compilations.0.load(Ordering::Relaxed), 0);
 }
 
-/// Says yes for every session, and counts.
+/// Approves for always, and counts the requests.
 #[derive(Default)]
 struct Always(AtomicUsize);
 
@@ -409,7 +410,7 @@ impl Approver for Always {
 }
 
 #[tokio::test]
-async fn what_was_approved_for_a_tool_is_lost_with_its_description() {
+async fn a_changed_description_ends_the_approvals_of_its_tool() {
     let site = Site::new();
     let mut manifest = Manifest::of("tool");
     manifest.tools.push(Tool::new("walk"));
@@ -430,8 +431,8 @@ async fn what_was_approved_for_a_tool_is_lost_with_its_description() {
     assert_eq!((asked("tool.run").await, asked("tool.walk").await), (0, 0));
     describe(&site, "tool.run", "Runs in ${cwd}, and tells nobody.");
     assert_eq!(host.reload().await.unwrap(), replaced("tool"));
-    assert_eq!(asked("tool.run").await, 1, "another text is another tool");
-    assert_eq!(asked("tool.walk").await, 0, "its neighbour is what it was");
+    assert_eq!(asked("tool.run").await, 1, "a new description needs a new approval");
+    assert_eq!(asked("tool.walk").await, 0, "the other tool has not changed");
     assert_eq!(asked("tool.run").await, 0);
     fs::remove_file(description_file(&site, "tool.run")).unwrap();
     host.reload().await.unwrap();
@@ -439,7 +440,7 @@ async fn what_was_approved_for_a_tool_is_lost_with_its_description() {
 }
 
 #[tokio::test]
-async fn a_watch_sees_descriptions() {
+async fn a_watch_notices_descriptions() {
     let site = Site::new();
     let host = site.open(ALLOW).await;
     let _watch = host.watch();

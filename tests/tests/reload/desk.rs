@@ -1,4 +1,4 @@
-//! A site whose plugins say which version they are, and what is done to its plugin directory.
+//! A site whose plugins report their version, and helpers that change its plugin directory.
 
 use portcullis::{Catalog, Code, Host, Reply, Request};
 use portcullis_tests::{Manifest, Site, component, module};
@@ -10,16 +10,16 @@ use std::time::Duration;
 use tokio::sync::watch::Receiver;
 use tokio::time::timeout;
 
-/// How long anything may take before a test has failed; nothing else depends on it.
+/// Timeout of every wait. It only makes a test fail; nothing else depends on it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Answers with its word.
+/// Returns its word.
 const SAYS: &str = r#"
 (data (i32.const 2048) "WORD")
 (func $execute (param i32 i32 i32 i32) (result i32) (call $answer (i32.const 0) (i32.const 2048) (i32.const LENGTH)))
 "#;
 
-/// Asks for something first, and then answers with its word.
+/// Asks for something first, and then returns its word.
 const ASKS: &str = r#"
 (import "portcullis:tool/context@0.1.0" "ask" (func $ask (param i32 i32 i32 i32 i32 i32 i32)))
 (data (i32.const 2048) "WORD")
@@ -31,16 +31,16 @@ const ASKS: &str = r#"
   (call $answer (i32.const 0) (i32.const 2048) (i32.const LENGTH)))
 "#;
 
-/// Everything is allowed, and asked for where a plugin asks by itself.
+/// Allows every call. What a running call asks for needs approval.
 pub(crate) const ALLOW: &str = "[approvals]\nrepeats = 1000000\n[defaults]\ndecision = \"ask\"\n\
     [limits]\ntime = \"60 s\"\n[[rule]]\ntool = \"*.*\"\nwhen = { go = \"yes\" }\ndecision = \"allow\"\n";
 
-/// A plugin that answers with a word.
+/// Builds a plugin that returns a word.
 pub(crate) fn says(word: &str, manifest: &Manifest) -> Vec<u8> {
     with_word(SAYS, word, manifest)
 }
 
-/// A plugin that asks, and then answers with a word.
+/// Builds a plugin that asks, and then returns a word.
 pub(crate) fn asks(word: &str, manifest: &Manifest) -> Vec<u8> {
     with_word(ASKS, word, &manifest.clone().tool(|tool| tool.required = 2))
 }
@@ -49,36 +49,36 @@ fn with_word(fields: &str, word: &str, manifest: &Manifest) -> Vec<u8> {
     component(&module(&fields.replace("WORD", word).replace("LENGTH", &word.len().to_string()), manifest))
 }
 
-/// A file of the plugin directory.
+/// Returns the path of a file in the plugin directory.
 pub(crate) fn file(site: &Site, name: &str) -> PathBuf {
     site.plugins().join(format!("{name}.wasm"))
 }
 
-/// Puts a plugin that answers with a word into place.
+/// Installs a plugin that returns a word.
 pub(crate) fn put(site: &Site, name: &str, word: &str) {
     put_bytes(site, name, &says(word, &Manifest::of(name)));
 }
 
-/// Puts bytes into place at once, as who installs a plugin should.
+/// Writes a file atomically, as an installer should.
 pub(crate) fn put_bytes(site: &Site, name: &str, bytes: &[u8]) {
     let aside = site.plugins().join(format!(".{name}.new"));
     fs::write(&aside, bytes).unwrap();
     fs::rename(aside, file(site, name)).unwrap();
 }
 
-/// Calls the one tool of a plugin.
+/// Calls the only tool of a plugin.
 pub(crate) async fn call(host: &Host, plugin: &str) -> Reply {
     host.call(Request::new(format!("{plugin}.run"), r#"{"go":"yes"}"#)).await
 }
 
-/// What a plugin answers.
+/// Calls a plugin and returns its result.
 #[track_caller]
 pub(crate) fn word(reply: Reply) -> String {
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);
     reply.message
 }
 
-/// The lines about plugins in the record: the event, the plugin, and whether there is a hash of it.
+/// Returns the audit entries about plugins: the event, the plugin, and whether there is a hash of it.
 pub(crate) fn lines(host: &Host) -> Vec<(String, String, bool)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let mut lines = Vec::new();
@@ -94,15 +94,15 @@ pub(crate) fn lines(host: &Host) -> Vec<(String, String, bool)> {
     lines
 }
 
-/// The names of all tools of plugins, in their order.
+/// Returns the names of all tools of plugins, in order.
 pub(crate) fn tools(host: &Host) -> Vec<String> {
     let catalog = host.catalog();
     let of_plugins = catalog.tools().filter(|(plugin, _)| !plugin.is_standard());
     of_plugins.map(|(_, tool)| tool.name().to_string()).collect()
 }
 
-/// Waits until the catalog is as it should be.
+/// Waits until the catalog matches.
 pub(crate) async fn until(changes: &mut Receiver<Arc<Catalog>>, what: &str, is: impl Fn(&Catalog) -> bool) {
     let reached = timeout(PATIENCE, changes.wait_for(|catalog| is(catalog))).await;
-    drop(reached.unwrap_or_else(|_| panic!("it has not come: {what}")).unwrap());
+    drop(reached.unwrap_or_else(|_| panic!("timeout: {what}")).unwrap());
 }

@@ -1,4 +1,4 @@
-//! Files that come, change and go.
+//! Files that are added, changed and removed.
 
 use crate::desk::{ALLOW, call, file, lines, put, tools, word};
 use portcullis::policy::PluginName;
@@ -12,7 +12,7 @@ fn names(names: &[&str]) -> Vec<PluginName> {
 }
 
 #[tokio::test]
-async fn a_file_that_comes_changes_and_goes_is_a_plugin_that_does() {
+async fn plugins_follow_the_files_that_are_added_changed_and_removed() {
     let site = Site::new();
     let host = site.open(ALLOW).await;
     let changes = host.catalog_changes();
@@ -45,9 +45,9 @@ async fn a_file_that_comes_changes_and_goes_is_a_plugin_that_does() {
     assert_verifies(&host);
 }
 
-/// Each change is told of once, and what did not change is the very same.
+/// Each change is reported once, and unchanged plugins keep their identity.
 #[tokio::test]
-async fn a_change_is_told_of_once_and_leaves_the_rest_as_it_was() {
+async fn a_change_is_reported_once_and_does_not_affect_other_plugins() {
     let site = Site::new();
     let host = site.open(ALLOW).await;
     let mut changes = host.catalog_changes();
@@ -58,7 +58,7 @@ async fn a_change_is_told_of_once_and_leaves_the_rest_as_it_was() {
     let after = Arc::clone(&changes.borrow_and_update());
     assert!(Arc::ptr_eq(&after, &host.catalog()));
     assert!(std::ptr::eq(before.plugin("good").unwrap(), after.plugin("good").unwrap()));
-    // Written again, with the same bytes: that is another file and the same plugin.
+    // The same bytes are written again: that is a new file, and the same plugin.
     put(&site, "other", "one");
     assert!(host.reload().await.unwrap().is_empty());
     assert!(!changes.has_changed().unwrap());
@@ -66,7 +66,7 @@ async fn a_change_is_told_of_once_and_leaves_the_rest_as_it_was() {
 }
 
 #[tokio::test]
-async fn of_reloads_at_the_same_time_one_finds_the_change() {
+async fn only_one_of_several_concurrent_reloads_reports_the_change() {
     let site = Site::new();
     let host = site.open(ALLOW).await;
     put(&site, "other", "one");
@@ -88,7 +88,7 @@ async fn of_reloads_at_the_same_time_one_finds_the_change() {
 
 /// A reload that is dropped has changed everything or nothing.
 #[tokio::test]
-async fn a_dropped_reload_takes_effect_whole_or_leaves_everything_to_the_next() {
+async fn a_dropped_reload_takes_effect_completely_or_not_at_all() {
     let site = Site::new();
     let host = site.open(ALLOW).await;
     put(&site, "other", "one");
@@ -96,7 +96,7 @@ async fn a_dropped_reload_takes_effect_whole_or_leaves_everything_to_the_next() 
         let mut reload = Box::pin(host.reload());
         for _ in 0..polls {
             let once = std::future::poll_fn(|context| std::task::Poll::Ready(reload.as_mut().poll(context))).await;
-            assert!(once.is_pending(), "it was done after {polls} polls");
+            assert!(once.is_pending(), "it finished after {polls} polls");
         }
     }
     // Its progress depends on the disk. The next reload does the rest.

@@ -1,4 +1,4 @@
-//! What a plugin that comes later may do: exactly what it would have been given when the host opened.
+//! The rights of a plugin that is added later: the same as if it had been there when the host opened.
 
 use crate::desk::{ALLOW, call, file, put, put_bytes, says, word};
 use portcullis::{Answer, Answering, Approver, Code, Covers, ProjectPolicy, Question, ReloadError, open_approvals};
@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::{Arc, Mutex};
 
-/// Makes the file `mark` in its directory.
+/// Creates the file `mark` in its directory.
 const MARKS: &str = r#"
 (import "portcullis:tool/dependencies@0.1.0" "open-directory" (func $open-directory (param i32 i32 i32)))
 (import "wasi:filesystem/types@0.2.12" "[method]descriptor.open-at"
@@ -31,7 +31,7 @@ fn policy() -> String {
     format!("{ALLOW}[plugin.marks]\ndirectory.work = {{ path = \"work\", access = \"read-write\" }}\n")
 }
 
-/// The policy speaks of a plugin that is refused when the host opens, and then comes.
+/// The policy names a plugin that is refused when the host opens, and is installed later.
 #[tokio::test]
 async fn a_new_plugin_gets_what_the_policy_grants_it() {
     let site = Site::new();
@@ -43,7 +43,7 @@ async fn a_new_plugin_gets_what_the_policy_grants_it() {
     assert_eq!(host.reload().await.unwrap().added.len(), 2);
     assert_eq!(word(call(&host, "marks").await), "mark");
     assert!(site.path("work/mark").is_file());
-    // The same bytes but for the name: the policy grants it nothing.
+    // The same bytes under another name. The policy grants this plugin nothing.
     assert_ne!(call(&host, "twin").await.code, Code::Completed);
 }
 
@@ -68,7 +68,7 @@ async fn a_policy_may_name_a_plugin_that_is_not_installed_and_the_host_warns() {
 
 /// The user trusts a project's policy, and its link changes before the plugin is installed.
 #[tokio::test]
-async fn a_grant_of_a_project_is_opened_where_it_was_trusted_and_nowhere_else() {
+async fn a_grant_of_a_project_opens_only_its_trusted_directory() {
     let site = Site::new();
     for folder in ["one", "two"] {
         site.directory(folder);
@@ -108,11 +108,11 @@ async fn a_plugin_whose_grants_cannot_be_opened_is_refused_until_they_can() {
         assert!(reason.contains("marks.work"), "{reason}");
         assert_eq!(call(&host, "marks").await.code, Code::PluginRefused);
     }
-    // Nobody touches the file: it is what it names that comes.
+    // The plugin file does not change; only the directory that the policy names is created.
     site.directory("work");
     assert_eq!(host.reload().await.unwrap().added.len(), 1);
     assert_eq!(word(call(&host, "marks").await), "mark");
-    // A version that does not ask for what the policy binds.
+    // A version that does not declare what the policy binds.
     put(&site, "marks", "another");
     assert_eq!(host.reload().await.unwrap().refused, ["marks.wasm"]);
     assert_eq!(word(call(&host, "marks").await), "mark");
@@ -120,7 +120,7 @@ async fn a_plugin_whose_grants_cannot_be_opened_is_refused_until_they_can() {
 
 /// A plugin that the policy binds and its rules name can be removed.
 #[tokio::test]
-async fn a_plugin_that_the_policy_names_may_go() {
+async fn a_plugin_that_the_policy_names_can_be_removed() {
     let site = Site::new();
     site.directory("work");
     put_bytes(&site, "marks", &marks_component());
@@ -133,7 +133,7 @@ async fn a_plugin_that_the_policy_names_may_go() {
     assert_eq!(word(call(&host, "good").await), r#"{"go":"yes"}"#);
 }
 
-/// Says the same to everything, and remembers what was asked.
+/// An approver with a constant answer, which records the requests.
 struct Always(Mutex<Vec<Question>>);
 
 impl Approver for Always {
@@ -160,8 +160,8 @@ async fn a_replaced_plugin_loses_its_remembered_approvals() {
     assert_eq!(word(call(&host, "tool").await), "new");
     let questions = asked();
     assert_eq!(questions.len(), 1);
-    assert!(questions[0].changed.as_deref().is_some_and(|changed| changed.contains("the plugin is another")));
-    // What was approved is the one before, and when it is there again, so is the approval.
+    assert!(questions[0].changed.as_deref().is_some_and(|changed| changed.contains("the plugin changed")));
+    // The approval was for the previous plugin. When that one is restored, the approval counts again.
     put(&site, "tool", "old");
     host.reload().await.unwrap();
     assert_eq!(word(call(&host, "tool").await), "old");

@@ -1,5 +1,5 @@
-//! Approval requests that were left behind, when the policy becomes another: each is decided again, and withdrawn where
-//! the policy does not ask for it any more.
+//! Approval requests left behind before the policy changes: each is decided again, and withdrawn if the new policy no
+//! longer asks for an approval.
 
 use crate::desk::{ALLOW, put_bytes, word};
 use crate::grants::marks_component;
@@ -11,7 +11,7 @@ use portcullis_tests::{Site, assert_verifies};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Everything is asked about, and one tool has a directory.
+/// Every call needs approval, and one tool has a directory.
 fn granting(place: &str) -> String {
     format!("{ASK}[plugin.marks]\ndirectory.work = {{ path = \"{place}\", access = \"read-write\" }}\n")
 }
@@ -26,7 +26,7 @@ fn site() -> Site {
     site
 }
 
-/// A host whose policy is a file of the site, as it is.
+/// Opens a host whose policy is the site's policy file.
 async fn open_file(site: &Site, file: &str) -> Host {
     let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(4);
     builder.policy_file(site.path(file), true).open().await.unwrap_or_else(|error| panic!("{error}"))
@@ -36,7 +36,8 @@ fn request(number: usize) -> Request {
     Request::new("marks.run", format!(r#"{{"go":"yes","n":{number}}}"#))
 }
 
-/// Makes three calls that leave their requests behind: unattended, after the caller's patience, and approved since.
+/// Makes three calls that leave requests behind: one unattended, one whose caller stops waiting, and one that is
+/// approved afterwards.
 async fn leave(host: &Host) -> Vec<String> {
     let patience = Duration::ZERO;
     let requests = [
@@ -58,7 +59,8 @@ fn question(host: &Host, id: &str) -> OpenQuestion {
     host.approvals().question(id).unwrap()
 }
 
-/// Asserts that every request was withdrawn for a reason, in the ledger and in the audit log, and that none can run.
+/// Asserts that every request was withdrawn for this reason, in the ledger and in the audit log, and that no call can
+/// run.
 async fn are_withdrawn(host: &Host, left: &[String], why: &str) {
     let entries = entries(host, "withdrawn");
     for id in left {
@@ -75,19 +77,19 @@ async fn are_withdrawn(host: &Host, left: &[String], why: &str) {
     assert_verifies(host);
 }
 
-/// What the policy becomes, and why a request is withdrawn under it.
+/// New policies, and why each of them withdraws a request.
 fn changes() -> [(String, &'static str); 4] {
     let rest = granting("one").replacen(ASK, "", 1);
     [
         (format!("{DENY}{rest}"), "the call is denied"),
-        (format!("{ALLOW}{rest}"), "the call needs no approval any more"),
+        (format!("{ALLOW}{rest}"), "the call no longer needs approval"),
         (granting("two"), "/two"),
         (ASK.to_owned(), "no handle"),
     ]
 }
 
 #[tokio::test]
-async fn a_reload_withdraws_what_was_left_behind_and_is_not_asked_for_any_more() {
+async fn a_reload_withdraws_requests_that_the_new_policy_does_not_ask_for() {
     for (policy, why) in changes() {
         let site = site();
         let host = open(&site, &granting("one")).await;
@@ -99,7 +101,7 @@ async fn a_reload_withdraws_what_was_left_behind_and_is_not_asked_for_any_more()
 }
 
 #[tokio::test]
-async fn a_host_that_opens_with_another_policy_withdraws_what_earlier_ones_left_behind() {
+async fn a_host_that_opens_with_another_policy_withdraws_earlier_requests() {
     for (policy, why) in changes() {
         let site = site();
         let left = leave(&open(&site, &granting("one")).await).await;
@@ -109,7 +111,7 @@ async fn a_host_that_opens_with_another_policy_withdraws_what_earlier_ones_left_
 }
 
 #[tokio::test]
-async fn what_the_new_policy_still_asks_for_stays_and_runs() {
+async fn a_request_that_the_new_policy_still_asks_for_stays_open_and_can_run() {
     let site = site();
     let host = open(&site, &granting("one")).await;
     let left = leave(&host).await;
@@ -128,9 +130,9 @@ async fn what_the_new_policy_still_asks_for_stays_and_runs() {
     assert_verifies(&host);
 }
 
-/// Another server, with another policy, has the same state directory.
+/// Another server with another policy uses the same state directory.
 #[tokio::test]
-async fn requests_that_were_asked_under_the_policy_of_another_file_are_left_alone() {
+async fn requests_under_the_policy_of_another_file_are_not_withdrawn() {
     let site = site();
     let host = open(&site, &granting("one")).await;
     let left = leave(&host).await;
@@ -148,9 +150,9 @@ async fn requests_that_were_asked_under_the_policy_of_another_file_are_left_alon
     }
 }
 
-/// A process that still runs decides on its own requests.
+/// A running process decides its own requests again.
 #[tokio::test]
-async fn a_request_that_a_call_of_another_host_waits_for_is_left_alone() {
+async fn a_request_that_a_call_of_another_host_waits_for_is_not_withdrawn() {
     let site = site();
     let host = open(&site, &granting("one")).await;
     let (running, question) = waiting(&host, "marks").await;
@@ -161,9 +163,9 @@ async fn a_request_that_a_call_of_another_host_waits_for_is_left_alone() {
     word(running.await.unwrap());
 }
 
-/// A plugin that is another, or gone, is no matter of the policy: what was approved runs when the same one is back.
+/// A plugin that was changed or removed does not concern the policy: an approved call runs when the plugin is restored.
 #[tokio::test]
-async fn a_request_for_a_plugin_that_is_gone_waits_until_it_is_back() {
+async fn a_request_for_a_removed_plugin_waits_until_the_plugin_is_restored() {
     let site = site();
     let host = open(&site, &granting("one")).await;
     let left = leave(&host).await;
@@ -177,9 +179,9 @@ async fn a_request_for_a_plugin_that_is_gone_waits_until_it_is_back() {
     word(host.resume(&left[2]).await.unwrap());
 }
 
-/// A description file is part of the definition that an approval is bound to, and has nothing to do with the policy.
+/// A description file is part of the definition to which an approval is bound. It does not concern the policy.
 #[tokio::test]
-async fn a_request_for_a_tool_with_another_description_is_left_to_its_run() {
+async fn a_request_for_a_tool_with_a_changed_description_is_checked_when_it_runs() {
     let site = site();
     let host = open(&site, &granting("one")).await;
     let left = leave(&host).await;
@@ -191,7 +193,7 @@ async fn a_request_for_a_tool_with_another_description_is_left_to_its_run() {
     assert!(reply.code == Code::ApprovalDenied && reply.message.contains("definition"), "{}", reply.message);
 }
 
-/// Reloads the policy between the decision on a call and its question.
+/// Reloads the policy between the decision about a call and its approval request.
 struct Reloads {
     host: OnceLock<Host>,
     site: Arc<Site>,
@@ -209,7 +211,7 @@ impl Hook for Reloads {
 }
 
 #[tokio::test]
-async fn a_request_that_is_left_just_after_a_reload_is_decided_again() {
+async fn a_request_that_is_created_just_after_a_reload_is_decided_again() {
     let codes = [Code::PolicyDenied, Code::Completed, Code::ApprovalDenied, Code::ApprovalDenied];
     for ((policy, _), code) in changes().into_iter().zip(codes) {
         let site = Arc::new(site());

@@ -29,7 +29,7 @@ pub(crate) async fn open(site: &Site, text: &str) -> Host {
 
 async fn until(status: &mut Receiver<PolicyStatus>, what: &str, is: impl Fn(&PolicyStatus) -> bool) {
     let reached = timeout(PATIENCE, status.wait_for(|status| is(status))).await;
-    drop(reached.unwrap_or_else(|_| panic!("it has not come: {what}")).unwrap());
+    drop(reached.unwrap_or_else(|_| panic!("timeout: {what}")).unwrap());
 }
 
 /// Returns the entries of a kind in the audit log.
@@ -50,7 +50,7 @@ fn fault(host: &Host) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_policy_that_is_edited_to_deny_is_enforced_while_the_host_runs() {
+async fn a_policy_that_is_edited_to_deny_takes_effect_while_the_host_runs() {
     let site = Site::new();
     let host = open(&site, ALLOW).await;
     let _watch = host.watch();
@@ -80,7 +80,7 @@ async fn a_policy_that_is_edited_to_deny_is_enforced_while_the_host_runs() {
 }
 
 #[tokio::test]
-async fn a_policy_that_cannot_be_used_leaves_the_one_in_force_and_is_said_to() {
+async fn a_policy_that_cannot_be_used_is_reported_and_the_old_one_stays_in_force() {
     let site = Site::new();
     put_bytes(&site, "marks", &marks_component());
     let host = open(&site, ALLOW).await;
@@ -99,7 +99,7 @@ async fn a_policy_that_cannot_be_used_leaves_the_one_in_force_and_is_said_to() {
         let told = host.reload().await.unwrap().policy_fault.unwrap_or_else(|| panic!("{text:?} is in force"));
         assert!(told.contains(why), "{text:?}: {told}");
         assert_eq!(fault(&host).as_ref(), Some(&told));
-        assert!(host.reload().await.unwrap().is_empty(), "it is said once");
+        assert!(host.reload().await.unwrap().is_empty(), "it must be reported only once");
         word(call(&host, "good").await);
         let explained = host.explain(Request::new("good.run", r#"{"go":"yes"}"#)).await.unwrap();
         assert_eq!((explained.policy_sha256.as_str(), explained.policy_fault), (sha256.as_str(), Some(told.clone())));
@@ -107,7 +107,7 @@ async fn a_policy_that_cannot_be_used_leaves_the_one_in_force_and_is_said_to() {
         assert!(last["event"] == "refused" && last["sha256"] == sha256 && last["reason"] == told, "{last}");
     }
     fs::remove_file(site.path("policy.toml")).unwrap();
-    assert!(host.reload().await.unwrap().policy_fault.is_some_and(|told| told.contains("there is no policy")));
+    assert!(host.reload().await.unwrap().policy_fault.is_some_and(|told| told.contains("does not exist")));
     word(call(&host, "good").await);
     write(&site, ALLOW);
     host.reload().await.unwrap();
@@ -116,7 +116,7 @@ async fn a_policy_that_cannot_be_used_leaves_the_one_in_force_and_is_said_to() {
 }
 
 #[tokio::test]
-async fn grants_and_descriptions_are_those_of_the_policy_in_force() {
+async fn grants_and_descriptions_follow_the_policy_in_force() {
     let site = Site::new();
     for place in ["one", "two"] {
         site.directory(place);
@@ -142,7 +142,7 @@ async fn grants_and_descriptions_are_those_of_the_policy_in_force() {
     assert_eq!(call(&host, "marks").await.code, Code::DependencyNotGranted);
 }
 
-/// A plugin and the policy that names it are added together, and seen in either order.
+/// A plugin and the policy that names it are added together. The host may notice them in either order.
 #[tokio::test]
 async fn a_policy_and_the_plugin_that_it_names_take_effect_together() {
     let site = Site::new();
@@ -157,7 +157,7 @@ async fn a_policy_and_the_plugin_that_it_names_take_effect_together() {
 }
 
 #[tokio::test]
-async fn a_policy_does_not_wait_for_a_plugin_directory_that_cannot_be_looked_at() {
+async fn a_policy_takes_effect_even_if_the_plugin_directory_cannot_be_read() {
     let site = Site::new();
     let host = open(&site, ALLOW).await;
     fs::rename(site.plugins(), site.path("aside")).unwrap();
@@ -169,7 +169,7 @@ async fn a_policy_does_not_wait_for_a_plugin_directory_that_cannot_be_looked_at(
     assert_eq!(call(&host, "good").await.code, Code::PolicyDenied);
 }
 
-/// What the audit log does not say does not take effect.
+/// A policy takes effect only after the audit log has an entry for it.
 #[tokio::test]
 async fn a_policy_that_cannot_be_recorded_does_not_take_effect() {
     let site = Site::new();

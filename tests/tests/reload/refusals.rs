@@ -1,4 +1,5 @@
-//! Bad files: what was there goes on, the refusal stands beside it, and nothing is tried twice for nothing.
+//! Bad files: the old plugin keeps serving, the refusal is reported, and a refused file is not compiled again without a
+//! reason.
 
 use crate::desk::{ALLOW, call, file, lines, put, put_bytes, says, word};
 use portcullis::policy::PluginName;
@@ -9,7 +10,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A way to put a file into place that is no plugin.
+/// Installs a file that is not a plugin.
 type Bad = (&'static str, fn(&Site));
 
 const BAD: [Bad; 9] = [
@@ -42,7 +43,7 @@ const BAD: [Bad; 9] = [
     }),
 ];
 
-/// After each: the plugin that was there answers, the refusal is known, and a second look finds nothing new.
+/// After each, the old plugin serves, the refusal is reported, and another reload finds nothing new.
 #[tokio::test]
 async fn a_bad_file_leaves_the_old_plugin_serving() {
     let site = Site::new();
@@ -59,7 +60,7 @@ async fn a_bad_file_leaves_the_old_plugin_serving() {
         assert!(host.reload().await.unwrap().is_empty(), "{what}");
         let (event, plugin, _) = lines(&host).pop().unwrap();
         assert_eq!((event.as_str(), plugin.as_str()), ("refused", "tool"), "{what}");
-        // And back to what is loaded.
+        // Restore the loaded file.
         let _ = fs::remove_dir(file(&site, "tool"));
         put(&site, "tool", "old");
         assert_eq!(host.reload().await.unwrap().cleared, ["tool.wasm"], "{what}");
@@ -70,9 +71,9 @@ async fn a_bad_file_leaves_the_old_plugin_serving() {
     assert_eq!(word(call(&host, "tool").await), "new");
 }
 
-/// Seen while it is written, and when it is whole.
+/// A file is noticed while it is being written, and loads when it is complete.
 #[tokio::test]
-async fn a_file_that_is_half_written_is_loaded_once_it_is_whole() {
+async fn a_half_written_file_is_loaded_when_it_is_complete() {
     let site = Site::new();
     put(&site, "tool", "old");
     let host = site.open(ALLOW).await;
@@ -80,7 +81,7 @@ async fn a_file_that_is_half_written_is_loaded_once_it_is_whole() {
         let whole = says("new", &Manifest::of(name));
         fs::write(file(&site, name), &whole[..whole.len() / 2]).unwrap();
         assert_eq!(host.reload().await.unwrap().refused, [format!("{name}.wasm")]);
-        // Its size is now that of the whole, and its second half is missing.
+        // The file has its final size, but its second half is missing.
         let mut holed = whole.clone();
         holed[whole.len() / 2..].fill(0);
         fs::write(file(&site, name), &holed).unwrap();
@@ -94,7 +95,7 @@ async fn a_file_that_is_half_written_is_loaded_once_it_is_whole() {
     }
 }
 
-/// Counts what is compiled.
+/// Counts compilations.
 #[derive(Default)]
 struct Compilations(AtomicUsize);
 
@@ -113,13 +114,13 @@ async fn counted(site: &Site) -> (Host, Arc<Compilations>) {
     (host, compilations)
 }
 
-/// A component that compiles, and asks for more than there is: nothing of it is kept.
+/// A component that compiles, but needs more than the limits allow, so that it is refused.
 fn unfit(name: &str) -> Vec<u8> {
     guest("many-memories", &Manifest::of(name))
 }
 
 #[tokio::test]
-async fn a_bad_file_is_compiled_once_and_again_when_it_is_touched() {
+async fn a_bad_file_is_compiled_once_and_again_after_a_touch() {
     let site = Site::new();
     put_bytes(&site, "refused", &unfit("refused"));
     put(&site, "tool", "old");
@@ -128,7 +129,7 @@ async fn a_bad_file_is_compiled_once_and_again_when_it_is_touched() {
     for _ in 0..3 {
         assert!(host.reload().await.unwrap().is_empty());
     }
-    assert_eq!(compiled(), 0, "what was refused when the host opened is not tried again");
+    assert_eq!(compiled(), 0, "a plugin that was refused when the host opened must not be tried again");
     put_bytes(&site, "tool", &unfit("tool"));
     assert_eq!(host.reload().await.unwrap().refused, ["tool.wasm"]);
     assert_eq!(compiled(), 1);
@@ -138,14 +139,14 @@ async fn a_bad_file_is_compiled_once_and_again_when_it_is_touched() {
     assert_eq!(compiled(), 0);
     put_bytes(&site, "tool", &unfit("tool"));
     assert!(host.reload().await.unwrap().is_empty());
-    assert_eq!(compiled(), 1, "who touches a file has it tried again");
+    assert_eq!(compiled(), 1, "touching a file must try it again");
     assert_eq!(word(call(&host, "tool").await), "old");
     assert_eq!(lines(&host).len(), 1);
 }
 
-/// A refused file that goes takes its plugin along, as the plugin's own would.
+/// Removing a refused file also removes its plugin.
 #[tokio::test]
-async fn a_bad_file_that_is_removed_is_no_longer_refused() {
+async fn a_removed_bad_file_is_no_longer_refused() {
     let site = Site::new();
     put(&site, "tool", "old");
     put_bytes(&site, "never", b"no component");

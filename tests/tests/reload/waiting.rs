@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 pub(crate) const ASK: &str =
     "[approvals]\nrepeats = 1000000\n[limits]\ntime = \"60 s\"\n[defaults]\ndecision = \"ask\"\n";
 
-/// Begins a call that is answered from elsewhere, and returns when its approval request is open.
+/// Starts a call that is answered from another channel. Returns when its approval request is open.
 pub(crate) async fn waiting(host: &Host, plugin: &'static str) -> (JoinHandle<Reply>, OpenQuestion) {
     let caller = host.clone();
     let request = portcullis::Request::new(format!("{plugin}.run"), r#"{"go":"yes"}"#).answered_elsewhere();
@@ -54,7 +54,7 @@ async fn a_running_call_keeps_its_decision() {
 }
 
 #[tokio::test]
-async fn what_a_running_call_asks_for_is_decided_again() {
+async fn a_request_of_a_running_call_is_decided_again() {
     for (decision, code) in [("allow", Code::Completed), ("deny", Code::Trapped)] {
         let site = Site::new();
         put_bytes(&site, "tool", &asks("old", &Manifest::of("tool")));
@@ -69,7 +69,7 @@ async fn what_a_running_call_asks_for_is_decided_again() {
 }
 
 #[tokio::test]
-async fn a_waiting_call_that_the_new_policy_denies_is_refused_at_once() {
+async fn a_waiting_call_that_the_new_policy_denies_is_refused_immediately() {
     let site = Site::new();
     let host = open(&site, ASK).await;
     let (running, question) = waiting(&host, "good").await;
@@ -94,7 +94,7 @@ async fn a_waiting_call_that_the_new_policy_allows_runs() {
 }
 
 #[tokio::test]
-async fn a_waiting_call_that_the_new_policy_still_asks_about_goes_on_waiting() {
+async fn a_waiting_call_that_the_new_policy_still_asks_about_keeps_waiting() {
     let site = Site::new();
     let host = open(&site, ASK).await;
     let (running, question) = waiting(&host, "good").await;
@@ -106,9 +106,9 @@ async fn a_waiting_call_that_the_new_policy_still_asks_about_goes_on_waiting() {
     assert_verifies(&host);
 }
 
-/// Two calls share a request. The first, which began under a shorter time, leaves it to the second.
+/// Two calls share a request. The first, which has a shorter timeout, leaves it to the second.
 #[tokio::test]
-async fn a_call_that_is_late_leaves_its_request_to_the_others() {
+async fn a_call_that_times_out_leaves_its_request_to_the_others() {
     let site = Site::new();
     let host = open(&site, &ASK.replace("[limits]\n", "[limits]\napproval-time = \"4 s\"\n")).await;
     let (first, question) = waiting(&host, "good").await;
@@ -124,7 +124,7 @@ async fn a_call_that_is_late_leaves_its_request_to_the_others() {
     assert_verifies(&host);
 }
 
-/// Nobody may say yes to one directory and give another.
+/// An approval for one directory must not give access to another.
 #[tokio::test]
 async fn a_waiting_call_whose_grants_change_is_withdrawn() {
     let site = Site::new();

@@ -1,4 +1,5 @@
-//! A directory that is watched: every way to put a file there is seen, and nothing done to the directory ends it.
+//! Watching the plugin directory: every way to install a file is noticed, and nothing done to the directory ends the
+//! watch.
 
 use crate::desk::{ALLOW, call, file, put, says, until, word};
 use portcullis::policy::PluginName;
@@ -7,7 +8,7 @@ use portcullis_tests::{Manifest, Site};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-/// Whether a catalog has exactly these plugins, and the host's own.
+/// Returns whether a catalog has exactly these plugins, besides the host's own tools.
 fn has(plugins: &[&str]) -> impl Fn(&Catalog) -> bool {
     let plugins: Vec<PluginName> = plugins.iter().map(|name| PluginName::new(name).unwrap()).collect();
     move |catalog| {
@@ -16,7 +17,7 @@ fn has(plugins: &[&str]) -> impl Fn(&Catalog) -> bool {
     }
 }
 
-/// A host that allows every call, its directory watched.
+/// Opens a host that allows every call and watches its directory.
 async fn watched(site: &Site) -> (Host, portcullis::Watch) {
     let host = site.open(ALLOW).await;
     let watch = host.watch();
@@ -24,7 +25,7 @@ async fn watched(site: &Site) -> (Host, portcullis::Watch) {
 }
 
 #[tokio::test]
-async fn every_way_to_change_the_directory_is_seen() {
+async fn every_way_to_change_the_directory_is_noticed() {
     let site = Site::new();
     let (host, _watch) = watched(&site).await;
     let mut changes = host.catalog_changes();
@@ -46,9 +47,9 @@ async fn every_way_to_change_the_directory_is_seen() {
     until(&mut changes, "a file that was closed to others", |catalog| catalog.refused().is_empty()).await;
 }
 
-/// At every moment the tool answers, with a version that was there; in the end with the last one.
+/// The tool always answers with an existing version, and in the end with the last one.
 #[tokio::test]
-async fn a_hundred_rapid_replacements_end_with_the_last() {
+async fn a_hundred_rapid_replacements_end_with_the_last_version() {
     let site = Site::new();
     put(&site, "tool", "0");
     let (host, _watch) = watched(&site).await;
@@ -63,7 +64,7 @@ async fn a_hundred_rapid_replacements_end_with_the_last() {
         assert!((newest..=version).contains(&answers), "{answers} after {newest}, of {version}");
         newest = answers;
     }
-    // It alone has three digits.
+    // Only the last version has three digits.
     let last = says("100", &Manifest::of("tool"));
     let is_last = |catalog: &Catalog| {
         catalog.plugin("tool").is_some_and(|plugin| plugin.bytes() == last.len() as u64) && catalog.refused().is_empty()
@@ -73,18 +74,18 @@ async fn a_hundred_rapid_replacements_end_with_the_last() {
 }
 
 #[tokio::test]
-async fn another_directory_in_its_place_is_followed() {
+async fn a_directory_that_replaces_the_watched_one_is_followed() {
     let site = Site::new();
     let (host, _watch) = watched(&site).await;
     let mut changes = host.catalog_changes();
-    // Beside it, and then in its place.
+    // First next to it, and then in its place.
     fs::write(site.directory("next").join("other.wasm"), says("other", &Manifest::of("other"))).unwrap();
     fs::rename(site.plugins(), site.path("old")).unwrap();
     fs::rename(site.path("next"), site.plugins()).unwrap();
     until(&mut changes, "the other directory", has(&["other"])).await;
     put(&site, "third", "one");
     until(&mut changes, "a file in the other directory", has(&["other", "third"])).await;
-    // Gone with all its files, and back.
+    // Remove the directory with all its files, and create it again.
     fs::remove_dir_all(site.plugins()).unwrap();
     until(&mut changes, "nothing", has(&[])).await;
     fs::create_dir(site.plugins()).unwrap();
@@ -93,9 +94,9 @@ async fn another_directory_in_its_place_is_followed() {
     assert_eq!(word(call(&host, "back").await), "again");
 }
 
-/// Another host sees a change later than the one that stopped would have.
+/// Another host would notice a change later than the stopped watch.
 #[tokio::test]
-async fn whoever_drops_the_guard_is_told_of_nothing_more() {
+async fn dropping_the_guard_ends_the_notifications() {
     let site = Site::new();
     let (stopped, watch) = watched(&site).await;
     let mut changes = stopped.catalog_changes();

@@ -1,4 +1,4 @@
-//! Providers that need each other: told so, whichever way the circle is entered, and never waiting for ever.
+//! Providers that depend on each other: they get an error, wherever the cycle starts, and never wait forever.
 
 use crate::desk::{Answering, Desk, SEARCH, request, take};
 use portcullis::{HostBuilder, InjectError, Injector, Key, ProviderError, Service};
@@ -12,7 +12,7 @@ const A: Key<Thing> = Key::new("a");
 const B: Key<Thing> = Key::new("b");
 const C: Key<Thing> = Key::new("c");
 
-/// How the service and the three things want each other.
+/// The dependencies between the service and the three values.
 struct Case {
     name: &'static str,
     wants: fn(HostBuilder) -> HostBuilder,
@@ -40,7 +40,7 @@ async fn after_both(
     Ok(Thing)
 }
 
-/// Wants one thing, after others had time to want theirs.
+/// Requests one value, after the others had time to request theirs.
 async fn slowly_after(injector: Injector, first: &'static Key<Thing>) -> Result<Thing, ProviderError> {
     for _ in 0..4 {
         tokio::task::yield_now().await;
@@ -58,7 +58,7 @@ const CASES: [Case; 3] = [
         circle: "b -> a -> b",
     },
     Case {
-        // Neither way around names the other's beginning: only who waits for whom tells.
+        // The names in the path do not show the cycle here. Only the waits between values do.
         name: "two branches that meet",
         wants: |host| {
             host.provide_async(&A, |injector| after_both(injector, &B, &C))
@@ -70,7 +70,7 @@ const CASES: [Case; 3] = [
 ];
 
 #[tokio::test]
-async fn providers_that_need_each_other_are_told_so() {
+async fn a_dependency_cycle_is_an_error() {
     for case in &CASES {
         let desk = Desk::new().await;
         let host = (case.wants)(desk.builder())
@@ -91,7 +91,7 @@ async fn providers_that_need_each_other_are_told_so() {
 }
 
 #[tokio::test]
-async fn a_provider_can_do_without_what_needs_it() {
+async fn a_provider_can_handle_a_cycle_error() {
     let desk = Desk::new().await;
     let host = desk
         .builder()
@@ -116,7 +116,7 @@ async fn a_provider_can_do_without_what_needs_it() {
 }
 
 #[tokio::test]
-async fn two_that_want_a_third_are_no_circle() {
+async fn two_providers_that_share_a_third_are_not_a_cycle() {
     let desk = Desk::new().await;
     let host = desk
         .builder()

@@ -1,4 +1,4 @@
-//! A site with a guest that opens services and calls them, and services to be called.
+//! A site with a guest that opens services and calls them, and services for it.
 
 use portcullis::{BoxFuture, CallFacts, Code, Host, HostBuilder, Key, Reply, Request, Service, ServiceError};
 use portcullis_tests::{Site, allow_all, built_guest, outcome_of};
@@ -7,37 +7,37 @@ use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The service behind most tests, as a trait: a test provides what it needs.
+/// The service of most tests, as a trait: each test provides its own implementation.
 pub(crate) const SEARCH: Key<dyn Service> = Key::new("search");
 
 /// Binds the guest's key `search` to the service of the same name, with all its methods.
 pub(crate) const BOUND: &str = r#"service.search = { name = "search" }"#;
 
-/// The site, with no host open on it.
+/// A site on which no host is open.
 pub(crate) struct Desk {
     site: Site,
     policy: String,
 }
 
 impl Desk {
-    /// The policy binds the key `search`.
+    /// Makes a site whose policy binds the key `search`.
     pub(crate) async fn new() -> Self {
         Self::binding(BOUND).await
     }
 
-    /// The policy says this of the plugin.
+    /// Makes a site with these policy lines for the plugin.
     pub(crate) async fn binding(section: &str) -> Self {
         let site = site();
         site.warm();
         Self { site, policy: allow_all("time = \"20 s\"") + "[plugin.service]\n" + section + "\n" }
     }
 
-    /// A builder of a host without any service.
+    /// Returns a builder of a host without services.
     pub(crate) fn builder(&self) -> HostBuilder {
         self.site.builder(&self.policy)
     }
 
-    /// A host whose service `search` is this one.
+    /// Opens a host with this service as `search`.
     pub(crate) async fn serving(&self, service: impl Service) -> Host {
         let service: Arc<dyn Service> = Arc::new(service);
         self.builder()
@@ -55,42 +55,42 @@ fn site() -> Site {
     site
 }
 
-/// A request that takes these steps.
+/// Builds a request that performs these steps.
 pub(crate) fn request(steps: &Value) -> Request {
     Request::new("service.run", json!({ "steps": steps }).to_string())
 }
 
-/// Takes steps, and says what came of each, with the outcome in the record.
+/// Performs steps. Returns the result of each, and the recorded outcome.
 pub(crate) async fn take(host: &Host, request: Request) -> (Vec<Value>, Value) {
     let reply = host.call(request).await;
     (results(&reply), outcome_of(host, &reply.id))
 }
 
-/// Takes steps, and says what came of each.
+/// Performs steps. Returns the result of each.
 pub(crate) async fn steps(host: &Host, steps: Value) -> Vec<Value> {
     take(host, request(&steps)).await.0
 }
 
-/// What came of each step of a call that completed.
+/// Returns the result of each step of a completed call.
 pub(crate) fn results(reply: &Reply) -> Vec<Value> {
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);
     serde_json::from_str(&reply.message).unwrap()
 }
 
-/// What a service answered, read as JSON.
+/// Parses the JSON that a service returned.
 pub(crate) fn answered(result: &Value) -> Value {
     let text = result["ok"].as_str().unwrap_or_else(|| panic!("no answer, but {result}"));
     serde_json::from_str(text).unwrap()
 }
 
-/// One call of a method.
+/// Builds a step that calls a method.
 pub(crate) fn call(method: &str, input: &str) -> Value {
     json!({ "key": "search", "method": method, "input": input })
 }
 
 type Answer = dyn Fn(&CallFacts, &str, Value) -> Result<Value, ServiceError> + Send + Sync;
 
-/// A service that answers at once, and counts how often it is reached.
+/// A service that returns immediately and counts its calls.
 #[derive(Clone)]
 pub(crate) struct Answering {
     answer: Arc<Answer>,
@@ -104,7 +104,7 @@ impl Answering {
         Self { answer: Arc::new(answer), reached: Arc::default() }
     }
 
-    /// Answers with the method and its input.
+    /// Returns the method and its input.
     pub(crate) fn echo() -> Self {
         Self::with(|_, method, input| Ok(json!({ "method": method, "input": input })))
     }
@@ -126,7 +126,7 @@ impl Service for Answering {
     }
 }
 
-/// Notes when it is dropped.
+/// Records when it is dropped.
 #[derive(Default)]
 pub(crate) struct Dropped(pub(crate) Arc<AtomicU32>);
 

@@ -1,4 +1,4 @@
-//! A provider or a service that does not come to an end: the call ends it, and takes with it what was made.
+//! A provider or a service that never ends: the end of the call stops it and drops its values.
 
 use crate::desk::{Desk, Dropped, SEARCH, call, request};
 use portcullis::{BoxFuture, CallFacts, Cancellation, Code, Host, LimitKind, Service, ServiceError};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::Notify;
 
-/// Never answers. Says when it was reached, and when its future and itself were dropped.
+/// Never returns. Records its calls, and the drops of its future and of itself.
 struct Stuck {
     reached: Arc<Notify>,
     future: Arc<AtomicU32>,
@@ -34,7 +34,7 @@ struct Signs {
 }
 
 impl Signs {
-    /// A host whose service is stuck, or whose provider is.
+    /// Opens a host whose service or provider never returns.
     async fn open(&self, desk: &Desk, stuck_provider: bool) -> Host {
         let signs = self.clone();
         let builder = desk.builder().provide_async(&SEARCH, move |_| {
@@ -54,8 +54,8 @@ impl Signs {
     }
 
     fn assert_dropped(&self) {
-        assert_eq!(self.future.load(Ordering::SeqCst), 1, "its future is dropped");
-        assert_eq!(self.itself.load(Ordering::SeqCst), 1, "what was made is dropped");
+        assert_eq!(self.future.load(Ordering::SeqCst), 1, "its future must be dropped");
+        assert_eq!(self.itself.load(Ordering::SeqCst), 1, "the value must be dropped");
     }
 }
 
@@ -64,7 +64,7 @@ fn look() -> Value {
 }
 
 #[tokio::test]
-async fn the_time_of_a_call_ends_what_is_stuck() {
+async fn the_time_limit_of_a_call_stops_a_service() {
     for stuck_provider in [false, true] {
         let desk = Desk::binding("limits.time = \"300 ms\"\nservice.search = { name = \"search\" }").await;
         let signs = Signs::default();
@@ -79,7 +79,7 @@ async fn the_time_of_a_call_ends_what_is_stuck() {
 }
 
 #[tokio::test]
-async fn a_cancelled_call_ends_what_is_stuck() {
+async fn cancelling_a_call_stops_a_service() {
     for stuck_provider in [false, true] {
         let desk = Desk::new().await;
         let signs = Signs::default();
@@ -96,7 +96,7 @@ async fn a_cancelled_call_ends_what_is_stuck() {
 }
 
 #[tokio::test]
-async fn a_caller_who_goes_away_ends_what_is_stuck_and_leaves_a_record_of_it() {
+async fn dropping_a_call_stops_a_service_and_records_the_call() {
     let desk = Desk::new().await;
     let signs = Signs::default();
     let host = signs.open(&desk, false).await;

@@ -1,4 +1,4 @@
-//! A handle that there is none of: each reason is an error of its own.
+//! Handles that cannot be opened: each reason has its own error.
 
 use crate::desk::{Answering, Desk, SEARCH, request, steps, take};
 use portcullis::{Key, OpenError, Service};
@@ -7,7 +7,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 #[tokio::test]
-async fn every_reason_for_no_handle_is_an_error_of_its_own() {
+async fn every_reason_for_a_missing_handle_has_its_own_error() {
     let desk = Desk::binding("service.search = { name = \"search\" }\nservice.other = { name = \"broken\" }").await;
     const BROKEN: Key<dyn Service> = Key::new("broken");
     let host = desk
@@ -48,13 +48,13 @@ async fn every_reason_for_no_handle_is_an_error_of_its_own() {
     let found: Vec<_> =
         found.iter().map(|result| result["unavailable"].as_str().or(result.as_str()).unwrap()).collect();
     assert_eq!(found, expected);
-    // Why it failed is the operator's to know.
-    let detail = "`broken` could not be made: the database is at /srv/secret";
+    // The reason for the failure is for the operator.
+    let detail = "`broken` could not be created: the database is at /srv/secret";
     assert_eq!(outcome["services"]["other"], json!({"name": "broken", "methods": {}, "failed": 1, "detail": detail}));
 }
 
 #[tokio::test]
-async fn a_provider_that_panics_has_failed_and_the_host_goes_on() {
+async fn a_provider_that_panics_fails_and_the_host_keeps_running() {
     let desk = Desk::new().await;
     let host = desk
         .builder()
@@ -76,7 +76,7 @@ async fn a_provider_that_panics_has_failed_and_the_host_goes_on() {
 }
 
 #[tokio::test]
-async fn a_policy_that_names_a_service_that_is_not_there_does_not_open() {
+async fn a_policy_that_names_an_unknown_service_does_not_open() {
     let desk = Desk::binding("service.search = { name = \"serach\" }").await;
     for (builder, has) in [(desk.builder().service("search", &SEARCH), "search"), (desk.builder(), "none")] {
         let refused = builder.open().await.map(|_| ()).unwrap_err();
@@ -87,7 +87,7 @@ async fn a_policy_that_names_a_service_that_is_not_there_does_not_open() {
 }
 
 #[tokio::test]
-async fn what_people_are_shown_names_the_service_and_its_methods() {
+async fn listings_for_people_name_the_service_and_its_methods() {
     let desk = Desk::binding("service.search = { name = \"index\", methods = [\"query\"], calls = 3 }").await;
     let host = desk.builder().service("index", &SEARCH).open().await.unwrap();
     let catalog = host.catalog();
@@ -100,8 +100,8 @@ async fn what_people_are_shown_names_the_service_and_its_methods() {
 }
 
 #[tokio::test]
-async fn a_tool_never_reaches_a_service_of_another_plugins_grant() {
-    // The same component under a policy that grants it nothing.
+async fn a_tool_cannot_reach_a_service_of_another_plugins_grant() {
+    // The same component under a policy that grants nothing to it.
     let desk = Desk::binding("limits = {}").await;
     let host = desk.serving(Answering::echo()).await;
     let found = steps(&host, json!([{"key": "search"}, {"key": "other"}])).await;

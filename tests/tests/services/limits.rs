@@ -1,5 +1,5 @@
-//! What stands between a guest and a service: the methods and the number of calls that the policy grants, the sizes of
-//! the call's limits, one reading of JSON, and a service that breaks.
+//! The checks between a guest and a service: the granted methods and number of calls, the call's size limits, strict
+//! JSON, and a service that panics.
 
 use crate::desk::{Answering, Desk, answered, call, request, steps, take};
 use portcullis::{BoxFuture, CallFacts, SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
@@ -19,7 +19,7 @@ async fn a_method_that_is_not_granted_is_not_called() {
     for method in ["", " query", "query\n", "query\0", "a/b", &"q".repeat(65), "\u{1b}[31m", "q\u{202e}"] {
         let found = steps(&host, json!([call(method, "1")])).await;
         let error = found[0]["error"].as_str().unwrap();
-        assert!(error.ends_with("is not the name of a method"), "{error}");
+        assert!(error.ends_with("is not a valid method name"), "{error}");
         assert!(!error.chars().any(|character| character.is_control() || character == '\u{202e}'), "{error:?}");
     }
     assert_eq!(service.times(), 0);
@@ -27,7 +27,7 @@ async fn a_method_that_is_not_granted_is_not_called() {
 }
 
 #[tokio::test]
-async fn without_methods_in_the_policy_all_are_granted_that_have_a_name() {
+async fn without_methods_in_the_policy_all_valid_names_are_granted() {
     let service = Answering::echo();
     let desk = Desk::new().await;
     let host = desk.serving(service.clone()).await;
@@ -38,12 +38,12 @@ async fn without_methods_in_the_policy_all_are_granted_that_have_a_name() {
 }
 
 #[tokio::test]
-async fn a_call_makes_as_many_calls_of_a_service_as_the_policy_grants() {
+async fn calls_of_a_service_are_limited_per_call() {
     let service = Answering::echo();
     let desk =
         Desk::binding("service.search = { name = \"search\", calls = 3 }\nservice.other = { name = \"search\" }").await;
     let host = desk.serving(service.clone()).await;
-    let used_up = json!({"error": "the 3 calls of this service that the policy grants to one call are used up"});
+    let used_up = json!({"error": "this call has used all 3 calls of the service that the policy grants to one call"});
     for round in 1..=2 {
         let found = steps(
             &host,
@@ -51,9 +51,9 @@ async fn a_call_makes_as_many_calls_of_a_service_as_the_policy_grants() {
                 {"key": "search", "method": "a", "input": "1", "times": 2},
                 {"key": "search", "method": "b", "input": "1"},
                 {"key": "search", "method": "a", "input": "1"},
-                // Another handle of the same key is the same grant.
+                // Another handle of the same key shares the limit.
                 {"key": "search", "method": "a", "input": "1", "again": true, "times": 3},
-                // Another key is another.
+                // Another key has its own limit.
                 {"key": "other", "method": "a", "input": "1"},
             ]),
         )
@@ -65,7 +65,7 @@ async fn a_call_makes_as_many_calls_of_a_service_as_the_policy_grants() {
 }
 
 #[tokio::test]
-async fn what_is_refused_uses_up_no_call() {
+async fn a_rejected_call_does_not_count() {
     let desk = Desk::binding("service.search = { name = \"search\", methods = [\"a\"], calls = 1 }").await;
     let host = desk.serving(Answering::echo()).await;
     let found = steps(&host, json!([call("b", "1"), call("a", "{"), call("a", "1"), call("a", "1")])).await;
@@ -74,12 +74,12 @@ async fn what_is_refused_uses_up_no_call() {
 }
 
 #[tokio::test]
-async fn an_input_is_at_most_as_large_as_the_arguments_of_a_call() {
+async fn an_input_is_at_most_as_long_as_the_arguments_of_a_call() {
     let service = Answering::with(|_, _, input| Ok(json!(input.as_str().unwrap().len())));
     let desk = Desk::binding("limits.arguments = \"1 KiB\"\nservice.search = { name = \"search\" }").await;
     let host = desk.serving(service.clone()).await;
     let input = |copies: u32| json!([{"key": "search", "method": "a", "input": "x", "copies": copies}]);
-    // Two of them are the quotes.
+    // Two of the bytes are the quotes.
     assert_eq!(answered(&steps(&host, input(1022)).await[0]), json!(1022));
     let refused = json!({"error": "the input is larger than 1024 bytes"});
     for copies in [1023, 2_000_000] {
@@ -89,19 +89,19 @@ async fn an_input_is_at_most_as_large_as_the_arguments_of_a_call() {
 }
 
 #[tokio::test]
-async fn an_output_is_at_most_as_large_as_the_output_of_a_call() {
+async fn an_output_is_at_most_as_long_as_the_output_of_a_call() {
     let service =
         Answering::with(|_, _, input| Ok("x".repeat(usize::try_from(input.as_u64().unwrap()).unwrap()).into()));
     let desk = Desk::binding("limits.output = \"64 KiB\"\nservice.search = { name = \"search\" }").await;
     let host = desk.serving(service).await;
     let found =
         steps(&host, json!([call("a", "65534"), call("a", "65535"), call("a", "50000000"), call("a", "1")])).await;
-    let too_large = json!({"error": "the output is larger than 65536 bytes; ask for less at once"});
+    let too_large = json!({"error": "the output is larger than 65536 bytes; request less per call"});
     assert_eq!(found, [json!({"bytes": 65536}), too_large.clone(), too_large, json!({"ok": "\"x\""})]);
 }
 
 #[tokio::test]
-async fn an_input_that_is_not_one_json_document_is_not_passed_on() {
+async fn an_input_that_is_not_one_json_document_is_rejected() {
     let service = Answering::echo();
     let desk = Desk::new().await;
     let host = desk.serving(service.clone()).await;
@@ -126,7 +126,7 @@ async fn an_input_that_is_not_one_json_document_is_not_passed_on() {
     ] {
         let found = steps(&host, json!([call("a", input)])).await;
         let error = found[0]["error"].as_str().unwrap_or_else(|| panic!("{input:?}: {found:?}"));
-        assert!(error.starts_with("the input is no JSON: "), "{input:?}: {error}");
+        assert!(error.starts_with("the input is not JSON: "), "{input:?}: {error}");
     }
     assert_eq!(service.times(), 0);
     let found = steps(&host, json!([call("a", " {\"b\" : [1.0, null, \"\\u00e9\"]} ")])).await;
@@ -134,7 +134,7 @@ async fn an_input_that_is_not_one_json_document_is_not_passed_on() {
 }
 
 #[tokio::test]
-async fn a_service_says_to_the_model_what_would_help_and_to_the_operator_why() {
+async fn a_service_error_has_a_text_for_the_model_and_a_detail_for_the_operator() {
     let service = Answering::with(|_, method, _| {
         Err(match method {
             "invalid" => ServiceError::invalid_input("pass a name"),
@@ -154,7 +154,7 @@ async fn a_service_says_to_the_model_what_would_help_and_to_the_operator_why() {
         [
             "the input is not valid: pass a name",
             "the service is not available: try later",
-            "the input is not valid: there is no method `none`",
+            "the input is not valid: the service has no method `none`",
             "the service failed: \\u{1b}[31mred\\u{202e}\\u{0}",
         ]
     );
@@ -163,7 +163,7 @@ async fn a_service_says_to_the_model_what_would_help_and_to_the_operator_why() {
     assert_eq!(outcome["services"]["search"]["detail"], "10.0.0.7 does not answer");
 }
 
-/// Panics before it has a future, in its first poll, or after it has waited.
+/// Panics before it has a future, in its first poll, or after a wait.
 struct Panicking;
 
 impl Service for Panicking {
@@ -180,7 +180,7 @@ impl Service for Panicking {
 }
 
 #[tokio::test]
-async fn a_service_that_panics_has_failed_and_the_call_goes_on() {
+async fn a_service_that_panics_fails_and_the_call_continues() {
     let desk = Desk::new().await;
     let host = desk.serving(Panicking).await;
     let asked = ["at-once", "in-a-poll", "later", "fine"].map(|method| call(method, "1"));

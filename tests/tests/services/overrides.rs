@@ -1,4 +1,4 @@
-//! Other values in place of the application's: for one call, or for a host that a test opens. The plugin is the same.
+//! Values that replace the application's, for one call or for a host in a test. The plugin does not change.
 
 use crate::desk::{Answering, Desk, SEARCH, answered, call, request, steps, take};
 use portcullis::{Key, Service};
@@ -13,7 +13,7 @@ fn saying(word: Arc<String>) -> Arc<dyn Service> {
 }
 
 #[tokio::test]
-async fn a_request_brings_a_value_along_for_itself_alone() {
+async fn a_value_in_a_request_applies_only_to_that_call() {
     let made = Arc::new(AtomicU32::new(0));
     let count = Arc::clone(&made);
     let desk = Desk::new().await;
@@ -32,22 +32,22 @@ async fn a_request_brings_a_value_along_for_itself_alone() {
     let of = async |request| answered(&take(&host, request).await.0[0]);
 
     assert_eq!(of(asked.clone().provide(&WORD, "a test's".to_owned())).await, "a test's");
-    assert_eq!(made.load(Ordering::SeqCst), 0, "its provider is not asked");
+    assert_eq!(made.load(Ordering::SeqCst), 0, "its provider must not run");
     assert_eq!(of(asked.clone()).await, "the application's");
 
-    // The later of two holds, and the service itself can be replaced.
+    // The later of two values counts. The service itself can be replaced too.
     let twice = asked.clone().provide(&WORD, "first".to_owned()).provide(&WORD, Arc::new("second".to_owned()));
     assert_eq!(of(twice).await, "second");
     assert_eq!(of(asked.clone().provide(&SEARCH, saying(Arc::new("whole".to_owned())))).await, "whole");
 
-    // What was cloned before keeps what it had.
+    // A clone from before keeps its own value.
     let one = asked.clone().provide(&WORD, "one".to_owned());
     let other = one.clone().provide(&WORD, "other".to_owned());
     assert_eq!((of(one).await, of(other).await), (json!("one"), json!("other")));
 }
 
 #[tokio::test]
-async fn a_value_without_a_provider_can_come_with_the_request() {
+async fn a_value_without_a_provider_can_be_in_the_request() {
     let desk = Desk::new().await;
     let host = desk.builder().service("search", &SEARCH).open().await.unwrap();
     let asked = request(&json!([call("say", "1")]));
@@ -59,7 +59,7 @@ async fn a_value_without_a_provider_can_come_with_the_request() {
 }
 
 #[tokio::test]
-async fn the_later_provider_and_the_later_service_hold() {
+async fn the_later_provider_and_the_later_service_replace_the_earlier() {
     const OTHER: Key<dyn Service> = Key::new("other");
     let desk = Desk::new().await;
     let builder = || {

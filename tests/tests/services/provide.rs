@@ -1,5 +1,4 @@
-//! Values: made when they are first wanted, once in a call, from what others provide and from what is known of the
-//! call.
+//! Provided values: made on first use, once per call, from other values and from the details of the call.
 
 use crate::desk::{Answering, Desk, Dropped, SEARCH, answered, call, request, results, steps};
 use portcullis::{CallFacts, Injector, Key, Service, ServiceError};
@@ -12,7 +11,7 @@ struct Pool(u32);
 
 const POOL: Key<Pool> = Key::new("pool");
 
-/// A service that says the number of its pool.
+/// A service that returns the number of its pool.
 fn over(pool: Arc<Pool>) -> Arc<dyn Service> {
     Arc::new(Answering::with(move |_, _, _| Ok(json!(pool.0))))
 }
@@ -25,7 +24,7 @@ fn counter() -> (Arc<AtomicU32>, impl Fn() -> u32 + Clone) {
 }
 
 #[tokio::test]
-async fn a_value_is_made_once_in_a_call_and_anew_in_the_next() {
+async fn a_value_is_made_once_per_call() {
     let (made, next) = counter();
     let desk = Desk::binding(
         "service.search = { name = \"search\" }\nservice.other = { name = \"other\", methods = [\"look\"] }",
@@ -58,13 +57,13 @@ async fn a_value_is_made_once_in_a_call_and_anew_in_the_next() {
         }
         assert_eq!(made.load(Ordering::SeqCst), number);
     }
-    // A call that opens nothing makes nothing.
+    // A call that opens nothing makes no value.
     steps(&host, json!([])).await;
     assert_eq!(made.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
-async fn a_provider_and_a_service_know_the_call_they_work_for() {
+async fn a_provider_and_a_service_know_their_call() {
     let facts = |call: &CallFacts| {
         json!({
             "id": call.id(), "session": call.session(), "principal": call.principal(), "agent": call.agent(),
@@ -87,7 +86,7 @@ async fn a_provider_and_a_service_know_the_call_they_work_for() {
 }
 
 #[tokio::test]
-async fn a_value_that_two_want_at_the_same_time_is_made_once() {
+async fn a_value_that_two_providers_request_concurrently_is_made_once() {
     let (made, next) = counter();
     let desk = Desk::new().await;
     let host = desk
@@ -132,7 +131,7 @@ async fn a_provider_that_failed_is_not_tried_again_in_the_same_call() {
 }
 
 #[tokio::test]
-async fn keys_of_one_name_and_different_types_are_different_keys() {
+async fn keys_with_one_name_and_different_types_are_different() {
     const WORD: Key<String> = Key::new("pool");
     let desk = Desk::new().await;
     let host = desk
@@ -150,7 +149,7 @@ async fn keys_of_one_name_and_different_types_are_different_keys() {
     assert_eq!(answered(&steps(&host, json!([call("look", "1")])).await[0]), json!([7, "seven"]));
 }
 
-/// Keeps what made it: a value that a careless application would leak.
+/// Keeps the injector that made it, which would leak the value of a careless application.
 struct Keeping(Mutex<Vec<Injector>>, #[expect(dead_code, reason = "it says when this is dropped")] Dropped);
 
 impl Service for Keeping {
@@ -165,7 +164,7 @@ impl Service for Keeping {
 }
 
 #[tokio::test]
-async fn values_go_with_their_call_and_an_injector_that_was_kept_has_none() {
+async fn values_are_dropped_with_their_call_and_a_kept_injector_has_none() {
     const KEEPING: Key<Keeping> = Key::new("keeping");
     let dropped = Arc::new(AtomicU32::new(0));
     let kept: Arc<Mutex<Option<Injector>>> = Arc::default();
@@ -184,14 +183,14 @@ async fn values_go_with_their_call_and_an_injector_that_was_kept_has_none() {
         .await
         .unwrap();
     assert_eq!(answered(&steps(&host, json!([call("look", "1")])).await[0]), json!(1));
-    assert_eq!(dropped.load(Ordering::SeqCst), 1, "the value is gone when the call has ended");
+    assert_eq!(dropped.load(Ordering::SeqCst), 1, "the value must be dropped when the call has ended");
     let kept = kept.lock().unwrap().take().unwrap();
     let late = kept.get(&POOL).await.map(|_| ()).unwrap_err();
     assert_eq!(late.to_string(), "the call has ended");
 }
 
 #[tokio::test]
-async fn calls_at_the_same_time_have_values_of_their_own() {
+async fn concurrent_calls_have_their_own_values() {
     let together = Arc::new(Barrier::new(2));
     let desk = Desk::new().await;
     let host = desk
@@ -199,7 +198,7 @@ async fn calls_at_the_same_time_have_values_of_their_own() {
         .provide_async(&SEARCH, move |injector| {
             let together = Arc::clone(&together);
             async move {
-                // Both calls are in the middle of making their value.
+                // Both calls are making their value.
                 together.wait().await;
                 let of = injector.call().principal().to_owned();
                 let same = move |call: &CallFacts, _: &str, _: Value| Ok(json!([of, call.principal()]));

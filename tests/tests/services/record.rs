@@ -1,5 +1,5 @@
-//! What the record keeps of services: who was asked what how often, and what the operator has to know; bounded, and no
-//! payload.
+//! The audit entries about services: which service was called how often, and details for the operator. They are
+//! limited, and contain no payload.
 
 use crate::desk::{Answering, Desk, call, request, take};
 use portcullis::ServiceError;
@@ -43,7 +43,7 @@ async fn every_use_of_a_service_is_in_the_outcome_of_its_call() {
 }
 
 #[tokio::test]
-async fn a_call_without_services_says_nothing_of_them() {
+async fn the_outcome_of_a_call_without_services_does_not_mention_them() {
     let desk = Desk::new().await;
     let host = desk.serving(Answering::echo()).await;
     let (_, outcome) = take(&host, request(&json!([]))).await;
@@ -51,7 +51,7 @@ async fn a_call_without_services_says_nothing_of_them() {
 }
 
 #[tokio::test]
-async fn what_is_kept_is_bounded_whatever_a_guest_and_a_service_say() {
+async fn recorded_details_are_limited_whatever_a_guest_and_a_service_send() {
     let hostile = "\u{1b}[31m\"\\\u{202e}".repeat(1000);
     let service = Answering::with(move |_, _, _| Err(ServiceError::failed("x").with_detail(hostile.clone())));
     let desk = Desk::new().await;

@@ -1,4 +1,4 @@
-//! What a guest can measure: S56 of the threat model, and the time of an embedder.
+//! Time measurements by a guest: S56 of the threat model, and an embedder's clock.
 
 use crate::desk::{builder, open, site, take};
 use portcullis::TimeSource;
@@ -10,10 +10,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const MILLISECOND: u64 = 1_000_000;
 const FINE: &str = "[plugin.state-one]\nclock = \"fine\"\n";
 
-/// How often a guest looks at both clocks: for many milliseconds on any machine.
+/// How often a guest reads both clocks: enough to take many milliseconds on any machine.
 const LOOKS: u64 = 100_000;
 
-/// A time that moves by so many nanoseconds whenever somebody looks.
+/// A clock that advances by this many nanoseconds on each read.
 struct Injected {
     wall: Duration,
     monotonic: AtomicU64,
@@ -43,7 +43,7 @@ fn looks(looks: u64) -> Value {
 }
 
 #[tokio::test]
-async fn a_clock_counts_in_milliseconds() {
+async fn a_clock_has_millisecond_resolution() {
     let site = site().await;
     let host = open(&site, "").await;
     let found = take(&host, looks(LOOKS)).await.remove(0);
@@ -54,11 +54,11 @@ async fn a_clock_counts_in_milliseconds() {
         assert_eq!(found["ok"][format!("{clock}-resolution")], MILLISECOND);
     }
     let now = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos()).unwrap();
-    assert!(now - times(&found, "wall")[0] < 60_000 * MILLISECOND, "it is the system's time");
+    assert!(now - times(&found, "wall")[0] < 60_000 * MILLISECOND, "it must be the system's time");
 }
 
 #[tokio::test]
-async fn a_clock_is_finer_where_the_policy_says_so() {
+async fn a_policy_can_make_a_clock_finer() {
     let site = site().await;
     let host = open(&site, FINE).await;
     let found = take(&host, looks(LOOKS)).await.remove(0);
@@ -70,7 +70,7 @@ async fn a_clock_is_finer_where_the_policy_says_so() {
 }
 
 #[tokio::test]
-async fn an_injected_time_is_all_a_guest_sees() {
+async fn a_guest_sees_only_an_injected_clock() {
     let site = site().await;
     let wall = Duration::new(1_000_000_000, 123_456_789);
     for (grants, coarse) in [("", true), (FINE, false)] {
@@ -87,7 +87,7 @@ async fn an_injected_time_is_all_a_guest_sees() {
 }
 
 #[tokio::test]
-async fn a_guest_sleeps_as_long_as_it_asks_and_does_not_spin_until_then() {
+async fn a_guest_sleeps_for_the_requested_time_without_spinning() {
     let site = site().await;
     for grants in ["", FINE] {
         let host = open(&site, grants).await;
@@ -103,9 +103,9 @@ async fn a_guest_sleeps_as_long_as_it_asks_and_does_not_spin_until_then() {
     }
 }
 
-/// A guest sleeps in the system's time, and sees none of it pass.
+/// A guest sleeps in real time, although its own clock does not advance.
 #[tokio::test]
-async fn a_guest_wakes_under_a_time_that_stands_still() {
+async fn a_guest_wakes_up_under_a_stopped_clock() {
     let site = site().await;
     let time = Injected { wall: Duration::ZERO, monotonic: AtomicU64::new(0), step: 0 };
     let host = builder(&site, "").time_source(Arc::new(time)).open().await.unwrap();

@@ -1,4 +1,4 @@
-//! A site with the attacker under two names, and the ways to call it.
+//! A site with the attacker under two names, and helpers to call it.
 
 use portcullis::policy::Principal;
 use portcullis::{Code, Compiler, Host, HostBuilder, Output, Reply, Request};
@@ -6,16 +6,16 @@ use portcullis_tests::{Site, allow_all, built_guest, outcome_of};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The plugins: the same bytes but for the name.
+/// The plugins, which differ only in their name.
 pub(crate) const ONE: &str = "state-one";
 pub(crate) const TWO: &str = "state-two";
 
-/// A grant of the store `notes` to the first plugin, with this between the braces.
+/// Grants the store `notes` to the first plugin, with these settings.
 pub(crate) fn notes(quota: &str) -> String {
     format!("[plugin.state-one]\nstore.notes = {{ {quota} }}\n")
 }
 
-/// A site with both plugins, compiled once for all tests.
+/// Makes a site with both plugins, which are compiled once for all tests.
 pub(crate) async fn site() -> Site {
     let site = bare();
     site.warm();
@@ -29,7 +29,7 @@ fn bare() -> Site {
     site
 }
 
-/// The same plugin under the second name.
+/// Returns the same plugin with the second name.
 fn renamed(bytes: &[u8]) -> Vec<u8> {
     let (mut renamed, mut at) = (bytes.to_vec(), 0);
     while let Some(found) = renamed[at..].windows(ONE.len()).position(|window| window == ONE.as_bytes()) {
@@ -40,18 +40,18 @@ fn renamed(bytes: &[u8]) -> Vec<u8> {
     renamed
 }
 
-/// Opens a host that allows every call and grants this.
+/// Opens a host that allows every call, with this grant.
 pub(crate) async fn open(site: &Site, grants: &str) -> Host {
     checked(site.open(&policy(grants)).await)
 }
 
-/// A host of the site at a path.
+/// Opens a host of the site at a path.
 pub(crate) async fn open_at(root: &Path, grants: &str) -> Host {
     let builder = Host::builder(root.join("plugins"), root.join("state"), Compiler::InProcess);
     checked(builder.policy_text(&policy(grants), root).unwrap().open().await.unwrap())
 }
 
-/// A builder of a host that allows every call and grants this.
+/// Returns a builder of a host that allows every call, with this grant.
 pub(crate) fn builder(site: &Site, grants: &str) -> HostBuilder {
     site.builder(&policy(grants))
 }
@@ -69,23 +69,23 @@ fn checked(host: Host) -> Host {
     host
 }
 
-/// Lets a plugin take steps, however that ends.
+/// Makes a plugin perform steps. Any outcome is accepted.
 pub(crate) async fn call(host: &Host, plugin: &str, steps: &Value) -> Reply {
     host.call(request(plugin, steps)).await
 }
 
-/// Lets the first plugin take steps, and returns what came of each.
+/// Makes the first plugin perform steps. Returns the result of each.
 pub(crate) async fn take(host: &Host, steps: Value) -> Vec<Value> {
     results(&call(host, ONE, &steps).await)
 }
 
-/// Lets a plugin take steps in a session of a principal.
+/// Makes a plugin perform steps in a session of a principal.
 pub(crate) async fn take_as(host: &Host, plugin: &str, session: &str, principal: &str, steps: Value) -> Vec<Value> {
     let principal: Principal = principal.parse().unwrap();
     results(&host.call(request(plugin, &steps).session(session).principal(principal)).await)
 }
 
-/// What the first plugin prints and logs while it takes steps, as the record has it.
+/// Returns what the first plugin prints and logs while it performs steps, from the audit log.
 pub(crate) async fn printed(host: &Host, steps: Value) -> String {
     let reply = call(host, ONE, &steps).await;
     results(&reply);
@@ -96,7 +96,7 @@ fn request(plugin: &str, steps: &Value) -> Request {
     Request::new(format!("{plugin}.run"), json!({ "steps": steps }).to_string())
 }
 
-/// What came of each step of a call.
+/// Returns the result of each step of a call.
 #[track_caller]
 pub(crate) fn results(reply: &Reply) -> Vec<Value> {
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);
@@ -104,32 +104,32 @@ pub(crate) fn results(reply: &Reply) -> Vec<Value> {
     serde_json::from_str(text).unwrap()
 }
 
-/// What a step that is taken once comes to.
+/// Builds the result of a step that runs once.
 pub(crate) fn ok(value: impl Into<Value>) -> Value {
     json!({"ok": value.into(), "times": 1})
 }
 
-/// What a step comes to that is refused at once.
+/// Builds the result of a step that fails at its first attempt.
 pub(crate) fn refused(error: &str) -> Value {
     json!({"error": error, "times": 0})
 }
 
-/// Sets a key of the store `notes`.
+/// Builds a step that sets a key of the store `notes`.
 pub(crate) fn set(key: &str, text: &str) -> Value {
     json!({"op": "set", "store": "notes", "key": key, "text": text})
 }
 
-/// Gets a key of the store `notes`.
+/// Builds a step that gets a key of the store `notes`.
 pub(crate) fn get(key: &str) -> Value {
     json!({"op": "get", "store": "notes", "key": key})
 }
 
-/// Lists the store `notes`.
+/// Builds a step that lists the store `notes`.
 pub(crate) fn list() -> Value {
     json!({"op": "list", "store": "notes"})
 }
 
-/// What a listing comes to that is all of a store.
+/// Builds the result of a listing that contains the whole store.
 pub(crate) fn all(keys: &[&str]) -> Value {
     ok(json!({"keys": keys, "cursor": null}))
 }

@@ -1,4 +1,4 @@
-//! Whose a store is: by plugin, by key, and where bound so by session and principal.
+//! Isolation of stores: by plugin, by key, and optionally by session and principal.
 
 use crate::desk::{ONE, TWO, all, get, list, ok, open, set, site, take, take_as};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const BOTH: &str = "[plugin.state-one]\nstore.notes = {}\n[plugin.state-two]\nstore.notes = {}\n";
 const BY_SESSION: &str = "[plugin.state-one]\nstore.notes = { scope = \"session\" }\n";
 
-/// Keys that would lead somewhere if a key were a path, a name or a piece of a query.
+/// Keys that would be dangerous if a key were a path, a name or part of a query.
 const LEADING: [&str; 12] = [
     "../state-one/x",
     "/state-one/notes/x",
@@ -23,7 +23,7 @@ const LEADING: [&str; 12] = [
 ];
 
 #[tokio::test]
-async fn plugins_of_the_same_bytes_share_nothing() {
+async fn identical_plugins_share_nothing() {
     let site = site().await;
     let host = open(&site, BOTH).await;
     let steps = json!([set("x", "secret"), get("x"), list()]);
@@ -62,10 +62,10 @@ async fn two_keys_of_one_plugin_share_nothing() {
 }
 
 #[tokio::test]
-async fn a_store_of_a_session_is_of_one_session_of_one_principal() {
+async fn a_session_store_belongs_to_one_session_of_one_principal() {
     let site = site().await;
     let host = open(&site, BY_SESSION).await;
-    // Some of which are the same when they are put one behind the other.
+    // Some of these pairs are equal when concatenated.
     let owners = [("ab", "c"), ("a", "bc"), ("ab", "c/d"), ("b", "c"), ("ab", "cd"), ("c", "ab")];
     for (session, principal) in owners {
         let mine = format!("{session} {principal}");
@@ -80,7 +80,7 @@ async fn a_store_of_a_session_is_of_one_session_of_one_principal() {
 }
 
 #[tokio::test]
-async fn a_store_of_a_plugin_is_of_all_its_calls() {
+async fn a_plugin_store_is_shared_by_all_its_calls() {
     let site = site().await;
     let host = open(&site, BOTH).await;
     take_as(&host, ONE, "a", "p", json!([set("x", "shared")])).await;
@@ -88,7 +88,7 @@ async fn a_store_of_a_plugin_is_of_all_its_calls() {
 }
 
 #[tokio::test]
-async fn a_store_of_a_plugin_and_one_of_its_sessions_are_two() {
+async fn a_plugin_store_and_a_session_store_are_separate() {
     let site = site().await;
     let host = open(&site, BOTH).await;
     take_as(&host, ONE, "s", "p", json!([set("x", "of all")])).await;
@@ -100,9 +100,9 @@ async fn a_store_of_a_plugin_and_one_of_its_sessions_are_two() {
     assert_eq!(take_as(&host, ONE, "s", "p", json!([get("x")])).await, [ok("of all")]);
 }
 
-/// How much another plugin keeps is nothing that a cursor tells.
+/// A cursor does not reveal how much another plugin stores.
 #[tokio::test]
-async fn a_cursor_says_nothing_of_other_stores() {
+async fn a_cursor_reveals_nothing_about_other_stores() {
     let site = site().await;
     let grants =
         "[plugin.state-one]\nstore.notes = { keys = 2000 }\n[plugin.state-two]\nstore.notes = { keys = 2000 }\n";
@@ -115,7 +115,7 @@ async fn a_cursor_says_nothing_of_other_stores() {
 }
 
 #[tokio::test]
-async fn a_store_of_a_principal_is_of_every_session_of_it_and_of_no_other_principal() {
+async fn a_principal_store_is_shared_by_its_sessions_and_no_other_principal() {
     let site = site().await;
     let host = open(&site, "[plugin.state-one]\nstore.notes = { scope = \"principal\" }\n").await;
     for principal in ["alice", "mcp.alice", "oauth.0123456789ab.alice", "alice/agent", "bob"] {
@@ -125,7 +125,7 @@ async fn a_store_of_a_principal_is_of_every_session_of_it_and_of_no_other_princi
     for principal in ["alice", "mcp.alice", "oauth.0123456789ab.alice", "alice/agent", "bob"] {
         assert_eq!(take_as(&host, ONE, "two", principal, json!([get("x")])).await, [ok(principal)]);
     }
-    // The store of the plugin itself is separate.
+    // The plugin's own store is separate.
     drop(host);
     let host = open(&site, "[plugin.state-one]\nstore.notes = {}\n").await;
     assert_eq!(take_as(&host, ONE, "one", "alice", json!([list()])).await, [all(&[])]);

@@ -1,4 +1,4 @@
-//! How long a store lasts: beyond the host, beyond an update of its plugin, and a session's until nobody uses it.
+//! The lifetime of a store: it survives the host and updates of its plugin. A session's store lasts until it is unused.
 
 use crate::desk::{ONE, all, get, list, ok, open, set, site, take, take_as};
 use portcullis_tests::{Site, built_guest};
@@ -18,7 +18,7 @@ fn now() -> i64 {
     i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
 }
 
-/// Makes every store look as if it had been used so long ago.
+/// Makes every store look as if it was last used this many days ago.
 fn age(site: &Site, days: i64) {
     let changed = ledger(site).execute("UPDATE store SET used_at = ?1", [now() - days * DAY_MILLISECONDS]).unwrap();
     assert!(changed > 0);
@@ -29,7 +29,7 @@ fn of_session(op: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_kept_survives_the_host() {
+async fn a_store_survives_the_host() {
     let site = site().await;
     let host = open(&site, NOTES).await;
     take_as(&host, ONE, "s", "p", json!([set("x", "kept"), of_session("set")])).await;
@@ -39,13 +39,13 @@ async fn what_is_kept_survives_the_host() {
 }
 
 #[tokio::test]
-async fn what_is_kept_survives_an_update_of_the_plugin() {
+async fn a_store_survives_an_update_of_the_plugin() {
     let site = site().await;
     let host = open(&site, NOTES).await;
     take(&host, json!([set("x", "kept")])).await;
     drop(host);
     let mut updated = built_guest("state");
-    // A custom section named "v" that holds a 2.
+    // A custom section named "v" with the byte 2.
     updated.extend([0, 3, 1, b'v', b'2']);
     site.plugin(ONE, &updated);
     let host = open(&site, NOTES).await;
@@ -53,7 +53,7 @@ async fn what_is_kept_survives_an_update_of_the_plugin() {
 }
 
 #[tokio::test]
-async fn a_plugin_reads_what_it_has_written_and_overwritten_and_taken_away() {
+async fn a_plugin_reads_its_writes_overwrites_and_deletions() {
     let site = site().await;
     let host = open(&site, NOTES).await;
     let exists = json!({"op": "exists", "store": "notes", "key": "x"});
@@ -77,7 +77,7 @@ async fn a_plugin_reads_what_it_has_written_and_overwritten_and_taken_away() {
 }
 
 #[tokio::test]
-async fn two_hosts_at_once_see_each_other() {
+async fn concurrent_hosts_see_each_others_changes() {
     let site = site().await;
     let (one, two) = (open(&site, NOTES).await, open(&site, NOTES).await);
     take(&one, json!([set("x", "of one")])).await;
@@ -86,7 +86,7 @@ async fn two_hosts_at_once_see_each_other() {
 }
 
 #[tokio::test]
-async fn a_session_that_nobody_went_on_with_for_a_month_is_forgotten() {
+async fn a_session_that_is_unused_for_a_month_is_deleted() {
     let site = site().await;
     let host = open(&site, NOTES).await;
     take_as(&host, ONE, "s", "p", json!([set("x", "kept"), of_session("set")])).await;
@@ -100,11 +100,11 @@ async fn a_session_that_nobody_went_on_with_for_a_month_is_forgotten() {
     let found = take_as(&host, ONE, "s", "p", json!([get("x"), of_session("get")])).await;
     assert_eq!(found, [ok("kept"), ok(Value::Null)]);
     let entries: i64 = ledger(&site).query_row("SELECT count(*) FROM entry", [], |row| row.get(0)).unwrap();
-    assert_eq!(entries, 1, "its entries are gone with it");
+    assert_eq!(entries, 1, "its entries must be deleted too");
 }
 
 #[tokio::test]
-async fn a_session_that_only_reads_is_used_as_well() {
+async fn reading_counts_as_a_use_of_a_session() {
     let site = site().await;
     let host = open(&site, NOTES).await;
     take_as(&host, ONE, "s", "p", json!([of_session("set")])).await;
@@ -116,9 +116,9 @@ async fn a_session_that_only_reads_is_used_as_well() {
     }
 }
 
-/// Whoever makes sessions without end does not fill the disk.
+/// Endless new sessions do not fill the disk.
 #[tokio::test]
-async fn so_many_sessions_keep_a_store_and_the_one_unused_for_longest_makes_room() {
+async fn the_number_of_session_stores_is_limited_and_the_least_recently_used_is_deleted() {
     let site = site().await;
     let host = open(&site, NOTES).await;
     take_as(&host, ONE, "oldest", "p", json!([of_session("set")])).await;
@@ -167,14 +167,14 @@ async fn a_flood_of_sessions_deletes_no_store_of_another_principal() {
     for session in ["a", "b"] {
         take_as(&host, ONE, session, "p", json!([of_session("set")])).await;
     }
-    // A sub-agent uses the share of its root.
+    // A sub-agent counts toward the share of its root principal.
     take_as(&host, ONE, "c", "p/agent", json!([of_session("set")])).await;
     assert_eq!((sessions_of(&site, "p"), sessions_of(&site, "p/agent")), (1023, 1));
     assert_eq!(take_as(&host, ONE, "quiet", "q", json!([of_session("get")])).await, [ok("mine")]);
 }
 
 #[tokio::test]
-async fn when_all_principals_have_too_many_sessions_the_one_with_the_most_makes_room() {
+async fn if_all_principals_have_too_many_sessions_the_one_with_the_most_loses_one() {
     let site = site().await;
     let host = open(&site, NOTES).await;
     take_as(&host, ONE, "quiet", "q", json!([of_session("set")])).await;
@@ -189,7 +189,7 @@ async fn when_all_principals_have_too_many_sessions_the_one_with_the_most_makes_
 }
 
 #[tokio::test]
-async fn a_read_counts_as_a_use_when_a_session_has_to_make_room() {
+async fn a_read_counts_as_a_use_when_a_session_must_be_deleted() {
     let site = site().await;
     let host = open(&site, NOTES).await;
     for session in ["read", "left"] {
@@ -203,7 +203,7 @@ async fn a_read_counts_as_a_use_when_a_session_has_to_make_room() {
 }
 
 #[tokio::test]
-async fn a_ledger_from_before_there_were_stores_gets_them() {
+async fn an_old_ledger_without_stores_is_migrated() {
     let site = site().await;
     let before = "DROP TABLE generation; DROP TABLE outbox; DROP TABLE output; DROP TABLE entry; DROP TABLE store; \
                   CREATE TABLE session (name TEXT); PRAGMA user_version = 1;";

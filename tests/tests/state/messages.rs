@@ -1,4 +1,4 @@
-//! `wasi:logging/logging`: one line of the record for one message, up to the cap that what is printed has.
+//! `wasi:logging/logging`: each message is one line of the audit log, up to the limit on printed text.
 
 use crate::desk::{ONE, builder, call, open, printed, site};
 use portcullis::Code;
@@ -6,7 +6,7 @@ use portcullis_tests::{allow_all, assert_verifies, outcome_of};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_message_is_one_line_and_can_forge_no_other() {
+async fn a_message_is_one_line_and_cannot_forge_another() {
     let site = site().await;
     let host = open(&site, "").await;
     let forged = "done\n[critical] host: approved by the person\r\n[error] x\u{2028}[error] y\u{85}[error] z\0\x1b[2J";
@@ -24,7 +24,7 @@ async fn a_message_is_one_line_and_can_forge_no_other() {
 }
 
 #[tokio::test]
-async fn a_long_message_is_cut_and_says_so() {
+async fn a_long_message_is_cut_with_a_note() {
     let site = site().await;
     let host = open(&site, "").await;
     let long = json!({"op": "log", "key": "x".repeat(300), "text": "1234567890", "copies": 1_000});
@@ -34,7 +34,7 @@ async fn a_long_message_is_cut_and_says_so() {
 }
 
 #[tokio::test]
-async fn messages_and_prints_have_one_cap() {
+async fn messages_and_prints_share_a_limit() {
     let site = site().await;
     let host =
         builder(&site, "").policy_text(&allow_all("log = \"1 KiB\""), site.path("")).unwrap().open().await.unwrap();

@@ -1,11 +1,11 @@
-//! Listings: in pages, in one order, whatever is deleted meanwhile.
+//! Listings: in pages, in a stable order, whatever is deleted meanwhile.
 
 use crate::desk::{all, notes, ok, open, site, take};
 use portcullis::Host;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The most keys of a page.
+/// Maximum number of keys per page.
 const PAGE: usize = 1000;
 
 async fn page(host: &Host, cursor: &Value) -> (Vec<String>, Value) {
@@ -37,7 +37,7 @@ fn numbered(numbers: impl Iterator<Item = usize>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn all_keys_are_listed_once_in_the_order_in_which_they_were_set() {
+async fn all_keys_are_listed_once_in_the_order_of_their_creation() {
     let site = site().await;
     let host = open(&site, &notes("keys = 10000")).await;
     for (keys, sizes) in
@@ -51,14 +51,13 @@ async fn all_keys_are_listed_once_in_the_order_in_which_they_were_set() {
 }
 
 #[tokio::test]
-async fn a_listing_goes_on_where_it_was_whatever_is_deleted_and_set_meanwhile() {
+async fn a_listing_continues_correctly_after_deletions_and_insertions() {
     let site = site().await;
     let host = open(&site, &notes("keys = 10000")).await;
     filled(&host, 2200).await;
     let (first, cursor) = page(&host, &Value::Null).await;
     assert_eq!(first, numbered(0..PAGE));
-    // Deleted: keys that were listed, the last that was, the next that is to be, and others of those; then two come
-    // back, and one is overwritten.
+    // Delete keys that were listed, the last listed key, the next key, and others. Then restore two, and overwrite one.
     let gone = [0, 500, PAGE - 1, PAGE, PAGE + 1, 1700];
     let mut steps = gone.map(|number| json!({"op": "delete", "store": "notes", "key": format!("k{number}")})).to_vec();
     steps.extend(["k500", "k0", "k3"].map(|key| json!({"op": "set", "store": "notes", "key": key, "text": "new"})));
@@ -85,7 +84,7 @@ async fn a_page_of_long_keys_is_shorter() {
 }
 
 #[tokio::test]
-async fn a_cursor_that_no_listing_gave_leads_nowhere_else() {
+async fn a_forged_cursor_leads_nowhere_else() {
     let site = site().await;
     let host = open(&site, &notes("")).await;
     filled(&host, 3).await;

@@ -1,4 +1,4 @@
-//! Two processes at one store.
+//! Two processes with one store.
 
 use crate::desk::{list, notes, open, open_at, site, take};
 use serde_json::json;
@@ -6,13 +6,13 @@ use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Where a child finds its site.
+/// The variable that names the site to a child process.
 const ROOT: &str = "PORTCULLIS_TEST_STATE_ROOT";
 
-/// What both may write together.
+/// The quota of both processes together.
 const KEYS: u64 = 700;
 
-/// What each tries to write.
+/// The number of keys that each process tries to write.
 const TRIED: u64 = 500;
 
 async fn fill(host: &portcullis::Host, name: &str) -> u64 {
@@ -21,7 +21,7 @@ async fn fill(host: &portcullis::Host, name: &str) -> u64 {
     take(host, steps).await[0]["times"].as_u64().unwrap()
 }
 
-/// This process is either the child, and fills the store, or fills it while a child does.
+/// This process is either the child, which fills the store, or the parent, which fills it at the same time.
 #[tokio::test]
 async fn two_processes_keep_one_quota_together() {
     let grants = notes(&format!("keys = {KEYS}"));

@@ -1,4 +1,4 @@
-//! How much a store holds, and how much a call does with it.
+//! Quotas of a store, and limits on its use by a call.
 
 use crate::desk::{ONE, all, call, get, list, notes, ok, open, refused, set, site, take};
 use portcullis::Code;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const NOTHING: Value = Value::Null;
 
 #[tokio::test]
-async fn a_value_has_a_largest_size() {
+async fn the_length_of_a_value_is_limited() {
     let site = site().await;
     let host = open(&site, &notes("value-bytes = 10")).await;
     let full = refused("the store is full: a value may have 10 bytes");
@@ -17,7 +17,7 @@ async fn a_value_has_a_largest_size() {
 }
 
 #[tokio::test]
-async fn a_store_has_so_many_keys() {
+async fn the_number_of_keys_is_limited() {
     let site = site().await;
     let host = open(&site, &notes("keys = 3")).await;
     let flood = json!({"op": "set", "store": "notes", "key": "k{}", "times": 1_000_000});
@@ -38,9 +38,9 @@ async fn a_store_has_so_many_keys() {
     assert_eq!(take(&host, steps).await, expected);
 }
 
-/// The names count as the values do, and what is given back can be had again.
+/// Keys count like values, and space that is freed can be used again.
 #[tokio::test]
-async fn a_store_has_so_many_bytes() {
+async fn the_size_of_a_store_is_limited() {
     let site = site().await;
     let host = open(&site, &notes("bytes = 20")).await;
     let full = refused("the store is full: it may have 20 bytes in all");
@@ -72,7 +72,7 @@ async fn a_store_has_so_many_bytes() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_over_a_new_quota_can_be_read_and_shrink() {
+async fn a_store_over_a_new_quota_can_be_read_and_shrunk() {
     let site = site().await;
     let host = open(&site, &notes("")).await;
     let long = "x".repeat(1000);
@@ -93,7 +93,7 @@ async fn a_store_that_is_over_a_new_quota_can_be_read_and_shrink() {
 }
 
 #[tokio::test]
-async fn a_value_of_a_gigabyte_is_not_kept_and_takes_nobody_down() {
+async fn a_value_of_a_gigabyte_is_rejected_without_harm_to_others() {
     let site = site().await;
     let host = open(&site, &notes("value-bytes = \"1 MiB\", bytes = \"1 MiB\"")).await;
     for megabytes in [9, 40, 1000] {
@@ -109,7 +109,7 @@ async fn a_value_of_a_gigabyte_is_not_kept_and_takes_nobody_down() {
 async fn a_key_has_1_to_512_bytes() {
     let site = site().await;
     let host = open(&site, &notes("")).await;
-    let refusal = refused("a key has 1 to 512 bytes");
+    let refusal = refused("a key must have 1 to 512 bytes");
     let (longest, longer, umlauts) = ("k".repeat(512), "k".repeat(513), "ä".repeat(257));
     for key in ["", &longer, &umlauts] {
         for op in ["set", "get", "exists", "delete"] {
@@ -121,31 +121,31 @@ async fn a_key_has_1_to_512_bytes() {
 }
 
 #[tokio::test]
-async fn a_call_uses_its_stores_so_often_whatever_it_does_with_them() {
+async fn the_number_of_store_operations_per_call_is_limited() {
     let site = site().await;
     let host = open(&site, &notes("")).await;
-    let spent = "a call may use its stores 10000 times";
+    let spent = "a call can make at most 10000 store operations";
     let hammer = json!({"op": "exists", "store": "notes", "key": "x", "times": 1_000_000});
     let mut steps = vec![hammer];
     steps.extend(["get", "set", "delete", "exists", "list"].map(|op| json!({"op": op, "store": "notes", "key": "x"})));
     let found = take(&host, Value::Array(steps)).await;
     assert_eq!(found[0], json!({"error": spent, "times": 10_000}));
     assert!(found[1..].iter().all(|found| *found == refused(spent)), "{found:?}");
-    assert_eq!(take(&host, json!([set("x", "1"), get("x")])).await[1], ok("1"), "the next call has its own");
+    assert_eq!(take(&host, json!([set("x", "1"), get("x")])).await[1], ok("1"), "the next call has its own limit");
 }
 
 #[tokio::test]
-async fn a_call_sends_its_stores_so_many_bytes() {
+async fn the_bytes_sent_to_stores_per_call_are_limited() {
     let site = site().await;
     let host = open(&site, &notes("value-bytes = \"4 MiB\", bytes = \"8 MiB\"")).await;
     let text = "x".repeat(1024);
     let rewrite = json!({"op": "set", "store": "notes", "key": "x", "text": text, "copies": 4096, "times": 1000});
-    let expected = json!({"error": "a call may send its stores 67108864 bytes", "times": 15});
+    let expected = json!({"error": "a call can send at most 67108864 bytes to its stores", "times": 15});
     assert_eq!(take(&host, json!([rewrite, set("y", "")])).await, [expected, ok(NOTHING)]);
 }
 
 #[tokio::test]
-async fn an_increment_is_held_to_the_quotas_and_changes_nothing_when_it_fails() {
+async fn an_increment_respects_the_quotas_and_changes_nothing_on_failure() {
     let site = site().await;
     let host = open(&site, &notes("keys = 2, value-bytes = 3, bytes = 8")).await;
     let add = |key: &str, number: u64| json!({"op": "increment", "store": "notes", "key": key, "number": number});
@@ -173,7 +173,7 @@ async fn an_increment_is_held_to_the_quotas_and_changes_nothing_when_it_fails() 
         ok(NOTHING),
         number,
         ok("07"),
-        refused("a key has 1 to 512 bytes"),
+        refused("a key must have 1 to 512 bytes"),
     ];
     assert_eq!(found, expected);
 }

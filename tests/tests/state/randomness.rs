@@ -1,4 +1,4 @@
-//! Randomness: the system's, or what follows from an embedder's seed.
+//! Random numbers: the system's, or a sequence from an embedder's seed.
 
 use crate::desk::{ONE, builder, call, open, site, take};
 use portcullis::Code;
@@ -19,17 +19,17 @@ fn steps() -> Value {
 async fn seeded(site: &Site, seed: u64) -> Vec<Value> {
     let host = builder(site, "").random_seed(seed).open().await.unwrap();
     let first = take(&host, steps()).await;
-    assert_eq!(take(&host, steps()).await, first, "each call begins anew");
+    assert_eq!(take(&host, steps()).await, first, "each call must restart the sequence");
     first
 }
 
 #[tokio::test]
-async fn randomness_follows_from_a_seed_in_every_host() {
+async fn a_seed_gives_the_same_random_numbers_in_every_host() {
     let (one, two) = (site().await, site().await);
     let found = seeded(&one, 7).await;
     assert_eq!(seeded(&two, 7).await, found);
     assert_ne!(seeded(&one, 8).await, found);
-    // Within a call no two requests get the same, whichever interface they go to.
+    // Within a call, no two requests get the same bytes, whichever interface they use.
     let different: BTreeSet<_> = found.iter().map(ToString::to_string).collect();
     assert_eq!(different.len(), found.len());
     let (random, insecure) = (&found[0]["ok"][0], &found[1]["ok"][0]);
@@ -37,7 +37,7 @@ async fn randomness_follows_from_a_seed_in_every_host() {
 }
 
 #[tokio::test]
-async fn randomness_without_a_seed_is_new_in_every_call() {
+async fn without_a_seed_every_call_has_new_random_numbers() {
     let site = site().await;
     let host = open(&site, "").await;
     let (first, second) = (take(&host, steps()).await, take(&host, steps()).await);

@@ -1,11 +1,11 @@
-//! Stores that a call does not have.
+//! Stores that a call cannot open.
 
 use crate::desk::{notes, ok, open, refused, results, site, take};
 use portcullis::{Code, Request};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_store_that_is_unknown_of_another_kind_or_not_granted_is_refused_by_its_own_word() {
+async fn an_unknown_store_a_wrong_kind_and_a_missing_grant_have_different_errors() {
     let site = site().await;
     site.directory("world");
     let grants =
@@ -28,9 +28,9 @@ async fn a_store_that_is_unknown_of_another_kind_or_not_granted_is_refused_by_it
     assert_eq!(take(&host, json!([{"op": "open", "store": "notes"}])).await, [ok(Value::Null)]);
 }
 
-/// A tool that declares `read` and not `write` reads what others wrote, and changes nothing.
+/// A tool that declares `read` and not `write` can read the store, and cannot change it.
 #[tokio::test]
-async fn a_tool_that_declares_no_more_than_reading_cannot_change_its_store() {
+async fn a_tool_that_only_declares_read_cannot_change_its_store() {
     let site = site().await;
     let host = open(&site, &notes("")).await;
     take(&host, json!([{"op": "set", "store": "notes", "key": "a", "text": "1"}])).await;
@@ -47,18 +47,18 @@ async fn a_tool_that_declares_no_more_than_reading_cannot_change_its_store() {
     assert_eq!(looked[..4], vec![refusal; 4], "{looked:?}");
     let read =
         take(&host, json!([{"op": "get", "store": "notes", "key": "a"}, {"op": "list", "store": "notes"}])).await;
-    assert_eq!(looked[4..], read, "it reads as any other");
+    assert_eq!(looked[4..], read, "the tool must read like any other");
 }
 
-/// The policy is not to blame for what the tool does not declare, and the reply says so.
+/// The policy is not the reason for a handle that the tool does not declare, and the reply says so.
 #[tokio::test]
-async fn a_tool_that_opens_what_it_does_not_declare_is_told_so() {
+async fn opening_an_undeclared_handle_is_reported_in_the_reply() {
     let site = site().await;
     site.directory("world");
     let grant = "[plugin.state-one]\ndirectory.workspace = { path = \"world\", access = \"read-write\" }\n";
     for grant in [grant, ""] {
         let reply = open(&site, grant).await.call(Request::new("state-one.stray", "{}")).await;
-        let told = "The host says: it opened the directory `workspace` without declaring `read` or `write`.";
+        let told = "Note from the host: the tool opened the directory `workspace` without declaring `read` or `write`.";
         assert_eq!(reply.code, Code::ToolDenied, "{}", reply.message);
         assert!(reply.message.contains(told), "{}", reply.message);
     }

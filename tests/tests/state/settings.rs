@@ -1,10 +1,10 @@
-//! `wasi:config/store`: what the policy sets for one plugin.
+//! `wasi:config/store`: the policy's settings for one plugin.
 
 use crate::desk::{ONE, TWO, ok, open, site, take_as};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_plugin_has_its_own_settings_and_no_other() {
+async fn a_plugin_sees_only_its_own_settings() {
     let site = site().await;
     let grants = "[plugin.state-one]\nconfig = { language = \"en\", empty = \"\" }\n\
                   [plugin.state-two]\nconfig = { language = \"de\", tone = \"dry\" }\n";

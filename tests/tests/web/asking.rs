@@ -1,4 +1,4 @@
-//! A host that the policy does not name: a person is asked, and what they approved is all that can happen.
+//! Hosts that the policy does not name: they need an approval, which covers only what the approver saw.
 
 use crate::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
 use portcullis::{Answer, Code, Outlook, Request};
@@ -12,7 +12,7 @@ async fn lab(server: &Server, person: &std::sync::Arc<Person>) -> Lab {
 }
 
 #[tokio::test]
-async fn a_named_host_is_fetched_unasked() {
+async fn a_named_host_is_fetched_without_a_request() {
     let server = serving("text/plain", "named");
     let person = Person::who_says(Answer::No { note: None });
     assert!(lab(&server, &person).await.text(&at(NAMED, &server, "/")).await.ends_with("\n\nnamed\n"));
@@ -20,7 +20,7 @@ async fn a_named_host_is_fetched_unasked() {
 }
 
 #[tokio::test]
-async fn a_person_is_asked_about_an_unnamed_host_and_a_yes_fetches_it() {
+async fn an_unnamed_host_is_fetched_after_an_approval() {
     let server = serving("text/plain", "unnamed");
     let person = Person::who_says(Answer::Yes);
     let reply = lab(&server, &person).await.fetch(&at(UNNAMED, &server, "/page")).await;
@@ -32,7 +32,7 @@ async fn a_person_is_asked_about_an_unnamed_host_and_a_yes_fetches_it() {
 }
 
 #[tokio::test]
-async fn after_a_no_the_server_has_seen_nothing() {
+async fn after_a_denial_the_server_has_seen_nothing() {
     let server = serving("text/plain", "unnamed");
     let person = Person::who_says(Answer::No { note: None });
     let reply = lab(&server, &person).await.fetch(&at(UNNAMED, &server, "/")).await;
@@ -41,9 +41,9 @@ async fn after_a_no_the_server_has_seen_nothing() {
     server.saw_nothing();
 }
 
-/// Without `unnamed = "ask"` a yes is not enough: the grant does not reach the host.
+/// Without `unnamed = "ask"` an approval is not enough, because the grant does not include the host.
 #[tokio::test]
-async fn a_yes_gives_no_more_than_the_policy_lets_it() {
+async fn an_approval_permits_no_more_than_the_policy() {
     let server = serving("text/plain", "unnamed");
     let person = Person::who_says(Answer::Yes);
     let lab = Lab::open(&grant(&[&server], ""), Some(person)).await;
@@ -53,7 +53,7 @@ async fn a_yes_gives_no_more_than_the_policy_lets_it() {
 }
 
 #[tokio::test]
-async fn what_is_no_page_is_refused_before_anybody_is_asked() {
+async fn an_invalid_url_is_rejected_before_an_approval_request() {
     let server = serving("text/plain", "x");
     let person = Person::who_says(Answer::Yes);
     let lab = lab(&server, &person).await;
@@ -70,9 +70,9 @@ async fn what_is_no_page_is_refused_before_anybody_is_asked() {
     server.saw_nothing();
 }
 
-/// What would happen is told before it does.
+/// `explain` predicts the request.
 #[tokio::test]
-async fn an_explanation_says_that_a_person_would_be_asked_or_that_the_grant_ends_before() {
+async fn an_explanation_predicts_a_request_or_a_denial() {
     let server = serving("text/html", "<p>Page.");
     let lab = lab(&server, &Person::who_says(Answer::Yes)).await;
     let explain = async |url: String| {
@@ -92,7 +92,7 @@ async fn an_explanation_says_that_a_person_would_be_asked_or_that_the_grant_ends
 /// No approval opens a private address, a name of the machine itself, or the application's own server, so no approver
 /// is asked about them.
 #[tokio::test]
-async fn nobody_is_asked_about_a_host_that_no_answer_can_open() {
+async fn a_host_that_no_approval_can_open_causes_no_request() {
     let server = serving("text/plain", "x");
     let person = Person::who_says(Answer::Yes);
     let lab = lab(&server, &person).await;

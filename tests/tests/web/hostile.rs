@@ -1,4 +1,4 @@
-//! Pages that attack their reader: the guest's stack, memory and time, and the model behind it.
+//! Pages that attack their reader: the guest's stack, memory and time, and the model.
 
 use crate::lab::{Lab, NAMED, at, serving};
 use portcullis::{Code, Reply};
@@ -9,7 +9,7 @@ async fn fetched(html: String) -> Reply {
 }
 
 #[tokio::test]
-async fn a_page_that_nests_too_deep_is_a_clear_failure() {
+async fn a_page_that_nests_too_deeply_is_a_clear_error() {
     for open in ["<div>", "<b>", "<ul><li>", "<table><tr><td>", "<blockquote>", "<a><b>", "<font color=x>", "<svg>"] {
         let reply = fetched(open.repeat(100_000)).await;
         assert_eq!(reply.code, Code::ToolFailed, "{open}: {}", reply.message);
@@ -17,9 +17,9 @@ async fn a_page_that_nests_too_deep_is_a_clear_failure() {
     }
 }
 
-/// The deepest pages that are read at all fit the stack of a guest.
+/// The deepest pages that are accepted fit the stack of a guest.
 #[tokio::test]
-async fn a_page_just_below_the_bound_is_read() {
+async fn a_page_just_below_the_nesting_limit_is_read() {
     for (open, close, each) in [
         ("<div>", "</div>", 1),
         ("<div>a", "b</div>", 1),
@@ -36,10 +36,10 @@ async fn a_page_just_below_the_bound_is_read() {
     }
 }
 
-/// Each page is made to cost as much as it can in one place of the parser or the writer. Whatever comes of it, the call
-/// ends, by an answer or by a limit.
+/// Each page is as expensive as possible for one part of the parser or the writer. The call ends with a result or at a
+/// limit.
 #[tokio::test]
-async fn a_page_made_to_be_slow_or_large_ends() {
+async fn a_page_that_is_made_to_be_slow_or_large_ends() {
     let pages = [
         ("siblings", "<b>x</b>".repeat(100_000)),
         ("paragraphs", "<p>".repeat(500_000)),

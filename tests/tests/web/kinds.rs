@@ -1,11 +1,11 @@
-//! Bodies of every kind.
+//! Response bodies of every kind.
 
 use crate::lab::{Lab, NAMED, at, serving};
 use portcullis::Code;
 use portcullis_tests::net::{Behaviour, Server};
 
 #[tokio::test]
-async fn a_page_is_read_and_its_head_says_what_it_is() {
+async fn a_page_is_read_with_a_summary_of_its_head() {
     let server = serving("text/html; charset=utf-8", "<title>Guide</title><h1>A <a href=/b>b</a></h1><p>Text.</p>");
     let lab = Lab::of(&server).await;
     let url = at(NAMED, &server, "/guide");
@@ -18,7 +18,7 @@ async fn a_page_is_read_and_its_head_says_what_it_is() {
 }
 
 #[tokio::test]
-async fn bodies_are_shown_by_their_type_and_their_encoding() {
+async fn bodies_are_shown_according_to_their_type_and_encoding() {
     let cases: [(&'static str, &[u8], &str); 7] = [
         ("application/json", b"{\"a\": [1, 2]}", "\n\n{\"a\": [1, 2]}\n"),
         ("text/plain", b"a  <b>\n", "\n\na  <b>\n"),
@@ -35,7 +35,7 @@ async fn bodies_are_shown_by_their_type_and_their_encoding() {
     }
 }
 
-/// `gzip` of `<p>Zipped.`, as the program of that name makes it.
+/// `gzip` of `<p>Zipped.`, as the command-line program writes it.
 const ZIPPED: [u8; 30] = [
     0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0xff, 0xb3, 0x29, 0xb0, 0x8b, 0xca, 0x2c, 0x28, 0x48, 0x4d,
     0xd1, 0x03, 0x00, 0xc5, 0x8a, 0x49, 0x58, 0x0a, 0x00, 0x00, 0x00,
@@ -51,15 +51,15 @@ async fn a_compressed_page_is_read() {
 }
 
 #[tokio::test]
-async fn what_is_no_text_is_named_with_its_size() {
+async fn a_body_that_is_not_text_is_reported_with_its_size() {
     let server = serving("image/png", b"\x89PNG\r\n\x1a\n".as_slice());
     let reply = Lab::of(&server).await.fetch(&at(NAMED, &server, "/a.png")).await;
     assert_eq!(reply.code, Code::ToolFailed, "{}", reply.message);
-    assert!(reply.message.contains("is no text: 8 bytes of image/png"), "{}", reply.message);
+    assert!(reply.message.contains("is not text: 8 bytes of image/png"), "{}", reply.message);
 }
 
 #[tokio::test]
-async fn a_page_that_is_not_there_is_a_failure_that_says_so() {
+async fn a_missing_page_is_an_error_that_says_so() {
     let server =
         Server::plain(Behaviour::answer(|_| Behaviour::whole(404, &[("content-type", "text/html")], "<h1>Lost</h1>")));
     let reply = Lab::of(&server).await.fetch(&at(NAMED, &server, "/x")).await;

@@ -1,4 +1,4 @@
-//! A host with the plugin, and what a test needs to look at what it fetched.
+//! A host with the plugin, and helpers to observe what it fetches.
 
 use portcullis::{Answer, Answering, Approver, Code, Host, Output, Question, Reply, Request};
 use portcullis_tests::net::{Behaviour, Dns, Server};
@@ -12,7 +12,7 @@ pub(crate) const NAMED: &str = "docs.test";
 /// A host that it does not name.
 pub(crate) const UNNAMED: &str = "other.test";
 
-/// What a policy binds to the plugin's client: `NAMED` at these servers, and more fields as TOML has them.
+/// Builds the binding of the plugin's client: `NAMED` at these servers, and more TOML fields.
 pub(crate) fn grant(servers: &[&Server], more: &str) -> String {
     let ports: Vec<_> = servers.iter().map(|server| server.port()).collect();
     format!(
@@ -31,12 +31,12 @@ pub(crate) struct Lab {
 }
 
 impl Lab {
-    /// A host that may fetch from a server.
+    /// Opens a host that may fetch from a server.
     pub(crate) async fn of(server: &Server) -> Self {
         Self::open(&grant(&[server], ""), None).await
     }
 
-    /// A host with what a policy says of the plugin, and with somebody to ask.
+    /// Opens a host with these policy lines for the plugin, and an approver.
     pub(crate) async fn open(granted: &str, person: Option<Arc<Person>>) -> Self {
         let site = bare();
         site.warm();
@@ -58,7 +58,7 @@ impl Lab {
         Self { site, dns, host }
     }
 
-    /// Calls the tool, however that ends, and asserts what holds of every call.
+    /// Calls the tool. Any outcome is accepted. Asserts what must be true for every call.
     pub(crate) async fn call(&self, arguments: &Value) -> Reply {
         let reply = self.host.call(Request::new("web.fetch", arguments.to_string())).await;
         outcome_of(&self.host, &reply.id);
@@ -71,18 +71,18 @@ impl Lab {
         self.call(&json!({ "url": url })).await
     }
 
-    /// The text that a page comes out as.
+    /// Returns the text of a fetched page.
     pub(crate) async fn text(&self, url: &str) -> String {
         text(&self.fetch(url).await)
     }
 }
 
-/// Where a server's page is, by the name of its host.
+/// Returns the URL of a server's page, with the name of its host.
 pub(crate) fn at(name: &str, server: &Server, path: &str) -> String {
     format!("http://{name}:{}{path}", server.port())
 }
 
-/// The text of a completed call.
+/// Returns the text of a completed call.
 #[track_caller]
 pub(crate) fn text(reply: &Reply) -> String {
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);
@@ -90,13 +90,13 @@ pub(crate) fn text(reply: &Reply) -> String {
     text.clone()
 }
 
-/// A server that answers everything with a body of a type.
+/// Starts a server that answers every request with this body and type.
 pub(crate) fn serving(content_type: &'static str, body: impl Into<Vec<u8>>) -> Server {
     let body = body.into();
     Server::plain(Behaviour::answer(move |_| Behaviour::whole(200, &[("content-type", content_type)], &body)))
 }
 
-/// Somebody who answers every question alike, and remembers what they were asked.
+/// An approver that gives every request the same answer, and records the requests.
 pub(crate) struct Person {
     answer: Answer,
     asked: Mutex<Vec<Question>>,

@@ -1,4 +1,4 @@
-//! Large pages, slow servers, and servers that are not there.
+//! Large pages, slow servers, and unreachable servers.
 
 use crate::lab::{Lab, NAMED, at, grant, serving, text};
 use portcullis::Code;
@@ -17,38 +17,35 @@ async fn a_long_page_is_read_in_parts() {
     loop {
         let part = text(&lab.call(&json!({ "url": url, "start": start, "limit": 40_000 })).await);
         found += part.lines().filter(|line| line.starts_with("Paragraph ")).count();
-        let Some((_, next)) = part.split_once("go on with start ") else { break };
+        let Some((_, next)) = part.split_once("continue with start ") else { break };
         start = next.trim_end_matches(")\n").parse().unwrap();
     }
     assert_eq!(found, 5000);
 }
 
-/// The default limit of the policy is the plugin's own, so the host is the one that ends the body.
+/// The policy's default limit equals the plugin's own, so the host ends the body.
 #[tokio::test]
-async fn a_page_over_the_policys_size_is_shown_as_far_as_it_was_read() {
+async fn a_page_over_the_policys_limit_is_shown_up_to_the_limit() {
     for (limit, bytes) in [("", 4 << 20), (", response-bytes = \"10 KiB\"", 10 << 10)] {
         let server = serving("text/html", format!("<p>Beginning.{}", "<!-- filler -->".repeat(400_000)));
         let lab = Lab::open(&grant(&[&server], limit), None).await;
         let text = lab.text(&at(NAMED, &server, "/")).await;
-        let end = format!("\n\nBeginning.\n\n(the page goes on; no more than its first {bytes} bytes were read)");
+        let end = format!("\n\nBeginning.\n\n(the page continues; only its first {bytes} bytes were read)");
         assert!(text.contains(&end), "{text}");
     }
 }
 
 #[tokio::test]
-async fn a_page_over_the_plugins_size_is_shown_as_far_as_it_was_read() {
+async fn a_page_over_the_plugins_limit_is_shown_up_to_the_limit() {
     let server = serving("text/html", format!("<p>Beginning.{}", "<!-- filler -->".repeat(400_000)));
     let lab = Lab::open(&grant(&[&server], ", response-bytes = \"16 MiB\""), None).await;
     let text = lab.text(&at(NAMED, &server, "/")).await;
-    assert!(
-        text.contains("\n\nBeginning.\n\n(the page goes on; no more than its first 4194304 bytes were read)"),
-        "{text}"
-    );
+    assert!(text.contains("\n\nBeginning.\n\n(the page continues; only its first 4194304 bytes were read)"), "{text}");
 }
 
-/// As everywhere else: a grant that names the host has no say in it.
+/// The same as everywhere else, even if the grant names the host.
 #[tokio::test]
-async fn a_host_with_an_empty_label_is_refused() {
+async fn a_host_with_an_empty_label_is_rejected() {
     let server = serving("text/plain", "x");
     let lab = Lab::of(&server).await;
     for name in ["docs.test..", "docs.test...", "docs..test", ".docs.test", ".."] {
@@ -60,7 +57,7 @@ async fn a_host_with_an_empty_label_is_refused() {
 }
 
 #[tokio::test]
-async fn a_slow_server_costs_no_more_than_the_policys_time() {
+async fn a_slow_server_takes_no_longer_than_the_policys_time_limit() {
     let first = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 100000\r\n\r\n<p>";
     let drip = Server::plain(Behaviour::drip(first, "a", Duration::from_millis(50)));
     let silent = Server::plain(Behaviour::Silent);
@@ -81,7 +78,7 @@ async fn a_server_that_resets_is_unavailable() {
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_waits_for_leaves_what_it_sent_in_the_record() {
+async fn a_dropped_call_records_the_requests_that_it_sent() {
     let server = Server::plain(Behaviour::Silent);
     let lab = Lab::of(&server).await;
     let url = at(NAMED, &server, "/page");

@@ -1,10 +1,10 @@
-//! Pages that others wrote, served from the loopback address.
+//! Third-party pages, served from the loopback address.
 
 use crate::lab::{Lab, NAMED, at, serving};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Each page, with texts that its answer has in this order, and texts that it has not.
+/// Each page, with texts that its result contains in this order, and texts that it does not contain.
 const PAGES: [(&str, &[&str], &[&str]); 6] = [
     (
         "mako-caching",
@@ -36,7 +36,7 @@ fn suite() -> PathBuf {
 }
 
 #[tokio::test]
-async fn pages_that_others_wrote_can_be_read() {
+async fn third_party_pages_are_readable() {
     for (name, parts, never) in PAGES {
         let html = fs::read(suite().join(format!("{name}.html"))).unwrap();
         let server = serving("text/html", html);
@@ -52,9 +52,9 @@ async fn pages_that_others_wrote_can_be_read() {
     }
 }
 
-/// The component makes of a page what the native build made of it, which people have read.
+/// The component's result for a page equals the native build's, which people have reviewed.
 #[tokio::test]
-async fn the_component_reads_a_page_as_its_tests_do() {
+async fn the_component_reads_a_page_like_the_native_build() {
     let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/web/tests/pages/npm-dedupe.md");
     let expected = fs::read_to_string(expected).unwrap();
     let server = serving("text/html", fs::read(suite().join("npm-dedupe.html")).unwrap());

@@ -1,10 +1,10 @@
-//! Redirects: on the host they are followed, elsewhere they are told.
+//! Redirects: on the same host they are followed, and others are reported.
 
 use crate::lab::{Lab, NAMED, UNNAMED, at, grant, serving};
 use portcullis::Code;
 use portcullis_tests::net::{Behaviour, Server};
 
-/// A server that redirects `/1` to `/2` and so on, up to a page.
+/// Starts a server that redirects `/1` to `/2` and so on, up to a page.
 fn stairs(last: usize) -> Server {
     Server::plain(Behaviour::answer(move |request| {
         let path = String::from_utf8_lossy(request).split(' ').nth(1).unwrap_or_default().to_owned();
@@ -17,7 +17,7 @@ fn stairs(last: usize) -> Server {
 }
 
 #[tokio::test]
-async fn redirects_on_the_host_are_followed_five_times() {
+async fn up_to_five_redirects_on_the_host_are_followed() {
     let server = stairs(6);
     let lab = Lab::of(&server).await;
     let text = lab.text(&at(NAMED, &server, "/1")).await;
@@ -26,12 +26,12 @@ async fn redirects_on_the_host_are_followed_five_times() {
 
     let reply = lab.fetch(&at(NAMED, &server, "/0")).await;
     assert_eq!(reply.code, Code::ToolFailed);
-    assert!(reply.message.contains("redirects more than 5 times"), "{}", reply.message);
+    assert!(reply.message.contains("more than 5 redirects"), "{}", reply.message);
     assert_eq!(server.texts().len(), 12);
 }
 
 #[tokio::test]
-async fn a_redirect_to_another_host_is_told_and_nobody_is_asked_there() {
+async fn a_redirect_to_another_host_is_reported_and_not_followed() {
     let target = serving("text/plain", "secret of another host");
     for name in [UNNAMED, "127.0.0.1"] {
         let to = at(name, &target, "/next");
@@ -45,7 +45,7 @@ async fn a_redirect_to_another_host_is_told_and_nobody_is_asked_there() {
 }
 
 #[tokio::test]
-async fn a_narrowed_call_goes_no_further_than_its_page() {
+async fn a_narrowed_call_does_not_follow_redirects_beyond_its_url() {
     let server = stairs(2);
     let lab = Lab::open(&grant(&[&server], ", narrow = \"/url\""), None).await;
     let text = lab.text(&at(NAMED, &server, "/1")).await;

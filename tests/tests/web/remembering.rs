@@ -1,4 +1,4 @@
-//! A host that a person approved for longer: its pages are fetched unasked, and nothing beside it is.
+//! Remembered approvals for a host: its pages are fetched without a request, and nothing else is.
 
 use crate::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
 use portcullis::{Answer, Code, Covers, Request};
@@ -7,12 +7,12 @@ use serde_json::json;
 
 const ASK: &str = ", unnamed = \"ask\", narrow = \"/url\"";
 
-/// The place of an offer among those of a question about a URL and nothing else.
+/// Returns the choice for a pattern in a request that contains only a URL.
 const PATH: Covers = Covers::Offer(0);
 const HOST: Covers = Covers::Offer(1);
 
 #[tokio::test]
-async fn an_approved_host_is_fetched_unasked_and_another_port_or_scheme_or_name_is_asked_about() {
+async fn a_host_approval_covers_its_pages_and_no_other_port_scheme_or_name() {
     let other = serving("text/plain", "elsewhere");
     let away = at(UNNAMED, &other, "/next");
     let server = Server::plain(Behaviour::answer(move |request| match request.starts_with(b"GET /away ") {
@@ -31,7 +31,7 @@ async fn an_approved_host_is_fetched_unasked_and_another_port_or_scheme_or_name_
     ];
     assert_eq!(asked.iter().map(|asked| &*asked.offers).collect::<Vec<_>>(), [offers]);
 
-    // The next path, another query, and another spelling of the same host.
+    // Another path, another query, and another spelling of the same host.
     for url in [at(UNNAMED, &server, "/two"), at(UNNAMED, &server, "/one?c"), at("OTHER.test", &server, "/three")] {
         assert!(lab.text(&url).await.ends_with("\n\npage\n"), "{url}");
     }
@@ -39,11 +39,11 @@ async fn an_approved_host_is_fetched_unasked_and_another_port_or_scheme_or_name_
 
     // A redirect to another port of the same name is not followed.
     let seen = lab.text(&at(UNNAMED, &server, "/away")).await;
-    assert!(seen.contains(" redirects to ") && seen.contains("That was not followed"), "{seen}");
+    assert!(seen.contains(" redirects to ") && seen.contains("The redirect was not followed"), "{seen}");
     assert!(person.asked().is_empty());
     other.saw_nothing();
 
-    // Another port is another host to approve, and so is the address behind the name.
+    // Another port needs its own approval, and so does the address behind the name.
     for url in [at(UNNAMED, &other, "/next"), at("127.0.0.1", &server, "/two")] {
         assert_eq!(lab.fetch(&url).await.code, Code::Completed, "{url}");
         assert_eq!(person.asked().len(), 1, "{url}");
@@ -51,7 +51,7 @@ async fn an_approved_host_is_fetched_unasked_and_another_port_or_scheme_or_name_
 }
 
 #[tokio::test]
-async fn an_approved_path_covers_its_queries_and_an_approved_url_only_itself() {
+async fn a_path_approval_covers_its_queries_and_a_url_approval_only_itself() {
     let server = serving("text/plain", "page");
     let rows = [(Covers::Exact, [0, 1, 1]), (PATH, [0, 0, 1]), (HOST, [0, 0, 0])];
     for (covers, expected) in rows {
@@ -68,9 +68,9 @@ async fn an_approved_path_covers_its_queries_and_an_approved_url_only_itself() {
     }
 }
 
-/// The policy stays the bound: an approval covers calls and grants nothing.
+/// The policy still applies: an approval covers calls and grants nothing.
 #[tokio::test]
-async fn an_approved_host_is_no_wider_than_the_grant() {
+async fn a_host_approval_does_not_widen_the_grant() {
     let server = serving("text/plain", "page");
     let person = Person::who_says(Answer::Always(HOST));
     let limited = format!("{ASK}, paths = [\"/docs/\"]");
@@ -85,7 +85,7 @@ async fn an_approved_host_is_no_wider_than_the_grant() {
 }
 
 #[tokio::test]
-async fn a_host_that_was_approved_for_one_session_is_asked_about_in_another() {
+async fn an_approval_for_one_session_does_not_cover_another() {
     let server = serving("text/plain", "page");
     let person = Person::who_says(Answer::Session(HOST));
     let lab = Lab::open(&grant(&[&server], ASK), Some(person.clone())).await;

@@ -1,4 +1,4 @@
-//! Short calls of one principal, alone and beside the slow calls of another that fill every run slot they can get.
+//! Short calls of one principal, alone and while another principal's slow calls fill every run slot they can get.
 
 use crate::Work;
 use crate::governed::Governed;
@@ -9,19 +9,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Slow calls at one time: four times what a host runs.
+/// Concurrent slow calls: four times the host's run slots.
 const FLOOD: usize = 64;
 
-/// Rounds; odd, so that there is a median.
+/// Rounds. An odd number, so that there is a median.
 const ROUNDS: usize = 9;
 
-/// Short calls in one block, so that three of them are above the 99th percentile.
+/// Short calls per block. Three of them lie above the 99th percentile.
 const CALLS_PER_BLOCK: usize = 300;
 
-/// How long a flood lasts before anything is measured beside it, so that all slots are taken and the rest waits.
+/// Time from the start of a flood to the measurement. By then all slots are taken and the remaining calls wait.
 const RISING: Duration = Duration::from_millis(250);
 
-/// A flood that goes on.
+/// The shared state of a running flood.
 #[derive(Default)]
 struct Flood {
     is_over: AtomicBool,
@@ -29,7 +29,7 @@ struct Flood {
     ended: AtomicUsize,
 }
 
-/// Measures the short calls in turns: alone, and beside a flood.
+/// Measures the short calls in turns: alone, and during a flood.
 pub(crate) fn measure(governed: &Governed, work: &Work) -> Result<Row> {
     let (mut alone, mut beside) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
@@ -55,11 +55,11 @@ async fn beside_flood(host: &Host, work: &Work) -> Result<Block> {
     for call in slow {
         call.await??;
     }
-    ensure!(after >= before && before > 0, "the flood did not run");
+    ensure!(after >= before && before > 0, "no slow call ended before the measurement, so there was no flood");
     measured
 }
 
-/// One slow call after the other, in a session of its own.
+/// Makes one slow call after another, in its own session.
 async fn slow(host: Host, at: usize, flood: Arc<Flood>) -> Result<()> {
     while !flood.is_over.load(Ordering::Relaxed) {
         let request = Request::new("clerk.wait", "{}").principal("flood".parse()?).session(&at.to_string());
@@ -68,7 +68,7 @@ async fn slow(host: Host, at: usize, flood: Arc<Flood>) -> Result<()> {
             Code::Limit(LimitKind::Time) => {
                 flood.ended.fetch_add(1, Ordering::Relaxed);
             }
-            // It waited for a slot as long as it may run, and comes again.
+            // The call timed out waiting for a run slot. Try again.
             Code::Busy => {}
             code => bail!("{code}: {}", reply.message),
         }

@@ -1,4 +1,4 @@
-//! Bare wasmtime, without any of the host: a fresh store, an instance, one call, everything dropped.
+//! Bare wasmtime without the host: a fresh store, an instance, one call, and everything dropped.
 
 use std::path::{Path, PathBuf};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Linker, Resource, ResourceTable};
@@ -28,7 +28,7 @@ use bindings::portcullis::tool::dependencies::{Client, Service};
 use bindings::portcullis::tool::{context, dependencies};
 use bindings::wasi::http::types as http;
 
-/// A component under one configuration of the engine.
+/// A component compiled with one engine configuration.
 pub(crate) struct Floor {
     engine: Engine,
     instance: InstancePre<State>,
@@ -48,7 +48,7 @@ impl WasiView for State {
 }
 
 impl Floor {
-    /// The settings that `performance.md` found to be the fastest.
+    /// Uses the settings that were measured as the fastest (`performance.md`).
     pub(crate) fn tuned(component: &[u8], workspace: &Path) -> Result<Self> {
         let mut pool = PoolingAllocationConfig::new();
         pool.linear_memory_keep_resident(512 << 10).table_keep_resident(64 << 10).max_memory_size(64 << 20);
@@ -61,7 +61,7 @@ impl Floor {
         Self::new(&config, component, workspace)
     }
 
-    /// What wasmtime does when nobody says anything.
+    /// Uses wasmtime's default configuration.
     pub(crate) fn default_configuration(component: &[u8], workspace: &Path) -> Result<Self> {
         Self::new(&Config::new(), component, workspace)
     }
@@ -80,7 +80,7 @@ impl Floor {
         Ok(Self { engine, instance, execute, workspace: workspace.to_owned() })
     }
 
-    /// One call.
+    /// Makes one call.
     pub(crate) fn call(&self, tool: &str, arguments: &str) -> Result<()> {
         let wasi = WasiCtx::builder().preopened_dir(&self.workspace, "/workspace", FsPerms::ReadOnly)?.build();
         let mut store = Store::new(&self.engine, State { wasi, table: ResourceTable::new() });
@@ -144,7 +144,7 @@ impl dependencies::Host for State {
     }
 }
 
-/// There is no client, and so none that is asked for anything.
+/// The floor binds no HTTP client, so these methods are never called.
 impl dependencies::HostClient for State {
     fn send(
         &mut self,
@@ -168,7 +168,7 @@ impl dependencies::HostClient for State {
     }
 }
 
-/// Nor is there a service.
+/// The floor binds no service either.
 impl dependencies::HostService for State {
     fn call(&mut self, _: Resource<Service>, _: String, _: String) -> wasmtime::Result<Result<String, String>> {
         Ok(Err("there is no service".to_owned()))

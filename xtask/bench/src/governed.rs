@@ -1,4 +1,4 @@
-//! The same calls through the whole host, their record included.
+//! The same calls through the whole host, including the audit log.
 
 use crate::policies;
 use anyhow::{Result, ensure};
@@ -13,30 +13,30 @@ pub(crate) struct Governed {
 }
 
 impl Governed {
-    /// With the plainest policy, and with nothing in its ledger.
+    /// Opens a host with the simplest policy and an empty ledger.
     pub(crate) fn plain(plugins: &Path, scratch: &Path) -> Result<Self> {
         let opening = Host::builder(plugins, scratch.join("state"), Compiler::InProcess);
         Self::open(runtime()?, opening.policy_text(policies::PLAIN, scratch)?)
     }
 
-    /// The host.
+    /// Returns the host.
     pub(crate) fn host(&self) -> &Host {
         &self.host
     }
 
-    /// With calls that are stopped after a while, so that they can fill the run slots.
+    /// Opens a host with a short time limit, so that slow calls can fill the run slots.
     pub(crate) fn flooded(plugins: &Path, scratch: &Path) -> Result<Self> {
         let opening = Host::builder(plugins, scratch.join("flooded-state"), Compiler::InProcess);
         Self::open(runtime()?, opening.policy_text(policies::FLOODED, scratch)?)
     }
 
-    /// With the plainest policy whose directory is narrowed to the path of each call.
+    /// Opens a host with the simplest policy, whose directory is narrowed to the path of each call.
     pub(crate) fn narrowed(plugins: &Path, scratch: &Path) -> Result<Self> {
         let opening = Host::builder(plugins, scratch.join("narrowed-state"), Compiler::InProcess);
         Self::open(runtime()?, opening.policy_text(&policies::narrowed(), scratch)?)
     }
 
-    /// With a policy of three layers and a ledger that are as full as they get.
+    /// Opens a host with a three-layer policy and a ledger, both as full as they get in practice.
     pub(crate) fn full(plugins: &Path, scratch: &Path) -> Result<Self> {
         let (runtime, state) = (runtime()?, scratch.join("full-state"));
         runtime.block_on(policies::fill_ledger(plugins, &state, scratch))?;
@@ -54,12 +54,12 @@ impl Governed {
         Ok(Self { runtime, host })
     }
 
-    /// Runs `work` within the runtime of the host.
+    /// Runs `work` in the host's runtime.
     pub(crate) fn within<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
 
-    /// One call.
+    /// Makes one call.
     pub(crate) async fn call(&self, tool: &str, arguments: &str, outcome: Outcome) -> Result<()> {
         let reply = self.host.call(Request::new(tool, arguments)).await;
         ensure!(reply.outcome() == outcome, "{}: {}", reply.code, reply.message);

@@ -1,4 +1,4 @@
-//! What it costs to look at the answer of a model before its calls reach the host, beside a governed call.
+//! The cost of parsing a model's response before its calls reach the host, compared with a governed call.
 
 use crate::Work;
 use crate::governed::Governed;
@@ -9,17 +9,17 @@ use portcullis_providers::{Definitions, Format};
 use serde_json::{Value, json};
 use std::hint::black_box;
 
-/// Operations of one variant in one round, as many as of the governed call.
+/// Operations of one variant per round, as many as governed calls.
 const CALLS_PER_BLOCK: usize = 300;
 
-/// The tool, and as what models know it.
+/// The tool's name, and the name that models see.
 const TOOL: (&str, &str) = ("json.summarize", "json__summarize");
 
-/// A tool with members that may be left out, and a call of it as a model writes it in a strict format.
+/// A tool with optional members, and a call of it as a model writes it in a strict format.
 const WITH_NULLS: (&str, &str) = ("files__read", r#"{"path":"a.txt","offset":null,"limit":null}"#);
 
-/// Measures the validation of a call's arguments alone, and the hydration of whole answers that ask for the call, to
-/// the requests that the host gets.
+/// Measures argument validation alone, and the hydration of whole responses that contain the call, up to the requests
+/// that the host gets.
 pub(crate) fn measure(governed: &Governed, work: &Work, show: &mut impl FnMut(Row)) -> Result<()> {
     let (host, arguments) = (governed.host(), work.arguments.as_str());
     let definitions = Definitions::of_host(host)?;
@@ -30,7 +30,7 @@ pub(crate) fn measure(governed: &Governed, work: &Work, show: &mut impl FnMut(Ro
     let call = || through(governed, work);
     let gate = || -> Result<Block> {
         block(CALLS_PER_BLOCK, || {
-            ensure!(black_box(tool.schema()).mismatches(black_box(&parsed)).is_empty(), "they do not match");
+            ensure!(black_box(tool.schema()).mismatches(black_box(&parsed)).is_empty(), "the arguments do not match");
             Ok(())
         })
     };
@@ -60,7 +60,7 @@ pub(crate) fn measure(governed: &Governed, work: &Work, show: &mut impl FnMut(Ro
     Ok(())
 }
 
-/// A whole answer of a provider with one call, as such answers are.
+/// Returns a whole provider response with one call, in the provider's format.
 fn answer(format: Format, name: &str, arguments: &str) -> Result<String> {
     let object: Value = serde_json::from_str(arguments)?;
     let answer = match format {
@@ -104,7 +104,7 @@ fn answer(format: Format, name: &str, arguments: &str) -> Result<String> {
             "usageMetadata": { "promptTokenCount": 57, "candidatesTokenCount": 9, "totalTokenCount": 66 },
             "modelVersion": "gemini-3-pro", "responseId": "jQ8faN2pL5mXvdIP",
         }),
-        _ => anyhow::bail!("no answer of {format} is measured"),
+        _ => anyhow::bail!("no response in the format {format} is measured"),
     };
     Ok(answer.to_string())
 }

@@ -1,8 +1,8 @@
-//! Measures the governed call beside bare wasmtime and beside itself, what it costs to hold a call to one path, to
-//! write the record, to read what a model answers, and to reach all that over MCP.
+//! Measures the governed call against bare wasmtime and against itself, and the costs of narrowing a call to one path,
+//! writing the audit log, parsing a model's response, and MCP.
 //!
-//! `portcullis-bench call|narrow|record|hydrate|mcp PLUGINS GUESTS OUT.json`: the directory of the shipped plugins,
-//! that of the built guests, and where the table goes. Usually run as `cargo xtask bench call`.
+//! `portcullis-bench call|narrow|record|hydrate|mcp PLUGINS GUESTS OUT.json`: the directories of the shipped plugins
+//! and of the built guests, and the file for the table. Usually run as `cargo xtask bench call`.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
 
@@ -54,7 +54,7 @@ fn main() -> Result<()> {
         "record" => record::measure()?.into_iter().for_each(show),
         "hydrate" => hydrate(Path::new(plugins), Path::new(guests), &mut show)?,
         "mcp" => mcp::measure(Path::new(guests), &mut show)?,
-        _ => bail!("there is no bench {name}; there are: call, narrow, record, hydrate, mcp"),
+        _ => bail!("no bench is named {name}. Choose one of: call, narrow, record, hydrate, mcp"),
     }
     let json = serde_json::to_string_pretty(&rows)?;
     if let Some(parent) = Path::new(out).parent() {
@@ -87,7 +87,7 @@ fn call(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<()>
     flood(guests, show)
 }
 
-/// Calls of the JSON tool beside the slow calls of another principal.
+/// Measures calls of the JSON tool during the slow calls of another principal.
 fn flood(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     std::fs::create_dir(scratch.path().join("desk"))?;
@@ -99,7 +99,8 @@ fn flood(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     Ok(())
 }
 
-/// Calls of the files plugin with a directory that is narrowed to their path, beside the same with a whole one.
+/// Measures calls of the files plugin with a directory narrowed to their path, against a directory that is not
+/// narrowed.
 fn narrow(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let deep = scratch.path().join("workspace/src/deep/deeper");
@@ -122,7 +123,7 @@ fn narrow(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<(
     Ok(())
 }
 
-/// What is looked at before the call of the JSON tool reaches the host.
+/// Measures the processing of a model's response before the JSON tool's call reaches the host.
 fn hydrate(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     std::fs::create_dir(scratch.path().join("workspace"))?;
@@ -142,7 +143,7 @@ fn works() -> Vec<Work> {
     let echo = serde_json::json!({ "text": "x".repeat(100) }).to_string();
     vec![
         Work { name: "echo", plugin: "json", tool: "echo", arguments: echo, outcome: Outcome::Completed },
-        // All of the host's own work, its two lines of the record included, and no sandbox.
+        // All of the host's own work, including both audit entries, without a sandbox.
         Work { name: "echo, denied", plugin: "json", tool: "echo", arguments: denied, outcome: Outcome::Denied },
         Work {
             name: "json",
@@ -161,7 +162,7 @@ fn works() -> Vec<Work> {
     ]
 }
 
-/// The engine's errors are not the standard library's.
+/// Converts a wasmtime error, which does not implement `std::error::Error`.
 #[expect(clippy::needless_pass_by_value, reason = "used as a function of the error alone")]
 pub(crate) fn shown(error: wasmtime::Error) -> anyhow::Error {
     anyhow::anyhow!("{error:#}")

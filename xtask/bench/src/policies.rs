@@ -1,4 +1,4 @@
-//! The two policies between which the cost of a decision is measured, and a ledger as a busy person leaves it.
+//! The policies whose decision costs are compared, and a ledger like that of a busy user.
 
 use anyhow::{Result, ensure};
 use portcullis::policy::Unattended;
@@ -7,10 +7,11 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Answers that hold on, and questions that wait: more than a person gives in months.
+/// Remembered approvals and open approval requests: more than a person accumulates in months.
 const OF_EACH: usize = 1000;
 
-/// Allows what is measured, by a rule each, as a user would. The calls of a bench are the same again and again.
+/// Allows each measured tool with its own rule, as a user would. `repeats` is raised because a bench repeats the same
+/// call.
 pub(crate) const PLAIN: &str = r#"
 [approvals]
 repeats = 1000000
@@ -33,7 +34,7 @@ permission = "read"
 decision = "allow"
 "#;
 
-/// The same of the JSON plugin alone.
+/// The same for the JSON plugin alone.
 pub(crate) const JSON: &str = r#"
 [approvals]
 repeats = 1000000
@@ -48,7 +49,7 @@ when = { text = "denied*" }
 decision = "deny"
 "#;
 
-/// Slow calls and short ones. A slow one ends at its limit.
+/// Allows slow and short calls. A slow call ends at its time limit.
 pub(crate) const FLOODED: &str = r#"
 [approvals]
 repeats = 1000000
@@ -71,7 +72,7 @@ pub(crate) fn narrowed() -> String {
     PLAIN.replacen("access = \"read-only\" }", "access = \"read-only\", narrow = \"/path\" }", 1)
 }
 
-/// The same with some fifty rules of a person's own: globs, arguments, principals, sessions.
+/// The same with about fifty more user rules: globs, arguments, principals, sessions.
 pub(crate) fn full() -> String {
     let mut policy = PLAIN.to_owned();
     for at in 0..12 {
@@ -82,14 +83,14 @@ pub(crate) fn full() -> String {
             ("files.*", format!("permission = \"read\"\nwhen = {{ path = \"src/{at}/**\" }}"), "ask"),
         ];
         for (tool, of, decision) in rules {
-            // Text to a string: it cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(policy, "\n[[rule]]\ntool = \"{tool}\"\n{of}\ndecision = \"{decision}\"\n");
         }
     }
     policy
 }
 
-/// A project's own, which nobody has trusted: it narrows.
+/// An untrusted project policy. It can only narrow.
 pub(crate) const PROJECT: &str = r#"
 [[rule]]
 tool = "json.echo"
@@ -102,7 +103,7 @@ when = { path = "private/**" }
 decision = "deny"
 "#;
 
-/// Fills the ledger of a state directory with remembered answers and with questions that wait.
+/// Fills the ledger of a state directory with remembered approvals and open approval requests.
 pub(crate) async fn fill_ledger(plugins: &Path, state: &Path, base: &Path) -> Result<()> {
     let asking = PLAIN.replacen("decision = \"allow\"", "decision = \"ask\"", 1);
     let builder = || Host::builder(plugins, state, Compiler::InProcess).policy_text(&asking, base);
@@ -122,7 +123,7 @@ async fn ask(host: &Host, word: &str, outcome: Outcome) -> Result<()> {
     Ok(())
 }
 
-/// A person who wants to be asked nothing twice.
+/// An approver who remembers every approval.
 struct Remembers;
 
 impl Approver for Remembers {

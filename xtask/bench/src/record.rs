@@ -1,8 +1,8 @@
-//! What the record of one call costs: two lines in a file, each chained to the one before by a MAC, or two rows of
-//! SQLite with the same chain.
+//! The cost of the audit entries of one call: two lines in a file, each chained to the previous one by a MAC, or two
+//! rows of SQLite with the same chain.
 //!
-//! Both do what the host does, without its checks of what a line holds: they take the lock that other processes take,
-//! see whether somebody else has appended, make the MAC, and write so that the line survives the process.
+//! Both variants do what the host does, except its checks of an entry's content. They take the inter-process lock,
+//! check whether another process has appended, compute the MAC, and write so that the entry survives the process.
 
 use crate::rounds::{Block, Row, block, paired, row};
 use anyhow::Result;
@@ -16,12 +16,12 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Calls of one variant in one round: what is written to the disk takes milliseconds.
+/// Calls of one variant per round. Fewer than elsewhere, because a write to disk takes milliseconds.
 const CALLS_PER_BLOCK: usize = 100;
 
 type Link = [u8; 32];
 
-/// The two lines of a call, as long as those of a usual one; the number makes each another.
+/// Returns the two lines of a call, of the usual length. The number makes each line unique.
 fn lines(call: u64) -> [String; 2] {
     let digest = format!("{call:064x}");
     [
@@ -57,7 +57,7 @@ fn key() -> Hmac<Sha256> {
     Hmac::new(&[7; 64].into())
 }
 
-/// The file and its head.
+/// The file and the head of its chain.
 struct FileChain {
     key: Hmac<Sha256>,
     log: File,
@@ -84,7 +84,7 @@ impl FileChain {
 
     fn append(&mut self, mut line: String, moves_head: bool) -> Result<()> {
         flock(&self.head, FlockOperation::LockExclusive)?;
-        anyhow::ensure!(self.log.metadata()?.len() == self.bytes, "somebody else has appended");
+        anyhow::ensure!(self.log.metadata()?.len() == self.bytes, "another process has appended");
         self.previous = mac(&self.key, &self.previous, line.as_bytes());
         line.push_str(",\"mac\":\"");
         line.extend(self.previous.iter().flat_map(|byte| [byte >> 4, byte & 15].map(digit)));
@@ -106,7 +106,7 @@ impl FileChain {
     }
 }
 
-/// The table.
+/// The SQLite table.
 struct Table {
     key: Hmac<Sha256>,
     connection: Connection,
@@ -137,7 +137,7 @@ impl Table {
     }
 }
 
-/// Measures every way to write the record of a call.
+/// Measures every way to write the audit entries of a call.
 pub(crate) fn measure() -> Result<Vec<Row>> {
     let scratch = tempfile::tempdir()?;
     let file = |name, to_disk| FileChain::new(scratch.path(), name, to_disk).map(RefCell::new);

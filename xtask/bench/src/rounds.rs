@@ -1,5 +1,5 @@
-//! Paired rounds: in each, a block of calls of every variant, in turns, so that a change of the machine's mood hits
-//! all of them. A ratio is the median over the rounds of the ratio within a round.
+//! Paired rounds. Each round measures a block of calls of every variant in turns, so that a slow phase of the machine
+//! affects all of them. A ratio is the median over the rounds of the ratio within a round.
 
 use crate::Work;
 use crate::floor::Floor;
@@ -10,13 +10,13 @@ use serde::Serialize;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Rounds; odd, so that there is a median.
+/// Rounds. An odd number, so that there is a median.
 const ROUNDS: usize = 15;
 
-/// Calls of one variant in one round: some ten milliseconds.
+/// Calls of one variant per round: about ten milliseconds.
 const CALLS_PER_BLOCK: usize = 300;
 
-/// One line of the table.
+/// One row of the table.
 #[derive(Serialize)]
 pub(crate) struct Row {
     work: String,
@@ -25,26 +25,26 @@ pub(crate) struct Row {
     ours: f64,
     ratio: f64,
     p95_ratio: f64,
-    /// Calls that did not succeed, where that is measured.
+    /// Number of failed calls, where measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     failures: Option<usize>,
-    /// The slowest call, where that is measured.
+    /// The slowest call, where measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     slowest: Option<f64>,
 }
 
 impl Row {
-    /// With the number of calls that did not succeed.
+    /// Sets the number of failed calls.
     pub(crate) fn with_failures(self, failures: usize) -> Self {
         Self { failures: Some(failures), ..self }
     }
 
-    /// With the slowest call.
+    /// Sets the slowest call.
     pub(crate) fn with_slowest(self, slowest: Duration) -> Self {
         Self { slowest: Some(slowest.as_secs_f64() * 1e6), ..self }
     }
 
-    /// The calls that did not succeed.
+    /// Returns the number of failed calls.
     pub(crate) fn failures(&self) -> usize {
         self.failures.unwrap_or(0)
     }
@@ -75,7 +75,7 @@ pub(crate) struct Block {
     p99: f64,
 }
 
-/// What is measured: a block of calls.
+/// A measurement: runs one block of calls.
 type Variant<'a> = &'a dyn Fn() -> Result<Block>;
 
 /// Measures one call in all its variants.
@@ -94,7 +94,7 @@ pub(crate) fn measure_hosts(work: &Work, beside: &str, plain: &Governed, full: &
     Ok(row(format!("{}, {beside}", work.name), &plain, &full))
 }
 
-/// A block of calls through a host.
+/// Runs a block of calls through a host.
 pub(crate) fn through(host: &Governed, work: &Work) -> Result<Block> {
     let name = format!("{}.{}", work.plugin, work.tool);
     host.within(async {
@@ -108,7 +108,7 @@ pub(crate) fn through(host: &Governed, work: &Work) -> Result<Block> {
     })
 }
 
-/// Takes the variants in turns, each round from another one on. The blocks of each, by round.
+/// Runs the variants in turns, starting with another variant in each round. Returns each variant's blocks by round.
 pub(crate) fn paired<const N: usize>(variants: [Variant<'_>; N]) -> Result<[Vec<Block>; N]> {
     let mut rounds = [const { Vec::new() }; N];
     for round in 0..=ROUNDS {
@@ -124,7 +124,7 @@ pub(crate) fn paired<const N: usize>(variants: [Variant<'_>; N]) -> Result<[Vec<
     Ok(rounds)
 }
 
-/// A block of so many calls.
+/// Runs a block of calls.
 pub(crate) fn block(calls: usize, mut call: impl FnMut() -> Result<()>) -> Result<Block> {
     let mut times = Vec::with_capacity(calls);
     for _ in 0..calls {
@@ -135,19 +135,19 @@ pub(crate) fn block(calls: usize, mut call: impl FnMut() -> Result<()>) -> Resul
     Ok(summarize(&times))
 }
 
-/// The block that these calls are.
+/// Summarizes the times of a block.
 pub(crate) fn summarize(times: &[Duration]) -> Block {
     let mut micros: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e6).collect();
     let mut at = |share| quantile(&mut micros, share);
     Block { median: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
-/// A line of the table from the rounds of a floor and of what is held against it.
+/// Builds a table row from the rounds of the floor and of the variant compared with it.
 pub(crate) fn row(work: String, floor: &[Block], ours: &[Block]) -> Row {
     row_of(work, floor, ours, |block| block.median)
 }
 
-/// The same line with 99th percentiles in place of medians.
+/// Builds the same row with 99th percentiles instead of medians.
 pub(crate) fn tail_row(work: String, floor: &[Block], ours: &[Block]) -> Row {
     row_of(work, floor, ours, |block| block.p99)
 }

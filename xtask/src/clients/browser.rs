@@ -1,7 +1,7 @@
-//! A browser without a window: one that is installed, or else Debian's, unpacked into the cache.
+//! A headless browser: an installed one, or Debian's, unpacked into the cache.
 //!
-//! Nothing is installed on the machine. The machine's own apt is asked for what a browser needs and the machine lacks;
-//! it checks the signatures, and what it downloads is unpacked beside the browser.
+//! Nothing is installed on the machine. Its own apt resolves and downloads the packages that the browser needs and the
+//! machine lacks, and checks their signatures. They are unpacked next to the browser.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,24 +12,24 @@ use anyhow::{Context as _, Result, ensure};
 use crate::toolchain::script;
 use crate::{cache, process};
 
-/// Names a browser to use, and the browser to the tests.
+/// The variable that selects a browser, and that passes the browser to the tests.
 const VARIABLE: &str = "PORTCULLIS_TEST_BROWSER";
-/// Browsers that can be driven alike, in the order in which they are looked for.
+/// Browsers with the same command line, in search order.
 const PROGRAMS: [&str; 4] = ["chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable"];
-/// The package that is fetched: a browser that has no window, and less to bring along than one that has.
+/// The package to fetch. It has no window, and so fewer dependencies than a full browser.
 const PACKAGE: &str = "chromium-headless-shell";
-/// Where the program is in its package.
+/// The path of the program in its package.
 const PROGRAM: &str = "usr/lib/chromium/chromium-headless-shell";
-/// Raise this when the recipe changes what it makes: the cache is keyed by it.
+/// Increase this when the recipe changes: it is part of the cache key.
 const RECIPE: u32 = 1;
 
-/// A browser that starts.
+/// A browser that is known to start.
 pub(super) struct Browser {
     program: PathBuf,
 }
 
 impl Browser {
-    /// The browser that a person named, one that is installed, the one in the cache, or Debian's.
+    /// Returns the browser that the variable names, an installed one, the one in the cache, or Debian's.
     pub(super) fn prepare() -> Result<Browser> {
         if let Some(named) = env::var_os(VARIABLE).map(PathBuf::from) {
             ensure!(starts(&named), "{VARIABLE} names {}, which does not start", named.display());
@@ -41,13 +41,13 @@ impl Browser {
         fetched().with_context(|| format!("the tests need a browser: install Chromium, or name one in {VARIABLE}"))
     }
 
-    /// Where the browser is.
+    /// Returns the environment variable that passes the browser to the tests.
     pub(super) fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         vec![(VARIABLE, self.program.clone())]
     }
 }
 
-/// The first browser on the path of programs that starts.
+/// Returns the first browser on `PATH` that starts.
 fn installed() -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
@@ -61,14 +61,14 @@ fn starts(program: &Path) -> bool {
     version.status().is_ok_and(|status| status.success())
 }
 
-/// Debian's browser, from the cache or from the machine's mirror.
+/// Returns Debian's browser, from the cache or from the machine's mirror.
 fn fetched() -> Result<Browser> {
-    let system = fs::read("/etc/os-release").context("this is no Linux that says its name")?;
+    let system = fs::read("/etc/os-release").context("cannot read /etc/os-release: fetching a browser needs Debian")?;
     let recipe = format!("{RECIPE} {}", env::consts::ARCH);
     let key = format!("browser-{}", &cache::digest(&[recipe.as_bytes(), &system].concat())[..16]);
     let folder = cache::folder("clients")?;
     let kept = folder.join(&key);
-    // The machine has lost a library since that it had when the browser was fetched: fetch anew what is missing now.
+    // If the machine has lost a library since the browser was fetched, fetch again to get the one that is missing now.
     if kept.exists() && !starts(&kept.join("browser")) {
         fs::remove_dir_all(&kept)?;
     }
@@ -77,16 +77,16 @@ fn fetched() -> Result<Browser> {
     Ok(Browser { program })
 }
 
-/// Fetches and unpacks the browser, with a program that starts it.
+/// Fetches and unpacks the browser, and writes a script that starts it.
 fn make(folder: &Path) -> Result<()> {
     eprintln!("clients: fetching {PACKAGE} from Debian");
     let apt = folder.join("apt");
     for part in ["lists/partial", "cache/archives/partial"] {
         fs::create_dir_all(apt.join(part))?;
     }
-    process::run_aside(apt_get(&apt).arg("update")).context("the machine's package lists could not be read")?;
+    process::run_aside(apt_get(&apt).arg("update")).context("`apt-get update` failed")?;
     let install = ["--yes", "--no-install-recommends", "--download-only", "install", PACKAGE];
-    process::run_aside(apt_get(&apt).args(install)).with_context(|| format!("apt finds no {PACKAGE} to download"))?;
+    process::run_aside(apt_get(&apt).args(install)).with_context(|| format!("apt cannot download {PACKAGE}"))?;
     for entry in fs::read_dir(apt.join("cache/archives"))? {
         let package = entry?.path();
         if package.extension().is_some_and(|extension| extension == "deb") {
@@ -94,7 +94,7 @@ fn make(folder: &Path) -> Result<()> {
         }
     }
     fs::remove_dir_all(&apt)?;
-    // Documentation and icons: nothing that a browser without a window reads.
+    // Documentation and icons, which a headless browser does not read.
     fs::remove_dir_all(folder.join("usr/share"))?;
     let libraries: Vec<String> =
         libraries(&folder.join("usr/lib"))?.into_iter().map(|place| format!("$here/usr/lib/{place}")).collect();
@@ -105,8 +105,8 @@ fn make(folder: &Path) -> Result<()> {
     script(&folder.join("browser"), &body)
 }
 
-/// The machine's apt, with lists and downloads of its own in `folder`: it needs no root, and leaves the machine as it
-/// is.
+/// Returns an apt command with its own lists and downloads in `folder`. It needs no root and does not change the
+/// machine.
 fn apt_get(folder: &Path) -> Command {
     let mut command = Command::new("apt-get");
     command.arg("-qq");
@@ -124,7 +124,7 @@ fn apt_get(folder: &Path) -> Command {
     command
 }
 
-/// The folders that hold libraries, below a folder and as paths from it: one for the architecture, and what is in it.
+/// Returns the library folders below a folder, as relative paths: one for the architecture, and its subfolders.
 fn libraries(folder: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for architecture in folders(folder)?.into_iter().filter(|name| name.ends_with("-linux-gnu")) {
@@ -136,7 +136,7 @@ fn libraries(folder: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// The names of the folders in a folder.
+/// Returns the names of the folders in a folder.
 fn folders(folder: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {

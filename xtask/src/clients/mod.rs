@@ -1,7 +1,7 @@
-//! Installs clients of the MCP server that others wrote, through the package managers that carry them.
+//! Installs third-party clients of the MCP server through their package managers.
 //!
-//! What is installed is pinned down to the content of every package by the lock files in `xtask/clients`. An
-//! installation is made once and kept in the cache under the digest of those files; from then on nothing is fetched.
+//! The lock files in `xtask/clients` pin the content of every package. An installation is made once and cached under
+//! the digest of those files. After that, nothing is fetched.
 
 mod browser;
 mod node;
@@ -17,14 +17,14 @@ use node::Node;
 use portcullis_build::workspace::Workspace;
 use python::Python;
 
-/// Where the clients are.
+/// The installed clients.
 pub(crate) struct Clients {
     node: Node,
     python: Python,
     browser: Browser,
 }
 
-/// Makes all clients present.
+/// Installs all clients that are not in the cache.
 pub(crate) fn prepare(workspace: &Workspace) -> Result<Clients> {
     let locks = workspace.root.join("xtask/clients");
     Ok(Clients {
@@ -34,7 +34,7 @@ pub(crate) fn prepare(workspace: &Workspace) -> Result<Clients> {
     })
 }
 
-/// One line for each client, in the form of the variables that the tests read.
+/// Prints one `NAME=path` line per variable that the tests read.
 pub(crate) fn print(clients: &Clients) {
     for (name, path) in clients.variables() {
         println!("{name}={}", path.display());
@@ -42,7 +42,7 @@ pub(crate) fn print(clients: &Clients) {
 }
 
 impl Clients {
-    /// Tells tests where the clients are.
+    /// Sets the variables that tell tests where the clients are.
     pub(crate) fn provide(&self, command: &mut Command) {
         command.envs(self.variables());
     }

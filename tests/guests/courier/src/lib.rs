@@ -1,4 +1,5 @@
-//! A plugin of version 0.2, written against its WIT: it sends files with names, and says when it is back.
+//! A plugin of version 0.2, written directly against its WIT: it returns files with names, and a retry delay for an
+//! outage.
 
 #[cfg(target_arch = "wasm32")]
 mod plugin;

@@ -17,7 +17,7 @@ mod bindings {
     });
 }
 
-/// Where the directory is that the policy binds to `workspace`.
+/// The path of the directory that the policy binds to `workspace`.
 const WORKSPACE: &str = "/workspace";
 
 struct Courier;

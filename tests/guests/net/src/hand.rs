@@ -1,4 +1,4 @@
-//! Running an errand through `wasi:http` as it is.
+//! Runs an errand with `wasi:http` directly.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -15,22 +15,22 @@ use portcullis_sdk::serde_json::{Map, Value};
 
 use crate::errand::Errand;
 
-/// The most that one read asks for.
+/// Maximum length of one read.
 const PIECE: u64 = 64 * 1024;
 
-/// The most that a stream takes at once.
+/// Maximum length of one write to a stream.
 const WRITE: usize = 4096;
 
-/// Who sends.
+/// The sending interface.
 enum Sender {
     Default,
     Client(Client),
 }
 
-/// What came of one request, as JSON.
+/// The result of one request, as JSON.
 type Outcome = Map<String, Value>;
 
-/// Runs an errand as often as it says. Of several runs, the last is told whole and the others are counted.
+/// Runs an errand as often as it says. Returns the complete result of the last run, and counts the others.
 pub(crate) fn run(errand: &Errand) -> Value {
     match errand.op.as_str() {
         "open" => match dependencies::open_client(&errand.client) {
@@ -78,7 +78,7 @@ fn send(errand: &Errand) -> Value {
     if errand.times > 1 { json!({"counts": counts, "last": last}) } else { Value::Object(last) }
 }
 
-/// Where a request goes, as text that nobody has looked at.
+/// The destination of a request, as unchecked text.
 struct Target {
     scheme: String,
     authority: Option<String>,
@@ -90,7 +90,7 @@ impl Target {
         Self { scheme: errand.scheme.clone(), authority: errand.authority.clone(), path: errand.path.clone() }
     }
 
-    /// The place that a redirect names, read as carelessly as a bad library does.
+    /// Parses the target of a redirect, as carelessly as a bad library.
     fn next(&self, location: &str) -> Self {
         let Some((scheme, rest)) = location.split_once("://") else {
             let (scheme, authority) = (self.scheme.clone(), self.authority.clone());
@@ -120,7 +120,7 @@ fn follow(errand: &Errand, sender: &Sender) -> Outcome {
     }
 }
 
-/// A request on its way: what is left of its body's story, and its answer to come.
+/// A request in flight: the result of sending its body, and its future response.
 struct Begun {
     written: Option<String>,
     response: FutureIncomingResponse,
@@ -170,7 +170,7 @@ fn write(errand: &Errand, body: OutgoingBody) -> Result<(), String> {
     OutgoingBody::finish(body, trailers).map_err(|error| code(&error))
 }
 
-/// What came, and where a redirect points.
+/// The response, and the target of a redirect.
 fn finish(errand: &Errand, sender: &Sender, begun: Result<Begun, (&'static str, String)>) -> (Outcome, Option<String>) {
     let mut outcome = Outcome::new();
     let mut say = |key: &str, value: Value| drop(outcome.insert(key.to_owned(), value));
@@ -241,7 +241,7 @@ fn tell(errand: &Errand, response: IncomingResponse, say: &mut impl FnMut(&str, 
     location
 }
 
-/// Reads, and keeps what is to be shown.
+/// Reads, and keeps the part to show.
 fn read(errand: &Errand, stream: &InputStream) -> (Vec<u8>, u64, Option<String>) {
     let (mut kept, mut count) = (Vec::new(), 0);
     let limit = errand.read.unwrap_or(u64::MAX);
@@ -275,7 +275,7 @@ fn shown(errand: &Errand, entries: &[(String, Vec<u8>)]) -> Value {
     entries.iter().map(|(name, value)| json!([text(errand, name.as_bytes()), text(errand, value)])).collect()
 }
 
-/// What came, as it is or veiled.
+/// Returns the received bytes, plain or encoded.
 fn text(errand: &Errand, bytes: &[u8]) -> String {
     if errand.veil {
         bytes.iter().map(|byte| format!("{:02x}", !byte)).collect()
@@ -289,7 +289,7 @@ fn fields(entries: &[[String; 2]]) -> Result<Fields, String> {
     Fields::from_list(&entries).map_err(|error| format!("{error:?}"))
 }
 
-/// A character is a byte.
+/// Converts each character to a byte.
 fn bytes(text: &str) -> Vec<u8> {
     text.chars().map(|character| u8::try_from(u32::from(character)).unwrap_or(b'?')).collect()
 }

@@ -1,4 +1,4 @@
-//! Every function of the sockets of WASI that a guest can reach, each with its answer.
+//! Calls every WASI socket function that a guest can reach, and reports each result.
 
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use wasip2::sockets::tcp_create_socket::create_tcp_socket;
 use wasip2::sockets::udp::{OutgoingDatagram, UdpSocket};
 use wasip2::sockets::udp_create_socket::create_udp_socket;
 
-/// Tries all of them; the standard library's own as well.
+/// Tries all functions, and those of the standard library.
 pub(crate) fn try_all(port: u16) -> Value {
     let mut answers = Map::new();
     let mut say = |name: &str, answer: String| drop(answers.insert(name.to_owned(), json!(answer)));
@@ -54,7 +54,7 @@ pub(crate) fn try_all(port: u16) -> Value {
     Value::Object(answers)
 }
 
-/// What a TCP socket lets be done.
+/// Tries the functions of a TCP socket.
 fn tcp(socket: &TcpSocket, network: &Network, to: IpSocketAddress) -> String {
     let any = address(socket.address_family(), 0);
     [
@@ -74,7 +74,7 @@ fn tcp(socket: &TcpSocket, network: &Network, to: IpSocketAddress) -> String {
     .join("; ")
 }
 
-/// What a UDP socket lets be done.
+/// Tries the functions of a UDP socket.
 fn udp(socket: &UdpSocket, network: &Network, to: IpSocketAddress) -> String {
     let any = address(socket.address_family(), 0);
     [

@@ -1,4 +1,4 @@
-//! Taking a step: the descriptors that are open, and each function of `wasi:filesystem/types`.
+//! Performs steps: the open descriptors, and each function of `wasi:filesystem/types`.
 #![expect(clippy::disallowed_methods, reason = "std::fs is attacked as well; it reaches the grants alone")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,11 +16,11 @@ use portcullis_sdk::{Directory, Failure};
 
 use crate::step::Step;
 
-/// The granted directories and what was opened from them.
+/// The granted directories, and the descriptors that were opened from them.
 pub(crate) struct Hand {
     granted: BTreeMap<&'static str, Directory>,
     opened: BTreeMap<String, Descriptor>,
-    /// Descriptors that were opened without a name: they stay open, as a leak does.
+    /// Descriptors that were opened without a name. They stay open, as with a leak.
     leaked: Vec<Descriptor>,
 }
 
@@ -33,8 +33,8 @@ impl Hand {
         Ok(Self { granted, opened: BTreeMap::new(), leaked: Vec::new() })
     }
 
-    /// Takes a step as often as it says: `{"ok": ..., "times": ...}`, or `{"error": ..., "times": ...}`; and where it
-    /// is to go on after errors, `{"all": [...]}` with every different result.
+    /// Performs a step as often as it says. Returns `{"ok": ..., "times": ...}` or `{"error": ..., "times": ...}`, or
+    /// `{"all": [...]}` with every distinct result if it continues after errors.
     pub(crate) fn take(&mut self, step: &Step) -> Value {
         let (mut last, mut all) = (Value::Null, BTreeSet::new());
         for time in 0..step.times {
@@ -71,7 +71,7 @@ impl Hand {
         paths(step, path, on, to_on).or_else(|| contents(step, on)).unwrap_or(Err("no such operation".to_owned()))
     }
 
-    /// Opens a directory, and reads a file from there.
+    /// Opens a directory, and reads a file in it.
     fn read_in(&self, step: &Step, path: &str) -> Result<Value, ErrorCode> {
         let on = self.descriptor(step.on.as_deref()).ok_or(ErrorCode::BadDescriptor)?;
         let directory = on.open_at(follow(step), path, OpenFlags::DIRECTORY, DescriptorFlags::READ)?;
@@ -103,7 +103,7 @@ fn follow(step: &Step) -> PathFlags {
     if step.is("follow") { PathFlags::SYMLINK_FOLLOW } else { PathFlags::empty() }
 }
 
-/// What takes a path.
+/// Calls a function that takes a path.
 fn paths(step: &Step, path: &str, on: &Descriptor, to_on: &Descriptor) -> Option<Result<Value, String>> {
     let done = match step.op.as_str() {
         "create-directory-at" => on.create_directory_at(path).map(|()| Value::Null),
@@ -124,7 +124,7 @@ fn paths(step: &Step, path: &str, on: &Descriptor, to_on: &Descriptor) -> Option
     Some(done.map_err(name))
 }
 
-/// What works on an open descriptor.
+/// Calls a function of an open descriptor.
 fn contents(step: &Step, on: &Descriptor) -> Option<Result<Value, String>> {
     let done = match step.op.as_str() {
         "write" => on.write(&step.bytes(), step.number).map(|written| json!(written)),
@@ -155,14 +155,14 @@ fn list(on: &Descriptor) -> Result<Value, ErrorCode> {
         match stream.read_directory_entry() {
             Ok(Some(entry)) => names.push(json!(entry.name)),
             Ok(None) => return Ok(Value::Array(names)),
-            // A name that is no text: the listing goes on behind it.
+            // A name that is not UTF-8: the listing continues after it.
             Err(ErrorCode::IllegalByteSequence) => names.push(Value::Null),
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Reads what a stream has to give at once.
+/// Reads everything that a stream returns at once.
 fn read_stream(stream: Result<InputStream, ErrorCode>) -> Result<Value, String> {
     match stream.map_err(name)?.blocking_read(4096) {
         Ok(bytes) => Ok(json!(String::from_utf8_lossy(&bytes))),
@@ -179,7 +179,7 @@ fn broken(error: &StreamError) -> String {
     }
 }
 
-/// Writes through a stream in pieces that a stream takes at once.
+/// Writes to a stream in pieces that it accepts at once.
 fn stream(step: &Step, stream: Result<OutputStream, ErrorCode>) -> Result<Value, String> {
     let stream = stream.map_err(name)?;
     for piece in step.bytes().chunks(4096) {
@@ -205,7 +205,7 @@ fn time(step: &Step) -> NewTimestamp {
     NewTimestamp::Timestamp(Datetime { seconds: step.number, nanoseconds: step.nanoseconds })
 }
 
-/// A failure's name as WIT has it.
+/// Returns the WIT name of an error.
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
 fn name(error: ErrorCode) -> String {
     error.name().to_owned()

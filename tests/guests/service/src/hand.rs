@@ -1,4 +1,4 @@
-//! Taking a step: the services that are open, and what they say.
+//! Performs steps: the open services, and their results.
 
 use crate::Step;
 use portcullis_sdk::guest::v0_2::bindings::portcullis::tool::dependencies::{
@@ -8,10 +8,10 @@ use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Answers longer than this are said by their length, in bytes.
+/// Only the length of results longer than this is reported, in bytes.
 const SAID_BYTES_MAX: usize = 4096;
 
-/// The services that are open, and handles that were opened again.
+/// The open services, and handles that were opened again.
 #[derive(Default)]
 pub(crate) struct Hand {
     services: BTreeMap<String, Service>,

@@ -1,4 +1,4 @@
-//! Taking a step.
+//! Performs steps.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -13,7 +13,7 @@ use portcullis_sdk::serde_json::Value;
 
 use crate::step::Step;
 
-/// The interfaces that the world of a plugin does not name.
+/// The interfaces that the plugin world does not contain.
 mod bindings {
     wit_bindgen::generate!({
         inline: "
@@ -31,17 +31,17 @@ mod bindings {
 
 use bindings::wasi::random::{insecure, insecure_seed, random};
 
-/// The most different times that are told of.
+/// Maximum number of distinct times in a result.
 const SAMPLES_MAX: usize = 1000;
 
-/// The stores that were opened.
+/// The open stores.
 #[derive(Default)]
 pub(crate) struct Hand {
     opened: BTreeMap<String, Bucket>,
 }
 
 impl Hand {
-    /// Takes a step as often as it says: `{"ok": ..., "times": ...}`, or `{"error": ..., "times": ...}`.
+    /// Performs a step as often as it says. Returns `{"ok": ..., "times": ...}` or `{"error": ..., "times": ...}`.
     pub(crate) fn take(&mut self, step: &Step) -> Value {
         let mut last = Value::Null;
         for time in 0..step.times {
@@ -101,7 +101,7 @@ impl Hand {
     }
 }
 
-/// An error as the tests know it.
+/// Returns an error in the form that the tests expect.
 fn name(error: store::Error) -> String {
     match error {
         store::Error::NoSuchStore => "no-such-store".to_owned(),
@@ -110,12 +110,12 @@ fn name(error: store::Error) -> String {
     }
 }
 
-/// A value: its text where it is short, otherwise its length.
+/// Returns a value: its text if it is short, otherwise its length.
 fn shown(value: &[u8]) -> Value {
     if value.len() > 1000 { json!(value.len()) } else { json!(String::from_utf8_lossy(value)) }
 }
 
-/// Looks so often at both clocks without a pause: the different times, and what the clocks say of themselves.
+/// Reads both clocks repeatedly without a pause. Returns the distinct times, and the clocks' resolutions.
 fn clocks(looks: u64) -> Value {
     let (mut monotonic, mut wall) = (Vec::new(), Vec::new());
     for _ in 0..looks {
@@ -139,14 +139,14 @@ fn nanoseconds(time: wall_clock::Datetime) -> u64 {
     time.seconds * 1_000_000_000 + u64::from(time.nanoseconds)
 }
 
-/// Sleeps, and says how long its own clock says that it was.
+/// Sleeps, and returns the elapsed time on its own clock.
 fn sleep(duration: u64) -> Value {
     let began = monotonic_clock::now();
     monotonic_clock::subscribe_duration(duration).block();
     json!(monotonic_clock::now() - began)
 }
 
-/// Waits until its own clock says that it has been so long, and says how often it woke.
+/// Waits until its own clock has advanced by a duration. Returns how often it woke up.
 fn wait_until(duration: u64) -> Value {
     let when = monotonic_clock::now() + duration;
     let mut woke = 0;

@@ -1,4 +1,4 @@
-//! A page in a browser, the server it is loaded from, and what it reports there.
+//! A page in a browser, the server that it is loaded from, and its report.
 
 use super::target::{Head, answer};
 use crate::office::{PATIENCE, installed};
@@ -11,10 +11,10 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use tempfile::TempDir;
 
-/// Another address of this machine, for a server at the port of the one that is attacked.
+/// Another address of this machine, for a server at the port of the attacked server.
 const BESIDE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// What the page is, and what it is told.
+/// The page, and the data that it gets.
 #[derive(Clone)]
 pub(super) struct Stage {
     html: Arc<str>,
@@ -27,7 +27,7 @@ impl Stage {
     }
 }
 
-/// A page that is open, until it is dropped.
+/// An open page. Closed on drop.
 pub(super) struct Page {
     browser: Child,
     reports: Receiver<String>,
@@ -41,8 +41,8 @@ impl Page {
         Self::of(host, listener, stage, None)
     }
 
-    /// Opens the page at a host name and the port of another server. Whatever else is asked of that name and port from
-    /// then on reaches the other server, as if the name had been made to mean its address.
+    /// Opens the page at a host name and the port of another server. All further requests to that name and port reach
+    /// the other server, as after DNS rebinding.
     pub(super) fn open_before(host: &str, stage: &Stage, port: u16) -> Self {
         let listener = TcpListener::bind((BESIDE, port)).unwrap();
         Self::of(host, listener, stage, Some((Ipv4Addr::LOCALHOST, port).into()))
@@ -57,28 +57,28 @@ impl Page {
         Self { browser, reports, _profile: profile }
     }
 
-    /// What the page says that came of it.
+    /// Waits for the page's report.
     pub(super) fn report(&self) -> Map<String, Value> {
-        let report = self.reports.recv_timeout(PATIENCE).expect("the page reports");
+        let report = self.reports.recv_timeout(PATIENCE).expect("the page sends a report");
         serde_json::from_str(&report).unwrap()
     }
 }
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // It may have ended already; then there is nothing to stop.
+        // The process may have exited already.
         let _ = self.browser.kill();
         let _ = self.browser.wait();
     }
 }
 
-/// Starts the browser at a page. Every name but the loopback ones means `address` to it, so that nothing it asks for
+/// Starts the browser at a page. It resolves every name except the loopback ones to `address`, so that no request
 /// leaves the machine.
 fn browse(profile: &TempDir, page: &str, address: IpAddr) -> Child {
     let mut browser = Command::new(installed("PORTCULLIS_TEST_BROWSER"));
     browser.args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--no-proxy-server"]);
     browser.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
-    // Browsers begin to ask a person before a page may reach the local network. The server does not count on it.
+    // Browsers are starting to ask the user before a page may reach the local network. The server must not rely on it.
     browser.arg("--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests");
     browser.arg(format!("--host-resolver-rules=MAP * {address}, EXCLUDE 127.0.0.1, EXCLUDE localhost"));
     browser.arg(format!("--user-data-dir={}", profile.path().display())).arg("--remote-debugging-port=0");
@@ -90,13 +90,13 @@ fn serve(listener: TcpListener, stage: Stage, behind: Option<SocketAddr>, report
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let (stage, reports) = (stage.clone(), reports.clone());
-            // A connection that the browser opens and drops is nobody's failure.
+            // The browser may open and drop a connection, which is not an error.
             thread::spawn(move || _ = attend(stream, &stage, behind, &reports));
         }
     });
 }
 
-/// Answers one request: the page, what it is told, its report, or whatever the server behind says.
+/// Answers one request: with the page, its data, an acknowledgement of its report, or the other server's response.
 fn attend(
     mut stream: TcpStream,
     stage: &Stage,
@@ -109,7 +109,7 @@ fn attend(
         ("GET", "/told", _) => answer(&mut stream, "application/json", &stage.told, &[]),
         ("POST", "/report", _) => {
             let report = head.body(&mut stream)?;
-            // Nobody waits any more where the test has failed.
+            // If the test has failed, no one receives the report.
             let _ = reports.send(report);
             answer(&mut stream, "text/plain", "", &[])
         }
@@ -118,8 +118,8 @@ fn attend(
     }
 }
 
-/// Hands a request on as it is, and its answer back. Only the connection ends with it, so that the next request is
-/// looked at again.
+/// Forwards a request and its response unchanged, except that the connection closes after it, so that the next request
+/// is inspected again.
 fn forward(mut stream: TcpStream, head: &Head, behind: SocketAddr) -> io::Result<()> {
     let mut server = TcpStream::connect(behind)?;
     let lines = head.lines.iter().filter(|line| !line.to_ascii_lowercase().starts_with("connection:"));

@@ -1,4 +1,4 @@
-//! A server that answers everyone with everything, and says what arrived: what the pages of these tests are able to do.
+//! A server without checks that records its requests. It shows what the pages of these tests can do.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
@@ -6,10 +6,10 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// The longest head of a request, in bytes. A browser's has about one kilobyte.
+/// Maximum length of a request's head, in bytes. A browser's head has about one kilobyte.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// Lets every page send everything and read the answer.
+/// Lets every page send everything and read the response.
 const OPEN: [&str; 3] = [
     "Access-Control-Allow-Origin: *",
     "Access-Control-Allow-Headers: *, authorization",
@@ -40,14 +40,14 @@ impl Head {
         Ok(Self { method, path, lines })
     }
 
-    /// The value of a header.
+    /// Returns the value of a header.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let named = |line: &&String| line.split_once(':').is_some_and(|(header, _)| header.eq_ignore_ascii_case(name));
         let line = self.lines.iter().skip(1).find(named)?;
         Some(line.split_once(':')?.1.trim())
     }
 
-    /// What follows the head.
+    /// Reads the body.
     pub(super) fn body(&self, stream: &mut TcpStream) -> io::Result<String> {
         let length = self.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
         let mut body = vec![0; length];
@@ -56,7 +56,7 @@ impl Head {
     }
 }
 
-/// Answers with a body and closes.
+/// Sends a response with a body, and closes.
 pub(super) fn answer(stream: &mut TcpStream, kind: &str, body: &str, headers: &[&str]) -> io::Result<()> {
     let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
     let length = body.len();
@@ -81,7 +81,7 @@ impl Gullible {
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let seen = Arc::clone(&seen);
-                // A connection that the browser opens and drops is nobody's failure.
+                // The browser may open and drop a connection, which is not an error.
                 thread::spawn(move || _ = attend(stream, &seen));
             }
         });
@@ -92,7 +92,7 @@ impl Gullible {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
 
-    /// The kinds of request that came: the method, what the answer is for, and in which mode it is asked for.
+    /// Returns the kinds of the received requests: the method, and the fetch metadata for destination and mode.
     pub(super) fn arrived(&self) -> BTreeSet<String> {
         self.arrived.lock().unwrap().clone()
     }

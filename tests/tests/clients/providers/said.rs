@@ -1,10 +1,11 @@
-//! What models say when they call tools, as each provider sends it: a whole response with many calls, and a message
+//! Model responses with tool calls, as each provider sends them: a whole response with many calls, and a message with
+//! one.
 //! with one.
 
 use portcullis_providers::Format;
 use serde_json::{Value, json};
 
-/// A call as a model means it: its id, the tool, and the arguments.
+/// A call as the model means it: its ID, the tool, and the arguments.
 struct Call {
     id: &'static str,
     tool: &'static str,
@@ -16,13 +17,14 @@ impl Call {
         Self { id, tool, arguments }
     }
 
-    /// The arguments as text.
+    /// Returns the arguments as text.
     fn text(&self) -> String {
         self.arguments.to_string()
     }
 }
 
-/// A text, an answer with a structure, pictures and files, failures of the tool and of the caller, and what no tool is.
+/// Calls with these results: a text, structured output, pictures and files, failures of the tool and of the caller, and
+/// an unknown tool.
 fn many() -> Vec<Call> {
     vec![
         Call::of("a1B2c3D4e", "clerk__echo", json!({ "text": "as it is" })),
@@ -34,12 +36,12 @@ fn many() -> Vec<Call> {
     ]
 }
 
-/// One call of a tool whose answer is text.
+/// Returns one call of a tool whose result is text.
 fn one() -> Vec<Call> {
     vec![Call::of("e5F6g7H8i", "clerk__echo", json!({ "text": "" }))]
 }
 
-/// What a model says in a format.
+/// Returns a model's response in a format.
 pub(super) fn answers(format: Format) -> [Value; 2] {
     match format {
         Format::OpenAiChat | Format::OpenAiChatStrict => [chat_response(&many()), chat(&one())],

@@ -1,11 +1,11 @@
-//! Where the server listens.
+//! The address that the server listens on.
 
 use crate::service::{Service, anywhere, tokens};
 use portcullis_mcp::http::{self, HttpError, HttpOptions, Reach};
 use portcullis_mcp::{Server, ServerOptions};
 
 #[tokio::test]
-async fn an_address_that_is_taken_is_an_error_and_no_other_is_taken_instead() {
+async fn an_address_in_use_is_an_error_and_has_no_fallback() {
     let service = Service::open().await;
     let server = Server::new(service.host.clone(), ServerOptions::default()).unwrap();
     let error = http::serve(server, HttpOptions::new(service.address(), tokens())).await.unwrap_err();
@@ -14,7 +14,7 @@ async fn an_address_that_is_taken_is_an_error_and_no_other_is_taken_instead() {
 }
 
 #[tokio::test]
-async fn other_machines_are_let_in_only_expressly() {
+async fn other_machines_can_connect_only_if_allowed_explicitly() {
     let service = Service::open().await;
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "[::ffff:127.0.0.1]:0"] {
         let server = Server::new(service.host.clone(), ServerOptions::default()).unwrap();
@@ -30,7 +30,7 @@ async fn other_machines_are_let_in_only_expressly() {
 }
 
 #[tokio::test]
-async fn the_address_that_is_told_is_the_one_that_is_bound() {
+async fn the_reported_address_is_the_bound_one() {
     let service = Service::with(|options| options.address = anywhere()).await;
     assert_ne!(service.address().port(), 0);
     assert_eq!(service.running.url(), format!("http://{}/mcp", service.address()));

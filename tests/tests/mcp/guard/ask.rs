@@ -1,4 +1,4 @@
-//! One request, written byte by byte, and its answer.
+//! One HTTP request, written byte by byte, and its response.
 
 use serde_json::Value;
 use std::net::SocketAddr;
@@ -7,10 +7,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// How long anything may take before a test has failed; nothing else depends on it.
+/// Timeout of every wait. It only makes a test fail; nothing else depends on it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A request.
+/// An HTTP request.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
     pub(crate) line: String,
@@ -18,7 +18,7 @@ pub(crate) struct Ask {
     body: String,
 }
 
-/// What came back.
+/// An HTTP response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -27,46 +27,46 @@ pub(crate) struct Answer {
 }
 
 impl Ask {
-    /// A request with nothing but its first line.
+    /// Builds a request that has only its first line.
     pub(crate) fn new(method: &str, target: &str) -> Self {
         Self { line: format!("{method} {target} HTTP/1.1"), headers: Vec::new(), body: String::new() }
     }
 
-    /// With one header more, whether or not there is one of its name.
+    /// Adds a header, even if one with its name exists.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Without the headers of a name.
+    /// Removes the headers with a name.
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self
     }
 
-    /// With this header in place of what was there.
+    /// Replaces a header.
     pub(crate) fn having(self, name: &str, value: &str) -> Self {
         self.without(name).with(name, value)
     }
 
-    /// With a body of this length.
+    /// Sets the body and its length.
     pub(crate) fn body(self, body: String) -> Self {
         let length = body.len().to_string();
         Self { body, ..self.having("Content-Length", &length) }
     }
 
-    /// Without a body, to send one by hand.
+    /// Removes the body, so that a test can send one by hand.
     pub(crate) fn body_less(self) -> Self {
         Self { body: String::new(), ..self }
     }
 
-    /// The bytes of it.
+    /// Returns the request's bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         format!("{}\r\n{headers}\r\n{}", self.line, self.body).into_bytes()
     }
 
-    /// Sends it over a connection of its own, and reads the answer to its end.
+    /// Sends the request over its own connection, and reads the whole response.
     pub(crate) async fn send(&self, address: SocketAddr) -> Answer {
         let ask = self.clone().having("Connection", "close");
         let mut stream = TcpStream::connect(address).await.unwrap();
@@ -74,7 +74,7 @@ impl Ask {
         read_to_end(stream).await
     }
 
-    /// Sends it, and leaves the connection open once the head of the answer is there.
+    /// Sends the request, and leaves the connection open after the response's head.
     pub(crate) async fn open(&self, address: SocketAddr) -> (Answer, TcpStream) {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(&self.bytes()).await.unwrap();
@@ -89,42 +89,42 @@ impl Ask {
     }
 }
 
-/// Reads an answer up to where the server closes the connection.
+/// Reads a response until the server closes the connection.
 pub(crate) async fn read_to_end(mut stream: TcpStream) -> Answer {
     let mut bytes = Vec::new();
-    // A server that refuses closes while the rest of a body is still on its way.
+    // A server that rejects a request closes the connection while the rest of the body is still in flight.
     let _ = timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.unwrap();
     parse(&bytes)
 }
 
 impl Answer {
-    /// The value of a header that is there at most once.
+    /// Returns the value of a header that occurs at most once.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
         let value = values.next().map(|(_, value)| value.as_str());
-        assert!(values.next().is_none(), "{name} twice: {self:?}");
+        assert!(values.next().is_none(), "header {name} occurs twice: {self:?}");
         value
     }
 
-    /// Whether there is a header whose name begins so.
+    /// Returns whether a header's name starts with `start`.
     pub(crate) fn has_header_like(&self, beginning: &str) -> bool {
         self.headers.iter().any(|(name, _)| name.to_ascii_lowercase().starts_with(beginning))
     }
 
-    /// The messages in it, whether it is one document or a stream of them.
+    /// Returns the messages in the body, which is one document or a stream.
     pub(crate) fn messages(&self) -> Vec<Value> {
         let events = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
         let events: Vec<Value> = events.filter_map(|data| serde_json::from_str(data).ok()).collect();
         if events.is_empty() { serde_json::from_str(&self.body).into_iter().collect() } else { events }
     }
 
-    /// The result or the error that it ends with.
+    /// Returns the result or the error at the end of the response.
     #[track_caller]
     pub(crate) fn last(&self) -> Value {
         self.messages().pop().unwrap_or_else(|| panic!("{self:?}"))
     }
 
-    /// Asserts its status.
+    /// Asserts the status.
     #[track_caller]
     pub(crate) fn is(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{self:?}");
@@ -132,7 +132,7 @@ impl Answer {
     }
 }
 
-/// The answer that these bytes are.
+/// Parses the bytes of a response.
 pub(crate) fn parse(bytes: &[u8]) -> Answer {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| panic!("no answer: {bytes:?}"));
     let head = String::from_utf8_lossy(&bytes[..end]).into_owned();

@@ -1,4 +1,4 @@
-//! Connections: which of them make room for others, and how the server ends them.
+//! Connections: which ones make room for others, and how the server closes them.
 
 use crate::ask::{Answer, Ask, PATIENCE, parse, read_to_end};
 use crate::service::{GOOD, SLEEP, Service, under_way};
@@ -9,13 +9,13 @@ use tokio::time::timeout;
 
 const SHORT: Duration = Duration::from_millis(200);
 
-/// Longer than any test may take: only what is tested can end a connection.
+/// Longer than any test may take, so that only the tested mechanism can end a connection.
 const NEVER: Duration = Duration::from_secs(3600);
 
-/// Announced and never sent whole: more than the server reads of a body before it answers.
+/// An announced body length that is never sent completely: more than the server reads of a body before it responds.
 const ANNOUNCED_BYTES: usize = 256 * 1024;
 
-/// A body that a server refuses before it has read it.
+/// Requests that the server rejects before it has read the body.
 fn refused(service: &Service) -> Vec<(u16, Ask)> {
     let list = service.list().having("Content-Length", &ANNOUNCED_BYTES.to_string()).body_less();
     let line = |line: &str| {
@@ -35,7 +35,7 @@ fn refused(service: &Service) -> Vec<(u16, Ask)> {
     ]
 }
 
-/// Sends the head of a request and the beginning of its body, and reads what comes until the server ends its direction.
+/// Sends the head of a request and the start of its body, and reads until the server closes its direction.
 async fn answered(service: &Service, ask: &Ask) -> (Answer, TcpStream) {
     let mut stream = TcpStream::connect(service.address()).await.unwrap();
     stream.write_all(&[&ask.bytes()[..], b"the beginning"].concat()).await.unwrap();
@@ -50,7 +50,8 @@ async fn a_client_that_still_sends_the_body_of_a_refused_request_is_not_reset() 
     for (status, ask) in refused(&service) {
         let (answer, mut stream) = answered(&service, &ask).await;
         let answer = answer.is(status);
-        // The server has answered and sent its end. Without reading on it has closed, and resets at the next byte.
+        // The server has responded and closed its direction. If it did not keep reading, the next byte would cause a
+        // reset.
         for _ in 0..16 {
             stream.write_all(&[b'x'; 4096]).await.unwrap_or_else(|error| panic!("{error} after {answer:?}"));
         }
@@ -58,14 +59,14 @@ async fn a_client_that_still_sends_the_body_of_a_refused_request_is_not_reset() 
 }
 
 #[tokio::test]
-async fn a_refused_request_whose_body_never_comes_gives_its_place_back() {
+async fn a_rejected_request_whose_body_never_arrives_frees_its_connection() {
     let service = Service::with(|options| {
         options.limits.connections = 1;
         options.limits.body_time = NEVER;
         options.limits.linger_time = SHORT;
     })
     .await;
-    // With a token: no other connection may take the place before this one ends.
+    // With a token, so that no other connection may take the slot before this one ends.
     let huge = service.list().having("Content-Length", "1099511627776").body_less();
     let (answer, _open) = answered(&service, &huge).await;
     answer.is(413);
@@ -97,7 +98,7 @@ async fn connections_without_a_token_make_room_for_one_with_a_token() {
 }
 
 #[tokio::test]
-async fn a_call_under_way_keeps_its_connection_through_a_flood() {
+async fn a_running_call_keeps_its_connection_during_a_flood() {
     let service = Service::with(|options| options.limits.connections = 2).await;
     let mut calling = TcpStream::connect(service.address()).await.unwrap();
     calling.write_all(&service.call(SLEEP).having("Connection", "close").bytes()).await.unwrap();
@@ -106,7 +107,7 @@ async fn a_call_under_way_keeps_its_connection_through_a_flood() {
     for _ in 0..16 {
         flood.push(TcpStream::connect(service.address()).await.unwrap());
     }
-    // The oldest of the flood are gone already, while the call still runs.
+    // The oldest connections of the flood are already closed, while the call still runs.
     for mut stream in flood.drain(..8) {
         let _ = timeout(PATIENCE, stream.read(&mut [0])).await.unwrap();
     }
@@ -115,13 +116,13 @@ async fn a_call_under_way_keeps_its_connection_through_a_flood() {
 }
 
 #[tokio::test]
-async fn a_connection_beyond_the_maximum_waits_while_all_others_have_a_token() {
+async fn a_connection_over_the_limit_waits_while_all_others_have_a_token() {
     let service = Service::with(|options| options.limits.connections = 1).await;
     let (_, held) = service.list().open(service.address()).await;
     let mut waiting = TcpStream::connect(service.address()).await.unwrap();
     waiting.write_all(&service.list().with("Connection", "close").bytes()).await.unwrap();
     let mut byte = [0];
-    assert!(timeout(SHORT, waiting.read(&mut byte)).await.is_err(), "it was served beside the other");
+    assert!(timeout(SHORT, waiting.read(&mut byte)).await.is_err(), "it was served while the other was open");
     drop(held);
     read_to_end(waiting).await.is(200);
 }

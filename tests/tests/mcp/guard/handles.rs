@@ -1,4 +1,4 @@
-//! What a client is given to come back with: it is nothing in the hands of another principal.
+//! Task IDs and request states: they are worthless to another principal.
 
 use crate::ask::Answer;
 use crate::service::{GOOD, OTHER_TOKEN, SLEEP, Service, TOKEN, modern};
@@ -6,10 +6,10 @@ use portcullis_mcp::{ClientAnswers, ServerOptions};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The extension of the protocol for calls that are come back for.
+/// The tasks extension of the protocol.
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// Sends a message as whoever has a token, with what the client can do.
+/// Sends a message with a principal's token and the client's capabilities.
 async fn send(service: &Service, token: &str, capabilities: &Value, method: &str, params: Value) -> Answer {
     let name = params["taskId"].as_str().or(params["name"].as_str()).unwrap().to_owned();
     let mut message = modern(method, params);
@@ -19,7 +19,7 @@ async fn send(service: &Service, token: &str, capabilities: &Value, method: &str
 }
 
 #[tokio::test]
-async fn the_task_of_another_principal_is_not_there() {
+async fn a_task_of_another_principal_does_not_exist() {
     let policy = "[limits]\ntime = \"60 s\"\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
     let options = ServerOptions { task_after: Duration::ZERO, ..ServerOptions::default() };
     let service = Service::of(policy, options, |_| {}).await;
@@ -41,7 +41,7 @@ async fn the_task_of_another_principal_is_not_there() {
 }
 
 #[tokio::test]
-async fn the_state_of_another_principal_answers_nothing() {
+async fn a_state_of_another_principal_answers_nothing() {
     let policy = "[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n";
     let options = ServerOptions { client_answers: ClientAnswers::Person, ..ServerOptions::default() };
     let service = Service::of(policy, options, |_| {}).await;

@@ -1,4 +1,4 @@
-//! Too much: of bytes, of time, of connections, of requests, of calls.
+//! Overload: too many bytes, slow clients, connections, requests, or calls.
 
 use crate::ask::{PATIENCE, read_to_end};
 use crate::service::{GOOD, OTHER_TOKEN, SLEEP, Service, TOKEN, legacy_call, modern, under_way};
@@ -11,15 +11,15 @@ use tokio::time::timeout;
 
 const SHORT: Duration = Duration::from_millis(200);
 
-/// Calls may last as long as a test.
+/// Lets calls last as long as a test.
 const PATIENT: &str = "[limits]\ntime = \"60 s\"\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 
 #[tokio::test]
-async fn a_huge_body_is_refused_by_what_it_announces_and_by_what_comes() {
+async fn a_body_that_is_too_large_is_rejected_by_its_length_header_and_by_its_content() {
     let service = Service::open().await;
     let announced = service.list().having("Content-Length", "1099511627776");
     service.send(&announced).await.is(413);
-    // Exactly the largest arguments and what may be around them, and then one byte more.
+    // The largest arguments with the maximum envelope, and then one byte more.
     let chunk = format!("{:x}\r\n{}\r\n", 1 << 16, " ".repeat(1 << 16));
     let mut stream = TcpStream::connect(service.address()).await.unwrap();
     let head = service.list().without("Content-Length").with("Transfer-Encoding", "chunked").body_less();
@@ -35,7 +35,7 @@ async fn a_huge_body_is_refused_by_what_it_announces_and_by_what_comes() {
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_come_is_not_waited_for() {
+async fn a_body_that_does_not_arrive_times_out() {
     let service = Service::with(|options| options.limits.body_time = SHORT).await;
     let ask = service.list();
     let bytes = ask.bytes();
@@ -45,7 +45,7 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn headers_that_do_not_come_are_not_waited_for() {
+async fn headers_that_do_not_arrive_time_out() {
     let service = Service::with(|options| options.limits.headers_time = SHORT).await;
     for beginning in ["", "POST /mcp HTT", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: "] {
         let mut stream = TcpStream::connect(service.address()).await.unwrap();
@@ -56,14 +56,14 @@ async fn headers_that_do_not_come_are_not_waited_for() {
 }
 
 #[tokio::test]
-async fn who_connects_and_says_nothing_holds_no_place_for_long() {
+async fn an_idle_connection_does_not_hold_its_slot_for_long() {
     let service = Service::with(|options| options.limits.first_headers_time = SHORT).await;
     let mut silent = TcpStream::connect(service.address()).await.unwrap();
     assert_eq!(timeout(PATIENCE, silent.read(&mut [0])).await.unwrap().unwrap(), 0);
 }
 
 #[tokio::test]
-async fn a_principal_has_only_so_many_streams_and_requests_and_takes_none_of_another() {
+async fn streams_and_requests_are_limited_per_principal() {
     let service = Service::under(PATIENT, |options| {
         options.limits.streams = 2;
         options.limits.requests = 4;
@@ -94,7 +94,7 @@ async fn a_principal_has_only_so_many_streams_and_requests_and_takes_none_of_ano
 }
 
 #[tokio::test]
-async fn tools_are_called_only_so_often_and_everything_else_goes_on() {
+async fn tool_calls_are_rate_limited_and_other_requests_are_not() {
     let service = Service::with(|options| {
         options.limits.calls_per_second = 1;
         options.limits.calls_burst = 3;
@@ -107,7 +107,7 @@ async fn tools_are_called_only_so_often_and_everything_else_goes_on() {
     service.send(&service.of_session(&session, &legacy_call(1, GOOD))).await.is(200);
     let rows = [service.call(GOOD), service.of_session(&session, &legacy_call(2, GOOD))];
     for ask in rows {
-        // One a second is let through.
+        // One call per second is allowed.
         let mut answer = service.send(&ask).await;
         for _ in 0..100 {
             if answer.status == 429 {
@@ -123,9 +123,9 @@ async fn tools_are_called_only_so_often_and_everything_else_goes_on() {
     service.send(&other).await.is(200);
 }
 
-/// They run four at a time, which is what the host has places for.
+/// The calls run four at a time, which is the host's number of run slots.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_hundred_calls_at_once_all_come_through_in_every_era() {
+async fn two_hundred_concurrent_calls_all_complete_in_every_era() {
     let service = Service::open().await;
     let session = service.session(TOKEN).await;
     let mut open = JoinSet::new();
@@ -146,7 +146,7 @@ async fn two_hundred_calls_at_once_all_come_through_in_every_era() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_tells_those_whose_calls_it_cancels_and_has_them_recorded() {
+async fn a_server_that_stops_reports_and_records_the_calls_that_it_cancels() {
     let service = Service::under(PATIENT, |_| {}).await;
     let session = service.session(TOKEN).await;
     let address = service.address();
@@ -175,7 +175,7 @@ async fn a_server_that_stops_tells_those_whose_calls_it_cancels_and_has_them_rec
 }
 
 #[tokio::test]
-async fn a_call_that_ends_within_the_grace_of_a_server_that_stops_is_answered() {
+async fn a_call_that_ends_within_the_shutdown_grace_period_is_answered() {
     let policy = "[limits]\ntime = \"100 ms\"\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
     let service = Service::under(policy, |_| {}).await;
     let (ask, address) = (service.call(SLEEP), service.address());

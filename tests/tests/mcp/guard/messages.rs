@@ -1,10 +1,10 @@
-//! Messages that are not what they say, or that no version of the protocol has.
+//! Messages that contradict their headers, or that no version of the protocol defines.
 
 use crate::service::{GOOD, MODERN, Service, TOKEN, legacy_call, modern};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn headers_that_say_something_else_than_the_message_are_refused() {
+async fn headers_that_contradict_the_message_are_rejected() {
     let service = Service::open().await;
     let call = service.call(GOOD);
     let rows = [
@@ -27,7 +27,7 @@ async fn headers_that_say_something_else_than_the_message_are_refused() {
 }
 
 #[tokio::test]
-async fn a_call_needs_a_session_or_the_version_without_them() {
+async fn a_call_needs_a_session_or_the_version_without_sessions() {
     let service = Service::open().await;
     service.send(&service.post(&legacy_call(1, GOOD))).await.is(400);
     service.send(&service.post(&legacy_call(1, GOOD)).with("MCP-Protocol-Version", "2025-11-25")).await.is(400);
@@ -36,7 +36,7 @@ async fn a_call_needs_a_session_or_the_version_without_them() {
 }
 
 #[tokio::test]
-async fn what_is_no_single_message_is_refused_and_runs_nothing() {
+async fn a_body_that_is_not_a_single_message_is_rejected_and_runs_nothing() {
     let service = Service::open().await;
     let session = service.session(TOKEN).await;
     let call = legacy_call(1, GOOD);
@@ -55,7 +55,7 @@ async fn what_is_no_single_message_is_refused_and_runs_nothing() {
 }
 
 #[tokio::test]
-async fn arguments_that_two_readers_take_for_two_things_reach_no_tool() {
+async fn arguments_that_parsers_read_differently_reach_no_tool() {
     let service = Service::open().await;
     let session = service.session(TOKEN).await;
     let call = legacy_call(1, GOOD).to_string();

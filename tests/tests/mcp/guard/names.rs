@@ -1,4 +1,4 @@
-//! The name that the server is called by, and the page that calls.
+//! The host name that a request uses for the server, and the origin of the page that sends it.
 
 use crate::ask::Answer;
 use crate::service::Service;
@@ -14,7 +14,7 @@ fn is_sealed(answer: &Answer) {
 }
 
 #[tokio::test]
-async fn a_request_under_a_name_that_is_not_the_servers_is_refused() {
+async fn a_request_with_a_foreign_host_name_is_rejected() {
     let service = Service::open().await;
     let port = service.address().port();
     let foreign = [
@@ -48,7 +48,7 @@ async fn a_request_under_a_name_that_is_not_the_servers_is_refused() {
 }
 
 #[tokio::test]
-async fn a_name_that_the_operator_adds_is_the_servers() {
+async fn a_host_name_that_the_operator_adds_is_accepted() {
     let service = Service::with(|options| options.hosts = vec!["evil.com".parse().unwrap()]).await;
     service.send(&service.list().having("Host", "evil.com")).await.is(200);
     service.send(&service.list().having("Host", "evil.com:9")).await.is(200);
@@ -56,7 +56,7 @@ async fn a_name_that_the_operator_adds_is_the_servers() {
 }
 
 #[tokio::test]
-async fn only_pages_of_this_machine_may_call() {
+async fn only_pages_from_this_machine_may_call() {
     let service = Service::open().await;
     let foreign = [
         "null",
@@ -84,14 +84,14 @@ async fn only_pages_of_this_machine_may_call() {
 }
 
 #[tokio::test]
-async fn no_answer_of_any_kind_lets_a_page_of_another_origin_read_it() {
+async fn no_response_lets_a_page_of_another_origin_read_it() {
     let service = Service::open().await;
     let preflight = |origin: &str| {
         let ask = service.ask("OPTIONS").with("Origin", origin);
         ask.with("Access-Control-Request-Method", "POST").with("Access-Control-Request-Headers", "authorization")
     };
     is_sealed(&service.send(&preflight("http://evil.com")).await.is(403));
-    // A preflight never has the token.
+    // A preflight never carries the token.
     is_sealed(&service.send(&preflight("http://localhost:1").without("Authorization")).await.is(401));
     is_sealed(&service.send(&preflight("http://localhost:1")).await.is(405));
     is_sealed(&service.send(&service.list().without("Authorization")).await.is(401));

@@ -1,4 +1,4 @@
-//! Tokens of an authorization server: whose, for whom, until when, and signed by what.
+//! Access tokens of an authorization server: subject, audience, expiry, and signature.
 
 use crate::ask::{Answer, Ask, PATIENCE};
 use crate::service::{GOOD, LEGACY, Service, TOKEN, legacy_call};
@@ -18,7 +18,7 @@ fn encode(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The authorization server: two keys that it has published, and one that it has not.
+/// The authorization server, with two published keys and one unpublished key.
 struct Issuer {
     curve: EcdsaKeyPair,
     edwards: Ed25519KeyPair,
@@ -63,7 +63,7 @@ impl Issuer {
         self.signed(header, claims, |message| by(&self.curve, message))
     }
 
-    /// A token with some claims changed.
+    /// Signs a token with some claims changed.
     fn token(&self, changes: &Value) -> String {
         let mut claims = claims();
         for (name, value) in changes.as_object().unwrap() {
@@ -101,7 +101,7 @@ fn challenges(answer: &Answer, error: Option<&str>) {
 }
 
 #[tokio::test]
-async fn a_token_of_the_issuer_for_this_server_lets_its_subject_call() {
+async fn a_token_of_the_issuer_for_this_server_authorizes_its_subject() {
     let issuer = Issuer::new();
     let service = Service::with(|options| options.access = issuer.access()).await;
     service.send(&with(&service, &issuer.token(&json!({})))).await.is(200);
@@ -134,7 +134,7 @@ fn all(directory: &std::path::Path) -> String {
 }
 
 #[tokio::test]
-async fn every_other_token_is_none() {
+async fn every_other_token_is_rejected() {
     let issuer = Issuer::new();
     let service = Service::with(|options| options.access = issuer.access()).await;
     let changed = [
@@ -172,7 +172,7 @@ async fn every_other_token_is_none() {
     tokens.push(issuer.by_curve(&json!({ "alg": "ES256", "kid": "unknown" }), &claims));
     tokens.push(issuer.by_curve(&json!({ "alg": "ES256", "crit": ["exp"] }), &claims));
     tokens.push(issuer.by_curve(&json!({ "alg": "ES256", "typ": "dpop+jwt" }), &claims));
-    // A key that a token brings along is nobody's.
+    // A key inside the token is not trusted.
     let point = issuer.foreign.public_key().as_ref();
     let jwk = json!({ "kty": "EC", "crv": "P-256", "x": encode(&point[1..33]), "y": encode(&point[33..]) });
     let own_key = json!({ "alg": "ES256", "jwk": jwk });
@@ -195,20 +195,20 @@ async fn a_stream_ends_with_the_token_that_opened_it() {
     let issuer = Issuer::new();
     let service = Service::with(|options| options.access = issuer.access()).await;
     let session = service.session(&issuer.token(&json!({}))).await;
-    // The token has five seconds left, with the leeway of thirty.
+    // With the leeway of thirty seconds, the token has five seconds left.
     let short = format!("Bearer {}", issuer.token(&json!({ "exp": now() - 25 })));
     let listen = service.ask("GET").with("MCP-Protocol-Version", LEGACY).with("Mcp-Session-Id", &session);
     let (answer, stream) = listen.clone().having("Authorization", &short).open(service.address()).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     read_rest(stream).await;
     service.send(&listen.having("Authorization", &short)).await.is(401);
-    // The session goes on with another token of the subject.
+    // The session continues with another token of the same subject.
     let call = service.of_session(&session, &legacy_call(1, GOOD));
     let long = format!("Bearer {}", issuer.token(&json!({})));
     service.send(&call.having("Authorization", &long)).await.is(200);
 }
 
-/// Reads a stream up to its end, and fails if it does not end.
+/// Reads a stream to its end. Fails if the stream does not end.
 pub(crate) async fn read_rest(mut stream: tokio::net::TcpStream) -> String {
     use tokio::io::AsyncReadExt as _;
     let mut text = Vec::new();
@@ -220,7 +220,7 @@ pub(crate) async fn read_rest(mut stream: tokio::net::TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn a_token_without_the_scope_is_told_which_it_takes() {
+async fn a_token_without_the_scope_is_rejected_with_the_required_scope() {
     let issuer = Issuer::new();
     let service = Service::with(|options| options.access = issuer.access()).await;
     for scope in [json!("openid"), json!(""), json!("tools:callx tools")] {
@@ -231,7 +231,7 @@ async fn a_token_without_the_scope_is_told_which_it_takes() {
 }
 
 #[tokio::test]
-async fn what_the_server_is_can_be_read_without_a_token_and_only_where_there_is_an_issuer() {
+async fn the_resource_metadata_is_public_and_exists_only_with_an_issuer() {
     let issuer = Issuer::new();
     let service = Service::with(|options| options.access = issuer.access()).await;
     let ask = |service: &Service, path: &str| {

@@ -13,23 +13,23 @@ use tokio::time::timeout;
 
 /// The operator's token.
 pub(crate) const TOKEN: &str = "operator-0123456789abcdef0123456789abcdef";
-/// The token of `mcp.other`.
+/// The token of the principal `mcp.other`.
 pub(crate) const OTHER_TOKEN: &str = "other-0123456789abcdef0123456789abcdef";
 
-/// The version without sessions.
+/// The protocol version without sessions.
 pub(crate) const MODERN: &str = "2026-07-28";
-/// The last version with them.
+/// The last protocol version with sessions.
 pub(crate) const LEGACY: &str = "2025-11-25";
 
-/// Calls that last until their time is over, and others that are over at once.
+/// Allows calls that run until their time limit, and calls that end immediately.
 const POLICY: &str = "[approvals]\nrepeats = 1000000\n[limits]\ntime = \"1 s\"\n\
     [[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 
-/// The answering plugin's tool, and the sleeping one's, as clients know them.
+/// The tools of the answering and of the sleeping plugin, by the names that clients use.
 pub(crate) const GOOD: &str = "good__run";
 pub(crate) const SLEEP: &str = "sleep-in-execute__run";
 
-/// What is served.
+/// A running server.
 pub(crate) struct Service {
     pub(crate) site: Site,
     pub(crate) host: Host,
@@ -42,28 +42,28 @@ pub(crate) fn tokens() -> Access {
     Access::Tokens(Tokens::parse(&text, &Principal::default()).unwrap())
 }
 
-/// A free port of the loopback address.
+/// Returns a free port of the loopback address.
 pub(crate) fn anywhere() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
 }
 
 impl Service {
-    /// Served to whoever has one of the two tokens.
+    /// Serves the holders of the two tokens.
     pub(crate) async fn open() -> Self {
         Self::with(|_| {}).await
     }
 
-    /// Served so, with something changed.
+    /// Serves with changed options.
     pub(crate) async fn with(change: impl FnOnce(&mut HttpOptions)) -> Self {
         Self::under(POLICY, change).await
     }
 
-    /// Served under a policy.
+    /// Serves under a policy.
     pub(crate) async fn under(policy: &str, change: impl FnOnce(&mut HttpOptions)) -> Self {
         Self::of(policy, ServerOptions::default(), change).await
     }
 
-    /// Served by a server of these options.
+    /// Serves with these options.
     pub(crate) async fn of(policy: &str, server: ServerOptions, change: impl FnOnce(&mut HttpOptions)) -> Self {
         let site = Site::new();
         site.plugin("sleep-in-execute", &guest("sleep-in-execute", &Manifest::of("sleep-in-execute")));
@@ -79,7 +79,7 @@ impl Service {
         self.running.address()
     }
 
-    /// A request of the operator's that says nothing yet.
+    /// Builds the operator's request without a message.
     pub(crate) fn ask(&self, method: &str) -> Ask {
         Ask::new(method, "/mcp")
             .with("Host", &self.address().to_string())
@@ -87,41 +87,41 @@ impl Service {
             .with("Accept", "application/json, text/event-stream")
     }
 
-    /// A message of the operator's.
+    /// Builds a request with a message from the operator.
     pub(crate) fn post(&self, message: &Value) -> Ask {
         self.ask("POST").with("Content-Type", "application/json").body(message.to_string())
     }
 
-    /// A call in the newest version.
+    /// Builds a call in the newest version.
     pub(crate) fn call(&self, tool: &str) -> Ask {
         let message = modern("tools/call", json!({ "name": tool, "arguments": {} }));
         self.modern(&message).with("Mcp-Name", tool)
     }
 
-    /// A message in the newest version, with the headers that say the same.
+    /// Builds a request of the newest version, with the headers that repeat the message's content.
     pub(crate) fn modern(&self, message: &Value) -> Ask {
         let method = message["method"].as_str().unwrap();
         self.post(message).with("MCP-Protocol-Version", MODERN).with("Mcp-Method", method)
     }
 
-    /// The list of tools, in the newest version.
+    /// Builds a request for the list of tools, in the newest version.
     pub(crate) fn list(&self) -> Ask {
         self.modern(&modern("tools/list", json!({})))
     }
 
-    /// A message of a session.
+    /// Builds a message of a session.
     pub(crate) fn of_session(&self, session: &str, message: &Value) -> Ask {
         self.post(message).with("MCP-Protocol-Version", LEGACY).with("Mcp-Session-Id", session)
     }
 
-    /// The beginning of a session.
+    /// Builds the request that opens a session.
     pub(crate) fn initialize(&self) -> Ask {
         let client = json!({ "name": "test", "version": "1" });
         let params = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
         self.post(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }))
     }
 
-    /// A session of whoever has this token.
+    /// Opens a session with this token.
     pub(crate) async fn session(&self, token: &str) -> String {
         let ask = self.initialize().having("Authorization", &format!("Bearer {token}"));
         let session = ask.send(self.address()).await.is(200).header("Mcp-Session-Id").unwrap().to_owned();
@@ -136,7 +136,7 @@ impl Service {
     }
 }
 
-/// A request of the newest version.
+/// Builds a request of the newest version.
 pub(crate) fn modern(method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
@@ -146,12 +146,12 @@ pub(crate) fn modern(method: &str, mut params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
 }
 
-/// A call of a session.
+/// Builds a call of a session.
 pub(crate) fn legacy_call(id: u64, tool: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": {} } })
 }
 
-/// Waits until so many calls are on their way.
+/// Waits until this many calls are running.
 pub(crate) async fn under_way(service: &Service, calls: usize) {
     let running = async {
         while service.host.calls_under_way() < calls {

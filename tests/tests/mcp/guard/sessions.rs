@@ -1,4 +1,4 @@
-//! Sessions of the handshake era: whose they are, how many there are, and how long they last.
+//! Sessions of the legacy era: who owns them, how many there are, and how long they last.
 
 use crate::service::{GOOD, MODERN, OTHER_TOKEN, SLEEP, Service, TOKEN, legacy_call, modern};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 #[tokio::test]
-async fn the_session_of_another_principal_is_not_there() {
+async fn a_session_of_another_principal_does_not_exist() {
     let service = Service::open().await;
     let (own, other) = (service.session(TOKEN).await, service.session(OTHER_TOKEN).await);
     let bearer = |token| format!("Bearer {token}");
@@ -19,7 +19,7 @@ async fn the_session_of_another_principal_is_not_there() {
             let ask = service.ask(method).having("Authorization", &bearer(token)).with("Mcp-Session-Id", session);
             service.send(&ask).await.is(404);
         }
-        // Nor by a request that says it is of the version without sessions.
+        // Nor through a request that claims the version without sessions.
         let initialize = service.initialize().with("Mcp-Session-Id", session).with("MCP-Protocol-Version", MODERN);
         let answer = service.send(&initialize.having("Authorization", &bearer(token))).await;
         assert_ne!(answer.header("Mcp-Session-Id"), Some(session.as_str()), "{answer:?}");
@@ -33,7 +33,7 @@ async fn the_session_of_another_principal_is_not_there() {
 }
 
 #[tokio::test]
-async fn the_version_without_sessions_knows_none() {
+async fn the_version_without_sessions_has_no_sessions() {
     let service = Service::open().await;
     let other = service.session(OTHER_TOKEN).await;
     let list = service.modern(&modern("tools/list", json!({}))).with("Mcp-Session-Id", &other);
@@ -43,7 +43,7 @@ async fn the_version_without_sessions_knows_none() {
 }
 
 #[tokio::test]
-async fn clients_without_sessions_share_none_with_another_principal_or_with_an_earlier_server() {
+async fn clients_without_sessions_share_nothing_with_another_principal_or_an_earlier_server() {
     let mut sessions = BTreeSet::new();
     for _server in 0..2 {
         let service = Service::open().await;
@@ -75,7 +75,7 @@ fn find(document: &Value, name: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_flood_of_sessions_ends_its_own_oldest_and_nobody_elses() {
+async fn a_flood_of_sessions_ends_only_the_oldest_of_its_own_principal() {
     let service = Service::with(|options| options.limits.sessions_per_principal = 3).await;
     let other = service.session(OTHER_TOKEN).await;
     let mut sessions = Vec::new();
@@ -91,7 +91,7 @@ async fn a_flood_of_sessions_ends_its_own_oldest_and_nobody_elses() {
 }
 
 #[tokio::test]
-async fn a_session_in_use_is_never_ended_for_another() {
+async fn a_session_in_use_is_never_ended_to_make_room() {
     let service = Service::with(|options| options.limits.sessions_per_principal = 1).await;
     let session = service.session(TOKEN).await;
     let (_, calling) = service.of_session(&session, &legacy_call(1, SLEEP)).open(service.address()).await;
@@ -101,16 +101,16 @@ async fn a_session_in_use_is_never_ended_for_another() {
 }
 
 #[tokio::test]
-async fn a_quiet_call_outlasts_the_time_that_a_session_may_lie_idle_and_keeps_it() {
+async fn a_quiet_call_outlasts_the_idle_timeout_and_keeps_its_session() {
     let idle = Duration::from_secs(2);
     let policy = "[limits]\ntime = \"5 s\"\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
     let service = Service::under(policy, |options| options.limits.session_idle_time = idle).await;
     let session = service.session(TOKEN).await;
-    // The call says nothing until its time is over.
+    // The call reports nothing until its time limit.
     let answer = service.send(&service.of_session(&session, &legacy_call(1, SLEEP))).await.is(200);
     assert_eq!(answer.last()["result"]["isError"], true, "{answer:?}");
     service.send(&service.of_session(&session, &legacy_call(2, GOOD))).await.is(200);
-    // With nothing open it is ended.
+    // Nothing is open any more, so the session expires.
     let ended = async {
         loop {
             tokio::time::sleep(idle * 2).await;

@@ -1,4 +1,4 @@
-//! The token: without it nothing, and of it nothing anywhere.
+//! The token: every request needs it, and it never leaks.
 
 use crate::oauth::read_rest;
 use crate::service::{GOOD, LEGACY, OTHER_TOKEN, Service, TOKEN};
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 #[tokio::test]
-async fn only_who_has_a_token_may_call_even_on_this_machine() {
+async fn every_call_needs_a_token_even_on_this_machine() {
     let service = Service::open().await;
     let wrong =
         ["", "Bearer", "Bearer ", "Bearer wrong", TOKEN, &format!("Basic {TOKEN}"), &format!("Bearer {TOKEN}x")];
@@ -27,7 +27,7 @@ async fn only_who_has_a_token_may_call_even_on_this_machine() {
 }
 
 #[tokio::test]
-async fn a_token_in_the_address_is_refused_whatever_else_there_is() {
+async fn a_token_in_the_address_is_rejected_even_with_a_valid_header() {
     let service = Service::open().await;
     for query in [format!("access_token={TOKEN}"), format!("token={TOKEN}"), String::new()] {
         let mut ask = service.call(GOOD);
@@ -39,7 +39,7 @@ async fn a_token_in_the_address_is_refused_whatever_else_there_is() {
 }
 
 #[tokio::test]
-async fn calls_are_recorded_for_whom_the_token_is_and_the_token_is_nowhere() {
+async fn calls_are_recorded_for_the_tokens_principal_and_the_token_is_recorded_nowhere() {
     let service = Service::open().await;
     service.send(&service.call(GOOD)).await.is(200);
     service.send(&service.call(GOOD).having("Authorization", &format!("Bearer {OTHER_TOKEN}"))).await.is(200);
@@ -54,7 +54,7 @@ async fn calls_are_recorded_for_whom_the_token_is_and_the_token_is_nowhere() {
         |needle: &str| texts.iter().any(|text| text.windows(needle.len()).any(|part| part == needle.as_bytes()));
     assert!(holds("\"local\"") && holds("\"mcp.other\""));
     for secret in [TOKEN, OTHER_TOKEN, &session] {
-        assert!(!holds(secret), "{secret} was written down");
+        assert!(!holds(secret), "{secret} was written to the state directory");
     }
 }
 
@@ -70,7 +70,7 @@ fn read_all(directory: &Path, texts: &mut Vec<Vec<u8>>) {
 }
 
 #[tokio::test]
-async fn a_stream_ends_when_its_token_is_taken_out_of_the_file() {
+async fn a_stream_ends_when_its_token_is_removed_from_the_file() {
     let service = Service::open().await;
     let session = service.session(OTHER_TOKEN).await;
     let listen = service.ask("GET").with("MCP-Protocol-Version", LEGACY).with("Mcp-Session-Id", &session);

@@ -1,4 +1,4 @@
-//! How much a tool may write, and how much it may return at once.
+//! Limits on what a tool may write, and on what it may return.
 
 use super::rig::{Rig, Run};
 use super::text::pieces;
@@ -17,7 +17,7 @@ fn rig(bytes: usize) -> Rig {
 }
 
 #[tokio::test]
-async fn an_answer_without_end_ends_at_its_limit_to_the_byte() {
+async fn an_endless_output_ends_exactly_at_its_limit() {
     let run = rig(1_000_000).run("endless", &json!({})).await;
     full(&run);
     assert_eq!((run.ran.streamed, run.taker.told().text.len()), (1_000_000, 1_000_000));
@@ -25,7 +25,7 @@ async fn an_answer_without_end_ends_at_its_limit_to_the_byte() {
 }
 
 #[tokio::test]
-async fn an_answer_that_just_fits_is_whole() {
+async fn an_output_that_just_fits_is_complete() {
     rig(36).run("lines", &json!({ "count": 3, "bytes": 12 })).await.answers("line 1 ....\nline 2 ....\nline 3 ....\n");
     let run = rig(35).run("lines", &json!({ "count": 3, "bytes": 12 })).await;
     full(&run);
@@ -33,7 +33,7 @@ async fn an_answer_that_just_fits_is_whole() {
 }
 
 #[tokio::test]
-async fn what_is_returned_after_a_beginning_counts_as_well() {
+async fn a_returned_text_after_written_text_counts_too() {
     rig(5).run("pieces", &pieces(&[b"one"], &json!({ "text": ".." }))).await.answers("one..");
     let run = rig(5).run("pieces", &pieces(&[b"one"], &json!({ "text": "..." }))).await;
     full(&run);
@@ -41,14 +41,14 @@ async fn what_is_returned_after_a_beginning_counts_as_well() {
 }
 
 #[tokio::test]
-async fn the_limit_cuts_no_character() {
+async fn the_limit_does_not_split_a_character() {
     let run = rig(4).run("pieces", &pieces(&["aa\u{20ac}".as_bytes()], &json!("nothing"))).await;
     full(&run);
     run.had_written("aa");
 }
 
 #[tokio::test]
-async fn a_caller_without_room_ends_the_run_and_is_handed_nothing_more() {
+async fn a_caller_without_space_ends_the_run_and_gets_nothing_more() {
     let rig = Rig::new().on_piece(|number| if number < 3 { Ok(()) } else { Err(OutputFull) });
     let run = rig.run("pieces", &pieces(&[b"a", b"b", b"c", b"d"], &json!("nothing"))).await;
     full(&run);
@@ -68,9 +68,9 @@ async fn a_write_that_was_not_permitted_ends_the_run() {
     run.had_written("");
 }
 
-/// The engine charges a returned text before it copies a byte of it.
+/// The engine charges a returned text before it copies any byte of it.
 #[tokio::test]
-async fn a_text_that_is_too_large_to_be_returned_is_a_limit() {
+async fn a_text_that_is_too_large_to_be_returned_reaches_a_limit() {
     let mut rig = Rig::new();
     rig.limits.memory_bytes = 256 << 20;
     let run = rig.run("returned", &json!({ "bytes": 50 << 20 })).await;

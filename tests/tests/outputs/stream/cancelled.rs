@@ -1,17 +1,17 @@
-//! What a guest still does after its call was cancelled, with grace and without.
+//! What a guest can do after its call is cancelled, with and without a grace period.
 
 use super::rig::{Rig, Run};
 use super::text::pieces;
 use portcullis_sandbox::{Cancellation, Stop};
 use serde_json::json;
 
-/// How often a measurement is repeated where a busy machine may stretch one: the shortest counts.
+/// Repetitions of a measurement, of which the lowest counts, because a busy machine can increase it.
 const TRIES: usize = 5;
 
-/// How much less than a guest with grace one without has to do. A grace is twenty ticks.
+/// Minimum ratio between a guest with a grace period and one without. The grace period is twenty ticks.
 const FACTOR: usize = 4;
 
-/// How often a guest writes after its call was cancelled so, at its first piece.
+/// Returns how often a guest writes after its call was cancelled at its first piece.
 async fn pieces_after(cancel: impl Fn(&Cancellation, usize) + Send + Sync + 'static) -> usize {
     let rig = Rig::new();
     let cancellation = rig.cancellation.clone();
@@ -33,14 +33,14 @@ async fn fewest_after(cancel: impl Fn(&Cancellation, usize) + Clone + Send + Syn
 }
 
 #[tokio::test]
-async fn without_grace_a_guest_does_a_fraction_of_what_it_does_with_it() {
+async fn without_a_grace_period_a_guest_does_much_less() {
     let with_grace = pieces_after(|cancellation, _| cancellation.cancel()).await;
     let at_once = fewest_after(|cancellation, _| cancellation.cancel_at_once()).await;
     assert!(at_once * FACTOR < with_grace, "{at_once} pieces at once, {with_grace} with grace");
 }
 
 #[tokio::test]
-async fn grace_that_was_granted_can_be_taken_back() {
+async fn a_grace_period_can_be_revoked() {
     let with_grace = pieces_after(|cancellation, _| cancellation.cancel()).await;
     let taken_back = fewest_after(|cancellation, number| match number {
         1 => cancellation.cancel(),
@@ -50,7 +50,7 @@ async fn grace_that_was_granted_can_be_taken_back() {
     assert!(taken_back * FACTOR < with_grace, "{taken_back} pieces, {with_grace} with grace");
 }
 
-/// Cancels at the first piece; the guest then never ends by itself.
+/// Cancels at the first piece. The guest never ends by itself.
 async fn stopped_at_once(then: &str) -> Run {
     let rig = Rig::new();
     let cancellation = rig.cancellation.clone();
@@ -62,7 +62,7 @@ async fn stopped_at_once(then: &str) -> Run {
 }
 
 #[tokio::test]
-async fn a_guest_that_computes_or_waits_is_stopped_and_what_it_wrote_is_there() {
+async fn a_guest_that_computes_or_waits_is_stopped_and_its_text_is_kept() {
     for then in ["compute", "wait"] {
         let run = stopped_at_once(then).await;
         assert_eq!(run.stop(), &Stop::Cancelled, "{then}");
@@ -71,7 +71,7 @@ async fn a_guest_that_computes_or_waits_is_stopped_and_what_it_wrote_is_there() 
 }
 
 #[tokio::test]
-async fn a_cancellation_that_follows_others_takes_over_how_they_are_given() {
+async fn a_cancellation_that_follows_others_adopts_their_grace() {
     let (own, batch, either) = (Cancellation::new(), Cancellation::new(), Cancellation::new());
     let mut rig = Rig::new();
     rig.cancellation = either.clone();

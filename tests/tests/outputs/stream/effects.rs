@@ -1,4 +1,4 @@
-//! What a run did to its directory is told whatever way it ends, also where nobody waited for its end.
+//! The effects of a run on its directory are reported however it ends, even if no one waits for its end.
 
 use super::rig::Rig;
 use portcullis_sandbox::{Effects, Failure, Stop};
@@ -6,7 +6,7 @@ use serde_json::json;
 use std::fs;
 use tempfile::TempDir;
 
-/// What the tool `work` does.
+/// The effects of the tool `work`.
 const WORKED: Effects = Effects { created: 1, changed: 1, removed: 1, renamed: 1, directories: 1, written_bytes: 20 };
 
 fn directory() -> TempDir {
@@ -17,7 +17,7 @@ fn directory() -> TempDir {
     directory
 }
 
-/// Asserts that the tool did its work.
+/// Asserts that the tool had its effects.
 #[track_caller]
 fn worked(directory: &TempDir) {
     let read = |name: &str| fs::read_to_string(directory.path().join(name)).unwrap();
@@ -33,7 +33,7 @@ async fn of_a_run_that_ends() {
         worked(&directory);
         assert_eq!(run.ran.effects, WORKED);
         assert_eq!(run.ran.result.as_ref().unwrap().is_ok(), succeeds);
-        assert_eq!(run.taker.told().effects, None, "what is returned is not told as well");
+        assert_eq!(run.taker.told().effects, None, "effects must not be reported twice");
     }
 }
 

@@ -1,5 +1,5 @@
-//! What an answer costs the host in memory: a piece of it, however large it is. Measured in a process of its own, by
-//! the kernel's count of the most that was ever resident.
+//! The host memory that an output uses: one piece of it, however large it is. The test measures its own process, by the
+//! kernel's peak of resident memory.
 
 use portcullis::{Host, LimitKind, Reply, Request};
 use portcullis_tests::{Site, allow_all, built_guest};
@@ -7,22 +7,22 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::{env, fs};
 
-/// Says to this test that it is the process that is measured.
+/// The variable that makes this test the measured process.
 const MEASURED: &str = "PORTCULLIS_TEST_MEASURED";
 
-/// How much more a large answer may cost than a small one, in bytes: what allocators and the record take, and far less
-/// than any of the answers.
+/// Maximum extra memory for a large output, in bytes: the allocator and the audit log need some, which is far less than
+/// any of the outputs.
 const CAP_BYTES: u64 = 8 << 20;
 
 const MIB: u64 = 1 << 20;
 
 #[test]
-fn an_answer_costs_a_piece_of_it_however_large_it_is() {
+fn an_output_uses_the_memory_of_one_piece() {
     if env::var_os(MEASURED).is_some() {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         return runtime.block_on(measure());
     }
-    let name = "stream::memory::an_answer_costs_a_piece_of_it_however_large_it_is";
+    let name = "stream::memory::an_output_uses_the_memory_of_one_piece";
     let mut child = Command::new(env::current_exe().unwrap());
     let output = child.args(["--exact", name, "--nocapture"]).env(MEASURED, "1").output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -34,7 +34,8 @@ async fn measure() {
     let site = Site::new();
     site.plugin("scribe", &built_guest("output"));
     let host = site.open(&allow_all("time = \"60 s\"\nmemory = \"256 MiB\"")).await;
-    // What the first calls leave behind is no cost of an answer: warm pages of the pool, threads, the record's cache.
+    // The first call warms up the pool's pages, the threads and the audit log's cache, which are not a cost of an
+    // output.
     for _ in 0..3 {
         lines(&host, MIB).await;
     }
@@ -62,16 +63,16 @@ async fn call(host: &Host, tool: &str, arguments: &Value) -> Reply {
     host.call(Request::new(format!("scribe.{tool}"), arguments.to_string())).await
 }
 
-/// By how much a call raises the most that is resident above what is resident now, in bytes.
+/// Returns by how much a call raises the peak of resident memory above the current value, in bytes.
 async fn peak(call: impl Future<Output = Reply>) -> (u64, Reply) {
-    // Begins the kernel's count anew.
+    // Resets the kernel's peak.
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = status("VmRSS:");
     let reply = call.await;
     (status("VmHWM:").saturating_sub(before), reply)
 }
 
-/// A number of `/proc/self/status`, in bytes.
+/// Returns a field of `/proc/self/status`, in bytes.
 fn status(field: &str) -> u64 {
     let text = fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap();

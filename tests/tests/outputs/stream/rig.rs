@@ -1,4 +1,4 @@
-//! One run of the guest `output`, whose plugin is called `scribe`, and whatever its caller is told of it.
+//! One run of the guest `output`, in a plugin named `scribe`, and everything that its caller receives.
 
 use portcullis_policy::{Access, HttpBinding, Limits};
 use portcullis_sandbox::{
@@ -12,14 +12,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
-/// What a caller was told.
+/// What a caller received.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     /// The sizes of the pieces, in bytes.
     pub(crate) pieces: Vec<usize>,
-    /// The text they make.
+    /// The text of all pieces.
     pub(crate) text: Vec<u8>,
-    /// What a dropped run had done.
+    /// The effects of a dropped run.
     pub(crate) effects: Option<Effects>,
     pub(crate) traffic: Option<Traffic>,
     pub(crate) progress: Vec<Progress>,
@@ -27,14 +27,14 @@ pub(crate) struct Told {
 
 impl Told {
     pub(crate) fn text(&self) -> &str {
-        std::str::from_utf8(&self.text).expect("an answer is handed on as text")
+        std::str::from_utf8(&self.text).expect("the pieces are UTF-8")
     }
 }
 
 type OnPiece = Box<dyn Fn(usize) -> Result<(), OutputFull> + Send + Sync>;
 type OnProgress = Box<dyn Fn() + Send + Sync>;
 
-/// A caller that keeps what it is told.
+/// A caller that records what it receives.
 pub(crate) struct Taker {
     told: Mutex<Told>,
     on_piece: OnPiece,
@@ -80,7 +80,7 @@ impl CallHost for Taker {
     }
 }
 
-/// What one run is given.
+/// The settings of one run.
 pub(crate) struct Rig {
     pub(crate) limits: Limits,
     pub(crate) cancellation: Cancellation,
@@ -94,26 +94,26 @@ impl Rig {
         Self { limits, cancellation: Cancellation::new(), handles: Handles::none(), taker: Taker::new() }
     }
 
-    /// What the caller does with each piece, by its number.
+    /// Sets what the caller does with each piece, by its number.
     pub(crate) fn on_piece(mut self, act: impl Fn(usize) -> Result<(), OutputFull> + Send + Sync + 'static) -> Self {
         self.taker.on_piece = Box::new(act);
         self
     }
 
-    /// What the caller does with each report of progress.
+    /// Sets what the caller does with each progress report.
     pub(crate) fn on_progress(mut self, act: impl Fn() + Send + Sync + 'static) -> Self {
         self.taker.on_progress = Box::new(act);
         self
     }
 
-    /// Grants a directory to work on.
+    /// Grants a directory.
     pub(crate) fn workspace(mut self, path: &Path) -> Self {
         let directory = Directory::open(path, Access::ReadWrite).unwrap();
         self.handles.directory_key("workspace".into(), Some(directory));
         self
     }
 
-    /// Grants a client.
+    /// Grants an HTTP client.
     pub(crate) fn client(mut self, network: &Network, binding: HttpBinding, base: &Path) -> Self {
         let binding = Arc::new(binding);
         let client = Client::new(network, Arc::clone(&binding), base.to_path_buf()).unwrap();
@@ -127,7 +127,7 @@ impl Rig {
         Run { ran: running.await, taker }
     }
 
-    /// A run that has not begun, and who takes what it says.
+    /// Returns a run that has not started, and its caller.
     fn begin<'a>(self, tool: &'a str, arguments: &Value) -> (Arc<Taker>, impl Future<Output = Ran<Answer>> + use<'a>) {
         let Self { limits, handles, cancellation, taker } = self;
         let taker = Arc::new(taker);
@@ -139,7 +139,7 @@ impl Rig {
         (taker, running)
     }
 
-    /// Runs a tool until it reports progress, and drops the run then.
+    /// Runs a tool until it reports progress, and then drops the run.
     pub(crate) async fn drop_at_progress(mut self, tool: &str, arguments: &Value) -> Arc<Taker> {
         let reported = Arc::new(tokio::sync::Notify::new());
         let notify = Arc::clone(&reported);
@@ -152,14 +152,14 @@ impl Rig {
         taker
     }
 
-    /// Asks for an opinion of a call.
+    /// Runs the review of a call.
     pub(crate) async fn review(self, tool: &str) -> Ran<portcullis_sandbox::Verdict> {
         let context = context(Arc::new(self.taker));
         engine().await.review(code().await, tool, "{}", &self.limits, Handles::none(), context).await
     }
 }
 
-/// A run that ended.
+/// A run that has ended.
 pub(crate) struct Run {
     pub(crate) ran: Ran<Answer>,
     pub(crate) taker: Arc<Taker>,
@@ -184,17 +184,17 @@ impl Run {
 
     #[track_caller]
     pub(crate) fn stop(&self) -> &Stop {
-        self.ran.result.as_ref().expect_err("the run was to be stopped")
+        self.ran.result.as_ref().expect_err("the run was stopped")
     }
 
-    /// Asserts that the whole answer was handed on as this text.
+    /// Asserts that the caller received exactly this text.
     #[track_caller]
     pub(crate) fn answers(&self, text: &str) {
         assert_eq!(self.success().output, Output::Text(String::new()));
         self.had_written(text);
     }
 
-    /// Asserts what was handed on, whatever came of the run.
+    /// Asserts what the caller received, however the run ended.
     #[track_caller]
     pub(crate) fn had_written(&self, text: &str) {
         let told = self.taker.told();
@@ -214,7 +214,7 @@ fn context(host: Arc<Taker>) -> CallContext {
     }
 }
 
-/// The default limits, and memory for a text that is too large to be returned.
+/// The default limits, with memory for a text that is too large to be returned.
 fn largest() -> Limits {
     Limits { memory_bytes: 256 << 20, ..Limits::default() }
 }

@@ -1,4 +1,4 @@
-//! The secrets of a call's requests are taken out of what the call writes, also where they come in pieces.
+//! The secrets of a call's requests are removed from its output, even if they are written in pieces.
 
 use super::rig::{Rig, Run};
 use portcullis_policy::{
@@ -12,13 +12,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// What nobody but the server may see.
+/// The secret, which only the server may see.
 const SECRET: &str = "tok-8c1f0a5e9d7b4326";
 
-/// What stands in its place.
+/// The replacement of a secret.
 const REDACTED: &str = "[redacted by Portcullis]";
 
-/// A server that is sent the secret.
+/// A server to which the secret is sent.
 struct Lab {
     server: Server,
     dns: Dns,
@@ -63,7 +63,7 @@ impl Lab {
         }
     }
 
-    /// Writes pieces, after a request that is sent before one of them.
+    /// Writes pieces, and sends a request before one of them.
     async fn run(&self, before: usize, pieces: &[&str], then: &Value) -> Run {
         let network = Network::new(&[self.dns.address()]).unwrap();
         let rig = Rig::new().client(&network, self.binding(), self.directory.path());
@@ -76,14 +76,14 @@ impl Lab {
 }
 
 #[tokio::test]
-async fn a_secret_in_one_piece_is_taken_out_and_counted() {
+async fn a_secret_in_one_piece_is_removed_and_counted() {
     let run = Lab::new().run(0, &["before ", &format!("{SECRET} after")], &json!("nothing")).await;
     run.answers(&format!("before {REDACTED} after"));
     assert_eq!(run.ran.traffic.redactions, 1);
 }
 
 #[tokio::test]
-async fn a_secret_across_two_pieces_is_taken_out_wherever_it_is_cut() {
+async fn a_secret_across_two_pieces_is_removed_wherever_it_is_split() {
     let lab = Lab::new();
     for cut in 1..SECRET.len() {
         let (one, other) = SECRET.split_at(cut);
@@ -93,15 +93,15 @@ async fn a_secret_across_two_pieces_is_taken_out_wherever_it_is_cut() {
 }
 
 #[tokio::test]
-async fn a_secret_across_what_is_written_and_what_is_returned_is_taken_out() {
+async fn a_secret_across_written_and_returned_text_is_removed() {
     let (one, other) = SECRET.split_at(9);
     let run = Lab::new().run(0, &[one], &json!({ "text": format!("{other} after") })).await;
     run.answers(&format!("{REDACTED} after"));
 }
 
-/// What may become a secret is held back, and handed on where nothing more comes.
+/// A possible start of a secret is held back, and passed on if nothing follows.
 #[tokio::test]
-async fn the_beginning_of_a_secret_is_no_secret() {
+async fn the_start_of_a_secret_is_not_a_secret() {
     let lab = Lab::new();
     let begun = &SECRET[..9];
     lab.run(0, &["a", begun], &json!("nothing")).await.answers(&format!("a{begun}"));
@@ -110,16 +110,16 @@ async fn the_beginning_of_a_secret_is_no_secret() {
     }
 }
 
-/// The plugin may know it from an earlier call.
+/// The plugin may know the secret from an earlier call.
 #[tokio::test]
-async fn a_secret_is_taken_out_of_what_was_written_before_it_was_sent() {
+async fn a_secret_is_removed_from_text_that_is_written_before_it_is_sent() {
     let run = Lab::new().run(1, &[SECRET, SECRET], &json!("nothing")).await;
     run.answers(&format!("{REDACTED}{REDACTED}"));
 }
 
-/// Without a beginning the answer goes the way of every other.
+/// Without written text, the returned text is searched like every other result.
 #[tokio::test]
-async fn a_secret_that_is_returned_is_taken_out() {
+async fn a_secret_that_is_returned_is_removed() {
     let run = Lab::new().run(0, &[""], &json!({ "text": SECRET })).await;
     let output = &run.success().output;
     assert!(*output == Output::Text(REDACTED.to_owned()) || run.taker.told().text() == REDACTED, "{output:?}");

@@ -1,22 +1,22 @@
-//! The text: whole, in order, and one with what is returned after it.
+//! The text of an output: complete, in order, and joined with the returned text.
 
 use super::rig::Rig;
 use portcullis_sandbox::{Failure, OUTPUT_PIECE_BYTES_MAX, Output, Stop, Verdict};
 use serde_json::{Value, json};
 
-/// The arguments that write these pieces and end so.
+/// Builds arguments that write these pieces and end in this way.
 pub(super) fn pieces(pieces: &[&[u8]], then: &Value) -> Value {
     json!({ "pieces": pieces, "then": then })
 }
 
 #[tokio::test]
-async fn what_a_tool_writes_is_its_answer() {
+async fn the_text_that_a_tool_writes_is_its_output() {
     let run = Rig::new().run("lines", &json!({ "count": 3, "bytes": 12 })).await;
     run.answers("line 1 ....\nline 2 ....\nline 3 ....\n");
 }
 
 #[tokio::test]
-async fn a_large_answer_is_handed_on_in_pieces() {
+async fn a_large_output_is_passed_on_in_pieces() {
     let run = Rig::new().run("lines", &json!({ "count": 50_000, "bytes": 40 })).await;
     assert_eq!((&run.success().output, run.ran.streamed), (&Output::Text(String::new()), 2_000_000));
     let told = run.taker.told();
@@ -25,7 +25,7 @@ async fn a_large_answer_is_handed_on_in_pieces() {
 }
 
 #[tokio::test]
-async fn what_is_returned_after_a_beginning_goes_on_with_it() {
+async fn a_returned_text_follows_the_written_text() {
     let run = Rig::new().run("pieces", &pieces(&[b"one ", b"two "], &json!({ "text": "three" }))).await;
     run.answers("one two three");
     let rest = "x".repeat(3 * OUTPUT_PIECE_BYTES_MAX);
@@ -35,21 +35,21 @@ async fn what_is_returned_after_a_beginning_goes_on_with_it() {
 }
 
 #[tokio::test]
-async fn without_a_beginning_what_is_returned_is_all() {
+async fn without_written_text_the_returned_text_is_everything() {
     let run = Rig::new().run("pieces", &pieces(&[], &json!({ "text": "returned" }))).await;
     assert_eq!(run.success().output, Output::Text("returned".to_owned()));
     run.had_written("");
 }
 
 #[tokio::test]
-async fn streams_that_are_open_side_by_side_write_one_text() {
+async fn concurrent_streams_write_one_text() {
     let arguments = json!({ "pieces": [b"one ", b"two ", b"end"], "apart": true, "then": { "text": "." } });
     Rig::new().run("pieces", &arguments).await.answers("one two end.");
 }
 
-/// The caller decides what that is worth; it has all it needs for it.
+/// The caller decides what this means. It gets all the details.
 #[tokio::test]
-async fn json_and_parts_after_a_beginning_are_told_apart_from_it() {
+async fn json_and_parts_after_written_text_are_distinguished() {
     let run = Rig::new().run("pieces", &pieces(&[b"one"], &json!("json"))).await;
     assert!(matches!(run.success().output, Output::Json(_)));
     run.had_written("one");
@@ -59,7 +59,7 @@ async fn json_and_parts_after_a_beginning_are_told_apart_from_it() {
 }
 
 #[tokio::test]
-async fn a_run_without_an_answer_has_handed_on_what_it_had_written() {
+async fn a_run_without_a_result_has_passed_on_its_written_text() {
     let run = Rig::new().run("pieces", &pieces(&[b"one"], &json!({ "fail": "as told" }))).await;
     assert_eq!(run.failure(), &Failure::Failed("as told".to_owned()));
     run.had_written("one");
@@ -69,19 +69,19 @@ async fn a_run_without_an_answer_has_handed_on_what_it_had_written() {
 }
 
 #[tokio::test]
-async fn what_is_no_utf8_is_replaced_and_a_character_may_come_in_pieces() {
+async fn invalid_utf8_is_replaced_and_a_character_may_be_split() {
     let euro = "\u{20ac}".as_bytes();
     let split = pieces(&[&euro[..1], &euro[1..2], &euro[2..], b"\xff!"], &json!("nothing"));
     Rig::new().run("pieces", &split).await.answers("\u{20ac}\u{fffd}!");
     let run = Rig::new().run("pieces", &pieces(&[b"cut ", &euro[..2]], &json!("nothing"))).await;
     run.answers("cut \u{fffd}");
-    // The rest of a character may be what is returned.
+    // The rest of a character can be in the returned text.
     let run = Rig::new().run("pieces", &pieces(&[b"cut ", &euro[..2]], &json!({ "text": "." }))).await;
     run.answers("cut \u{fffd}.");
 }
 
-/// The guest's reviewer tries to open its answer, and refuses the call where that works.
+/// The guest's reviewer tries to open the output, and refuses the call if that works.
 #[tokio::test]
-async fn a_review_has_no_answer_to_write() {
+async fn a_review_has_no_output() {
     assert_eq!(Rig::new().review("lines").await.result, Ok(Verdict::Clear));
 }

@@ -1,7 +1,7 @@
-//! Nothing is lost without a word.
+//! Every loss is reported.
 //!
-//! Each keyword of each schema is taken away in turn. If that leaves the export as it was, texts apart, the export does
-//! not say that keyword, so the losses have to name it, or something around it.
+//! The test removes each keyword of each schema in turn. If the export does not change, except in texts, the export
+//! does not express that keyword. The losses must then name it, or something that contains it.
 
 use super::alone;
 use portcullis::{Offer, Schema};
@@ -10,37 +10,37 @@ use portcullis_tests::{Manifest, Site, Tool, allow_all, corpus, guest};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Tools of one plugin, at most.
+/// Maximum number of tools per plugin.
 const TOOLS_MAX: usize = 200;
 
-/// Keywords of one schema that are tried; some schemas have hundreds alike.
+/// Maximum number of keywords per schema. Some schemas have hundreds of similar ones.
 const KEYWORDS_MAX: usize = 40;
 
-/// Keywords that are tried in all, at least.
+/// Minimum number of keywords in total.
 const TRIED_MIN: usize = 500;
 
-/// Keywords that say nothing of a value, so that an export without them loses nothing.
+/// Keywords that do not restrict a value, so that an export without them loses nothing.
 const NEUTRAL: [&str; 6] = ["$anchor", "$comment", "$defs", "$id", "$schema", "definitions"];
 
-/// Keywords that say no more than others do beside them, with those.
+/// Keywords that are redundant next to certain others, with those.
 const REDUNDANT: [(&str, &str, &str); 7] = [
-    // `true` is what there is without it.
+    // `true` is the default.
     ("additional-true", "", "additionalProperties"),
-    // Nothing can be where both parts have to hold but what both name; each says that it is an object.
+    // Only members that both parts name can exist, and each part says that the value is an object.
     ("closed-twice", "/properties/item/allOf", "type"),
-    // A description and no more: that it has to be there is said by `required`.
+    // Only a description: `required` says that the member is required.
     ("empty-property", "", "properties"),
-    // Both truth values are the type.
+    // Both Boolean values are the whole type.
     ("enum-boolean", "/properties/either", "enum"),
-    // Only what is in it is referred to.
+    // Only its content is referred to.
     ("ref-deep", "/$defs/list", "type"),
-    // The reference and what stands beside it say that it is an object.
+    // The reference and its siblings say that it is an object.
     ("ref-siblings-structured", "/", "type"),
-    // It is a part of the arguments, which are an object.
+    // It is part of the arguments, which are an object.
     ("root-all-of", "/$defs/paged", "type"),
 ];
 
-/// A schema without one of its keywords.
+/// Returns a schema without one of its keywords.
 struct Without {
     case: String,
     pointer: String,
@@ -48,7 +48,7 @@ struct Without {
     schema: Value,
 }
 
-/// Every place of a schema that has keywords, from what is reachable.
+/// Returns every reachable subschema with keywords.
 fn places(schema: &Value, at: &str, found: &mut Vec<String>) {
     let Some(members) = schema.as_object() else { return };
     found.push(at.to_owned());
@@ -94,7 +94,7 @@ fn without_each(case: &corpus::Case) -> Vec<Without> {
     all
 }
 
-/// Tools with these schemas, in this order.
+/// Builds tools with these schemas, in order.
 fn offers(schemas: &[&Value]) -> Vec<Offer> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let site = Site::new();
@@ -112,7 +112,7 @@ fn offers(schemas: &[&Value]) -> Vec<Offer> {
     offers
 }
 
-/// The tool, with its name and all texts taken away.
+/// Returns the tool without its name and texts.
 fn untold(tools: &Value) -> Value {
     fn bare(value: &Value, named: bool) -> Value {
         match value {
@@ -128,14 +128,14 @@ fn untold(tools: &Value) -> Value {
     bare(tools, false)
 }
 
-/// The places that a schema's losses are about, each with everything in it and everything that refers to.
+/// Returns the locations of a schema's losses, each with its content and everything that refers to it.
 fn told(schema: &Value, losses: &[Loss]) -> BTreeSet<String> {
     let mut covered = BTreeSet::new();
     for loss in losses {
         let whole = format!("{}/{}", loss.pointer, loss.keyword);
         match schema.pointer(&whole) {
             Some(_) => cover(schema, &whole, &mut covered),
-            // A property that was left out is a place, and what is missing is none.
+            // A property that was left out has a location, and a missing one does not.
             None if loss.keyword == "properties" => cover(schema, &loss.pointer, &mut covered),
             None => {}
         }
@@ -161,7 +161,7 @@ fn cover(root: &Value, at: &str, covered: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn every_keyword_that_is_not_exported_is_named_as_a_loss() {
+fn every_keyword_that_is_not_exported_is_reported_as_a_loss() {
     let cases = corpus::schemas();
     let tried: Vec<Without> = cases.iter().flat_map(without_each).collect();
     assert!(tried.len() >= TRIED_MIN, "{}", tried.len());
@@ -183,13 +183,13 @@ fn every_keyword_that_is_not_exported_is_named_as_a_loss() {
                 true => texts(&less.tools) == texts(&export.tools),
                 false => untold(&less.tools) == untold(&export.tools),
             };
-            // Where the schema without it loses what the whole does not, the export said it.
+            // If the schema without the keyword has other losses, the export expressed the keyword.
             let found = |losses: &[Loss]| -> BTreeSet<(String, String)> {
                 losses.iter().map(|loss| (loss.pointer.clone(), loss.keyword.clone())).collect()
             };
             let same = same && found(&less.losses).is_subset(&found(&export.losses));
             let whole = format!("{}/{}", without.pointer, without.keyword);
-            // What is put together of parts is lost in the parts, which are tried too.
+            // A combination of parts is lost in its parts, which are tested too.
             let parts =
                 || without.keyword == "allOf" && told.iter().any(|place| place.starts_with(&format!("{whole}/")));
             let named = told.contains(&whole) || parts();
@@ -208,12 +208,12 @@ fn every_keyword_that_is_not_exported_is_named_as_a_loss() {
     assert!(silent.is_empty(), "{} keywords vanish:\n{}", silent.len(), silent.join("\n"));
 }
 
-/// Whether the values that are listed say their type.
+/// Returns whether an enumeration's values imply their type.
 fn is_listed(schema: &Value) -> bool {
     schema.get("enum").is_some() || schema.get("const").is_some()
 }
 
-/// All texts of a tool but its name.
+/// Removes all texts of a tool except its name.
 fn texts(tools: &Value) -> Vec<String> {
     match tools {
         Value::Object(members) => members

@@ -1,4 +1,4 @@
-//! What a request holds, what a name may be, and how large an export becomes.
+//! Limits of a request and of names, and the size of an export.
 
 use super::{alone, corpus, exported};
 use portcullis::{Host, Offer};
@@ -6,7 +6,7 @@ use portcullis_providers::{Definitions, Format};
 use portcullis_tests::{Manifest, Site, Tool, allow_all, guest};
 use serde_json::{Value, json};
 
-/// The largest export of one schema that the corpus may come to, in bytes.
+/// Maximum length of the export of one schema of the corpus, in bytes.
 const EXPORT_BYTES_MAX: usize = 512 * 1024;
 
 fn open(manifests: &[Manifest]) -> Host {
@@ -18,7 +18,7 @@ fn open(manifests: &[Manifest]) -> Host {
     runtime.block_on(site.open(&allow_all("")))
 }
 
-/// So many tools with one schema.
+/// Builds this many tools with one schema.
 fn alike(count: usize, schema: &Value) -> Vec<Offer> {
     let tool = |number: usize| Tool { schema: schema.to_string(), ..Tool::new(&format!("t{number:03}")) };
     let tools = (0..count).map(tool).collect();
@@ -31,7 +31,7 @@ fn one(schema: &Value) -> Definitions {
 }
 
 #[test]
-fn more_tools_than_a_request_holds_are_named() {
+fn tools_over_the_limit_of_a_request_are_reported() {
     let all =
         Definitions::of(alike(130, &json!({ "type": "object", "properties": {}, "additionalProperties": false })));
     let all = all.unwrap();
@@ -44,9 +44,9 @@ fn more_tools_than_a_request_holds_are_named() {
     }
 }
 
-/// Anthropic's limits for the strict tools of one request, each by itself.
+/// Anthropic's limits for the strict tools of one request, each tested separately.
 #[test]
-fn strict_tools_beyond_the_budget_are_not_strict() {
+fn tools_over_the_limits_for_strict_tools_are_not_strict() {
     let closed = |properties: Value, required: Value| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
     let optional = closed(json!({ "a": { "type": "string" }, "b": { "type": "string" } }), json!([]));
     let union = closed(json!({ "a": { "anyOf": [{ "type": "string" }, { "type": "null" }] } }), json!(["a"]));
@@ -60,9 +60,9 @@ fn strict_tools_beyond_the_budget_are_not_strict() {
     }
 }
 
-/// OpenAI's limits of one strict schema.
+/// OpenAI's limits for one strict schema.
 #[test]
-fn schemas_beyond_the_limits_are_not_strict() {
+fn schemas_over_the_limits_are_not_strict() {
     let listed = |values: Vec<String>| json!({ "type": "object", "properties": { "a": { "type": "string", "enum": values } }, "required": ["a"], "additionalProperties": false });
     let words = |count: usize, length: usize| (0..count).map(|number| format!("{number:0length$}")).collect();
     let mut deep = json!({ "type": "object", "properties": {}, "additionalProperties": false });
@@ -86,14 +86,14 @@ fn schemas_beyond_the_limits_are_not_strict() {
             let (found, said) = exported(format, &export).unwrap();
             assert_eq!(said, strict, "{format}: {:?}", export.losses);
             assert_eq!(export.losses.iter().any(|loss| loss.keyword == "strict"), !strict);
-            assert!(strict || found == schema, "{format}: what is not strict is the original");
+            assert!(strict || found == schema, "{format}: a schema that is not strict must be the original");
         }
     }
 }
 
-/// Names could not be mapped back, so that they are never changed.
+/// Names are never changed, because they could not be mapped back.
 #[test]
-fn what_has_a_name_that_is_not_taken_is_left_out_and_named() {
+fn a_tool_with_an_invalid_name_is_left_out_and_reported() {
     let schema = |required: Value| json!({ "type": "object", "properties": { "größe": { "type": "integer" }, "name": { "type": "string" } }, "required": required });
     for (format, taken) in Format::ALL
         .map(|format| (format, !matches!(format, Format::Anthropic | Format::AnthropicStrict | Format::GeminiOpenApi)))
@@ -119,16 +119,16 @@ fn what_has_a_name_that_is_not_taken_is_left_out_and_named() {
 }
 
 #[test]
-fn two_tools_never_get_one_name() {
+fn two_tools_never_get_the_same_name() {
     let manifest = |plugin: &str, tool: &str| Manifest { tools: vec![Tool::new(tool)], ..Manifest::of(plugin) };
     let host = open(&[manifest("a", "b__c"), manifest("a__b", "c")]);
     let refused = Definitions::of_host(&host).unwrap_err();
     assert_eq!(refused.name, "a__b__c");
 }
 
-/// A schema that is small only for its references stays bounded where there are none.
+/// A schema that is small only because of its references has a limited export in formats without references.
 #[test]
-fn references_that_multiply_do_not_make_an_export_large() {
+fn references_that_multiply_do_not_enlarge_an_export() {
     let case = corpus::schemas().into_iter().find(|case| case.name == "fan-out").unwrap();
     for format in Format::ALL {
         let export = one(&case.schema).export(format);
@@ -139,9 +139,9 @@ fn references_that_multiply_do_not_make_an_export_large() {
     }
 }
 
-/// A description that Chat Completions would refuse is cut, and elsewhere it is whole.
+/// A description that is too long for Chat Completions is cut there, and complete elsewhere.
 #[test]
-fn a_description_is_cut_only_where_it_has_to_be() {
+fn a_description_is_cut_only_where_necessary() {
     for (length, cut) in [(1024, false), (1025, true)] {
         let text = "é".repeat(length);
         let tools = vec![Tool { description: text.clone(), ..Tool::new("run") }];

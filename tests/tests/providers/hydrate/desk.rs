@@ -1,4 +1,4 @@
-//! A host with a shop, and answers of models in each provider's form.
+//! A host with a shop, and model responses in each provider's format.
 
 use portcullis::{Answer, Answering, Approver, Batch, Host, Question, Reply, Request};
 use portcullis_providers::{Definitions, Format, HydrateError, HydratedCall};
@@ -6,7 +6,7 @@ use portcullis_tests::{Manifest, Site, Tool, guest};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// What an order is.
+/// The schema of an order.
 const ORDER: &str = r##"{
   "type": "object",
   "properties": {
@@ -46,22 +46,22 @@ const ORDER: &str = r##"{
   }
 }"##;
 
-/// Everything is allowed.
+/// Allows everything.
 pub(crate) const ALLOW: &str = "[approvals]\nrepeats = 1000000\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 
-/// A person who says what they are told to, and remembers what they were asked.
+/// An approver with an answer that a test sets, which records the requests.
 pub(crate) struct Person {
     pub(crate) answer: Mutex<Answer>,
     asked: Mutex<Vec<Question>>,
 }
 
 impl Person {
-    /// What they were asked since the last time.
+    /// Returns the requests since the last call.
     pub(crate) fn asked(&self) -> Vec<Question> {
         std::mem::take(&mut self.asked.lock().unwrap())
     }
 
-    /// Says this from now on.
+    /// Sets the answer.
     pub(crate) fn says(&self, answer: Answer) {
         *self.answer.lock().unwrap() = answer;
     }
@@ -74,7 +74,7 @@ impl Approver for Person {
     }
 }
 
-/// A host that sells, and the definitions that its models were offered.
+/// A host with the shop, and the definitions that its models see.
 pub(crate) struct Desk {
     pub(crate) site: Site,
     pub(crate) host: Host,
@@ -82,7 +82,7 @@ pub(crate) struct Desk {
     pub(crate) offered: Definitions,
 }
 
-/// The plugin of the shop, with this schema for its orders.
+/// Builds the plugin of the shop, with this schema for its orders.
 pub(crate) fn shop(order: &str) -> Manifest {
     let mut shop = Manifest::of("shop");
     let tool = |name: &str, schema: &str| Tool { schema: schema.to_owned(), ..Tool::new(name) };
@@ -91,12 +91,12 @@ pub(crate) fn shop(order: &str) -> Manifest {
 }
 
 impl Desk {
-    /// A host that allows everything, but for these lines.
+    /// Opens a host that allows everything, with these additional policy lines.
     pub(crate) async fn open(policy: &str) -> Self {
         Self::open_with(policy, &[]).await
     }
 
-    /// The same with these plugins more, which are offered too.
+    /// Does the same with additional plugins, whose tools are offered too.
     pub(crate) async fn open_with(policy: &str, more: &[Manifest]) -> Self {
         let site = Site::new();
         for manifest in more {
@@ -120,26 +120,26 @@ impl Desk {
         self.offered.hydrate(format, answer, &self.host).map(|hydrated| hydrated.calls)
     }
 
-    /// The calls of an answer.
+    /// Returns the calls of a response.
     pub(crate) fn calls(&self, format: Format, answer: &Value) -> Vec<HydratedCall> {
         self.try_hydrate(format, &answer.to_string()).unwrap_or_else(|error| panic!("{error}\n{answer:#}"))
     }
 
-    /// The one call of an answer that asks for one.
+    /// Returns the only call of a response.
     pub(crate) fn call(&self, format: Format, name: &str, arguments: &Value) -> HydratedCall {
         let mut calls = self.calls(format, &message(format, &[("call_1", name, arguments)]));
         assert_eq!(calls.len(), 1, "{format}");
         calls.remove(0)
     }
 
-    /// The calls of an answer, and what the host makes of them.
+    /// Returns the calls of a response, and the host's replies.
     pub(crate) async fn run(&self, format: Format, answer: &str) -> (Vec<HydratedCall>, Vec<Reply>) {
         let hydrated = self.offered.hydrate(format, answer, &self.host).unwrap();
         let requests = hydrated.requests(&Request::new("", ""));
         (hydrated.calls, self.host.batch(Batch::new(requests)).await)
     }
 
-    /// One call in a chat, and what the host makes of it.
+    /// Returns the only call of a chat response, and the host's reply.
     pub(crate) async fn chat(&self, name: &str, arguments: &str) -> (HydratedCall, Reply) {
         let answer = message(Format::OpenAiChat, &[("call_1", name, &Value::from(arguments))]);
         let (mut calls, mut replies) = self.run(Format::OpenAiChat, &answer.to_string()).await;
@@ -147,7 +147,7 @@ impl Desk {
         (calls.remove(0), replies.remove(0))
     }
 
-    /// The first entry of the record about a call: what it is.
+    /// Returns the first audit entry of a call.
     pub(crate) fn recorded(&self, reply: &Reply) -> Value {
         let mut found = Value::Null;
         let read = self.host.audit().read(|entry| {
@@ -161,7 +161,7 @@ impl Desk {
     }
 }
 
-/// The message of a model that asks for calls: id, name and arguments. Arguments that are a text stand there as it.
+/// Builds a model's message with calls: ID, name and arguments. Arguments that are a text are used unchanged.
 pub(crate) fn message(format: Format, calls: &[(&str, &str, &Value)]) -> Value {
     let written = |arguments: &Value| match arguments {
         Value::String(text) => Value::from(text.as_str()),

@@ -1,4 +1,4 @@
-//! Every provider's answer, as the whole response, as the message in it, and as the list of its parts.
+//! Every provider's response, as the whole response, as its message, and as the list of its parts.
 
 use super::desk::{Desk, message};
 use portcullis::{Code, Output, VALIDATOR};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const ARGUMENTS: &str = r#"{"item":"apple","count":2}"#;
 
-/// A whole response of the provider around its message.
+/// Builds a whole response of the provider around its message.
 fn response(format: Format, message: &Value, ended: &str) -> Value {
     match format {
         Format::OpenAiChat | Format::OpenAiChatStrict | Format::Mistral => json!({
@@ -53,7 +53,7 @@ fn response(format: Format, message: &Value, ended: &str) -> Value {
     }
 }
 
-/// The list of parts alone.
+/// Returns only the list of parts.
 fn parts(format: Format, message: &Value) -> Value {
     match format {
         Format::OpenAiResponses | Format::OpenAiResponsesStrict => message.clone(),
@@ -65,7 +65,7 @@ fn parts(format: Format, message: &Value) -> Value {
     }
 }
 
-/// How the provider says that a message is whole, and that it was cut off.
+/// The provider's values for a message that is complete, and for one that was cut off.
 fn endings(format: Format) -> (&'static str, &'static str) {
     match format {
         Format::OpenAiChat | Format::OpenAiChatStrict | Format::Mistral | Format::LangChain => ("tool_calls", "length"),
@@ -110,7 +110,7 @@ async fn every_form_of_every_format_becomes_calls_that_run() {
 }
 
 #[tokio::test]
-async fn the_record_says_where_the_arguments_come_from() {
+async fn the_audit_log_says_where_the_arguments_came_from() {
     let desk = Desk::open("").await;
     let (_, reply) = desk.chat("shop__order", "{\"item\": \"apple\",  \"count\": 2.0}").await;
     let line = desk.recorded(&reply);
@@ -122,7 +122,7 @@ async fn the_record_says_where_the_arguments_come_from() {
 }
 
 #[tokio::test]
-async fn an_answer_without_calls_is_empty() {
+async fn a_response_without_calls_is_empty() {
     let desk = Desk::open("").await;
     let answers = [
         (Format::OpenAiChat, json!({ "role": "assistant", "content": "Hello" })),
@@ -145,7 +145,7 @@ async fn an_answer_without_calls_is_empty() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_of_the_format_is_an_error() {
+async fn a_response_of_another_format_is_an_error() {
     let desk = Desk::open("").await;
     let texts = [
         "",
@@ -182,7 +182,7 @@ async fn what_is_no_answer_of_the_format_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_part_of_an_answer_that_is_none_is_an_error() {
+async fn an_invalid_part_of_a_response_is_an_error() {
     let desk = Desk::open("").await;
     for (format, text) in [
         (Format::Anthropic, r#"{"content":[1]}"#),
@@ -202,9 +202,9 @@ async fn a_part_of_an_answer_that_is_none_is_an_error() {
     }
 }
 
-/// Two readers of one answer must not see two different calls in it.
+/// Parsers of one response must not see two different calls.
 #[tokio::test]
-async fn what_could_be_read_in_two_ways_is_an_error() {
+async fn an_ambiguous_response_is_an_error() {
     let desk = Desk::open("").await;
     let call = r#"{"id":"a","function":{"name":"shop__list","arguments":"{}"}}"#;
     let choice = format!(r#"{{"message":{{"tool_calls":[{call}]}}}}"#);
@@ -233,9 +233,9 @@ async fn what_could_be_read_in_two_ways_is_an_error() {
     }
 }
 
-/// A call at whose end the model was cut off may be half of a call, and one after which it went on is whole.
+/// If the model was cut off at the end of a call, the call may be incomplete. An earlier call is complete.
 #[tokio::test]
-async fn the_last_call_of_an_answer_that_was_cut_off_is_refused() {
+async fn the_last_call_of_a_truncated_response_is_refused() {
     let desk = Desk::open("[plugin.shop]\nrepair = \"ask\"\n").await;
     for format in Format::ALL {
         let calls = [("a", "shop__list", &json!({})), ("b", "shop__list", &json!({}))];
@@ -255,9 +255,9 @@ async fn the_last_call_of_an_answer_that_was_cut_off_is_refused() {
     assert_eq!(replies[0].code, Code::CallerRefused);
 }
 
-/// Providers leave out the arguments of a tool that takes none, each in its own way.
+/// Each provider has its own form for the arguments of a tool without parameters.
 #[tokio::test]
-async fn no_arguments_are_an_empty_object_where_the_format_writes_them_so() {
+async fn missing_arguments_are_an_empty_object_if_the_format_writes_them_so() {
     let desk = Desk::open("").await;
     let chat = |arguments: &str| format!(r#"[{{"id":"a","function":{{"name":"shop__list"{arguments}}}}}]"#);
     let item =
@@ -315,9 +315,9 @@ async fn the_exact_text_of_the_arguments_is_kept() {
     }
 }
 
-/// What LangChain could not parse is a call like any other.
+/// A call that LangChain could not parse is hydrated like any other.
 #[tokio::test]
-async fn what_langchain_could_not_parse_is_refused_by_the_host() {
+async fn a_call_that_langchain_could_not_parse_is_refused_by_the_host() {
     let desk = Desk::open("").await;
     let answer = json!({
         "lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "AIMessage"],
@@ -337,13 +337,12 @@ async fn what_langchain_could_not_parse_is_refused_by_the_host() {
     assert_eq!(codes, [Code::Completed, Code::MalformedArguments, Code::UnknownTool]);
     let invalid = &calls[found("b")];
     assert_eq!((invalid.provenance.raw.as_str(), &invalid.provenance.parsed), ("{\"item\": \"ap", &None));
-    assert!(invalid.refused.is_none(), "the host itself says what is wrong");
+    assert!(invalid.refused.is_none(), "the host must report the error");
 }
 
-/// What LangChain puts together from pieces is read leniently: a call that was cut off is among those that it could
-/// parse.
+/// LangChain parses partial JSON leniently, so a truncated call can be among those that it parsed.
 #[tokio::test]
-async fn the_last_call_of_each_list_of_langchain_is_refused_where_the_answer_was_cut_off() {
+async fn the_last_call_of_each_langchain_list_is_refused_after_a_truncation() {
     let desk = Desk::open("").await;
     let call = |id: &str| json!({ "name": "shop__list", "args": {}, "id": id });
     let answer = json!({

@@ -1,4 +1,4 @@
-//! Answers that were made to break whoever reads them.
+//! Responses that are meant to break their parser.
 
 use super::desk::{Desk, message};
 use portcullis::{BATCH_REQUESTS_MAX, Code};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::sync::LazyLock;
 
 #[tokio::test]
-async fn ten_thousand_calls_are_refused_at_once_and_as_many_as_a_batch_takes_run() {
+async fn ten_thousand_calls_are_refused_and_the_maximum_of_a_batch_runs() {
     let desk = Desk::open("").await;
     let list = json!({});
     let ids: Vec<String> = (0..10_000).map(|id| format!("call_{id}")).collect();
@@ -28,15 +28,15 @@ async fn ten_thousand_calls_are_refused_at_once_and_as_many_as_a_batch_takes_run
 }
 
 #[tokio::test]
-async fn an_answer_larger_than_any_is_refused_unread() {
+async fn a_response_over_the_maximum_size_is_refused_unread() {
     let desk = Desk::open("").await;
     let text = format!(r#"{{"role":"assistant","content":"{}"}}"#, "a".repeat(16 << 20));
     assert!(matches!(desk.try_hydrate(Format::OpenAiChat, &text), Err(HydrateError::TooLarge(_))));
 }
 
-/// What nests deeper than a stack is refused as what it is: arguments that are no use, in an answer that is one.
+/// Extremely deep arguments are malformed arguments in a valid response, and do not overflow the stack.
 #[tokio::test]
-async fn arguments_that_nest_without_end_are_malformed() {
+async fn endlessly_nested_arguments_are_malformed() {
     let desk = Desk::open("[plugin.shop]\nrepair = \"ask\"\n[plugin.shop.limits]\narguments = \"1 MiB\"\n").await;
     for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[[", "],]"), ("{'a':", "}")] {
         let deep = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
@@ -58,9 +58,9 @@ async fn arguments_that_nest_without_end_are_malformed() {
     assert!(matches!(desk.try_hydrate(Format::OpenAiChat, &envelope), Err(HydrateError::Form { .. })));
 }
 
-/// A value that fits none of many alternatives at each of many places, and is mended or undone at none.
+/// A value that matches none of many alternatives, at many locations, and cannot be repaired at any.
 #[tokio::test]
-async fn alternatives_that_multiply_end() {
+async fn multiplying_alternatives_end() {
     let kind = r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/n"},"b":{"type":"string"}},"required":["a"]}"##;
     let alternatives = [kind; 6].join(",");
     let schema = format!(
@@ -82,7 +82,7 @@ async fn alternatives_that_multiply_end() {
 }
 
 #[tokio::test]
-async fn names_that_would_fool_an_eye_are_shown_as_what_they_are() {
+async fn deceptive_names_are_escaped() {
     let desk = Desk::open("").await;
     for name in [
         "a\u{0}b",
@@ -101,9 +101,9 @@ async fn names_that_would_fool_an_eye_are_shown_as_what_they_are() {
     }
 }
 
-/// An error of the answer as a whole says nothing in the words of whoever wrote it.
+/// The error for an invalid response does not contain text from the response.
 #[tokio::test]
-async fn what_is_wrong_with_an_answer_is_told_in_words_of_the_host() {
+async fn the_error_for_a_response_contains_no_text_of_the_model() {
     let desk = Desk::open("").await;
     for text in ["\u{1b}[2J\u{202e}", "{\"\u{202e}role\":", "{\"choices\":\"\u{202e}\"}", "[\"\u{202e}\"]"] {
         for format in Format::ALL {
@@ -113,14 +113,14 @@ async fn what_is_wrong_with_an_answer_is_told_in_words_of_the_host() {
     }
 }
 
-/// A desk for all cases of a property, and a runtime that keeps it open.
+/// A desk for all cases of a property, and its runtime.
 static DESK: LazyLock<(tokio::runtime::Runtime, Desk)> = LazyLock::new(|| {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let desk = runtime.block_on(Desk::open("[plugin.shop]\nrepair = \"ask\"\n"));
     (runtime, desk)
 });
 
-/// Whatever a text is, there is an answer; and what the host would take of it is what the schema takes.
+/// Any text gets a result, and arguments are accepted exactly if they match the schema.
 fn holds(format: Format, text: &str) {
     let desk = &DESK.1;
     for call in desk.try_hydrate(format, text).into_iter().flatten() {
@@ -133,7 +133,7 @@ fn holds(format: Format, text: &str) {
             let tool =
                 desk.host.catalog().offers().find(|offer| offer.tool.name().to_string() == call.tool).unwrap().tool;
             let arguments = portcullis::parse_json(&call.arguments).unwrap();
-            // A string that holds the object is what the host reads as it.
+            // A string that contains the object is parsed by the host.
             let arguments =
                 arguments.as_str().map_or(arguments.clone(), |inner| portcullis::parse_json(inner).unwrap());
             assert!(arguments.is_object() && tool.schema().mismatches(&arguments).is_empty(), "{format} {text}");
@@ -141,7 +141,7 @@ fn holds(format: Format, text: &str) {
     }
 }
 
-/// An answer of each format, and the places at which it is damaged.
+/// Generates a response of each format, and the locations where it is damaged.
 fn damaged() -> impl Strategy<Value = (Format, String)> {
     let arguments = prop_oneof![
         Just(json!({ "item": "apple", "count": 2, "tags": ["a"], "note": null })),
@@ -175,7 +175,7 @@ fn damaged() -> impl Strategy<Value = (Format, String)> {
 }
 
 #[test]
-fn nothing_that_is_answered_breaks_it() {
+fn no_damaged_response_causes_a_panic() {
     let mut runner =
         TestRunner::new(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() });
     runner
@@ -193,9 +193,9 @@ fn nothing_that_is_answered_breaks_it() {
         .unwrap();
 }
 
-/// Whatever the arguments are, mending them does not break, and comes to what the schema takes or to nothing.
+/// Repairing any arguments does not panic, and gives arguments that match the schema, or no repair.
 #[test]
-fn no_arguments_break_their_mending() {
+fn no_arguments_make_the_repair_panic() {
     let piece = prop::sample::select(vec![
         "{",
         "}",

@@ -1,5 +1,4 @@
-//! Arguments that are mended: only where the policy says so, only what says the same in another form, and never without
-//! a person.
+//! Repaired arguments: only if the policy allows it, only if the meaning is unchanged, and never without an approval.
 
 use super::desk::{Desk, message};
 use portcullis::{Answer, Code, Covers, Output};
@@ -8,10 +7,10 @@ use serde_json::{Value, json};
 
 const REPAIR: &str = "[plugin.shop]\nrepair = \"ask\"\n";
 
-/// Texts and what they become, with the pointer and a word of each repair.
+/// Texts and their repaired values, with the pointer and a word of each repair.
 type Mendable = (&'static str, Value, Vec<(&'static str, &'static str)>);
 
-/// An order, and one with a member more.
+/// Returns an order, and one with an additional member.
 fn plain() -> Value {
     json!({ "item": "apple", "count": 2 })
 }
@@ -89,7 +88,7 @@ fn mendable_values() -> Vec<Mendable> {
     ]
 }
 
-/// Texts that stay as they came: what they were to be is not in them.
+/// Texts that are not repaired, because their meaning is not clear.
 const UNMENDABLE: [&str; 31] = [
     r#"{"item":"apple","count":2,"count":2}"#,
     r#"{"item":"apple","count":2,"count":2,}"#,
@@ -125,7 +124,7 @@ const UNMENDABLE: [&str; 31] = [
 ];
 
 #[tokio::test]
-async fn what_says_the_same_in_another_form_is_mended_and_a_person_is_asked() {
+async fn equivalent_arguments_are_repaired_and_need_approval() {
     let desk = Desk::open(REPAIR).await;
     for (raw, expected, repairs) in mendable() {
         desk.person.says(Answer::No { note: None });
@@ -140,7 +139,7 @@ async fn what_says_the_same_in_another_form_is_mended_and_a_person_is_asked() {
         assert_eq!(reply.code, Code::ApprovalDenied, "{raw}: {}", reply.message);
         let asked = desk.person.asked();
         assert_eq!(asked.len(), 1, "{raw}");
-        assert!(asked[0].reason.contains("were mended"), "{}", asked[0].reason);
+        assert!(asked[0].reason.contains("were repaired"), "{}", asked[0].reason);
         desk.person.says(Answer::Yes);
         let (_, reply) = desk.chat("shop__order", raw).await;
         let Some(Output::Text(text)) = &reply.output else { panic!("{raw}: {}", reply.message) };
@@ -156,7 +155,7 @@ async fn what_says_the_same_in_another_form_is_mended_and_a_person_is_asked() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_mended_stays_as_it_came_and_the_attempt_is_recorded() {
+async fn arguments_that_cannot_be_repaired_are_unchanged_and_the_attempt_is_recorded() {
     let desk = Desk::open(REPAIR).await;
     for raw in UNMENDABLE {
         let (call, reply) = desk.chat("shop__order", raw).await;
@@ -169,7 +168,7 @@ async fn what_cannot_be_mended_stays_as_it_came_and_the_attempt_is_recorded() {
 }
 
 #[tokio::test]
-async fn nothing_is_mended_where_the_policy_does_not_say_so() {
+async fn nothing_is_repaired_unless_the_policy_allows_it() {
     for policy in ["", "[plugin.shop]\nrepair = \"refuse\"\n", "[plugin.loose]\nrepair = \"ask\"\n"] {
         let desk = Desk::open(policy).await;
         desk.person.says(Answer::Yes);
@@ -183,7 +182,7 @@ async fn nothing_is_mended_where_the_policy_does_not_say_so() {
 }
 
 #[tokio::test]
-async fn what_is_right_is_never_mended() {
+async fn valid_arguments_are_never_repaired() {
     let desk = Desk::open(REPAIR).await;
     let right = r#" {"item":"apple", "count":2.0,"note":"17","any":"null","tags":["5"]} "#;
     let (call, reply) = desk.chat("shop__order", right).await;
@@ -191,9 +190,10 @@ async fn what_is_right_is_never_mended() {
     assert!(!call.provenance.attempted && desk.person.asked().is_empty());
 }
 
-/// A yes that holds on was given to arguments that a model wrote, and a yes to mended ones holds for that call alone.
+/// A remembered approval was given to arguments that a model wrote. An approval of repaired arguments covers only that
+/// call.
 #[tokio::test]
-async fn no_answer_that_was_given_before_covers_mended_arguments() {
+async fn no_earlier_approval_covers_repaired_arguments() {
     let policy = format!("{REPAIR}[[rule]]\ntool = \"shop.*\"\ndecision = \"ask\"\n");
     let desk = Desk::open(&policy).await;
     let (right, wrong) = (r#"{"item":"apple","count":2}"#, r#"{"item":"apple","count":"2"}"#);
@@ -201,16 +201,16 @@ async fn no_answer_that_was_given_before_covers_mended_arguments() {
     assert_eq!(desk.chat("shop__order", right).await.1.code, Code::Completed);
     assert_eq!(desk.person.asked().len(), 1);
     assert_eq!(desk.chat("shop__order", right).await.1.code, Code::Completed);
-    assert!(desk.person.asked().is_empty(), "the answer holds on");
+    assert!(desk.person.asked().is_empty(), "the remembered approval must count");
     for _ in 0..3 {
         assert_eq!(desk.chat("shop__order", wrong).await.1.code, Code::Completed);
-        assert_eq!(desk.person.asked().len(), 1, "but not for arguments that were mended");
+        assert_eq!(desk.person.asked().len(), 1, "it must not count for repaired arguments");
     }
 }
 
-/// Where nulls are undone, what is wrong beside them is mended beside them.
+/// After the removal of nulls, the remaining errors are repaired too.
 #[tokio::test]
-async fn strict_arguments_are_mended_after_their_nulls_are_undone() {
+async fn strict_arguments_are_repaired_after_their_nulls_are_removed() {
     let desk = Desk::open(REPAIR).await;
     desk.person.says(Answer::Yes);
     let arguments = json!({ "item": "Apple", "count": 2, "note": null, "gift": null });
@@ -221,9 +221,9 @@ async fn strict_arguments_are_mended_after_their_nulls_are_undone() {
     assert_eq!((calls[0].arguments.as_str(), replies[0].code), (r#"{"count":2,"item":"apple"}"#, Code::Completed));
 }
 
-/// Arguments that say they were mended are refused by the host itself, whoever made them, unless the policy takes them.
+/// The host itself refuses arguments that are marked as repaired, from any caller, unless the policy allows them.
 #[tokio::test]
-async fn the_host_takes_no_mended_arguments_that_its_policy_does_not_let_be() {
+async fn the_host_refuses_repaired_arguments_that_its_policy_does_not_allow() {
     let lenient = Desk::open(REPAIR).await;
     let answer =
         message(Format::OpenAiChat, &[("a", "shop__order", &json!({ "item": "apple", "count": "2" }))]).to_string();

@@ -1,4 +1,4 @@
-//! The nulls that a strict format makes a model write for what it would leave out.
+//! Nulls that a strict format makes a model write for absent members.
 
 use super::desk::Desk;
 use portcullis::Output;
@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 
 const STRICT: [Format; 3] = [Format::OpenAiChatStrict, Format::OpenAiResponsesStrict, Format::AnthropicStrict];
 
-/// What was taken away of arguments, and what became of them.
+/// Returns the removed nulls, and the resulting arguments.
 fn undone(desk: &Desk, format: Format, arguments: &Value) -> (Vec<String>, Value) {
     let call = desk.call(format, "shop__order", arguments);
-    assert_eq!(call.provenance.parsed.as_ref(), Some(arguments), "what came is kept");
+    assert_eq!(call.provenance.parsed.as_ref(), Some(arguments), "the original arguments must be kept");
     assert!(!call.provenance.is_repaired() && !call.provenance.attempted);
     (call.provenance.nulls.clone(), serde_json::from_str(&call.arguments).unwrap())
 }
 
 #[tokio::test]
-async fn nulls_of_what_may_be_left_out_are_undone_in_strict_formats() {
+async fn nulls_of_optional_members_are_removed_in_strict_formats() {
     let desk = Desk::open("").await;
     let arguments = json!({
         "item": "apple", "count": 2, "note": null, "gift": null, "any": null, "tags": null,
@@ -46,25 +46,25 @@ async fn nulls_of_what_may_be_left_out_are_undone_in_strict_formats() {
     }
 }
 
-/// A union of kinds of objects: the one that it is says which of its members may be left out.
+/// In a union of object types, the matching type decides which members are optional.
 #[tokio::test]
-async fn nulls_are_undone_in_the_alternative_that_the_object_is() {
+async fn nulls_are_removed_according_to_the_matching_alternative() {
     let desk = Desk::open("").await;
     let of = |pay: Value| json!({ "item": "apple", "count": 2, "pay": pay });
     let (nulls, left) = undone(&desk, STRICT[0], &of(json!({ "kind": "card", "number": "1", "name": null })));
     assert_eq!((nulls, left), (vec!["/pay/name".to_owned()], of(json!({ "kind": "card", "number": "1" }))));
-    // What neither alternative can be stays as it came, and is refused.
+    // Arguments that match neither alternative are unchanged, and refused.
     let wrong = of(json!({ "kind": "card", "number": null, "name": null }));
     assert_eq!(undone(&desk, STRICT[0], &wrong), (vec![], wrong));
 }
 
 #[tokio::test]
-async fn nothing_is_undone_where_it_is_right_already_or_the_format_is_not_strict() {
+async fn nulls_are_kept_if_they_are_valid_or_the_format_is_not_strict() {
     let desk = Desk::open("").await;
     let right = json!({ "item": "apple", "count": 2, "any": null });
     for format in STRICT {
         assert_eq!(undone(&desk, format, &right), (vec![], right.clone()), "{format}");
-        // The null of what must be there, and that of what the schema does not name, say nothing.
+        // The null of a required member, and that of an unknown one, are not removed.
         for wrong in [json!({ "item": null, "count": 2 }), json!({ "item": "apple", "count": 2, "unknown": null })] {
             assert_eq!(undone(&desk, format, &wrong), (vec![], wrong), "{format}");
         }
@@ -75,9 +75,9 @@ async fn nothing_is_undone_where_it_is_right_already_or_the_format_is_not_strict
     }
 }
 
-/// What is wrong beside the nulls is all that the model is told of.
+/// The model's error lists only the problems other than the nulls.
 #[tokio::test]
-async fn what_is_wrong_beside_the_nulls_stays_wrong() {
+async fn other_errors_remain_after_the_removal_of_nulls() {
     let desk = Desk::open("").await;
     let arguments = json!({ "item": "apple", "count": "2", "note": null, "gift": null });
     let answer = super::desk::message(STRICT[0], &[("a", "shop__order", &arguments)]).to_string();

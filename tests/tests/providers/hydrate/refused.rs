@@ -1,4 +1,4 @@
-//! Calls that are wrong: each stays a call, is refused by the host, recorded, and answered with what would help.
+//! Invalid calls: each stays a call, is refused by the host, is recorded, and gets a helpful message.
 
 use super::desk::{ALLOW, Desk, message, shop};
 use portcullis::{Code, Compiler, Host};
@@ -7,7 +7,7 @@ use portcullis_tests::{assert_verifies, guest, outcome_of, outcomes};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_wrong_call_keeps_its_text_and_the_host_refuses_and_records_it() {
+async fn an_invalid_call_keeps_its_text_and_the_host_refuses_and_records_it() {
     let desk = Desk::open("").await;
     let wrong = [
         ("shop__order", r#"{"item":"apple","count":"#, Code::MalformedArguments, "not usable"),
@@ -39,7 +39,7 @@ async fn a_wrong_call_keeps_its_text_and_the_host_refuses_and_records_it() {
 }
 
 #[tokio::test]
-async fn a_call_that_does_not_match_says_in_what() {
+async fn a_call_that_does_not_match_gets_the_mismatches() {
     let desk = Desk::open("").await;
     let call =
         desk.call(Format::Anthropic, "shop__order", &json!({ "item": "apple", "count": 0, "to": { "floor": "x" } }));
@@ -55,7 +55,7 @@ async fn a_call_that_does_not_match_says_in_what() {
     assert!(["/count", "/to", "/to/floor"].iter().all(|pointer| pointers.contains(pointer)), "{pointers:?}");
 }
 
-/// A tool that was not offered is not called, though the host has it and the policy allows it.
+/// A tool that was not offered is not called, although the host has it and the policy allows it.
 #[tokio::test]
 async fn a_tool_that_was_not_offered_is_unknown() {
     let desk = Desk::open("").await;
@@ -70,7 +70,7 @@ async fn a_tool_that_was_not_offered_is_unknown() {
     assert_eq!((call.tool.as_str(), &call.refused), ("secret.run", &None));
 }
 
-/// An explanation is a call of its tool's caller: it is of no tool that the model could not call.
+/// An explanation requires the right to call the tool, so tools that the model cannot call are not explained.
 #[tokio::test]
 async fn a_tool_that_was_not_offered_is_not_explained() {
     let desk = Desk::open("").await;
@@ -86,7 +86,7 @@ async fn a_tool_that_was_not_offered_is_not_explained() {
 }
 
 #[tokio::test]
-async fn a_tool_may_be_called_by_its_full_name() {
+async fn a_tool_can_be_called_by_its_full_name() {
     let desk = Desk::open("").await;
     let (call, reply) = desk.chat("shop.list", "{}").await;
     assert_eq!((call.tool.as_str(), reply.code), ("shop.list", Code::Completed));
@@ -94,7 +94,7 @@ async fn a_tool_may_be_called_by_its_full_name() {
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_answered_with_what_is_near() {
+async fn the_error_for_an_unknown_tool_lists_similar_names() {
     let desk = Desk::open("").await;
     for name in ["shop_list", "Shop__List", "shop-list", "shoplist", "functions.shop__list", "list"] {
         let (_, reply) = desk.chat(name, "{}").await;
@@ -104,7 +104,7 @@ async fn an_unknown_tool_is_answered_with_what_is_near() {
 }
 
 #[tokio::test]
-async fn calls_that_share_an_id_are_all_refused() {
+async fn calls_with_the_same_id_are_all_refused() {
     let desk = Desk::open("").await;
     for format in Format::ALL {
         let list = json!({});
@@ -115,18 +115,18 @@ async fn calls_that_share_an_id_are_all_refused() {
         let (done, refused) = (Code::Completed, Code::CallerRefused);
         assert_eq!(codes, [refused, done, refused, done, refused], "{format}");
         assert!(replies[0].message.contains("have one id"), "{}", replies[0].message);
-        assert_eq!(outcomes(&desk.host).len(), before + 5, "each is recorded");
+        assert_eq!(outcomes(&desk.host).len(), before + 5, "each call must be recorded");
     }
 }
 
 #[tokio::test]
-async fn an_id_that_no_answer_could_be_given_to_is_refused() {
+async fn an_id_that_cannot_be_answered_is_refused() {
     let desk = Desk::open("").await;
     for id in ["", &"i".repeat(129), "a\u{0}b", "a\nb", "\u{1b}[2J", "a\u{202e}b", "a\u{200b}"] {
         for format in Format::ALL {
             let (calls, replies) =
                 desk.run(format, &message(format, &[(id, "shop__list", &json!({}))]).to_string()).await;
-            // Gemini and Ollama do without.
+            // Gemini and Ollama need no ID.
             let optional = matches!(format, Format::Gemini | Format::GeminiOpenApi | Format::Ollama);
             let expected = if id.is_empty() && optional { Code::Completed } else { Code::CallerRefused };
             assert_eq!(replies[0].code, expected, "{format} {id:?}");
@@ -142,7 +142,7 @@ async fn an_id_that_no_answer_could_be_given_to_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_call_of_a_function_is_refused() {
+async fn a_call_that_is_not_a_function_call_is_refused() {
     let desk = Desk::open("").await;
     let chat = json!([{ "id": "a", "type": "custom", "custom": { "name": "shop__list", "input": "{}" } }]);
     let item = json!([{ "type": "custom_tool_call", "call_id": "a", "name": "shop__list", "input": "{}" }]);
@@ -152,9 +152,9 @@ async fn what_is_no_call_of_a_function_is_refused() {
     }
 }
 
-/// The arguments were made for a definition, and count for no other.
+/// The arguments were made for one definition, and are not valid for another.
 #[tokio::test]
-async fn a_definition_that_has_changed_since_it_was_offered_is_not_called() {
+async fn a_definition_that_has_changed_since_the_offer_is_not_called() {
     let desk = Desk::open("").await;
     let answer =
         message(Format::OpenAiChat, &[("a", "shop__order", &json!({ "item": "apple", "count": 1 }))]).to_string();
@@ -169,9 +169,9 @@ async fn a_definition_that_has_changed_since_it_was_offered_is_not_called() {
     assert!(call.refused.is_none());
 }
 
-/// What is refused on the way runs nothing, whatever the policy is.
+/// A refused call runs nothing, under any policy.
 #[tokio::test]
-async fn the_policy_decides_about_hydrated_calls_as_about_all() {
+async fn the_policy_decides_about_hydrated_calls_like_others() {
     let desk = Desk::open("[[rule]]\ntool = \"shop.list\"\ndecision = \"deny\"\n").await;
     let (_, reply) = desk.chat("shop__list", "{}").await;
     assert_eq!(reply.code, Code::PolicyDenied);

@@ -1,4 +1,4 @@
-//! Tools without a schema: nothing says what their arguments may be, so they are refused, or a person decides.
+//! Tools without a schema: their arguments cannot be validated, so calls are refused or need approval.
 
 use super::desk::Desk;
 use portcullis::{Answer, Code, Covers};
@@ -16,12 +16,12 @@ async fn a_tool_without_a_schema_is_refused_by_default() {
         assert_eq!((call.tool.as_str(), &call.provenance.validation), ("loose.run", &None));
         assert!(desk.person.asked().is_empty());
         let offered = Definitions::of_host(&desk.host).unwrap();
-        assert!(!offered.names().any(|(name, _)| name == "loose__run"), "nor is it offered");
+        assert!(!offered.names().any(|(name, _)| name == "loose__run"), "the tool must not be offered");
     }
 }
 
 #[tokio::test]
-async fn an_unvalidated_call_always_asks_and_no_answer_holds_on() {
+async fn an_unvalidated_call_always_needs_approval_and_none_is_remembered() {
     let desk = Desk::open(ASK).await;
     let offered = Definitions::of_host(&desk.host).unwrap();
     assert!(offered.names().any(|(name, _)| name == "loose__run"));
@@ -36,9 +36,9 @@ async fn an_unvalidated_call_always_asks_and_no_answer_holds_on() {
     }
 }
 
-/// Without a schema nothing says what a value should have been: only a text that is no JSON is mended.
+/// Without a schema, only the JSON syntax can be repaired.
 #[tokio::test]
-async fn arguments_without_a_schema_are_mended_as_texts_alone() {
+async fn arguments_without_a_schema_are_only_repaired_as_text() {
     let desk = Desk::open("[plugin.loose]\nunvalidated = \"ask\"\nrepair = \"ask\"\n").await;
     desk.person.says(Answer::Yes);
     let (call, reply) = desk.chat("loose__run", r#"{"a":"1",}"#).await;

@@ -1,4 +1,4 @@
-//! A host with a tool for each schema that answers with its arguments, and what each format makes of them.
+//! A host with one tool per schema, which returns its arguments, and its exports in each format.
 
 use jsonschema::{Draft, Validator};
 use portcullis::{Host, Schema};
@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 /// The plugin with all the tools.
 const PLUGIN: &str = "bench";
 
-/// The host, for as long as it is used.
+/// The host, kept open while it is used.
 pub(super) struct Bench {
     pub(super) host: Host,
     pub(super) tools: Vec<Authoritative>,
@@ -20,29 +20,29 @@ pub(super) struct Bench {
 
 /// A tool as its author defines it.
 pub(super) struct Authoritative {
-    /// Where the schema is from.
+    /// The origin of the schema.
     pub(super) label: String,
-    /// The name that models know it by.
+    /// The name that models use.
     pub(super) name: String,
     pub(super) schema: Schema,
-    /// It alone: what a provider takes of several tools together is another matter.
+    /// The definitions of this tool alone: limits for several tools together are tested elsewhere.
     pub(super) definitions: Definitions,
 }
 
 /// A tool as a provider gets it.
 pub(super) struct Exported {
-    /// What the provider is told, as JSON Schema.
+    /// The exported schema, as JSON Schema.
     pub(super) document: Value,
-    /// The same to check with, as any other reader would: without the bounds that the host has.
+    /// A validator of that schema, without the host's limits.
     validator: Validator,
-    /// Whether the provider holds the model to it.
+    /// Whether the provider enforces the schema.
     pub(super) strict: bool,
     /// Whether nothing is lost.
     pub(super) lossless: bool,
 }
 
 impl Bench {
-    /// With these schemas, each with where it is from.
+    /// Opens a host with these schemas, each with its origin.
     pub(super) fn of(schemas: &[(String, Value)]) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let site = Site::new();
@@ -63,12 +63,12 @@ impl Bench {
 }
 
 impl Authoritative {
-    /// What the format makes of it; nothing where the export says that it leaves it out.
+    /// Exports the tool to a format. Returns `None` if the export says that it leaves the tool out.
     pub(super) fn exported(&self, format: Format) -> Result<Option<Exported>, String> {
         let export = self.definitions.export(format);
         let Some(declared) = declared(&export.tools, &self.name) else {
             let is_said = !export.losses.is_empty();
-            return if is_said { Ok(None) } else { Err("it is left out, and nothing says so".to_owned()) };
+            return if is_said { Ok(None) } else { Err("it is left out without a loss".to_owned()) };
         };
         let keywords = ["parameters", "parametersJsonSchema", "input_schema"];
         let document = match keywords.iter().find_map(|keyword| declared.get(*keyword)) {
@@ -78,14 +78,14 @@ impl Authoritative {
             None => json!({"type": "object", "maxProperties": 0}),
         };
         let validator = jsonschema::options().with_draft(Draft::Draft202012).offline().build(&document);
-        let validator = validator.map_err(|error| format!("it is exported as no schema: {error}\n{document}"))?;
+        let validator = validator.map_err(|error| format!("the export is not a schema: {error}\n{document}"))?;
         let strict = declared.get("strict") == Some(&Value::Bool(true));
         Ok(Some(Exported { document, validator, strict, lossless: export.losses.is_empty() }))
     }
 }
 
 impl Exported {
-    /// Whether a model could be held to have written this.
+    /// Returns whether a strict model could write this value.
     pub(super) fn allows(&self, value: &Value) -> bool {
         self.validator.is_valid(value)
     }
@@ -95,7 +95,7 @@ fn tool(number: usize, schema: &Value) -> Tool {
     Tool { schema: schema.to_string(), ..Tool::new(&format!("t{number:03}")) }
 }
 
-/// What says of itself that it is the tool of that name.
+/// Returns the exported tool with this name.
 fn declared<'a>(tools: &'a Value, name: &str) -> Option<&'a Map<String, Value>> {
     match tools {
         Value::Array(tools) => tools.iter().find_map(|tool| declared(tool, name)),
@@ -107,7 +107,7 @@ fn declared<'a>(tools: &'a Value, name: &str) -> Option<&'a Map<String, Value>> 
     }
 }
 
-/// A schema of OpenAPI's kind as JSON Schema.
+/// Converts a schema in the OpenAPI style to JSON Schema.
 fn from_openapi(schema: &Value) -> Value {
     let Value::Object(members) = schema else { return schema.clone() };
     let mut plain = Map::new();
@@ -120,7 +120,7 @@ fn from_openapi(schema: &Value) -> Value {
             }
             "items" => from_openapi(value),
             "anyOf" => value.as_array().unwrap().iter().map(from_openapi).collect(),
-            // Numbers of 64 bits are strings in the JSON of that kind.
+            // In the OpenAPI style, 64-bit numbers are JSON strings.
             "minItems" | "maxItems" | "minLength" | "maxLength" | "minProperties" | "maxProperties" => {
                 value.as_str().map_or_else(|| value.clone(), |text| json!(text.parse::<u64>().unwrap()))
             }

@@ -1,17 +1,17 @@
-//! Values that a schema allows, made from the schema alone. Not every one is valid (of `not`, `oneOf` and the like only
-//! the validator knows): whoever uses them checks each, and counts how many there are.
+//! Generates values from a schema alone. A value may be invalid, because only a validator can handle `not`, `oneOf` and
+//! similar keywords. Callers validate each value, and count the valid ones.
 
 use super::strings;
 use serde_json::{Map, Value, json};
 
-/// How deep values are made: below it only what has to be there is.
+/// Maximum depth of optional values. Below it, only required members are generated.
 const DEPTH_MAX: usize = 6;
 
-/// References and parts that are put together for one schema: more are a schema that goes round in a circle.
+/// Maximum number of references and parts that are merged for one schema. More means that the schema is cyclic.
 const FLATTENED_MAX: usize = 64;
 
-/// Where the choices come from. Spent, it always chooses the first and simplest, so that whatever is made ends; and a
-/// shorter one makes a simpler value, so that a failing case shrinks.
+/// The source of choices. When it is exhausted, it always chooses the first and simplest option, so that generation
+/// ends. A shorter source gives a simpler value, so that failing cases shrink.
 pub(crate) struct Choices<'a> {
     bytes: &'a [u8],
 }
@@ -21,25 +21,25 @@ impl<'a> Choices<'a> {
         Self { bytes }
     }
 
-    /// A number below this one.
+    /// Returns a number below this one.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         let Some((first, rest)) = self.bytes.split_first() else { return 0 };
         self.bytes = rest;
         usize::from(*first) % count.max(1)
     }
 
-    /// One of these.
+    /// Returns one of these.
     pub(crate) fn of<'b, T>(&mut self, all: &'b [T]) -> &'b T {
         &all[self.below(all.len())]
     }
 
-    /// Yes or no; no where it is spent.
+    /// Returns a random Boolean, or false if the source is exhausted.
     pub(crate) fn maybe(&mut self) -> bool {
         self.below(2) == 1
     }
 }
 
-/// A value that the schema may allow.
+/// Generates a value that the schema may allow.
 pub(crate) fn instance(schema: &Value, choices: &mut Choices<'_>) -> Value {
     Maker { root: schema, left: FLATTENED_MAX }.value(schema, 0, choices)
 }
@@ -70,7 +70,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The schema as one object without references and alternatives: of those, some are chosen.
+    /// Merges the schema into one object without references and alternatives, of which some are chosen.
     fn chosen(&mut self, schema: &Value, depth: usize, choices: &mut Choices<'_>) -> Option<Map<String, Value>> {
         let mut flat = self.flat(schema)?;
         for _ in 0..4 {
@@ -78,7 +78,7 @@ impl Maker<'_> {
                 let Some(Value::Array(branches)) = flat.remove(keyword) else { continue };
                 let mut branches: Vec<_> = branches.iter().filter_map(|branch| self.flat(branch)).collect();
                 if depth >= DEPTH_MAX {
-                    // The shallowest ends soonest.
+                    // The shallowest alternative ends soonest.
                     branches.sort_by_key(|branch| Value::from(branch.clone()).to_string().len());
                     branches.truncate(1);
                 }
@@ -99,7 +99,7 @@ impl Maker<'_> {
         Some(flat)
     }
 
-    /// The schema as one object without references and `allOf`; nothing where it allows nothing.
+    /// Merges the schema into one object without references and `allOf`. Returns `None` if it allows nothing.
     fn flat(&mut self, schema: &Value) -> Option<Map<String, Value>> {
         self.left = self.left.checked_sub(1)?;
         let mut flat = match schema {
@@ -213,7 +213,7 @@ impl Maker<'_> {
     }
 }
 
-/// What kind of value a schema is about.
+/// Returns the type of value that a schema describes.
 fn kind<'a>(flat: &'a Map<String, Value>, choices: &mut Choices<'_>) -> &'a str {
     match flat.get("type") {
         Some(Value::String(kind)) => return kind,
@@ -256,7 +256,7 @@ fn number(flat: &Map<String, Value>, whole: bool, choices: &mut Choices<'_>) -> 
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
 
-/// Both schemas as one, as far as that can be said in one.
+/// Merges both schemas into one, as far as possible.
 fn merged(mut one: Map<String, Value>, other: Map<String, Value>) -> Map<String, Value> {
     for (keyword, value) in other {
         let Some(present) = one.remove(&keyword) else {
@@ -283,7 +283,7 @@ fn merged(mut one: Map<String, Value>, other: Map<String, Value>) -> Map<String,
             }
             ("type", present, more) => common_types(present, more),
             ("anyOf" | "oneOf", present, more) if present != more => {
-                // One of each has to hold.
+                // One alternative of each must match.
                 let earlier = json!({ keyword.as_str(): present });
                 let Value::Array(branches) = more else { continue };
                 branches.into_iter().map(|branch| json!({"allOf": [earlier, branch]})).collect()
@@ -314,7 +314,7 @@ fn common_types(one: Value, other: Value) -> Value {
     Value::Array(both)
 }
 
-/// A fragment of an address without its `%` escapes.
+/// Decodes the `%` escapes in a fragment.
 fn unescaped(fragment: &str) -> String {
     let mut pieces = fragment.split('%');
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! A model of a strict provider writes null for what it would leave out: it comes back as if it had left it out.
+//! Nulls that a strict model writes for absent members: hydration removes them.
 
 use super::bench::Bench;
 use super::{corpus, hydrated};
@@ -7,16 +7,16 @@ use portcullis_providers::Format;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What a strict model writes for a value, and what has to come of it.
+/// A value as a strict model writes it, and the expected result.
 struct Written {
     written: Value,
     expected: Value,
-    /// How many nulls stand for nothing.
+    /// Number of nulls that mean "absent".
     nulls: usize,
 }
 
 #[test]
-fn nulls_that_a_strict_format_forces_are_undone() {
+fn nulls_that_a_strict_format_requires_are_removed() {
     let cases = corpus::schemas();
     let schemas: Vec<(String, Value)> = cases.iter().map(|case| (case.name.clone(), case.schema.clone())).collect();
     let bench = Bench::of(&schemas);
@@ -35,11 +35,11 @@ fn nulls_that_a_strict_format_forces_are_undone() {
                 assert_eq!(tool.schema.mismatches(&after), Vec::new(), "{what}");
                 assert_eq!(call.provenance.nulls.len(), nulls, "{what}");
                 assert!(!call.provenance.is_repaired(), "{what}");
-                // Of parts that all have to hold, the export may leave out what one of them forbids; and one provider
-                // lets a model leave out what is optional.
+                // Of parts that must all match, the export may omit what one of them forbids. One provider lets a model
+                // omit optional members.
                 let is_whole = exported.strict && exported.lossless && !root.to_string().contains("\"allOf\"");
                 if is_whole && format != Format::AnthropicStrict {
-                    // Otherwise no model held to the export could have written it.
+                    // Otherwise a strict model could not have written it.
                     assert!(exported.allows(&written), "{what}\n{}", exported.document);
                 }
                 undone += nulls;
@@ -49,8 +49,8 @@ fn nulls_that_a_strict_format_forces_are_undone() {
     }
 }
 
-/// The value with a null for each property that is optional and absent. Where the author allows null, it is a value
-/// like any other, and stays.
+/// Adds a null for each optional property that is absent. If the author allows null there, the null is an ordinary
+/// value and also stays in the expected result.
 fn written(root: &Value, schema: &Value, value: &Value, compiled: &mut HashMap<String, Schema>) -> Written {
     let mut at = Written { written: value.clone(), expected: value.clone(), nulls: 0 };
     match schema.get("$ref").and_then(Value::as_str).and_then(|reference| root.pointer(reference.strip_prefix('#')?)) {
@@ -62,7 +62,7 @@ fn written(root: &Value, schema: &Value, value: &Value, compiled: &mut HashMap<S
     for keyword in ["anyOf", "oneOf"] {
         let branches = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
         let mut fitting = branches.filter(|branch| allows(root, branch, value, compiled));
-        // Of two that fit, nobody can say which one the model meant.
+        // If two alternatives match, it is unknown which one the model meant.
         if let (Some(branch), None, false) = (fitting.next(), fitting.next(), schema.get("properties").is_some()) {
             return written(root, branch, value, compiled);
         }
@@ -105,7 +105,7 @@ impl Written {
     }
 }
 
-/// Whether a part of a schema allows a value.
+/// Returns whether part of a schema allows a value.
 fn allows(root: &Value, part: &Value, value: &Value, compiled: &mut HashMap<String, Schema>) -> bool {
     let mut document = json!({"$defs": {"root": below(root)}, "allOf": [below(part)]});
     for keyword in ["$schema", "$id"] {
@@ -116,7 +116,7 @@ fn allows(root: &Value, part: &Value, value: &Value, compiled: &mut HashMap<Stri
     compiled.entry(document.clone()).or_insert_with(compile).mismatches(value).is_empty()
 }
 
-/// A schema for a place below the root: its references lead to where the root is then.
+/// Builds a schema for a subschema, whose references are resolved in the original root.
 fn below(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {

@@ -1,19 +1,19 @@
-//! Schemas of arguments of moderate size, made at random: every keyword that some provider treats in its own way.
+//! Random schemas of moderate size, with every keyword that some provider treats in a special way.
 
 use super::instances::Choices;
 use serde_json::{Map, Value, json};
 
-/// How deep they nest.
+/// Maximum nesting depth.
 const DEPTH_MAX: usize = 3;
 
-/// Names of properties, among them such that mean something elsewhere or that a provider does not take.
+/// Names of properties, including names with a special meaning elsewhere, and names that a provider rejects.
 const NAMES: [&str; 10] =
     ["path", "limit", "mode", "filter", "tags", "type", "properties", "x-y", "a b", "\u{e4}\u{df}"];
 
-/// What stands under `$defs`, to be referred to.
+/// Names under `$defs`, for references.
 const SHARED: [&str; 2] = ["node", "size"];
 
-/// A schema of arguments.
+/// Generates a schema of arguments.
 pub(super) fn arguments(choices: &mut Choices<'_>) -> Value {
     let mut root = object(choices, 0);
     let node = json!({

@@ -1,4 +1,4 @@
-//! Strings of a pattern, of a format, of a length.
+//! Strings for a pattern, a format, or a length.
 
 use super::instances::Choices;
 use proptest::strategy::{Strategy, ValueTree};
@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 
-/// Strings that are made for each pattern.
+/// Number of strings per pattern.
 const SAMPLES: usize = 8;
 
-/// Strings without a word on what they have to be: the empty one, and some that are easily mistaken for other things.
+/// Strings without constraints: the empty one, and some that look like other types.
 const PLAIN: [&str; 8] =
     ["a", "", "null", "7", "{\"a\":1}", "with spaces", "\u{e4}\u{6f22}\u{1f600}", "line\nfeed \"q\" \\"];
 
-/// A string of each format.
+/// Returns a string of each format.
 const FORMATS: [(&str, &str); 12] = [
     ("date-time", "2026-01-02T03:04:05Z"),
     ("date", "2026-01-02"),
@@ -30,7 +30,7 @@ const FORMATS: [(&str, &str); 12] = [
     ("regex", "^a+$"),
 ];
 
-/// A string that this part of a schema may allow.
+/// Generates a string that this part of a schema may allow.
 pub(super) fn of(flat: &Map<String, Value>, choices: &mut Choices<'_>) -> String {
     if let Some(pattern) = flat.get("pattern").and_then(Value::as_str) {
         return matching(pattern, choices);
@@ -45,7 +45,7 @@ pub(super) fn of(flat: &Map<String, Value>, choices: &mut Choices<'_>) -> String
     text.chars().chain(std::iter::repeat('x')).take(length).collect()
 }
 
-/// A string that matches a regular expression, where one can be made.
+/// Generates a string that matches a regular expression, if possible.
 pub(super) fn matching(pattern: &str, choices: &mut Choices<'_>) -> String {
     static MADE: LazyLock<Mutex<HashMap<String, Vec<String>>>> = LazyLock::new(Mutex::default);
     let mut made = MADE.lock().unwrap();
@@ -53,7 +53,7 @@ pub(super) fn matching(pattern: &str, choices: &mut Choices<'_>) -> String {
     choices.of(samples).clone()
 }
 
-/// The generator has no anchors, and its digits are those of every script.
+/// Removes anchors, which the generator does not support, and makes digits ASCII only.
 fn samples(pattern: &str) -> Vec<String> {
     let inner = pattern.strip_prefix('^').unwrap_or(pattern);
     let inner = inner.strip_suffix('$').unwrap_or(inner);

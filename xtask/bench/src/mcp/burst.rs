@@ -1,4 +1,4 @@
-//! Many calls at the same moment over HTTP, each on a connection of its own.
+//! Many simultaneous calls over HTTP, each on its own connection.
 
 use super::pipe::META;
 use crate::rounds::{Block, Row, row, summarize};
@@ -11,16 +11,17 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Barrier;
 
-/// Calls at one time.
+/// Concurrent calls.
 const CALLS: usize = 200;
 
-/// Bursts; odd, so that there is a median. With the single calls they stay below what a server allows a client at once.
+/// Bursts. An odd number, so that there is a median. Together with the single calls, the bursts stay below the server's
+/// rate limit for one client.
 const BURSTS: usize = 5;
 
-/// How long one call may take before it has failed: the longest that a call may wait for its place and run.
+/// Timeout of one call: the longest time that a call may wait for a run slot and run.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server over HTTP, until it is dropped.
+/// An HTTP server, killed on drop.
 struct Server {
     child: Child,
     address: String,
@@ -31,7 +32,7 @@ impl Server {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
-        let said: serde_json::Value = serde_json::from_str(&line).with_context(|| format!("it said {line:?}"))?;
+        let said: serde_json::Value = serde_json::from_str(&line).with_context(|| format!("not JSON: {line:?}"))?;
         let url = said["url"].as_str().context("no address")?;
         let address = url.trim_start_matches("http://").split('/').next().context("no address")?.to_owned();
         Ok(Self { child, address })
@@ -45,7 +46,7 @@ impl Drop for Server {
     }
 }
 
-/// Measures calls of the JSON tool, all at once, beside the same one at a time.
+/// Measures concurrent calls of the JSON tool against one call at a time.
 pub(super) fn measure(command: Command, arguments: &str) -> Result<Row> {
     let server = Server::begin(command)?;
     let request = Arc::<str>::from(request(&server.address, arguments));
@@ -90,7 +91,7 @@ async fn burst(address: &str, request: &Arc<str>) -> Result<(Block, usize, Durat
     summary(times)
 }
 
-/// Of those that succeeded; how many did not; the slowest.
+/// Returns a summary of the successful calls, the number of failed calls, and the slowest time.
 fn summary(times: Vec<Option<Duration>>) -> Result<(Block, usize, Duration)> {
     let failed = times.iter().filter(|time| time.is_none()).count();
     let times: Vec<_> = times.into_iter().flatten().collect();
@@ -98,7 +99,7 @@ fn summary(times: Vec<Option<Duration>>) -> Result<(Block, usize, Duration)> {
     Ok((summarize(&times), failed, slowest))
 }
 
-/// One call from its connection to the end of its answer; nothing where it failed.
+/// Times one call, from its connection to the end of its response. Returns `None` if the call fails.
 async fn timed(address: &str, request: &str) -> Option<Duration> {
     let began = Instant::now();
     let answer = tokio::time::timeout(PATIENCE, exchange(address, request)).await.ok()?.ok()?;

@@ -1,4 +1,4 @@
-//! The floor: a server of the protocol's library, whose tool does nothing.
+//! The floor: a server built with the same MCP library, whose tool does nothing.
 
 use anyhow::Result;
 use rmcp::model::{
@@ -9,7 +9,7 @@ use rmcp::service::RequestContext;
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 
-/// What the tool answers.
+/// The tool's result.
 pub(super) const ANSWER: &str = "done";
 
 struct Empty;
@@ -47,7 +47,7 @@ impl ServerHandler for Empty {
     }
 }
 
-/// Serves until the client closes its end, on as many threads as the program has.
+/// Serves until the client closes its end.
 pub(crate) fn serve() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {

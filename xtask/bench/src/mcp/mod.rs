@@ -1,4 +1,4 @@
-//! Measures calls over MCP through the real program, beside a server of the same library whose tool does nothing.
+//! Measures calls over MCP through the real program, against a server of the same library whose tool does nothing.
 
 mod burst;
 mod empty;
@@ -14,13 +14,13 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What this program is called as to be the server whose tool does nothing.
+/// The argument that makes this program run as the server whose tool does nothing.
 pub(crate) const EMPTY_SERVER: &str = "empty-mcp-server";
 
-/// Calls of one variant in one round: some thirty milliseconds.
+/// Calls of one variant per round: about thirty milliseconds.
 const CALLS_PER_BLOCK: usize = 300;
 
-/// A call, and what is in its answer.
+/// A call, and a text that its result must contain.
 struct Work {
     name: &'static str,
     tool: &'static str,
@@ -34,7 +34,7 @@ fn works() -> [Work; 3] {
     [
         Work { name: "json", tool: "json__summarize", arguments: orders(), answer: "3 orders, 2 kinds" },
         Work { name: "echo", tool: "json__echo", arguments: echo, answer: "xxxx" },
-        // All of the host's own work, its two lines of the record included, and no sandbox.
+        // All of the host's own work, including both audit entries, without a sandbox.
         Work { name: "echo, denied", tool: "json__echo", arguments: denied, answer: "policy denies" },
     ]
 }
@@ -48,7 +48,7 @@ fn orders() -> String {
     serde_json::json!({ "orders": orders }).to_string()
 }
 
-/// Measures every call in both eras, and many at once over HTTP.
+/// Measures every call in both protocol eras, and many concurrent calls over HTTP.
 pub(crate) fn measure(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let site = Site::new(scratch.path(), guests)?;
@@ -71,14 +71,14 @@ pub(crate) fn measure(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     Ok(())
 }
 
-/// This program, as the server whose tool does nothing.
+/// Returns the command that runs this program as the server whose tool does nothing.
 fn empty_server() -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(EMPTY_SERVER);
     Ok(command)
 }
 
-/// Plugins, a policy and places for state.
+/// The plugins, the policy, and a directory for state.
 struct Site {
     program: PathBuf,
     plugins: PathBuf,
@@ -88,7 +88,7 @@ struct Site {
 
 impl Site {
     fn new(scratch: &Path, guests: &Path) -> Result<Self> {
-        // Built together with this program, and with the same profile.
+        // Cargo builds it together with this program, with the same profile.
         let program = std::env::current_exe()?.with_file_name("portcullis");
         ensure!(program.is_file(), "{} is missing: run `cargo xtask bench mcp`", program.display());
         let plugins = gather(scratch, &[guests.join("json.wasm")])?;
@@ -97,12 +97,12 @@ impl Site {
         Ok(Self { program, plugins, policy, scratch: scratch.to_owned() })
     }
 
-    /// The real program, with a state of its own.
+    /// Returns the command that runs the real program with its own state directory.
     fn serve(&self, state: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("--json").arg("--plugins").arg(&self.plugins).arg("--policy").arg(&self.policy);
         command.arg("--state").arg(self.scratch.join(format!("state-{state}"))).arg("serve");
-        // The first call is of a plugin that may have to be compiled before.
+        // The first call may have to wait for its plugin to be compiled.
         command.args(["--start-wait", "60"]).args(arguments);
         command
     }

@@ -1,19 +1,19 @@
-//! A client over pipes that does nothing but write lines and read them: what it costs is the same for every server.
+//! A client over pipes that only writes and reads lines, so that its own cost is the same for every server.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// How a client speaks.
+/// The protocol era of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Era {
-    /// With a handshake.
+    /// Starts with a handshake.
     Legacy,
-    /// Everything in each request.
+    /// Repeats the client's details in each request.
     Modern,
 }
 
-/// What a modern request carries.
+/// The `_meta` member of a modern request.
 pub(super) const META: &str = concat!(
     r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
     r#""io.modelcontextprotocol/clientCapabilities":{},"#,
@@ -39,7 +39,7 @@ impl Era {
 /// A server and the pipes to it.
 pub(super) struct Pipe {
     child: Child,
-    /// Taken when the server is to end.
+    /// Taken to make the server exit.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     era: Era,
@@ -48,7 +48,7 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    /// Starts a server and says what a client has to say first.
+    /// Starts a server and sends the first request of the era.
     pub(super) fn begin(mut command: Command, era: Era) -> Result<Self> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let input = Some(child.stdin.take().context("no input")?);
@@ -69,15 +69,15 @@ impl Pipe {
         Ok(pipe)
     }
 
-    /// Calls a tool, and checks that the answer is about this.
+    /// Calls a tool, and checks that the response contains `answer`.
     pub(super) fn call(&mut self, tool: &str, arguments: &str, answer: &str) -> Result<()> {
         let params = format!("{{\"name\":\"{tool}\",\"arguments\":{arguments}{}}}", self.era.meta());
         self.request("tools/call", &params)?;
-        ensure!(self.line.contains(answer), "not the answer: {}", self.line);
+        ensure!(self.line.contains(answer), "unexpected response: {}", self.line);
         Ok(())
     }
 
-    /// Makes a request, and reads up to its answer.
+    /// Sends a request, and reads lines up to its response.
     fn request(&mut self, method: &str, params: &str) -> Result<()> {
         self.id += 1;
         let id = self.id;
@@ -86,9 +86,9 @@ impl Pipe {
         loop {
             self.line.clear();
             if self.output.read_line(&mut self.line)? == 0 {
-                bail!("the server has gone");
+                bail!("the server closed its output");
             }
-            // Notifications come in between.
+            // Notifications may arrive before the response.
             if self.line.contains(&answers) {
                 ensure!(!self.line.contains("\"error\":{"), "refused: {}", self.line);
                 return Ok(());
@@ -103,7 +103,7 @@ impl Pipe {
 
 impl Drop for Pipe {
     fn drop(&mut self) {
-        // It ends with its input.
+        // The server exits when its input closes.
         self.input.take();
         let _ = self.child.wait();
     }
