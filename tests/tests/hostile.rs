@@ -98,9 +98,11 @@ mod compile;
 
 /// Every guest has a test of its name.
 mod complete {
-    use crate::review::*;
-    use crate::words::*;
-    use crate::{answers::*, cancel::*, describe::*, handles::*, imports::*, memory::*, output::*, state::*, time::*};
+    use crate::hostile::review::*;
+    use crate::hostile::words::*;
+    use crate::hostile::{
+        answers::*, cancel::*, describe::*, handles::*, imports::*, memory::*, output::*, state::*, time::*,
+    };
 
     macro_rules! assert_tested {
         ($guest:ident) => {

@@ -18,6 +18,7 @@ mod languages;
 mod package;
 mod plugins;
 mod prose;
+mod selection;
 mod suites;
 mod test;
 mod tidy;

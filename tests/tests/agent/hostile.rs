@@ -1,8 +1,8 @@
 //! Text that attacks: the terminal with escapes, the person with a forged question, the model with instructions.
 
-use crate::desk::{ASK, Desk, harmless};
-use crate::model::{Model, call, calling, raw_call, saying};
-use crate::session::{PROMPT, Session};
+use crate::agent::desk::{ASK, Desk, harmless};
+use crate::agent::model::{Model, call, calling, raw_call, saying};
+use crate::agent::session::{PROMPT, Session};
 use portcullis::Code;
 use serde_json::{Value, json};
 use std::fs;

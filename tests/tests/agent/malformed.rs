@@ -1,7 +1,7 @@
 //! A model that calls badly: each call is refused by the host, recorded, and answered with what would help.
 
-use crate::desk::{ALLOW, Desk};
-use crate::model::{Model, call, calling, done, raw_call};
+use crate::agent::desk::{ALLOW, Desk};
+use crate::agent::model::{Model, call, calling, done, raw_call};
 use portcullis::Code;
 use serde_json::{Value, json};
 

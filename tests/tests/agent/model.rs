@@ -1,6 +1,6 @@
 //! A model that says what a test has written down, and keeps what it was asked.
 
-use crate::desk::PATIENCE;
+use crate::agent::desk::PATIENCE;
 use portcullis_tests::net::{Authority, Behaviour, Server};
 use serde_json::{Value, json};
 use std::collections::VecDeque;

@@ -1,8 +1,8 @@
 //! The person at a real terminal, another at a distance, and nobody: what the answer to a question does.
 
-use crate::desk::{ASK, Desk};
-use crate::model::{Model, call, calling, done, saying};
-use crate::session::Session;
+use crate::agent::desk::{ASK, Desk};
+use crate::agent::model::{Model, call, calling, done, saying};
+use crate::agent::session::Session;
 use portcullis::Code;
 use serde_json::{Value, json};
 use std::fs;

@@ -1,8 +1,8 @@
 //! The person writes something new: what has not started is not done, what runs goes on, and the model reads it next.
 
-use crate::desk::{ALLOW, ASK, Desk};
-use crate::model::{Model, Say, call, calling, done, saying};
-use crate::session::{HEARD, Session};
+use crate::agent::desk::{ALLOW, ASK, Desk};
+use crate::agent::model::{Model, Say, call, calling, done, saying};
+use crate::agent::session::{HEARD, Session};
 use portcullis::Code;
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;

@@ -1,7 +1,7 @@
 //! What an agent does where everybody behaves: the requests that it makes, the calls in the record, and its end.
 
-use crate::desk::{ALLOW, Desk};
-use crate::model::{Model, call, calling, done, saying};
+use crate::agent::desk::{ALLOW, Desk};
+use crate::agent::model::{Model, call, calling, done, saying};
 use portcullis::Code;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

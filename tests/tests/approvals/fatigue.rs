@@ -1,7 +1,7 @@
 //! A person is not worn down, and nobody guesses or learns the id of a question that is not theirs. P06 to P08.
 
-use crate::desk::{ASK, Desk, left_behind, mark, policy, the_question};
-use crate::people::{Person, no};
+use crate::approvals::desk::{ASK, Desk, left_behind, mark, policy, the_question};
+use crate::approvals::people::{Person, no};
 use portcullis::policy::Principal;
 use portcullis::{Answer, ApprovalError, Approvals, Batch, Code, Covers, Request};
 use std::collections::BTreeSet;
@@ -81,7 +81,7 @@ async fn a_flood_at_once_reaches_a_person_as_one_turn_of_a_model() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn three_refusals_from_elsewhere_end_the_questions_of_a_session() {
     let desk = Desk::new();
-    let host = crate::desk::open(desk.site.builder(&policy(ASK)).answered_elsewhere()).await;
+    let host = crate::approvals::desk::open(desk.site.builder(&policy(ASK)).answered_elsewhere()).await;
     let elsewhere = desk.approvals();
     for number in 0..3 {
         let call = host.call(mark(number).session("loud"));
@@ -198,7 +198,7 @@ async fn ids_are_128_bits_and_all_different() {
     let mut ids = BTreeSet::new();
     for reply in host.batch(batch).await {
         ids.insert(reply.id.clone());
-        ids.insert(crate::desk::question_in(&reply));
+        ids.insert(crate::approvals::desk::question_in(&reply));
     }
     for question in host.approvals().list(false).unwrap().questions {
         host.approvals().answer(&question.id, &Answer::Always(Covers::Exact)).unwrap();

@@ -1,8 +1,8 @@
 //! What a running call asks for in its middle ends in the same ledger: remembered, revoked, denied where nobody is
 //! there, and bound to what it was asked for.
 
-use crate::desk::{ALLOW, Desk, policy};
-use crate::people::{Person, no};
+use crate::approvals::desk::{ALLOW, Desk, policy};
+use crate::approvals::people::{Person, no};
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Covers, Host, Question, Request, Subject};
 use portcullis_tests::{Manifest, component, module};
@@ -135,7 +135,7 @@ async fn an_answer_for_a_resource_is_none_for_a_call() {
 async fn nobody_there_is_a_no_in_the_middle_of_a_call() {
     for unattended in [Unattended::Pending, Unattended::Deny] {
         let desk = desk();
-        let host = crate::desk::open(desk.site.builder(&policy(RULES)).unattended(unattended)).await;
+        let host = crate::approvals::desk::open(desk.site.builder(&policy(RULES)).unattended(unattended)).await;
         let reply = host.call(request("src/a")).await;
         assert_eq!(reply.code, Code::ToolDenied, "{unattended:?}: {}", reply.message);
         assert!(reply.message.contains("no approver is connected"), "{}", reply.message);

@@ -1,8 +1,8 @@
 //! What was approved is what runs, for arguments that nobody thought of: any change asks again, and no yes is spent
 //! twice. INV-4, INV-5.
 
-use crate::desk::{Desk, alone};
-use crate::people::{Person, no};
+use crate::approvals::desk::{Desk, alone};
+use crate::approvals::people::{Person, no};
 use portcullis::{Answer, Code, Covers, Host, Request};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Reviewers that ask: by what a store and the settings say, whatever is remembered, and with patterns of their own.
 
-use crate::desk::{ALLOW, ASK, left_behind, open};
-use crate::people::{Person, no};
+use crate::approvals::desk::{ALLOW, ASK, left_behind, open};
+use crate::approvals::people::{Person, no};
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Covers, Hook, HookCall, Hooked, Hooking, Host, Question, Reply, Request};
 use portcullis_tests::{Site, built_guest_of};

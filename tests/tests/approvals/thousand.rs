@@ -1,8 +1,8 @@
 //! A thousand calls that wait, through a restart and through a crash: all are there, and each runs once. P25.
 
-use crate::child::{Child, Order};
-use crate::desk::{Desk, alone, mark, numbered, question_in};
-use crate::people::no;
+use crate::approvals::child::{Child, Order};
+use crate::approvals::desk::{Desk, alone, mark, numbered, question_in};
+use crate::approvals::people::no;
 use portcullis::{Answer, Code, Host, Onward, Request, Status};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! What a run of cases takes is bounded, and what it is given is read no further than it may be.
 
-use crate::bench::Bench;
+use crate::author::bench::Bench;
 use portcullis_tests::{Manifest, built_guest, guest, shipped_plugin};
 use serde_json::{Value, json};
 use std::fs::{self, File};

@@ -1,6 +1,6 @@
 //! What is no case, no run, or no plugin is said, with its place, and never passes.
 
-use crate::bench::Bench;
+use crate::author::bench::Bench;
 use portcullis_tests::{Manifest, guest};
 use serde_json::{Value, json};
 use std::ffi::OsStr;

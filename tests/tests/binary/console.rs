@@ -1,6 +1,6 @@
 //! The program at a real terminal, which `script` of util-linux makes, and a person at its keys.
 
-use crate::desk::Desk;
+use crate::binary::desk::Desk;
 use portcullis_tests::program;
 use serde_json::Value;
 use std::env;

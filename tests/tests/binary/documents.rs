@@ -1,6 +1,6 @@
 //! What programs read: one JSON document on one line, with the members that are documented and no others.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use serde_json::{Value, json};
 
 fn members(document: &Value) -> Vec<&str> {

@@ -1,6 +1,6 @@
 //! Text of others on its way to the terminal: names, contents and arguments never arrive as they are. S49, F17, M19.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use portcullis::text::is_deceptive;
 use serde_json::json;
 use std::fs;

@@ -1,6 +1,6 @@
 //! How the program ends: the numbers that scripts decide by.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use serde_json::json;
 use std::fs;
 

@@ -1,6 +1,6 @@
 //! The tools in a provider's format, as a script gets them.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use portcullis_tests::{Manifest, Tool, guest};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! The shipped tools from end to end: what the policy says no to is not done, and what it allows is.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use serde_json::json;
 use std::fs;
 

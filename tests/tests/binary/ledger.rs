@@ -1,6 +1,6 @@
 //! Every command that opens a ledger that was replaced by an older copy says so, and nothing in it counts. G07.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use serde_json::json;
 use std::fs;
 

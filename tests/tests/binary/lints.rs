@@ -1,6 +1,6 @@
 //! `portcullis check`: what does not keep a plugin out and should be mended, and the descriptions beside it.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use portcullis_tests::{Manifest, Tool, guest, shipped_plugins};
 use serde_json::Value;
 use std::fs;

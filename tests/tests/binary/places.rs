@@ -1,6 +1,6 @@
 //! Where the program looks: what was said, what variables say, and what is usual; and a plugin that is only dropped in.
 
-use crate::desk::{Desk, OPEN, finish};
+use crate::binary::desk::{Desk, OPEN, finish};
 use portcullis_tests::built_guest;
 use std::fs;
 use std::process::Stdio;

@@ -1,6 +1,6 @@
 //! Wherever something is not granted, the lines that grant it are printed, and a policy takes them as they are.
 
-use crate::desk::Desk;
+use crate::binary::desk::Desk;
 use serde_json::{Value, json};
 
 /// The binding that the files plugin asks for, as it is printed.

@@ -1,7 +1,7 @@
 //! What a person at the terminal can say beside yes and no, and what they cannot say before they have seen it.
 
-use crate::console::{ASK, PROMPT, Session};
-use crate::desk::Desk;
+use crate::binary::console::{ASK, PROMPT, Session};
+use crate::binary::desk::Desk;
 use portcullis::text::is_deceptive;
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};

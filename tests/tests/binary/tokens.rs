@@ -1,6 +1,6 @@
 //! What the tools cost a model to be told of, and what the short list costs in place of all of them.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use portcullis_tests::{Manifest, Tool, guest};
 use serde_json::Value;
 

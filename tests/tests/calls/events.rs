@@ -1,6 +1,6 @@
 //! Events: each call goes through its states in order and ends once, whoever listens and however slowly.
 
-use crate::desk::{Desk, heard, until, word};
+use crate::calls::desk::{Desk, heard, until, word};
 use portcullis::{Answer, CallState, Cancellation, EventKind, Outcome, Request, Scripted};
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 //! The suite reads lists of the same form, and judges by them only what a requirement set scores. Here everything that
 //! ran is judged, the extension for tasks included.
 
-use crate::suite::Check;
+use crate::conformance::suite::Check;
 
 /// What may fail: `scenario:check`, or `scenario` for all of its checks, in the order of the file.
 pub(crate) struct Baseline(Vec<String>);

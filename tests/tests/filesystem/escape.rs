@@ -1,6 +1,6 @@
 //! Ways out of a grant by name: F01 to F05, F07, F28.
 
-use crate::lab::{Grant, Lab, SECRET};
+use crate::filesystem::lab::{Grant, Lab, SECRET};
 use serde_json::{Value, json};
 
 /// Paths that lead out whoever looks at them, through names or through directories that are links.

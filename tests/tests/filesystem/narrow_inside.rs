@@ -1,7 +1,7 @@
 //! What a call can do in the one place that its grant is narrowed to, and how much of it.
 
-use crate::lab::{Grant, Lab};
-use crate::narrow::{furnish, house};
+use crate::filesystem::lab::{Grant, Lab};
+use crate::filesystem::narrow::{furnish, house};
 use serde_json::json;
 use std::fs;
 

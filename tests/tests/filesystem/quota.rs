@@ -1,6 +1,6 @@
 //! More than a call may take of a directory that it may write: F20 to F25, F33.
 
-use crate::lab::{Grant, Lab};
+use crate::filesystem::lab::{Grant, Lab};
 use portcullis::{Code, LimitKind};
 use serde_json::{Value, json};
 use std::fs;

@@ -1,6 +1,6 @@
 //! A world that changes while the guest looks at it: F06, F10.
 
-use crate::lab::{Grant, Lab};
+use crate::filesystem::lab::{Grant, Lab};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 use std::fs;

@@ -3,7 +3,7 @@
 //! One row for each behaviour. The steps are taken on a directory that is granted as it is; on the same one as the
 //! place of a narrowed grant, through a handle of it; and there by paths from the grant.
 
-use crate::lab::{Grant, Lab};
+use crate::filesystem::lab::{Grant, Lab};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,7 +1,7 @@
 //! Arguments that two readers could read differently, so that nobody may: duplicate keys, broken text, strings in
 //! strings. J01, J02, J05, J06.
 
-use crate::desk::Desk;
+use crate::input::desk::Desk;
 use portcullis::{Code, Request};
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! `JSONTestSuite` through the first step of a call: what must be refused is, what must be accepted is, and what a
 //! parser may do either with is pinned. J05.
 
-use crate::desk::{Desk, suite};
+use crate::input::desk::{Desk, suite};
 use std::collections::BTreeMap;
 use std::fs;
 

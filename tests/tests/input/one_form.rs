@@ -1,6 +1,6 @@
 //! The one form of arguments: what is decided on, approved, hashed and run is one text, and says what came. J03.
 
-use crate::desk::Desk;
+use crate::input::desk::Desk;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Number, Value, json};

@@ -1,7 +1,7 @@
 //! The JSON-Schema-Test-Suite for 2020-12: a group whose schema this host takes gets the suite's verdicts, and one
 //! whose schema it refuses stands in a list, so that a change is noticed. K08.
 
-use crate::desk::suite;
+use crate::input::desk::suite;
 use portcullis::Schema;
 use serde_json::Value;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Arguments that are deep or large: refused at a bound that is known, and in a time that does not grow with them. J04,
 //! J07.
 
-use crate::desk::Desk;
+use crate::input::desk::Desk;
 use portcullis::{Code, Request};
 use portcullis_tests::{Site, allow_all};
 use std::time::{Duration, Instant};

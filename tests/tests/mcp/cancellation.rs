@@ -1,6 +1,6 @@
 //! Cancellation: it stops the guest, it is recorded with what had happened, and it is answered by nothing.
 
-use crate::wire::{Desk, ERAS, OPEN};
+use crate::mcp::wire::{Desk, ERAS, OPEN};
 use serde_json::{Value, json};
 
 #[test]

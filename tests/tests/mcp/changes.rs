@@ -1,7 +1,7 @@
 //! A plugin that is dropped into the directory, or taken out of it: whoever listens hears of it, in the way of their
 //! era, and the list is another.
 
-use crate::wire::{Desk, Era, OPEN, Wire};
+use crate::mcp::wire::{Desk, Era, OPEN, Wire};
 use portcullis_tests::{Manifest, guest};
 use serde_json::{Value, json};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Messages that are none, that come in the wrong order, or that two readers would read differently. Whatever comes, no
 //! tool runs twice, and none runs that was not asked for by a request.
 
-use crate::wire::{Desk, ERAS, Era, OPEN};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN};
 use serde_json::{Value, json};
 
 /// A call of the clerk that leaves a note, as a message.

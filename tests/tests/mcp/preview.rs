@@ -1,7 +1,7 @@
 //! What a client's user is shown that a call would change.
 
-use crate::client::{Client, Era};
-use crate::office::Office;
+use crate::mcp::client::{Client, Era};
+use crate::mcp::office::Office;
 use serde_json::json;
 
 /// What the plugin computes is shown as its claim, below the arguments. An approval does not count once the file has

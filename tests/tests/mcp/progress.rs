@@ -1,6 +1,6 @@
 //! Progress: told to who asked for it, each value larger than the one before, and nothing after the end.
 
-use crate::wire::{Desk, ERAS, Era, OPEN};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN};
 use portcullis_tests::{Manifest, guest};
 use serde_json::{Value, json};
 

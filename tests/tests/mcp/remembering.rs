@@ -1,7 +1,7 @@
 //! What a yes for longer covers, as a client's user chooses it.
 
-use crate::client::{Client, Era};
-use crate::office::Office;
+use crate::mcp::client::{Client, Era};
+use crate::mcp::office::Office;
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! What becomes of an answer: its type, its size, its facts, and of every failure a text that a model can act on.
 
-use crate::wire::{Desk, ERAS, Era, OPEN, text};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN, text};
 use portcullis_tests::{Manifest, guest};
 use serde_json::{Value, json};
 

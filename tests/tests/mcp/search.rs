@@ -1,6 +1,6 @@
 //! The short list: two tools that stand for all others, found and called as if they were listed.
 
-use crate::wire::{Desk, ERAS, Era, OPEN, Wire, text};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN, Wire, text};
 use portcullis_tests::{Manifest, Tool, guest};
 use serde_json::{Value, json};
 use std::fs;

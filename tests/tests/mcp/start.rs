@@ -1,6 +1,6 @@
 //! The start of a server while a plugin is compiled: it answers at once, says what is missing, and announces it.
 
-use crate::wire::{Desk, ERAS, Era, OPEN, PATIENCE, Wire, text};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN, PATIENCE, Wire, text};
 use portcullis_tests::{HeldWorker, Manifest, guest, slow_to_compile};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};

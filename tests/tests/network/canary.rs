@@ -1,7 +1,7 @@
 //! A secret that is used, echoed, refused and failed with, and then looked for in everything that was left. X06.
 
-use crate::encode::{clean, clean_below, spellings};
-use crate::lab::{Grant, Plan, to, with};
+use crate::network::encode::{clean, clean_below, spellings};
+use crate::network::lab::{Grant, Plan, to, with};
 use portcullis::{Answer, Request, Scripted};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Whose an output is, and what the policy has to say of reading it.
 
-use crate::desk::{call, files, lines, open, policy, reference, site, text};
+use crate::outputs::desk::{call, files, lines, open, policy, reference, site, text};
 use portcullis::policy::Principal;
 use portcullis::{Code, Hook, HookCall, Hooked, Hooking, Host, OutputError, Reader, Reply, Request};
 use serde_json::json;
@@ -125,7 +125,7 @@ async fn the_beginning_is_heard_as_it_comes_and_is_that_of_the_answer() {
             text.push_str(&piece);
         }
         assert!(!text.is_empty());
-        assert!(crate::desk::all_lines(count).starts_with(&text));
+        assert!(crate::outputs::desk::all_lines(count).starts_with(&text));
         assert!(count > 10 || text == reply.message);
     }
 }

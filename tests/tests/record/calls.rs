@@ -1,6 +1,6 @@
 //! What is written of a call: one outcome on every way it can end, digests of its arguments, and none of their text.
 
-use crate::desk::{CANARY, Desk, ENDINGS, kinds, text};
+use crate::record::desk::{CANARY, Desk, ENDINGS, kinds, text};
 use portcullis::policy::Principal;
 use portcullis::text::is_deceptive;
 use portcullis::{Code, Request};

@@ -1,7 +1,7 @@
 //! Changes to the record: every byte, and every way to drop, move and add lines, is found at the first entry it
 //! touches. P26.
 
-use crate::desk::{Desk, lines};
+use crate::record::desk::{Desk, lines};
 use portcullis::{Fault, Verified, open_audit};
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;

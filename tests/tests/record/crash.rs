@@ -1,6 +1,6 @@
 //! What a crash leaves behind: half a line at the end, or a decision without its outcome.
 
-use crate::desk::{Desk, lines, text};
+use crate::record::desk::{Desk, lines, text};
 use portcullis::{Code, EventKind, Fault, Request, Verified};
 use std::fs::{self, OpenOptions};
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! The head of the record, which alone knows where the record ends: damaged, gone, or of another day. P26.
 
-use crate::desk::{Desk, lines};
+use crate::record::desk::{Desk, lines};
 use portcullis::{Code, Fault, Request, Verified, open_audit};
 use sha2::{Digest, Sha256};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Another process may hold the log for as long as it likes. Calls wait for it then, and nothing else does.
 
-use crate::desk::{Desk, kinds};
+use crate::record::desk::{Desk, kinds};
 use portcullis::{CallState, Code, EventKind, Host, Outcome, Reply, Request};
 use portcullis_tests::{Manifest, Site, allow_all, assert_verifies, guest};
 use rustix::fs::{FlockOperation, flock};

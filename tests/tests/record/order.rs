@@ -1,7 +1,7 @@
 //! When a line is written: the decision before its effect, the answer before its effect, the outcome at the end, a
 //! caller who goes away included. P28.
 
-use crate::desk::{Desk, entries, kinds, text};
+use crate::record::desk::{Desk, entries, kinds, text};
 use portcullis::{Answer, Answering, Approver, Code, Entry, EventKind, Events, Host, Question, Request, Scripted};
 use portcullis_tests::{assert_verifies, outcomes};
 use std::path::PathBuf;

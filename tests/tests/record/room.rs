@@ -1,6 +1,6 @@
 //! Room in the state directory: what dead processes leave is removed when a host opens, and the cache has a bound.
 
-use crate::cache::cached;
+use crate::record::cache::cached;
 use portcullis::{Code, Host, Request};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use rustix::fs::{FlockOperation, flock};

@@ -1,6 +1,6 @@
 //! When the record cannot be written nothing runs: shown by a tool that would leave a file. P27, INV-10.
 
-use crate::desk::lines;
+use crate::record::desk::lines;
 use portcullis::{Answer, Answering, Approver, Code, Host, OpenError, Outcome, Question, Request};
 use portcullis_tests::{Site, shipped_plugin};
 use serde_json::json;

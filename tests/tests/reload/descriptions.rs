@@ -1,6 +1,6 @@
 //! Description files: what a tool is said to do lies beside its plugin, and is as much a part of it as its bytes.
 
-use crate::desk::{ALLOW, call, file, lines, put, put_bytes, says, until, word};
+use crate::reload::desk::{ALLOW, call, file, lines, put, put_bytes, says, until, word};
 use portcullis::policy::PluginName;
 use portcullis::{Answer, Answering, Approver, Catalog, Code, Covers, Host, Observer, Question, Reloaded};
 use portcullis_tests::{Manifest, Site, Tool};

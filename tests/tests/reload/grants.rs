@@ -1,6 +1,6 @@
 //! What a plugin that comes later may do: exactly what it would have been given when the host opened.
 
-use crate::desk::{ALLOW, call, file, put, put_bytes, says, word};
+use crate::reload::desk::{ALLOW, call, file, put, put_bytes, says, word};
 use portcullis::{Answer, Answering, Approver, Code, Covers, ProjectPolicy, Question, ReloadError, open_approvals};
 use portcullis_tests::{Manifest, Site, component, module};
 use std::fs;

@@ -1,10 +1,10 @@
 //! Approval requests that were left behind, when the policy becomes another: each is decided again, and withdrawn where
 //! the policy does not ask for it any more.
 
-use crate::desk::{ALLOW, put_bytes, word};
-use crate::grants::marks_component;
-use crate::policy::{DENY, entries, open, write};
-use crate::waiting::{ASK, waiting};
+use crate::reload::desk::{ALLOW, put_bytes, word};
+use crate::reload::grants::marks_component;
+use crate::reload::policy::{DENY, entries, open, write};
+use crate::reload::waiting::{ASK, waiting};
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Compiler, Hook, HookCall, Hooked, Hooking, Host, OpenQuestion, Request, Status};
 use portcullis_tests::{Site, assert_verifies};

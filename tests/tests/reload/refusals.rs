@@ -1,6 +1,6 @@
 //! Bad files: what was there goes on, the refusal stands beside it, and nothing is tried twice for nothing.
 
-use crate::desk::{ALLOW, call, file, lines, put, put_bytes, says, word};
+use crate::reload::desk::{ALLOW, call, file, lines, put, put_bytes, says, word};
 use portcullis::policy::PluginName;
 use portcullis::{Host, Observer};
 use portcullis_tests::{Manifest, Site, guest};

@@ -1,6 +1,6 @@
 //! A directory that is watched: every way to put a file there is seen, and nothing done to the directory ends it.
 
-use crate::desk::{ALLOW, call, file, put, says, until, word};
+use crate::reload::desk::{ALLOW, call, file, put, says, until, word};
 use portcullis::policy::PluginName;
 use portcullis::{Catalog, Host};
 use portcullis_tests::{Manifest, Site};

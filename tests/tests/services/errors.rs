@@ -1,6 +1,6 @@
 //! A handle that there is none of: each reason is an error of its own.
 
-use crate::desk::{Answering, Desk, SEARCH, request, steps, take};
+use crate::services::desk::{Answering, Desk, SEARCH, request, steps, take};
 use portcullis::{Key, OpenError, Service};
 use portcullis_tests::assert_verifies;
 use serde_json::json;

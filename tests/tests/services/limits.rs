@@ -1,7 +1,7 @@
 //! What stands between a guest and a service: the methods and the number of calls that the policy grants, the sizes of
 //! the call's limits, one reading of JSON, and a service that breaks.
 
-use crate::desk::{Answering, Desk, answered, call, request, steps, take};
+use crate::services::desk::{Answering, Desk, answered, call, request, steps, take};
 use portcullis::{BoxFuture, CallFacts, SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
 use portcullis_tests::assert_verifies;
 use serde_json::{Value, json};

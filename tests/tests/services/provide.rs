@@ -1,7 +1,7 @@
 //! Values: made when they are first wanted, once in a call, from what others provide and from what is known of the
 //! call.
 
-use crate::desk::{Answering, Desk, Dropped, SEARCH, answered, call, request, results, steps};
+use crate::services::desk::{Answering, Desk, Dropped, SEARCH, answered, call, request, results, steps};
 use portcullis::{CallFacts, Injector, Key, Service, ServiceError};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};

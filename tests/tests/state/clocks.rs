@@ -1,6 +1,6 @@
 //! What a guest can measure: S56 of the threat model, and the time of an embedder.
 
-use crate::desk::{builder, open, site, take};
+use crate::state::desk::{builder, open, site, take};
 use portcullis::TimeSource;
 use serde_json::{Value, json};
 use std::sync::Arc;

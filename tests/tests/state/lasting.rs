@@ -1,6 +1,6 @@
 //! How long a store lasts: beyond the host, beyond an update of its plugin, and a session's until nobody uses it.
 
-use crate::desk::{ONE, all, get, list, ok, open, set, site, take, take_as};
+use crate::state::desk::{ONE, all, get, list, ok, open, set, site, take, take_as};
 use portcullis_tests::{Site, built_guest};
 use rusqlite::Connection;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! `wasi:logging/logging`: one line of the record for one message, up to the cap that what is printed has.
 
-use crate::desk::{ONE, builder, call, open, printed, site};
+use crate::state::desk::{ONE, builder, call, open, printed, site};
 use portcullis::Code;
 use portcullis_tests::{allow_all, assert_verifies, outcome_of};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! How much a store holds, and how much a call does with it.
 
-use crate::desk::{ONE, all, call, get, list, notes, ok, open, refused, set, site, take};
+use crate::state::desk::{ONE, all, call, get, list, notes, ok, open, refused, set, site, take};
 use portcullis::Code;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Randomness: the system's, or what follows from an embedder's seed.
 
-use crate::desk::{ONE, builder, call, open, site, take};
+use crate::state::desk::{ONE, builder, call, open, site, take};
 use portcullis::Code;
 use portcullis_tests::Site;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! `wasi:config/store`: what the policy sets for one plugin.
 
-use crate::desk::{ONE, TWO, ok, open, site, take_as};
+use crate::state::desk::{ONE, TWO, ok, open, site, take_as};
 use serde_json::{Value, json};
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! A host that the policy does not name: a person is asked, and what they approved is all that can happen.
 
-use crate::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
+use crate::web::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
 use portcullis::{Answer, Code, Outlook, Request};
 use portcullis_tests::net::Server;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Pages that others wrote, served from the loopback address.
 
-use crate::lab::{Lab, NAMED, at, serving};
+use crate::web::lab::{Lab, NAMED, at, serving};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 

@@ -1,6 +1,6 @@
 //! Redirects: on the host they are followed, elsewhere they are told.
 
-use crate::lab::{Lab, NAMED, UNNAMED, at, grant, serving};
+use crate::web::lab::{Lab, NAMED, UNNAMED, at, grant, serving};
 use portcullis::Code;
 use portcullis_tests::net::{Behaviour, Server};
 

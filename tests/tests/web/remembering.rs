@@ -1,6 +1,6 @@
 //! A host that a person approved for longer: its pages are fetched unasked, and nothing beside it is.
 
-use crate::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
+use crate::web::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
 use portcullis::{Answer, Code, Covers, Request};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Where the server listens.
 
-use crate::service::{Service, anywhere, tokens};
+use crate::mcp::service::{Service, anywhere, tokens};
 use portcullis_mcp::http::{self, HttpError, HttpOptions, Reach};
 use portcullis_mcp::{Server, ServerOptions};
 

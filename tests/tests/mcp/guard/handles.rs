@@ -1,7 +1,7 @@
 //! What a client is given to come back with: it is nothing in the hands of another principal.
 
-use crate::ask::Answer;
-use crate::service::{GOOD, OTHER_TOKEN, SLEEP, Service, TOKEN, modern};
+use crate::mcp::ask::Answer;
+use crate::mcp::service::{GOOD, OTHER_TOKEN, SLEEP, Service, TOKEN, modern};
 use portcullis_mcp::{ClientAnswers, ServerOptions};
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Messages that are not what they say, or that no version of the protocol has.
 
-use crate::service::{GOOD, MODERN, Service, TOKEN, legacy_call, modern};
+use crate::mcp::service::{GOOD, MODERN, Service, TOKEN, legacy_call, modern};
 use serde_json::{Value, json};
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The name that the server is called by, and the page that calls.
 
-use crate::ask::Answer;
-use crate::service::Service;
+use crate::mcp::ask::Answer;
+use crate::mcp::service::Service;
 
 #[track_caller]
 fn is_sealed(answer: &Answer) {

@@ -1,6 +1,6 @@
 //! Sessions of the handshake era: whose they are, how many there are, and how long they last.
 
-use crate::service::{GOOD, MODERN, OTHER_TOKEN, SLEEP, Service, TOKEN, legacy_call, modern};
+use crate::mcp::service::{GOOD, MODERN, OTHER_TOKEN, SLEEP, Service, TOKEN, legacy_call, modern};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -119,7 +119,7 @@ async fn a_quiet_call_outlasts_the_time_that_a_session_may_lie_idle_and_keeps_it
             }
         }
     };
-    tokio::time::timeout(crate::ask::PATIENCE, ended).await.unwrap();
+    tokio::time::timeout(crate::mcp::ask::PATIENCE, ended).await.unwrap();
 }
 
 #[tokio::test]

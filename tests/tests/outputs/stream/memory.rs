@@ -22,7 +22,7 @@ fn an_answer_costs_a_piece_of_it_however_large_it_is() {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         return runtime.block_on(measure());
     }
-    let name = "stream::memory::an_answer_costs_a_piece_of_it_however_large_it_is";
+    let name = "outputs::stream::memory::an_answer_costs_a_piece_of_it_however_large_it_is";
     let mut child = Command::new(env::current_exe().unwrap());
     let output = child.args(["--exact", name, "--nocapture"]).env(MEASURED, "1").output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
