@@ -8,12 +8,14 @@
 )]
 
 use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::{env, fs};
 
 fn main() {
     println!("cargo::rerun-if-changed=guests");
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo says where the crate is");
+    println!("cargo::rustc-env=PORTCULLIS_COMPILED_BY={:016x}", compiler_digest(&Path::new(&root).join("..")));
     let modules = texts(&Path::new(&root).join("guests"));
     let components = texts(&Path::new(&root).join("guests/component"));
 
@@ -36,6 +38,33 @@ fn main() {
     code.push_str("    };\n}\n");
     let out = env::var("OUT_DIR").expect("cargo says where to write");
     fs::write(Path::new(&out).join("guests.rs"), code).expect("the build directory can be written");
+}
+
+/// Returns a digest of everything that decides what a state directory with compiled plugins looks like: the sandbox, the
+/// catalog that describes plugins, the audit log, the ledger, and the versions of the engine.
+fn compiler_digest(root: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let runtime = ["audit", "catalog", "ledger"].map(|module| format!("host/runtime/src/{module}"));
+    for place in ["Cargo.lock".to_owned(), "host/sandbox/src".to_owned()].into_iter().chain(runtime) {
+        println!("cargo::rerun-if-changed=../{place}");
+        hash_files(&root.join(&place), &mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Hashes a file, or all files below a folder in the order of their names.
+fn hash_files(place: &Path, hasher: &mut DefaultHasher) {
+    if !place.is_dir() {
+        fs::read(place).expect("a source can be read").hash(hasher);
+        return;
+    }
+    let entries = fs::read_dir(place).expect("a folder of sources can be listed");
+    let mut places: Vec<_> = entries.map(|entry| entry.expect("a folder can be listed").path()).collect();
+    places.sort();
+    for place in places {
+        place.file_name().hash(hasher);
+        hash_files(&place, hasher);
+    }
 }
 
 /// Returns the stem and the path of each text in a folder, sorted.

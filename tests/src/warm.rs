@@ -3,10 +3,10 @@
 
 use crate::{Site, allow_all};
 use std::fs::{self, File};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, SystemTime};
-use std::{env, thread};
 
 /// How long a state directory is kept that no test uses any more, such as that of an older build of the tests.
 const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -23,11 +23,10 @@ impl Site {
     }
 }
 
-/// Returns the cached state directory for these plugins and this test program.
+/// Returns the place of the state for these plugins. All test programs share it. It is a new one after a change of the
+/// sandbox or of what a host keeps on disk (see `build.rs`).
 fn place(site: &Site) -> PathBuf {
-    let program = env::current_exe().unwrap();
-    let metadata = fs::metadata(&program).unwrap();
-    let mut parts = vec![format!("{} {} {}", program.display(), metadata.len(), metadata.mtime())];
+    let mut parts = vec![env!("PORTCULLIS_COMPILED_BY").to_owned()];
     let mut plugins: Vec<_> = fs::read_dir(site.plugins()).unwrap().map(|entry| entry.unwrap().path()).collect();
     plugins.sort();
     for plugin in plugins {

@@ -1,7 +1,6 @@
 //! Calls over MCP that need approval, and calls that become tasks. M17, and the P rows through another channel.
 
 // A test is one future, with a server and its client in it.
-#![recursion_limit = "256"]
 #![allow(clippy::disallowed_methods, reason = "tests look at the files that tools leave")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 

@@ -127,7 +127,7 @@ fn the_table_covers_every_importable_function() {
 
 #[test]
 fn no_guest_exceeds_its_footprint() {
-    let measured = "no_guest_exceeds_its_footprint";
+    let measured = "hoard::no_guest_exceeds_its_footprint";
     if let Some(name) = env::var_os(MEASURED) {
         return measure(name.to_str().unwrap(), "", |name, bytes, figure, reply| {
             let ended = matches!(reply.code, Code::Limit(_) | Code::Trapped);
@@ -142,7 +142,7 @@ fn no_guest_exceeds_its_footprint() {
 /// The footprint is meaningful: without the budget, the same guests exceed it.
 #[test]
 fn without_the_budget_guests_exceed_the_footprint() {
-    let measured = "without_the_budget_guests_exceed_the_footprint";
+    let measured = "hoard::without_the_budget_guests_exceed_the_footprint";
     if let Some(name) = env::var_os(MEASURED) {
         return measure(name.to_str().unwrap(), "host-memory = \"1 GiB\"", |name, bytes, figure, reply| {
             let guarded = figure - GIB + HOST_MEMORY_BYTES;

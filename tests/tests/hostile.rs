@@ -99,9 +99,11 @@ mod compile;
 
 /// Every guest has a test with its name.
 mod complete {
-    use crate::review::*;
-    use crate::words::*;
-    use crate::{answers::*, cancel::*, describe::*, handles::*, imports::*, memory::*, output::*, state::*, time::*};
+    use crate::hostile::review::*;
+    use crate::hostile::words::*;
+    use crate::hostile::{
+        answers::*, cancel::*, describe::*, handles::*, imports::*, memory::*, output::*, state::*, time::*,
+    };
 
     macro_rules! assert_tested {
         ($guest:ident) => {

@@ -9,6 +9,7 @@
 mod bindings;
 mod clients;
 mod component;
+mod cycles;
 mod demo;
 mod docs;
 mod fuzz;
@@ -16,6 +17,8 @@ mod guests;
 mod languages;
 mod package;
 mod plugins;
+mod prose;
+mod selection;
 mod suites;
 mod test;
 mod tidy;

@@ -4,31 +4,42 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 
+use crate::selection::Selection;
 use crate::{clients, guests, languages, plugins, process, suites, toolchain};
 use portcullis_build::workspace::Workspace;
 
-/// Runs all tests, or those whose name contains one of the filters.
-pub(crate) fn run(workspace: &Workspace, filters: &[&str]) -> Result<()> {
-    guests::build_with_plugins(workspace, &toolchain::prepare(&workspace.root)?)?;
-    languages::build(workspace)?;
-    let suites = suites::prepare()?;
-    let clients = clients::prepare(workspace)?;
+/// Runs all tests, or those that the words select (see [`Selection`]), with only what they need prepared.
+pub(crate) fn run(workspace: &Workspace, words: &[&str]) -> Result<()> {
+    let selection = Selection::of(&workspace.root, words);
+    let needed = selection.preparations();
+    if needed.guests {
+        guests::build_with_plugins(workspace, &toolchain::prepare(&workspace.root)?)?;
+    }
+    if needed.languages {
+        languages::build(workspace)?;
+    }
+    let suites = needed.suites.then(suites::prepare).transpose()?;
+    let clients = needed.clients.then(|| clients::prepare(workspace)).transpose()?;
     let prepared = |mut command: Command| {
         provide(workspace, &mut command);
-        command.env("PORTCULLIS_TEST_JSON_SUITE", &suites.json).env("PORTCULLIS_TEST_SCHEMA_SUITE", &suites.schema);
-        command.env("PORTCULLIS_TEST_PAGES", &suites.pages).env("PORTCULLIS_TEST_BOTOCORE", &suites.services);
-        clients.provide(&mut command);
+        if let Some(suites) = &suites {
+            command.env("PORTCULLIS_TEST_JSON_SUITE", &suites.json).env("PORTCULLIS_TEST_SCHEMA_SUITE", &suites.schema);
+            command.env("PORTCULLIS_TEST_PAGES", &suites.pages).env("PORTCULLIS_TEST_BOTOCORE", &suites.services);
+        }
+        if let Some(clients) = &clients {
+            clients.provide(&mut command);
+        }
         command
     };
-    // Build the binaries together with the tests, so that both use the same features and nothing is compiled twice.
-    process::run_aside(prepared(workspace.cargo()).args(["build", "--workspace", "--bins", "--tests"]))?;
+    // Build the binaries and the tests in one step, so that both see the same features and nothing is compiled twice.
+    process::run_aside(prepared(workspace.cargo()).arg("build").args(selection.build_arguments()))?;
     let mut tests = prepared(workspace.cargo());
     match has_nextest(workspace) {
-        true => tests.args(["nextest", "run", "--workspace"]),
-        false => tests.args(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast", "--"]),
+        true => tests.args(["nextest", "run"]).args(selection.nextest_arguments()),
+        false => tests.arg("test").args(selection.test_arguments()),
     };
-    process::run(tests.args(filters))?;
-    if filters.is_empty() {
+    process::run(&mut tests)?;
+    if words.is_empty() {
         process::run(prepared(workspace.cargo()).args(["test", "--workspace", "--doc"]))?;
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Checks the repository's documents and code against its style rules, in well under a second.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::fs;
 use std::path::Path;
@@ -7,11 +8,15 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::process;
+use crate::{cycles, process, prose};
 use portcullis_build::workspace::Workspace;
 
 /// Documents whose paths must exist.
 const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
+/// The ends of file names in which the English is checked.
+const PROSE_ENDS: [&str; 10] = [".c", ".go", ".h", ".js", ".md", ".py", ".rs", ".ts", ".wit", ".zig"];
+/// Places whose texts are not ours, are data, or are the list of words itself.
+const NOT_PROSE: [&str; 3] = ["yyjson", "tests/data/", "xtask/src/prose.rs"];
 /// Maximum lines of a host file. A longer one has more than one responsibility.
 const HOST_FILE_LINES: usize = 400;
 /// rustfmt's line length. rustfmt does not check comments and strings.
@@ -31,10 +36,14 @@ const REGISTRIES: [(&str, &str); 7] = [
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let root = &workspace.root;
     let mut findings = Vec::new();
-    for name in repository_files(root)? {
+    let names = repository_files(root)?;
+    for name in &names {
         // The file is deleted in the work tree, or is not text.
-        let Ok(text) = fs::read_to_string(root.join(&name)) else { continue };
-        findings.extend(check_file(root, &name, &text));
+        let Ok(text) = fs::read_to_string(root.join(name)) else { continue };
+        findings.extend(check_file(root, name, &text));
+    }
+    for (place, files) in crate_sources(root, &names) {
+        findings.extend(cycles::find(&files)?.into_iter().map(|cycle| format!("{place}: {cycle}")));
     }
     if !root.join("ARCHITECTURE.md").exists() {
         findings.push("ARCHITECTURE.md: missing".to_owned());
@@ -55,6 +64,17 @@ fn repository_files(root: &Path) -> Result<Vec<String>> {
     Ok(process::capture(&mut git)?.split_terminator('\0').map(str::to_owned).collect())
 }
 
+/// Returns the sources of each crate under `host/`, by their path under its `src/`.
+fn crate_sources(root: &Path, names: &[String]) -> BTreeMap<String, BTreeMap<String, String>> {
+    let mut crates: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for name in names.iter().filter(|name| name.starts_with("host/") && name.ends_with(".rs")) {
+        let Some((place, file)) = name.split_once("/src/") else { continue };
+        let Ok(text) = fs::read_to_string(root.join(name)) else { continue };
+        crates.entry(format!("{place}/src")).or_default().insert(file.to_owned(), text);
+    }
+    crates
+}
+
 fn check_file(root: &Path, name: &str, text: &str) -> Vec<String> {
     let mut findings = Vec::new();
     let mut find = |line: usize, what: &dyn Display| findings.push(format!("{name}:{}: {what}", line + 1));
@@ -67,6 +87,16 @@ fn check_file(root: &Path, name: &str, text: &str) -> Vec<String> {
     if !name.ends_with(".lock") && !name.ends_with("package-lock.json") {
         for (line, host) in registries(text) {
             find(line, &format_args!("names the registry host {host}: use the registry's client instead"));
+        }
+    }
+    if is_prose(name) {
+        for (line, what) in prose::replaced_words(text) {
+            find(line, &what);
+        }
+    }
+    if name.ends_with(".md") && (name.starts_with("docs/") || DOCUMENTS.contains(&name)) {
+        for (line, what) in prose::long_sentences(text) {
+            find(line, &what);
         }
     }
     if name.ends_with(".rs") {
@@ -86,6 +116,12 @@ fn check_file(root: &Path, name: &str, text: &str) -> Vec<String> {
         }
     }
     findings
+}
+
+/// Whether people wrote the text of a file for this repository, and it is no data of a test.
+fn is_prose(name: &str) -> bool {
+    let ours = PROSE_ENDS.iter().any(|end| name.ends_with(end));
+    ours && !NOT_PROSE.iter().any(|place| name.contains(place))
 }
 
 fn is_crate_root(name: &str) -> bool {

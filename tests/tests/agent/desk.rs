@@ -1,6 +1,6 @@
 //! A site with plugins for an agent, the agent that runs on it, and helpers for the audit log.
 
-use crate::model::Model;
+use crate::agent::model::Model;
 use portcullis::text::is_deceptive;
 use portcullis::{Code, Entry, open_approvals, open_audit};
 pub(crate) use portcullis_tests::Ran;

@@ -1,8 +1,8 @@
 //! Hostile text: escapes against the terminal, forged prompts against the user, and instructions against the model.
 
-use crate::desk::{ASK, Desk, harmless};
-use crate::model::{Model, call, calling, raw_call, saying};
-use crate::session::{PROMPT, Session};
+use crate::agent::desk::{ASK, Desk, harmless};
+use crate::agent::model::{Model, call, calling, raw_call, saying};
+use crate::agent::session::{PROMPT, Session};
 use portcullis::Code;
 use serde_json::{Value, json};
 use std::fs;

@@ -1,7 +1,7 @@
 //! A model that makes invalid calls: the host refuses each one, records it, and returns a helpful message.
 
-use crate::desk::{ALLOW, Desk};
-use crate::model::{Model, call, calling, done, raw_call};
+use crate::agent::desk::{ALLOW, Desk};
+use crate::agent::model::{Model, call, calling, done, raw_call};
 use portcullis::Code;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! A model that follows a test's script, and records its requests.
 
-use crate::desk::PATIENCE;
+use crate::agent::desk::PATIENCE;
 use portcullis_tests::net::{Authority, Behaviour, Server};
 use serde_json::{Value, json};
 use std::collections::VecDeque;

@@ -1,8 +1,8 @@
 //! An approver at a terminal, one in another process, and none: the effect of each answer.
 
-use crate::desk::{ASK, Desk};
-use crate::model::{Model, call, calling, done, saying};
-use crate::session::Session;
+use crate::agent::desk::{ASK, Desk};
+use crate::agent::model::{Model, call, calling, done, saying};
+use crate::agent::session::Session;
 use portcullis::Code;
 use serde_json::{Value, json};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Servers that fail, and invalid responses: the agent reports the problem and exits.
 
-use crate::desk::{ALLOW, Desk, Ran};
-use crate::model::{Model, Say, saying};
+use crate::agent::desk::{ALLOW, Desk, Ran};
+use crate::agent::model::{Model, Say, saying};
 use portcullis_tests::net::Behaviour;
 use serde_json::json;
 

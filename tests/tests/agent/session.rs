@@ -1,7 +1,7 @@
 //! The agent at a real terminal, which `script` of util-linux provides, and a person who types.
 
-use crate::desk::{Desk, agent, bounded, harmless};
-use crate::model::Model;
+use crate::agent::desk::{Desk, agent, bounded, harmless};
+use crate::agent::model::Model;
 use std::env;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};

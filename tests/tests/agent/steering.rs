@@ -1,9 +1,9 @@
 //! Steering: when the user writes something new, calls that have not started are skipped, running calls continue, and
 //! the model reads the text next.
 
-use crate::desk::{ALLOW, ASK, Desk};
-use crate::model::{Model, Say, call, calling, done, saying};
-use crate::session::{HEARD, Session};
+use crate::agent::desk::{ALLOW, ASK, Desk};
+use crate::agent::model::{Model, Say, call, calling, done, saying};
+use crate::agent::session::{HEARD, Session};
 use portcullis::Code;
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;

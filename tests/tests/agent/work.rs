@@ -1,7 +1,7 @@
 //! A normal run of the agent: its requests, the recorded calls, and its end.
 
-use crate::desk::{ALLOW, Desk};
-use crate::model::{Model, call, calling, done, saying};
+use crate::agent::desk::{ALLOW, Desk};
+use crate::agent::model::{Model, call, calling, done, saying};
 use portcullis::Code;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

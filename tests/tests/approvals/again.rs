@@ -1,6 +1,8 @@
 //! Repeating a call while its approval request is open joins the request. One approval runs one call.
 
-use crate::desk::{ASK, Desk, GRANT, eventually_async, left_behind, mark, open, policy, policy_with, the_question};
+use crate::approvals::desk::{
+    ASK, Desk, GRANT, eventually_async, left_behind, mark, open, policy, policy_with, the_question,
+};
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Host, Onward, Reply, Request, Status};
 use std::time::Duration;

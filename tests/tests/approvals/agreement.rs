@@ -1,10 +1,10 @@
 //! The ledger and the audit log agree, even if one of them cannot be written or the process is killed between the two
 //! writes. G08.
 
-use crate::child::{Child, Order};
-use crate::desk::{Desk, alone, eventually, left_behind, mark};
-use crate::people::{Person, no};
-use crate::unavailable::{allow_writes, refuse_writes};
+use crate::approvals::child::{Child, Order};
+use crate::approvals::desk::{Desk, alone, eventually, left_behind, mark};
+use crate::approvals::people::{Person, no};
+use crate::approvals::unavailable::{allow_writes, refuse_writes};
 use portcullis::{Answer, ApprovalError, Covers, Status};
 use rusqlite::Connection;
 use rustix::fs::{FlockOperation, flock};

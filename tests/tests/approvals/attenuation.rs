@@ -1,8 +1,8 @@
 //! A model cannot talk itself into more rights: a sub-agent gets at most what its parent gets, an approval is valid
 //! only for its own caller, and texts decide nothing. Invariant 12; P12, P31 to P33.
 
-use crate::desk::{ASK, Desk, policy};
-use crate::people::{Person, no};
+use crate::approvals::desk::{ASK, Desk, policy};
+use crate::approvals::people::{Person, no};
 use portcullis::policy::Principal;
 use portcullis::{Answer, Code, Covers, Host, Request};
 use portcullis_tests::Manifest;
@@ -142,8 +142,8 @@ async fn a_hint_of_a_plugin_permits_nothing() {
 #[test]
 fn no_tool_name_reaches_the_approvals() {
     let desk = Desk::new();
-    let host = crate::desk::alone(desk.headless());
-    let id = crate::desk::alone(crate::desk::left_behind(&host, Request::new("good.run", "{}")));
+    let host = crate::approvals::desk::alone(desk.headless());
+    let id = crate::approvals::desk::alone(crate::approvals::desk::left_behind(&host, Request::new("good.run", "{}")));
     let word = prop::sample::select(vec![
         "approvals",
         "approve",
@@ -173,7 +173,7 @@ fn no_tool_name_reaches_the_approvals() {
             let _ = write!(name, "{word}{between}");
         }
         let arguments = serde_json::json!({ "id": id, "answer": "yes", "question": id }).to_string();
-        let reply = crate::desk::alone(host.call(Request::new(name.clone(), arguments)));
+        let reply = crate::approvals::desk::alone(host.call(Request::new(name.clone(), arguments)));
         let known = ["good.run", "marks.run", "stays.run"].contains(&name.as_str());
         let harmless = if known { reply.code == Code::ApprovalPending } else { reply.code == Code::UnknownTool };
         prop_assert!(harmless, "{:?}: {}", name, reply.code);

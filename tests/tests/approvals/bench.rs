@@ -1,7 +1,7 @@
 //! A site whose files are changed by the shipped plugin, and by a plugin that previews what its arguments say.
 
-use crate::desk::ASK;
-use crate::people::no;
+use crate::approvals::desk::ASK;
+use crate::approvals::people::no;
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Contract, Host, Request, Scripted};
 use portcullis_tests::{Site, built_guest_of, shipped_plugin};

@@ -1,7 +1,7 @@
 //! What an approval is bound to: it covers every spelling of the same call, and no other call. P01, P05, P11, P29.
 
-use crate::desk::{ASK, Desk, GRANT, marks, marks_manifest, policy, policy_with};
-use crate::people::{Person, no};
+use crate::approvals::desk::{ASK, Desk, GRANT, marks, marks_manifest, policy, policy_with};
+use crate::approvals::people::{Person, no};
 use portcullis::policy::Principal;
 use portcullis::{Answer, Batch, Code, Covers, Host, Question, Request};
 use portcullis_tests::{Manifest, guest};

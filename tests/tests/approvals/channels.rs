@@ -1,10 +1,10 @@
 //! Several ways to answer one request: the first answer counts, on any channel, and a request that no call waits for is
 //! withdrawn. P02 to P04.
 
-use crate::desk::{
+use crate::approvals::desk::{
     ASK, Desk, GRANT, alone, eventually, eventually_async, mark, numbered, open, policy, policy_with, the_question,
 };
-use crate::people::{Person, Thinker, no};
+use crate::approvals::people::{Person, Thinker, no};
 use portcullis::{Answer, ApprovalError, Approvals, Cancellation, Code, Covers, Host, Onward, Status, Steering};
 use portcullis::{Batch, Reply};
 use std::collections::BTreeSet;
@@ -162,15 +162,15 @@ async fn an_answer_after_the_deadline_does_not_count() {
 async fn a_pending_call_expires_before_and_after_its_approval() {
     let desk = Desk::new();
     let host = desk.unattended(&policy_with("repeats = 9\npending-time = \"1 s\"", GRANT, ASK)).await;
-    let approved = crate::desk::left_behind(&host, mark(1)).await;
+    let approved = crate::approvals::desk::left_behind(&host, mark(1)).await;
     let yes = host.approvals().answer(&approved, &Answer::Yes);
-    let pending = crate::desk::left_behind(&host, mark(2)).await;
+    let pending = crate::approvals::desk::left_behind(&host, mark(2)).await;
     let over = |id: &str| {
         let question = host.approvals().question(id).unwrap();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
         (question.expires_at.as_millisecond() as u128 <= now).then_some(())
     };
-    crate::desk::eventually_async("the end of both", || over(&approved).and(over(&pending))).await;
+    crate::approvals::desk::eventually_async("the end of both", || over(&approved).and(over(&pending))).await;
     assert!(matches!(host.approvals().answer(&pending, &Answer::Yes), Err(ApprovalError::Expired)));
     // On a slow machine the first one may expire before its approval. Nothing runs either way.
     match (yes, host.resume(&approved).await) {
@@ -251,7 +251,7 @@ async fn a_call_dropped_at_any_moment_leaves_no_request() {
         }
         let open = || host.approvals().list(false).unwrap().questions;
         let none = || open().is_empty().then_some(());
-        crate::desk::eventually_async(&format!("no question, {what}"), none).await;
+        crate::approvals::desk::eventually_async(&format!("no question, {what}"), none).await;
     }
     assert!(desk.marks().into_values().all(|times| times <= 1));
     desk.verifies();
@@ -282,7 +282,7 @@ async fn answers_to_many_waiting_calls_are_not_mixed_up() {
         .collect();
     let approvals = desk.approvals();
     let all = || Some(approvals.list(false).unwrap().questions).filter(|questions| questions.len() == CALLS);
-    for question in crate::desk::eventually_async("all questions", all).await {
+    for question in crate::approvals::desk::eventually_async("all questions", all).await {
         let arguments = question.question.unwrap().arguments;
         let even = (0..CALLS).step_by(2).any(|number| numbered(number) == arguments);
         approvals.answer(&question.id, &if even { Answer::Yes } else { no() }).unwrap();

@@ -1,8 +1,8 @@
 //! This test program as a child process: it performs one task on its parent's site, reports its progress, and can be
 //! stopped and killed at every step.
 
-use crate::desk::{ASK, alone, builder_at, left_behind, mark, numbered, open, policy};
-use crate::people::Person;
+use crate::approvals::desk::{ASK, alone, builder_at, left_behind, mark, numbered, open, policy};
+use crate::approvals::people::Person;
 use portcullis::open_approvals;
 use portcullis::policy::Unattended;
 use portcullis::{
@@ -81,7 +81,7 @@ pub(crate) struct Child {
 impl Child {
     pub(crate) fn start(order: Order, root: &Path, about: &str) -> Self {
         let mut command = Command::new(env::current_exe().unwrap());
-        command.args(["--exact", "child::a_child_performs_its_task", "--nocapture", "--test-threads=1"]);
+        command.args(["--exact", "approvals::child::a_child_performs_its_task", "--nocapture", "--test-threads=1"]);
         command.env(ORDER, format!("{order:?}")).env(ROOT, root).env(ABOUT, about);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
@@ -207,7 +207,7 @@ async fn ask_elsewhere(root: &Path, count: usize) {
     let mut calls = tokio::task::JoinSet::new();
     (0..count).for_each(|number| drop(calls.spawn(call(number))));
     let waiting = || (host.approvals().list(false).unwrap().questions.len() == count).then_some(());
-    crate::desk::eventually_async("all questions", waiting).await;
+    crate::approvals::desk::eventually_async("all questions", waiting).await;
     say("asked");
     while let Some(code) = calls.join_next().await {
         say(&format!("ended {}", code.unwrap()));
@@ -216,9 +216,9 @@ async fn ask_elsewhere(root: &Path, count: usize) {
 
 async fn ask_in_the_middle(root: &Path, rules: &str) {
     let host = open(builder_at(root, &policy(rules)).answered_elsewhere()).await;
-    let call = host.call(Request::new("asks.run", crate::crash::ARGUMENTS_IN_THE_MIDDLE));
+    let call = host.call(Request::new("asks.run", crate::approvals::crash::ARGUMENTS_IN_THE_MIDDLE));
     let asked = async {
-        crate::desk::the_question(host.approvals()).await;
+        crate::approvals::desk::the_question(host.approvals()).await;
         say("asked");
     };
     let (reply, ()) = tokio::join!(call, asked);
@@ -302,7 +302,7 @@ async fn leave(host: &Host, number: usize) -> String {
 fn revoke(root: &Path, id: &str) {
     let approvals = open_approvals(&root.join("state")).unwrap();
     say("open");
-    crate::desk::eventually("the file", || root.join("go").exists().then_some(()));
+    crate::approvals::desk::eventually("the file", || root.join("go").exists().then_some(()));
     approvals.revoke(id).unwrap();
     say("revoked");
 }

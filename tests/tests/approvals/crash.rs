@@ -1,9 +1,9 @@
 //! Processes that die at every step of an approval and at any moment. A pending call stays pending, an approved call
 //! stays approved, and a call that had started is recorded as lost and never runs again. P22, P23; invariant 9.
 
-use crate::child::{Child, Order};
-use crate::desk::{Desk, alone, eventually, left_behind, mark, numbered};
-use crate::middle::{ASKS, RESOURCE_RULES, asking_for_its_argument};
+use crate::approvals::child::{Child, Order};
+use crate::approvals::desk::{Desk, alone, eventually, left_behind, mark, numbered};
+use crate::approvals::middle::{ASKS, RESOURCE_RULES, asking_for_its_argument};
 use portcullis::{Answer, ApprovalError, Code, Host, Onward, OpenQuestion, Status};
 use portcullis_tests::{Manifest, component, module};
 use std::collections::{BTreeMap, BTreeSet};
@@ -182,7 +182,7 @@ fn an_approval_for_a_step_of_a_call_that_died_runs_nothing() {
     let desk = Desk::new();
     let manifest = Manifest::of("asks").tool(|tool| tool.required = 2);
     desk.site.plugin("asks", &component(&module(&asking_for_its_argument(ASKS), &manifest)));
-    let host = alone(desk.unattended(&crate::desk::policy(RESOURCE_RULES)));
+    let host = alone(desk.unattended(&crate::approvals::desk::policy(RESOURCE_RULES)));
     let mut child = start(&desk, Order::AskInTheMiddle, RESOURCE_RULES);
     child.until("asked");
     child.stop();

@@ -1,7 +1,7 @@
 //! A ledger that another program has edited: the edits give no right, and are reported. Invariants 6 and 10.
 
-use crate::desk::{ASK, Desk, GRANT, alone, eventually_async, left_behind, mark, policy, policy_with};
-use crate::people::{Person, no};
+use crate::approvals::desk::{ASK, Desk, GRANT, alone, eventually_async, left_behind, mark, policy, policy_with};
+use crate::approvals::people::{Person, no};
 use portcullis::{Answer, ApprovalError, Code, Covers, LedgerError, OpenError, Request, Status, open_approvals};
 use rusqlite::Connection;
 use std::fs;

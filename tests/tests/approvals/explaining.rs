@@ -1,7 +1,7 @@
 //! `explain` predicts what the call then does, for people and for models, and has no side effects.
 
-use crate::desk::{left_behind, open};
-use crate::people::{Person, no};
+use crate::approvals::desk::{left_behind, open};
+use crate::approvals::people::{Person, no};
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Covers, Hook, HookCall, Hooked, Hooking, Host, Outlook, Output, Reply, Request};
 use portcullis_tests::{Manifest, Site, built_guest_of, guest};

@@ -1,8 +1,8 @@
 //! A flood of requests does not wear an approver down, and no caller can guess or probe foreign request IDs. P06 to
 //! P08.
 
-use crate::desk::{ASK, Desk, left_behind, mark, policy, the_question};
-use crate::people::{Person, no};
+use crate::approvals::desk::{ASK, Desk, left_behind, mark, policy, the_question};
+use crate::approvals::people::{Person, no};
 use portcullis::policy::Principal;
 use portcullis::{Answer, ApprovalError, Approvals, Batch, Code, Covers, Request};
 use std::collections::BTreeSet;
@@ -82,7 +82,7 @@ async fn a_concurrent_flood_reaches_an_approver_like_sequential_calls() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn three_denials_on_another_channel_end_the_requests_of_a_session() {
     let desk = Desk::new();
-    let host = crate::desk::open(desk.site.builder(&policy(ASK)).answered_elsewhere()).await;
+    let host = crate::approvals::desk::open(desk.site.builder(&policy(ASK)).answered_elsewhere()).await;
     let elsewhere = desk.approvals();
     for number in 0..3 {
         let call = host.call(mark(number).session("loud"));
@@ -199,7 +199,7 @@ async fn ids_have_128_random_bits_and_are_unique() {
     let mut ids = BTreeSet::new();
     for reply in host.batch(batch).await {
         ids.insert(reply.id.clone());
-        ids.insert(crate::desk::question_in(&reply));
+        ids.insert(crate::approvals::desk::question_in(&reply));
     }
     for question in host.approvals().list(false).unwrap().questions {
         host.approvals().answer(&question.id, &Answer::Always(Covers::Exact)).unwrap();

@@ -1,8 +1,8 @@
 //! Approval requests of running calls use the same ledger: they are remembered, revoked, denied without an approver,
 //! and bound to the resource.
 
-use crate::desk::{ALLOW, Desk, policy};
-use crate::people::{Person, no};
+use crate::approvals::desk::{ALLOW, Desk, policy};
+use crate::approvals::people::{Person, no};
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Covers, Host, Question, Request, Subject};
 use portcullis_tests::{Manifest, component, module};
@@ -135,7 +135,7 @@ async fn an_approval_for_a_resource_does_not_cover_a_call() {
 async fn without_an_approver_a_running_calls_request_is_denied() {
     for unattended in [Unattended::Pending, Unattended::Deny] {
         let desk = desk();
-        let host = crate::desk::open(desk.site.builder(&policy(RULES)).unattended(unattended)).await;
+        let host = crate::approvals::desk::open(desk.site.builder(&policy(RULES)).unattended(unattended)).await;
         let reply = host.call(request("src/a")).await;
         assert_eq!(reply.code, Code::ToolDenied, "{unattended:?}: {}", reply.message);
         assert!(reply.message.contains("no approver is connected"), "{}", reply.message);

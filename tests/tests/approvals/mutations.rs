@@ -1,8 +1,8 @@
 //! Property tests: the approved call is the one that runs. Any change needs a new approval, and no approval is used
 //! twice. INV-4, INV-5.
 
-use crate::desk::{Desk, alone};
-use crate::people::{Person, no};
+use crate::approvals::desk::{Desk, alone};
+use crate::approvals::people::{Person, no};
 use portcullis::{Answer, Code, Covers, Host, Request};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
 //! Approvals for more than one call: the host offers a few patterns, the approver picks one, and it covers what it
 //! says.
 
-use crate::desk::{Desk, policy};
-use crate::people::{Person, no};
+use crate::approvals::desk::{Desk, policy};
+use crate::approvals::people::{Person, no};
 use portcullis::{Answer, Code, Covers, Host, Question, Request};
 use portcullis_tests::Manifest;
 use serde_json::json;

@@ -1,8 +1,10 @@
 //! Calls that stay pending without an approver, and run later: once, and only if they have not changed. P02, P05, P24.
 
-use crate::desk::{ALLOW, ASK, Desk, GRANT, alone, left_behind, mark, marks, marks_manifest, numbered, open, policy};
-use crate::desk::{policy_with, question_in};
-use crate::people::no;
+use crate::approvals::desk::{
+    ALLOW, ASK, Desk, GRANT, alone, left_behind, mark, marks, marks_manifest, numbered, open, policy,
+};
+use crate::approvals::desk::{policy_with, question_in};
+use crate::approvals::people::no;
 use portcullis::policy::Unattended;
 use portcullis::{
     Answer, ApprovalError, CallState, Cancellation, Code, Covers, DenyAll, EventKind, Hook, HookCall, Hooked, Hooking,

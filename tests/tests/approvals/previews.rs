@@ -1,9 +1,9 @@
 //! The preview of a call's changes that an approver sees: the plugin computes it, and the host compares it with the
 //! files. Invariants 1, 3, 5 and 7.
 
-use crate::bench::{Bench, GRANTS, applied, attempt, changes, of_planner};
-use crate::desk::{ALLOW, ASK, alone, eventually_async, left_behind, marks, marks_manifest, question_in};
-use crate::people::{Person, Thinker, no};
+use crate::approvals::bench::{Bench, GRANTS, applied, attempt, changes, of_planner};
+use crate::approvals::desk::{ALLOW, ASK, alone, eventually_async, left_behind, marks, marks_manifest, question_in};
+use crate::approvals::people::{Person, Thinker, no};
 use portcullis::text::is_deceptive;
 use portcullis::{Answer, Cancellation, Code, Covers, Request, Scripted, open_approvals};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Remembered approvals: how long they last, where they are listed, and how they are revoked. P11.
 
-use crate::desk::{ASK, Desk, GRANT, eventually_async, policy, policy_with};
-use crate::people::{Person, no};
+use crate::approvals::desk::{ASK, Desk, GRANT, eventually_async, policy, policy_with};
+use crate::approvals::people::{Person, no};
 use portcullis::{Answer, ApprovalError, Code, Covers, HeldAnswer, Host, Request, Status};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The same call repeated: the host requests approval although the policy allows it.
 
-use crate::desk::{ALLOW, ASK, Desk, GRANT, left_behind, mark, open, policy_with};
-use crate::people::{Person, no};
+use crate::approvals::desk::{ALLOW, ASK, Desk, GRANT, left_behind, mark, open, policy_with};
+use crate::approvals::people::{Person, no};
 use portcullis::policy::{Principal, Unattended};
 use portcullis::{Answer, Code, Covers, Host, Request, Subject};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Reviewers that ask: based on a store and the settings, despite remembered approvals, and with their own patterns.
 
-use crate::desk::{ALLOW, ASK, left_behind, open};
-use crate::people::{Person, no};
+use crate::approvals::desk::{ALLOW, ASK, left_behind, open};
+use crate::approvals::people::{Person, no};
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Covers, Hook, HookCall, Hooked, Hooking, Host, Question, Reply, Request};
 use portcullis_tests::{Site, built_guest_of};

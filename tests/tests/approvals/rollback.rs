@@ -1,7 +1,7 @@
 //! A ledger that is older than the audit log says is ignored, and the operator is warned. G07.
 
-use crate::desk::{Desk, alone, left_behind, mark, numbered};
-use crate::people::{Person, no};
+use crate::approvals::desk::{Desk, alone, left_behind, mark, numbered};
+use crate::approvals::people::{Person, no};
 use portcullis::{
     Answer, ApprovalError, Code, Covers, Fault, Onward, Request, RolledBack, Status, open_approvals, open_audit,
 };
@@ -228,7 +228,7 @@ fn hosts_that_start_together_agree_on_the_ledger() {
 #[test]
 fn a_call_without_a_request_does_not_touch_the_ledger() {
     let desk = Desk::new().with(&portcullis_tests::Manifest::of("good"));
-    let host = alone(desk.unattended(&crate::desk::policy(crate::desk::ALLOW)));
+    let host = alone(desk.unattended(&crate::approvals::desk::policy(crate::approvals::desk::ALLOW)));
     let before = fs::read(desk.state_file(HEAD)).unwrap();
     let ledger = Connection::open(desk.state_file(LEDGER)).unwrap();
     // This number changes with each commit of another connection.

@@ -1,8 +1,8 @@
 //! A thousand pending calls, through a restart and through a crash: none is lost, and each runs once. P25.
 
-use crate::child::{Child, Order};
-use crate::desk::{Desk, alone, mark, numbered, question_in};
-use crate::people::no;
+use crate::approvals::child::{Child, Order};
+use crate::approvals::desk::{Desk, alone, mark, numbered, question_in};
+use crate::approvals::people::no;
 use portcullis::{Answer, Code, Host, Onward, Request, Status};
 use std::collections::{BTreeMap, BTreeSet};
 

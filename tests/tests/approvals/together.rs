@@ -1,7 +1,7 @@
 //! Concurrent threads and processes that answer, revoke and list in one ledger. P02, P03.
 
-use crate::child::{Child, Order};
-use crate::desk::{Desk, alone, left_behind, mark};
+use crate::approvals::child::{Child, Order};
+use crate::approvals::desk::{Desk, alone, left_behind, mark};
 use portcullis::{Answer, Approvals, Covers, Status, open_approvals};
 use std::collections::BTreeSet;
 use std::sync::Barrier;

@@ -1,9 +1,9 @@
 //! If no answer could let a call run, the host creates no approval request. It refuses the call with the reason, and
 //! `explain` agrees.
 
-use crate::desk::{ALLOW, ASK, Desk, open, policy};
-use crate::middle::ASKS;
-use crate::people::Person;
+use crate::approvals::desk::{ALLOW, ASK, Desk, open, policy};
+use crate::approvals::middle::ASKS;
+use crate::approvals::people::Person;
 use portcullis::{Answer, Code, Hook, HookCall, Hooked, Hooking, Outlook, Reply, Request};
 use portcullis_tests::{Manifest, component, guest, module};
 use std::sync::Arc;

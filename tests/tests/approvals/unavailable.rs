@@ -1,7 +1,9 @@
 //! A ledger that cannot be written: no call that needs approval runs, and no answer has an effect. P27; invariant 6.
 
-use crate::desk::{ALLOW, ASK, Desk, eventually_async, left_behind, mark, numbered, open, policy, the_question};
-use crate::people::{Person, no};
+use crate::approvals::desk::{
+    ALLOW, ASK, Desk, eventually_async, left_behind, mark, numbered, open, policy, the_question,
+};
+use crate::approvals::people::{Person, no};
 use portcullis::{Answer, Answering, ApprovalError, Approver, Code, Covers, Host, Outcome, Question, Request, Status};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};

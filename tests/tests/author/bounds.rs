@@ -1,6 +1,6 @@
 //! Limits on what a run of cases uses, and on the files that it reads.
 
-use crate::bench::Bench;
+use crate::author::bench::Bench;
 use portcullis_tests::{Manifest, built_guest, guest, shipped_plugin};
 use serde_json::{Value, json};
 use std::fs::{self, File};

@@ -1,6 +1,6 @@
 //! Cases in the real host: what they can grant and expect, and that each expectation has an effect.
 
-use crate::bench::Bench;
+use crate::author::bench::Bench;
 use portcullis_tests::{Manifest, built_guest, guest, shipped_plugin};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

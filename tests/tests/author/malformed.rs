@@ -1,6 +1,6 @@
 //! Invalid cases, empty runs and files that are not plugins are reported with their location, and never pass.
 
-use crate::bench::Bench;
+use crate::author::bench::Bench;
 use portcullis_tests::{Manifest, guest};
 use serde_json::{Value, json};
 use std::ffi::OsStr;

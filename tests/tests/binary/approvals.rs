@@ -1,7 +1,7 @@
 //! Answers from other processes: one approves, rejects and revokes, and a request left behind runs once.
 
-use crate::console::{ASK, Session};
-use crate::desk::{Desk, Ran, finish};
+use crate::binary::console::{ASK, Session};
+use crate::binary::desk::{Desk, Ran, finish};
 use portcullis_tests::program;
 use serde_json::{Value, json};
 use std::fs;

@@ -1,6 +1,6 @@
 //! The program at a real terminal, which `script` of util-linux provides, and a person who types.
 
-use crate::desk::Desk;
+use crate::binary::desk::Desk;
 use portcullis_tests::program;
 use serde_json::Value;
 use std::env;

@@ -1,6 +1,6 @@
 //! JSON output: one document on one line, with the documented members and no others.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use serde_json::{Value, json};
 
 fn members(document: &Value) -> Vec<&str> {

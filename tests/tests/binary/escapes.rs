@@ -1,6 +1,6 @@
 //! Untrusted text on its way to the terminal: names, contents and arguments are always escaped. S49, F17, M19.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use portcullis::text::is_deceptive;
 use serde_json::json;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Exit codes, on which scripts depend.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use serde_json::json;
 use std::fs;
 

@@ -1,6 +1,6 @@
 //! Exporting the tools in a provider's format, as a script uses it.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use portcullis_tests::{Manifest, Tool, guest};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! The shipped tools from end to end: a call that the policy denies has no effect, and an allowed call runs.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use serde_json::json;
 use std::fs;
 

@@ -1,6 +1,6 @@
 //! Every command that opens a ledger that was replaced by an older copy reports it, and its content is ignored. G07.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use serde_json::json;
 use std::fs;
 

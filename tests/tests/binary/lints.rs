@@ -1,6 +1,6 @@
 //! `portcullis check`: problems that do not refuse a plugin but should be fixed, and description files.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use portcullis_tests::{Manifest, Tool, guest, shipped_plugins};
 use serde_json::Value;
 use std::fs;

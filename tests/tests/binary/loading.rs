@@ -1,6 +1,6 @@
 //! What a command loads: `call` and `explain` only load what they need.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use portcullis_tests::{Manifest, guest};
 use serde_json::json;
 use std::fs;

@@ -1,6 +1,6 @@
 //! How the program finds its directories: by option, by variable, or by default; and adding a plugin file.
 
-use crate::desk::{Desk, OPEN, finish};
+use crate::binary::desk::{Desk, OPEN, finish};
 use portcullis_tests::built_guest;
 use std::fs;
 use std::process::Stdio;

@@ -1,6 +1,6 @@
 //! If a grant is missing, the program prints the policy lines that add it, and they are valid policy.
 
-use crate::desk::Desk;
+use crate::binary::desk::Desk;
 use serde_json::{Value, json};
 
 /// The binding that the files plugin needs, as printed.

@@ -1,7 +1,7 @@
 //! The program among other processes: a closed output pipe, two programs with one audit log, and a program that is
 //! killed.
 
-use crate::desk::{Desk, OPEN, finish};
+use crate::binary::desk::{Desk, OPEN, finish};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Answers at the terminal other than yes and no, and what must be shown before an approval counts.
 
-use crate::console::{ASK, PROMPT, Session};
-use crate::desk::Desk;
+use crate::binary::console::{ASK, PROMPT, Session};
+use crate::binary::desk::Desk;
 use portcullis::text::is_deceptive;
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};

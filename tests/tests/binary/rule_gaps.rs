@@ -1,6 +1,6 @@
 //! `list`, `explain` and `call` report a rule on a path that tools bypass, with the mask to use instead.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use serde_json::json;
 use std::fs;
 

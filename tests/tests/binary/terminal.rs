@@ -1,7 +1,7 @@
 //! A person at a real terminal: what the program shows, and what an answer does.
 
-use crate::console::{ASK, PROMPT, Session};
-use crate::desk::Desk;
+use crate::binary::console::{ASK, PROMPT, Session};
+use crate::binary::desk::Desk;
 use portcullis::text::is_deceptive;
 use serde_json::{Value, json};
 use std::fs;

@@ -1,6 +1,6 @@
 //! The token cost of the tool definitions for a model, and that of the short list instead.
 
-use crate::desk::{Desk, OPEN};
+use crate::binary::desk::{Desk, OPEN};
 use portcullis_tests::{Manifest, Tool, guest};
 use serde_json::Value;
 

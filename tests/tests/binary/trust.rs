@@ -1,7 +1,7 @@
 //! A project's policy narrows. It widens only after the user has trusted exactly this file, its path and the targets of
 //! its grants. G19.
 
-use crate::desk::{Desk, Ran, finish};
+use crate::binary::desk::{Desk, Ran, finish};
 use portcullis::open_approvals;
 use sha2::{Digest, Sha256};
 use std::fs;

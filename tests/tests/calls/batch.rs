@@ -1,6 +1,6 @@
 //! Batches: several calls share a host in order, within their limit, and without blocking each other.
 
-use crate::desk::{Desk, Gate, Running, until, word};
+use crate::calls::desk::{Desk, Gate, Running, until, word};
 use portcullis::{Answer, Answering, Approver, BATCH_REQUESTS_MAX, Batch, Cancellation, Code, Event, Events, Host};
 use portcullis::{Outcome, Output, Question, Reply, Request, Scripted, Steering};
 use portcullis_tests::{assert_verifies, outcomes};

@@ -1,7 +1,7 @@
 //! Events: each call goes through its states in order and ends once, however many subscribers there are and however
 //! slow they are.
 
-use crate::desk::{Desk, heard, until, word};
+use crate::calls::desk::{Desk, heard, until, word};
 use portcullis::{Answer, CallState, Cancellation, EventKind, Outcome, Request, Scripted};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The run slots of a host are shared: the calls of one principal or one plugin do not starve the others.
 
-use crate::desk::{Desk, until, word};
+use crate::calls::desk::{Desk, until, word};
 use portcullis::{Cancellation, Code, Events, Host, Reply, Request};
 use std::future::Future;
 use tokio::task::JoinHandle;

@@ -1,6 +1,6 @@
 //! Hooks: they can refuse, ask an approver and add notes, and nothing else. A hook that fails counts as a refusal.
 
-use crate::desk::{Desk, heard};
+use crate::calls::desk::{Desk, heard};
 use portcullis::policy::{Unattended, Variation};
 use portcullis::{
     Answer, Code, Covers, HOOK_NOTES_MAX, HOOK_TIME_MAX, Hook, HookCall, Hooked, Hooking, Host, Outcome, Reply,

@@ -1,6 +1,6 @@
 //! The order of the calls of one session, on every route: a call that may write runs alone.
 
-use crate::desk::{Desk, Gate, until, word};
+use crate::calls::desk::{Desk, Gate, until, word};
 use portcullis::{Batch, CallState, Cancellation, Code, Event, EventKind, Events, Host, Reply, Request};
 use portcullis_tests::Manifest;
 use std::collections::BTreeMap;

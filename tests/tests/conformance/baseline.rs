@@ -3,7 +3,7 @@
 //! The suite reads lists of the same form, but applies them only to what a requirement set scores. This module judges
 //! every check that ran, including the tasks extension.
 
-use crate::suite::Check;
+use crate::conformance::suite::Check;
 
 /// The allowed failures: `scenario:check`, or `scenario` for all of its checks, in the order of the file.
 pub(crate) struct Baseline(Vec<String>);

@@ -1,6 +1,6 @@
 //! Escapes from a grant through paths: F01 to F05, F07, F28.
 
-use crate::lab::{Grant, Lab, SECRET};
+use crate::filesystem::lab::{Grant, Lab, SECRET};
 use serde_json::{Value, json};
 
 /// Paths that lead out of the grant for every function, through names or through linked directories.

@@ -1,6 +1,6 @@
 //! Directories that no policy can grant: F07, F30.
 
-use crate::lab::{Grant, Lab};
+use crate::filesystem::lab::{Grant, Lab};
 use portcullis::{Code, Compiler, Host, OpenError, Request};
 use portcullis_tests::{Site, allow_all, built_guest};
 use serde_json::json;

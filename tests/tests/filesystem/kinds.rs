@@ -1,6 +1,6 @@
 //! Special files, and names that are not UTF-8: F14 to F17, F34.
 
-use crate::lab::{Grant, Lab};
+use crate::filesystem::lab::{Grant, Lab};
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use serde_json::{Value, json};
 use std::ffi::OsStr;

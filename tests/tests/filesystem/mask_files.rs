@@ -1,6 +1,6 @@
 //! The shipped `files` plugin in a directory with masks: its tools find nothing hidden.
 
-use crate::lab::SECRET;
+use crate::filesystem::lab::SECRET;
 use portcullis::policy::Unattended;
 use portcullis::{Host, Output, Request};
 use portcullis_tests::{Site, allow_all, shipped_plugin};

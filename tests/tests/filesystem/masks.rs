@@ -1,7 +1,7 @@
 //! Places inside a grant that its masks hide or protect: G09, G10, F26.
 
-use crate::lab::{Grant, Lab, SECRET};
-use crate::race::{LOOKS, Swapper};
+use crate::filesystem::lab::{Grant, Lab, SECRET};
+use crate::filesystem::race::{LOOKS, Swapper};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;

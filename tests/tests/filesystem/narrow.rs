@@ -1,8 +1,8 @@
 //! A grant that is narrowed to one path per call, against a guest that tries everything.
 
-use crate::escape::attempts;
-use crate::lab::{Grant, Lab, SECRET};
-use crate::race::RACE_LIMITS;
+use crate::filesystem::escape::attempts;
+use crate::filesystem::lab::{Grant, Lab, SECRET};
+use crate::filesystem::race::RACE_LIMITS;
 use portcullis::Code;
 use serde_json::{Value, json};
 use std::fs;

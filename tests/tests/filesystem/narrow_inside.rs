@@ -1,7 +1,7 @@
 //! What a call can do at the path to which its grant is narrowed, and its quotas.
 
-use crate::lab::{Grant, Lab};
-use crate::narrow::{furnish, house};
+use crate::filesystem::lab::{Grant, Lab};
+use crate::filesystem::narrow::{furnish, house};
 use serde_json::json;
 use std::fs;
 

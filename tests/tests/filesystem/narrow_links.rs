@@ -1,9 +1,9 @@
 //! Links at the narrowed path, in its parents and below it.
 
-use crate::escape::{attempts, following};
-use crate::lab::{Grant, SECRET};
-use crate::narrow::house;
-use crate::race::{LOOKS, ROUNDS_MAX, Swapper};
+use crate::filesystem::escape::{attempts, following};
+use crate::filesystem::lab::{Grant, SECRET};
+use crate::filesystem::narrow::house;
+use crate::filesystem::race::{LOOKS, ROUNDS_MAX, Swapper};
 use serde_json::json;
 use std::fs;
 

@@ -1,6 +1,6 @@
 //! Quotas of a directory that a call may write to: F20 to F25, F33.
 
-use crate::lab::{Grant, Lab};
+use crate::filesystem::lab::{Grant, Lab};
 use portcullis::{Code, LimitKind};
 use serde_json::{Value, json};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Files that change while the guest uses them: F06, F10.
 
-use crate::lab::{Grant, Lab};
+use crate::filesystem::lab::{Grant, Lab};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 use std::fs;

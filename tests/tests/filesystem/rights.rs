@@ -1,6 +1,6 @@
 //! Rights beyond the grant: F08, F11 to F13, F32.
 
-use crate::lab::{Grant, Lab};
+use crate::filesystem::lab::{Grant, Lab};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

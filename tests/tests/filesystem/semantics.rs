@@ -3,7 +3,7 @@
 //! One row per behaviour. The steps run on a granted directory, on the same directory as a narrowed path through a
 //! handle of it, and on the narrowed path by paths from the grant.
 
-use crate::lab::{Grant, Lab};
+use crate::filesystem::lab::{Grant, Lab};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;

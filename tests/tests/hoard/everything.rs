@@ -1,7 +1,7 @@
 //! One call that does everything at once: its own memory is full, and requests, bodies, streams, listings, output, a
 //! store's value and two documents are open concurrently.
 
-use crate::{ENTRIES, Echo, MEASURED, SEARCH, in_children, peak};
+use crate::hoard::{ENTRIES, Echo, MEASURED, SEARCH, in_children, peak};
 use portcullis::{Code, Host, Request, Service};
 use portcullis_tests::net::{Behaviour, Server};
 use portcullis_tests::{DependencyKind, Manifest, Site, allow_all, component, module};
@@ -26,7 +26,7 @@ const LEAST_BYTES: u64 = 146 << 20;
 
 #[test]
 fn one_call_of_everything_does_not_exceed_the_footprint() {
-    let measured = "everything::one_call_of_everything_does_not_exceed_the_footprint";
+    let measured = "hoard::everything::one_call_of_everything_does_not_exceed_the_footprint";
     if env::var_os(MEASURED).is_none() {
         return in_children(measured, &["everything".to_owned()]);
     }

@@ -1,7 +1,7 @@
 //! Arguments that parsers could read differently are rejected: duplicate keys, invalid text, JSON inside strings. J01,
 //! J02, J05, J06.
 
-use crate::desk::Desk;
+use crate::input::desk::Desk;
 use portcullis::{Code, Request};
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! `JSONTestSuite` against the parser of arguments: texts that must be rejected are, texts that must be accepted are,
 //! and the verdict on optional ones is pinned. J05.
 
-use crate::desk::{Desk, suite};
+use crate::input::desk::{Desk, suite};
 use std::collections::BTreeMap;
 use std::fs;
 

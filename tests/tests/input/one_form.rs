@@ -1,7 +1,7 @@
 //! The canonical form of arguments: the decision, the approval, the hash and the run use the same text, which is equal
 //! to the input. J03.
 
-use crate::desk::Desk;
+use crate::input::desk::Desk;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Number, Value, json};

@@ -1,7 +1,7 @@
 //! The JSON-Schema-Test-Suite for 2020-12. If the host accepts a group's schema, it must give the suite's verdicts.
 //! Groups with a refused schema are in a list, so that a change is noticed. K08.
 
-use crate::desk::suite;
+use crate::input::desk::suite;
 use portcullis::Schema;
 use serde_json::Value;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Deep or large arguments: they are rejected at a known limit, in a time that does not grow with them. J04, J07.
 
-use crate::desk::Desk;
+use crate::input::desk::Desk;
 use portcullis::{Code, Request};
 use portcullis_tests::{Site, allow_all};
 use std::time::{Duration, Instant};

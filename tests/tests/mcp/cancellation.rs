@@ -1,6 +1,6 @@
 //! Cancellation: it stops the guest, the audit log records what the call had done, and the request gets no response.
 
-use crate::wire::{Desk, ERAS, OPEN};
+use crate::mcp::wire::{Desk, ERAS, OPEN};
 use serde_json::{Value, json};
 
 #[test]

@@ -1,7 +1,7 @@
 //! Adding a plugin to the directory or removing one: clients that listen are notified in the way of their era, and the
 //! list changes.
 
-use crate::wire::{Desk, Era, OPEN, Wire};
+use crate::mcp::wire::{Desk, Era, OPEN, Wire};
 use portcullis_tests::{Manifest, guest};
 use serde_json::{Value, json};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Invalid messages, messages in the wrong order, and messages that parsers read differently. No tool runs twice, and
 //! none runs without a request for it.
 
-use crate::wire::{Desk, ERAS, Era, OPEN};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN};
 use serde_json::{Value, json};
 
 /// Builds a call of the clerk that writes a note.

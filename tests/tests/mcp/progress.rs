@@ -1,6 +1,6 @@
 //! Progress: sent only to a client that asked for it, with increasing values, and never after the result.
 
-use crate::wire::{Desk, ERAS, Era, OPEN};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN};
 use portcullis_tests::{Manifest, guest};
 use serde_json::{Value, json};
 

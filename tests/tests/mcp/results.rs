@@ -1,6 +1,6 @@
 //! Results: their type, size and metadata, and a text for every failure that a model can act on.
 
-use crate::wire::{Desk, ERAS, Era, OPEN, text};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN, text};
 use portcullis_tests::{Manifest, guest};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Tool search: two tools replace all others, which are found and called as if they were listed.
 
-use crate::wire::{Desk, ERAS, Era, OPEN, Wire, text};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN, Wire, text};
 use portcullis_tests::{Manifest, Tool, guest};
 use serde_json::{Value, json};
 use std::fs;

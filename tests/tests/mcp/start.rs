@@ -1,7 +1,7 @@
 //! Server start while a plugin is being compiled: the server answers immediately, reports the missing plugin, and
 //! announces it later.
 
-use crate::wire::{Desk, ERAS, Era, OPEN, PATIENCE, Wire, text};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN, PATIENCE, Wire, text};
 use portcullis_tests::{HeldWorker, Manifest, guest, slow_to_compile};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};

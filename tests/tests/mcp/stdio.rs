@@ -1,6 +1,6 @@
 //! The standard streams: what may be written to them, how a session starts in each era, and how it ends.
 
-use crate::wire::{Desk, ERAS, Era, OPEN};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;

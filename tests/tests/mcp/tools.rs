@@ -1,6 +1,6 @@
 //! The list of tools: order, pages, definitions, names, and hints that follow the policy.
 
-use crate::wire::{Desk, ERAS, Era, OPEN};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN};
 use portcullis_tests::{Manifest, Tool, built_guest, guest, shipped_plugin};
 use serde_json::{Value, json};
 

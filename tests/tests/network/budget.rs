@@ -1,6 +1,6 @@
 //! How much a call may send, and how many connections it may open. N27, N35, N38.
 
-use crate::lab::{Grant, Lab, Plan, answered, denied, failed, to, values, with};
+use crate::network::lab::{Grant, Lab, Plan, answered, denied, failed, to, values, with};
 use portcullis::{Code, Request};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::json;

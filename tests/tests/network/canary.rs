@@ -1,8 +1,8 @@
 //! A secret that is used, echoed, rejected and part of failures. The test then searches everything that was written.
 //! X06.
 
-use crate::encode::{clean, clean_below, spellings};
-use crate::lab::{Grant, Plan, to, with};
+use crate::network::encode::{clean, clean_below, spellings};
+use crate::network::lab::{Grant, Plan, to, with};
 use portcullis::{Answer, Request, Scripted};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::json;

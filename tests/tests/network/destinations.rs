@@ -1,6 +1,6 @@
 //! The hosts, ports, schemes and paths that a grant allows. N01, N15 to N19, N32.
 
-use crate::lab::{Grant, Lab, Plan, answered, denied, to, with};
+use crate::network::lab::{Grant, Lab, Plan, answered, denied, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 

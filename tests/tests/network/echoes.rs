@@ -1,7 +1,7 @@
 //! Servers that echo a secret, in every usual encoding. X03.
 
-use crate::encode::{base64, hex, percent, redactions, unveiled};
-use crate::lab::{Grant, Lab, Plan, to, with};
+use crate::network::encode::{base64, hex, percent, redactions, unveiled};
+use crate::network::lab::{Grant, Lab, Plan, to, with};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use portcullis_tests::net::{Behaviour, Server};
@@ -80,7 +80,7 @@ async fn asked(behaviour: Behaviour) -> (Value, u64) {
     let reply = lab.call("courier.send", &json!({ "errands": [request] })).await;
     assert!(server.seen().heard(SECRET.as_bytes()), "{:?}", server.texts());
     let redacted = redactions(&outcome_of(&lab.host, &reply.id));
-    (unveiled(crate::lab::values(&reply).remove(0)), redacted)
+    (unveiled(crate::network::lab::values(&reply).remove(0)), redacted)
 }
 
 #[tokio::test]
@@ -224,7 +224,7 @@ async fn x03_results_of_the_plugin_are_searched_too() {
     let lab = lab(&server).await;
     let say = json!({ "op": "say", "authority": format!("the token is {SECRET}.") });
     let reply = lab.call("courier.send", &json!({ "errands": [to("good.test", &server, "/"), say] })).await;
-    let said = crate::lab::values(&reply).remove(1);
+    let said = crate::network::lab::values(&reply).remove(1);
     assert_eq!(said["said"], "the token is [redacted by Portcullis].");
     assert!(redactions(&outcome_of(&lab.host, &reply.id)) >= 1);
 }

@@ -1,6 +1,6 @@
 //! The host's own servers, and other servers on this machine. N36.
 
-use crate::lab::{Grant, Lab, answered, denied, to, with};
+use crate::network::lab::{Grant, Lab, answered, denied, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! Environment variables that would redirect the program. N20, N34, X06, X07, X12.
 
-use crate::encode::{clean, clean_below};
-use crate::lab::{Grant, Plan, to, with};
+use crate::network::encode::{clean, clean_below};
+use crate::network::lab::{Grant, Plan, to, with};
 use portcullis_tests::net::{Authority, Behaviour, Dns, Server};
 use portcullis_tests::program;
 use serde_json::{Value, json};

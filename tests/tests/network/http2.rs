@@ -1,6 +1,6 @@
 //! HTTP/2: a normal response, and malicious frames. N29.
 
-use crate::lab::{Grant, Lab, Plan, answered, to, with};
+use crate::network::lab::{Grant, Lab, Plan, answered, to, with};
 use portcullis_tests::net::{Authority, Behaviour, FrameKind, Server, frame, opening};
 use serde_json::{Value, json};
 use std::sync::LazyLock;

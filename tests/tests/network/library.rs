@@ -1,6 +1,6 @@
 //! An ordinary Rust HTTP library in a guest, which does not know this host: `wstd`.
 
-use crate::lab::{Grant, Lab, Plan};
+use crate::network::lab::{Grant, Lab, Plan};
 use portcullis::{Code, Output};
 use portcullis_tests::net::{Authority, Behaviour, Server};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! A client that is narrowed to an argument: one origin and one path of the grant.
 
-use crate::lab::{Grant, Lab, answered, denied, to, values, with};
+use crate::network::lab::{Grant, Lab, answered, denied, to, values, with};
 use portcullis::Code;
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 //! The attack recovers a secret from a redactor that holds back only possible beginnings: the next letter is the one
 //! after which the guest gets less. It starts with the right letters, so that it needs no luck.
 
-use crate::encode::{base64, hex, percent};
-use crate::lab::{Grant, Lab, Plan, to, with};
+use crate::network::encode::{base64, hex, percent};
+use crate::network::lab::{Grant, Lab, Plan, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 

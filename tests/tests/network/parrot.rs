@@ -1,7 +1,7 @@
 //! A plugin that got a secret of the host elsewhere, and repeats it on every output channel. G05.
 
-use crate::encode::clean_below;
-use crate::lab::{Grant, Plan, answered, to};
+use crate::network::encode::clean_below;
+use crate::network::lab::{Grant, Plan, answered, to};
 use portcullis::{Host, Request};
 use portcullis_tests::net::{Behaviour, Server};
 use portcullis_tests::{Manifest, Site, component, module, outcome_of};
@@ -173,7 +173,7 @@ async fn g05_a_plugin_cannot_repeat_a_secret_on_any_channel() {
     let host = plan.site.open(&policy).await;
     plan.dns.point("good.test", &["127.0.0.1"]);
     let errands = serde_json::json!({ "errands": [to("good.test", &server, "/")] }).to_string();
-    answered(&crate::lab::values(&host.call(Request::new("courier.send", errands)).await)[0], 200);
+    answered(&crate::network::lab::values(&host.call(Request::new("courier.send", errands)).await)[0], 200);
     for parrot in parrots {
         let said = said(&host, &plan.site, &parrot).await;
         assert!(said.contains(REDACTED), "{parrot} printed nothing: {said}");

@@ -1,7 +1,7 @@
 //! Redirects: the host follows none, and each one that a guest follows is decided anew. N08, N09, X11.
 
-use crate::encode::unveiled;
-use crate::lab::{Grant, Lab, Plan, answered, denied, to, with};
+use crate::network::encode::unveiled;
+use crate::network::lab::{Grant, Lab, Plan, answered, denied, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 

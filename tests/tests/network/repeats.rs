@@ -1,8 +1,8 @@
 //! Secrets that come back elsewhere: in another call, from another host, through another client, or in another plugin.
 //! G05.
 
-use crate::encode::{clean_below, hex, redactions, unveiled};
-use crate::lab::{Grant, Lab, Plan, answered, to, values, with};
+use crate::network::encode::{clean_below, hex, redactions, unveiled};
+use crate::network::lab::{Grant, Lab, Plan, answered, to, values, with};
 use portcullis_tests::net::{Behaviour, Server};
 use portcullis_tests::outcome_of;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! What a guest may put into a request. N12, N13, N22.
 
-use crate::lab::{Grant, Lab, answered, denied, is_denied, to, with};
+use crate::network::lab::{Grant, Lab, answered, denied, is_denied, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 
@@ -172,7 +172,7 @@ async fn n22_a_policy_cannot_grant_a_tunnel() {
     let server = Server::plain(Behaviour::ok());
     for method in ["CONNECT", "TRACE"] {
         let grant = Grant::to(&["good.test"], &server).set("methods", &format!("[{method:?}]"));
-        let plan = crate::lab::Plan::new().await.grant("api", grant);
+        let plan = crate::network::lab::Plan::new().await.grant("api", grant);
         let policy = plan.policy();
         let builder =
             portcullis::Host::builder(plan.site.plugins(), plan.site.state(), portcullis::Compiler::InProcess);

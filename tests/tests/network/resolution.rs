@@ -1,6 +1,6 @@
 //! From a name to an address, and only to that address. N04 to N07, N28, N37.
 
-use crate::lab::{Grant, Lab, Plan, answered, denied, failed, is_denied, to, with};
+use crate::network::lab::{Grant, Lab, Plan, answered, denied, failed, is_denied, to, with};
 use portcullis_tests::net::{Behaviour, Dns, Server, Zone};
 use serde_json::json;
 use std::net::{IpAddr, Ipv4Addr};
@@ -261,7 +261,7 @@ async fn n37_no_other_resolver_is_used() {
     let dead = with(to("good.test", &server, "/"), &json!({ "times": 1 }));
     drop(lab.dns);
     let reply = lab.host.call(portcullis::Request::new("courier.send", json!({ "errands": [dead] }).to_string())).await;
-    let result = crate::lab::values(&reply).remove(0);
+    let result = crate::network::lab::values(&reply).remove(0);
     failed(&result);
     server.saw_nothing();
 }

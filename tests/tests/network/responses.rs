@@ -1,6 +1,6 @@
 //! Limits on responses: size, duration, and form. N23, N24, N26, N30.
 
-use crate::lab::{Grant, Lab, answered, failed, to, with};
+use crate::network::lab::{Grant, Lab, answered, failed, to, with};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use portcullis_tests::net::{Behaviour, Server};
@@ -235,7 +235,7 @@ async fn n30_a_stream_ends_with_a_stopped_call() {
     let events = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
     let server = Server::plain(Behaviour::drip(events, "data: x\n\n", Duration::from_millis(20)));
     let grant = Grant::to(&["good.test"], &server).set("time", "\"10 s\"");
-    let lab = crate::lab::Plan::new().await.grant("api", grant).limits("time = \"500 ms\"").open().await;
+    let lab = crate::network::lab::Plan::new().await.grant("api", grant).limits("time = \"500 ms\"").open().await;
     lab.dns.point("good.test", &["127.0.0.1"]);
     let reply = lab.call("courier.send", &json!({ "errands": [to("good.test", &server, "/")] })).await;
     assert_ne!(reply.code, portcullis::Code::Completed);

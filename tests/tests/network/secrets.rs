@@ -1,6 +1,6 @@
 //! Where a secret is sent: to its destination, in its slot, and nowhere else. X01, X04, X05, X08, X09, X12.
 
-use crate::lab::{Grant, Lab, Plan, answered, denied, to, with};
+use crate::network::lab::{Grant, Lab, Plan, answered, denied, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! One request in is one request out, however it is written. N21, and response smuggling.
 
-use crate::lab::{Lab, denied, failed, to, with};
+use crate::network::lab::{Lab, denied, failed, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! WASI sockets can be linked, but every function fails. N31, N32, N33.
 
-use crate::lab::{Grant, Lab, Plan};
+use crate::network::lab::{Grant, Lab, Plan};
 use portcullis::{Code, Output};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};

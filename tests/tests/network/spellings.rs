@@ -1,6 +1,6 @@
 //! Every way to write a forbidden destination, against live servers. N02 to N05, N10, N11, N14, N28, X02.
 
-use crate::lab::{Grant, Lab, answered, denied, is_denied, to, with};
+use crate::network::lab::{Grant, Lab, answered, denied, is_denied, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! The maximum duration of a request, whatever the server does and the guest asks for. N25.
 
-use crate::lab::{Grant, Lab, answered, failed, to, with};
+use crate::network::lab::{Grant, Lab, answered, failed, to, with};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

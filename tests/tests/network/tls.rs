@@ -1,6 +1,6 @@
 //! Which certificates TLS trusts. N34, and N13 for the TLS server name.
 
-use crate::lab::{Grant, Lab, Plan, answered, denied, failed, to, with};
+use crate::network::lab::{Grant, Lab, Plan, answered, denied, failed, to, with};
 use portcullis_tests::net::{Authority, Behaviour, Server};
 use rustls::ServerConfig;
 use serde_json::{Value, json};
@@ -146,7 +146,7 @@ async fn n34_bad_roots_are_errors() {
         let arguments = json!({ "errands": [secure("good.test", &server)] }).to_string();
         let reply = host.call(portcullis::Request::new("courier.send", arguments)).await;
         if reply.code == portcullis::Code::Completed {
-            failed(&crate::lab::values(&reply)[0]);
+            failed(&crate::network::lab::values(&reply)[0]);
         }
     }
     assert_eq!(server.seen().requests.len(), 0);

@@ -1,6 +1,6 @@
 //! Searching kept outputs.
 
-use crate::desk::{SHOWN, call, lines, named, open, reference, site, text};
+use crate::outputs::desk::{SHOWN, call, lines, named, open, reference, site, text};
 use portcullis::Code;
 use portcullis_tests::{Manifest, component, module};
 use serde_json::{Value, json};

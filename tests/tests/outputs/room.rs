@@ -1,6 +1,6 @@
 //! The space for kept outputs, shared by several processes, and what a killed process leaves.
 
-use crate::desk::{NOBODY, all_lines, bytes_of, call, files, lines, open, policy, reference, site};
+use crate::outputs::desk::{NOBODY, all_lines, bytes_of, call, files, lines, open, policy, reference, site};
 use portcullis::policy::Principal;
 use portcullis::{Compiler, Host, OutputError, Reader, Request};
 use rustix::process::{Pid, Signal, kill_process};
@@ -126,7 +126,7 @@ async fn nothing_is_left_of_an_output_whose_writer_was_killed() {
     let site = site().await;
     let kept = reference(&lines(&open(&site).await, 100).await);
     let mut child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "room::nothing_is_left_of_an_output_whose_writer_was_killed", "--test-threads=1"])
+        .args(["--exact", "outputs::room::nothing_is_left_of_an_output_whose_writer_was_killed", "--test-threads=1"])
         .env(ROOT, site.path(""))
         .stdout(Stdio::null())
         .spawn()

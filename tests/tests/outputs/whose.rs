@@ -1,6 +1,6 @@
 //! Who may read an output, and how the policy decides about reading.
 
-use crate::desk::{call, files, lines, open, policy, reference, site, text};
+use crate::outputs::desk::{call, files, lines, open, policy, reference, site, text};
 use portcullis::policy::Principal;
 use portcullis::{Code, Hook, HookCall, Hooked, Hooking, Host, OutputError, Reader, Reply, Request};
 use serde_json::json;
@@ -125,7 +125,7 @@ async fn the_text_is_passed_on_as_it_is_written_and_equals_the_output() {
             text.push_str(&piece);
         }
         assert!(!text.is_empty());
-        assert!(crate::desk::all_lines(count).starts_with(&text));
+        assert!(crate::outputs::desk::all_lines(count).starts_with(&text));
         assert!(count > 10 || text == reply.message);
     }
 }

@@ -114,7 +114,7 @@ fn there_are_enough_needs_and_none_is_for_a_tool_of_the_tuning_set() {
     let all: Vec<Need> = PARTS.iter().flat_map(|(part, _)| needs(part)).collect();
     assert_eq!(all.len(), NEEDS.matches(" -> ").count());
     assert!(all.len() >= 60, "{}", all.len());
-    let tuned: BTreeSet<&str> = crate::queries::queries().iter().flat_map(|query| query.tools.clone()).collect();
+    let tuned: BTreeSet<&str> = crate::pick::queries::queries().iter().flat_map(|query| query.tools.clone()).collect();
     for Need { text, tools } in &all {
         assert!(!tools.iter().any(|tool| tuned.contains(tool)), "{text} wants what a query of the tuning wants");
     }

@@ -16,7 +16,7 @@ mod bench;
 #[path = "property/nulls.rs"]
 mod nulls;
 
-use crate::answers::asking_for;
+use crate::providers::answers::asking_for;
 use bench::{Authoritative, Bench, Exported};
 use instances::{Choices, instance};
 use portcullis::{Batch, Code, Output, Request, Schema};

@@ -1,6 +1,6 @@
 //! Results: the replies of a real host to calls in each provider's format, as that provider's messages.
 
-use crate::answers::{asking_for, id};
+use crate::providers::answers::{asking_for, id};
 use portcullis::{Batch, Code, Contract, Host, Reply, Request};
 use portcullis_providers::{Definitions, Format, Hydrated};
 use portcullis_tests::{Manifest, Site, allow_all, built_guest_of, component, guest, module};

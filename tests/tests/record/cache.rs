@@ -1,7 +1,7 @@
 //! The cache of compiled code, damaged in many ways: a damaged entry is not used but compiled again, and the audit log
 //! reports it. S42, S43, S45.
 
-use crate::desk::{entries, text};
+use crate::record::desk::{entries, text};
 use portcullis::policy::PluginName;
 use portcullis::{Code, Host, HostBuilder, Observer, OpenError, Request, open_audit};
 use portcullis_tests::{Manifest, Site, allow_all, guest};

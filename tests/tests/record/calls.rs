@@ -1,6 +1,6 @@
 //! The audit entries of a call: one outcome however it ends, digests of its arguments, and no text of them.
 
-use crate::desk::{CANARY, Desk, ENDINGS, kinds, text};
+use crate::record::desk::{CANARY, Desk, ENDINGS, kinds, text};
 use portcullis::policy::Principal;
 use portcullis::text::is_deceptive;
 use portcullis::{Code, Request};

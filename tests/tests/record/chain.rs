@@ -1,7 +1,7 @@
 //! Changes to the audit log: a change of any byte, and a dropped, moved or added line, is detected at the first
 //! affected entry. P26.
 
-use crate::desk::{Desk, lines};
+use crate::record::desk::{Desk, lines};
 use portcullis::{Fault, Verified, open_audit};
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;

@@ -1,6 +1,6 @@
 //! What a crash leaves: half a line at the end, or a decision without an outcome.
 
-use crate::desk::{Desk, lines, text};
+use crate::record::desk::{Desk, lines, text};
 use portcullis::{Code, EventKind, Fault, Request, Verified};
 use std::fs::{self, OpenOptions};
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! When an entry is written: the decision and the answer before they take effect, and the outcome at the end, even if
 //! the caller goes away. P28.
 
-use crate::desk::{Desk, entries, kinds, text};
+use crate::record::desk::{Desk, entries, kinds, text};
 use portcullis::{Answer, Answering, Approver, Code, Entry, EventKind, Events, Host, Question, Request, Scripted};
 use portcullis_tests::{assert_verifies, outcomes};
 use std::path::PathBuf;

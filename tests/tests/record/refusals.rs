@@ -1,6 +1,6 @@
 //! Remembered refusals: a file that cannot be loaded is compiled once, and not at every start and every call.
 
-use crate::cache::{cached, counted, events, flip};
+use crate::record::cache::{cached, counted, events, flip};
 use portcullis::policy::Limits;
 use portcullis::{Code, Compiler, Engine, EngineConfig, Host, Request, forget_refusal};
 use portcullis_tests::{Manifest, Site, allow_all, guest};

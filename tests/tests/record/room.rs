@@ -1,6 +1,6 @@
 //! Space in the state directory: files of dead processes are removed when a host opens, and the cache has a size limit.
 
-use crate::cache::cached;
+use crate::record::cache::cached;
 use portcullis::{Code, Host, Request};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use rustix::fs::{FlockOperation, flock};

@@ -1,6 +1,6 @@
 //! Several hosts with one state directory, concurrently.
 
-use crate::desk::{Desk, entries, text};
+use crate::record::desk::{Desk, entries, text};
 use portcullis::{Code, Host, Request, open_audit};
 use portcullis_tests::{Site, allow_all};
 use std::collections::BTreeMap;

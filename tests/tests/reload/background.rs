@@ -1,8 +1,8 @@
 //! Plugins that load while the host runs: a ready plugin serves, a compiled plugin is announced, and neither a reload
 //! nor a new policy waits for the compilation.
 
-use crate::desk::{ALLOW, PATIENCE, call, file, lines, put, put_bytes, tools, until, word};
-use crate::policy::write;
+use crate::reload::desk::{ALLOW, PATIENCE, call, file, lines, put, put_bytes, tools, until, word};
+use crate::reload::policy::write;
 use portcullis::policy::PluginName;
 use portcullis::{Code, Compiler, Host, HostBuilder, LoadError, Observer, OpenError};
 use portcullis_tests::{Manifest, Site, guest, outcomes, program};

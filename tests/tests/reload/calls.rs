@@ -1,6 +1,6 @@
 //! Calls that are running while their plugin is replaced or removed.
 
-use crate::desk::{ALLOW, PATIENCE, asks, call, file, put, put_bytes, word};
+use crate::reload::desk::{ALLOW, PATIENCE, asks, call, file, put, put_bytes, word};
 use portcullis::{Answer, Answering, Approver, Code, Host, Question, Reply};
 use portcullis_tests::{Manifest, Site, assert_verifies};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Description files: a tool's description can be in a file next to its plugin, and is as much a part of the plugin as
 //! its bytes.
 
-use crate::desk::{ALLOW, call, file, lines, put, put_bytes, says, until, word};
+use crate::reload::desk::{ALLOW, call, file, lines, put, put_bytes, says, until, word};
 use portcullis::policy::PluginName;
 use portcullis::{Answer, Answering, Approver, Catalog, Code, Covers, Host, Observer, Question, Reloaded};
 use portcullis_tests::{Manifest, Site, Tool};

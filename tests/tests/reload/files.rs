@@ -1,6 +1,6 @@
 //! Files that are added, changed and removed.
 
-use crate::desk::{ALLOW, call, file, lines, put, tools, word};
+use crate::reload::desk::{ALLOW, call, file, lines, put, tools, word};
 use portcullis::policy::PluginName;
 use portcullis::{Code, Reloaded};
 use portcullis_tests::{Site, assert_verifies};

@@ -1,6 +1,6 @@
 //! The rights of a plugin that is added later: the same as if it had been there when the host opened.
 
-use crate::desk::{ALLOW, call, file, put, put_bytes, says, word};
+use crate::reload::desk::{ALLOW, call, file, put, put_bytes, says, word};
 use portcullis::{Answer, Answering, Approver, Code, Covers, ProjectPolicy, Question, ReloadError, open_approvals};
 use portcullis_tests::{Manifest, Site, component, module};
 use std::fs;

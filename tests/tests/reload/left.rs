@@ -1,10 +1,10 @@
 //! Approval requests left behind before the policy changes: each is decided again, and withdrawn if the new policy no
 //! longer asks for an approval.
 
-use crate::desk::{ALLOW, put_bytes, word};
-use crate::grants::marks_component;
-use crate::policy::{DENY, entries, open, write};
-use crate::waiting::{ASK, waiting};
+use crate::reload::desk::{ALLOW, put_bytes, word};
+use crate::reload::grants::marks_component;
+use crate::reload::policy::{DENY, entries, open, write};
+use crate::reload::waiting::{ASK, waiting};
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Compiler, Hook, HookCall, Hooked, Hooking, Host, OpenQuestion, Request, Status};
 use portcullis_tests::{Site, assert_verifies};

@@ -1,7 +1,7 @@
 //! Reloading the policy: a change takes effect, a broken file does not, and a running call keeps its decision.
 
-use crate::desk::{ALLOW, PATIENCE, call, put, put_bytes, word};
-use crate::grants::marks_component;
+use crate::reload::desk::{ALLOW, PATIENCE, call, put, put_bytes, word};
+use crate::reload::grants::marks_component;
 use portcullis::{Code, Compiler, Host, PolicyStatus, Request};
 use portcullis_tests::{Site, assert_verifies};
 use serde_json::Value;

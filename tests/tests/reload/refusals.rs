@@ -1,7 +1,7 @@
 //! Bad files: the old plugin keeps serving, the refusal is reported, and a refused file is not compiled again without a
 //! reason.
 
-use crate::desk::{ALLOW, call, file, lines, put, put_bytes, says, word};
+use crate::reload::desk::{ALLOW, call, file, lines, put, put_bytes, says, word};
 use portcullis::policy::PluginName;
 use portcullis::{Host, Observer};
 use portcullis_tests::{Manifest, Site, guest};

@@ -1,9 +1,9 @@
 //! Calls that run or wait while the policy is replaced: a running call keeps its decision, and a call that waits for an
 //! approver is decided again.
 
-use crate::desk::{ALLOW, PATIENCE, asks, call, put_bytes, word};
-use crate::grants::marks_component;
-use crate::policy::{DENY, open, write};
+use crate::reload::desk::{ALLOW, PATIENCE, asks, call, put_bytes, word};
+use crate::reload::grants::marks_component;
+use crate::reload::policy::{DENY, open, write};
 use portcullis::{Answer, Code, Host, OpenQuestion, Reply, Status};
 use portcullis_tests::{Manifest, Site, assert_verifies};
 use std::time::Duration;

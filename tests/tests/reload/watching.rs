@@ -1,7 +1,7 @@
 //! Watching the plugin directory: every way to install a file is noticed, and nothing done to the directory ends the
 //! watch.
 
-use crate::desk::{ALLOW, call, file, put, says, until, word};
+use crate::reload::desk::{ALLOW, call, file, put, says, until, word};
 use portcullis::policy::PluginName;
 use portcullis::{Catalog, Host};
 use portcullis_tests::{Manifest, Site};

@@ -1,6 +1,6 @@
 //! A provider or a service that never ends: the end of the call stops it and drops its values.
 
-use crate::desk::{Desk, Dropped, SEARCH, call, request};
+use crate::services::desk::{Desk, Dropped, SEARCH, call, request};
 use portcullis::{BoxFuture, CallFacts, Cancellation, Code, Host, LimitKind, Service, ServiceError};
 use portcullis_tests::{outcome_of, outcomes};
 use serde_json::{Value, json};

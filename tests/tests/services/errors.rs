@@ -1,6 +1,6 @@
 //! Handles that cannot be opened: each reason has its own error.
 
-use crate::desk::{Answering, Desk, SEARCH, request, steps, take};
+use crate::services::desk::{Answering, Desk, SEARCH, request, steps, take};
 use portcullis::{Key, OpenError, Service};
 use portcullis_tests::assert_verifies;
 use serde_json::json;

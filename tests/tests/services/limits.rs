@@ -1,7 +1,7 @@
 //! The checks between a guest and a service: the granted methods and number of calls, the call's size limits, strict
 //! JSON, and a service that panics.
 
-use crate::desk::{Answering, Desk, answered, call, request, steps, take};
+use crate::services::desk::{Answering, Desk, answered, call, request, steps, take};
 use portcullis::{BoxFuture, CallFacts, SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
 use portcullis_tests::assert_verifies;
 use serde_json::{Value, json};

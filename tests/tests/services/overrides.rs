@@ -1,6 +1,6 @@
 //! Values that replace the application's, for one call or for a host in a test. The plugin does not change.
 
-use crate::desk::{Answering, Desk, SEARCH, answered, call, request, steps, take};
+use crate::services::desk::{Answering, Desk, SEARCH, answered, call, request, steps, take};
 use portcullis::{Key, Service};
 use serde_json::json;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Provided values: made on first use, once per call, from other values and from the details of the call.
 
-use crate::desk::{Answering, Desk, Dropped, SEARCH, answered, call, request, results, steps};
+use crate::services::desk::{Answering, Desk, Dropped, SEARCH, answered, call, request, results, steps};
 use portcullis::{CallFacts, Injector, Key, Service, ServiceError};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,7 +1,7 @@
 //! The audit entries about services: which service was called how often, and details for the operator. They are
 //! limited, and contain no payload.
 
-use crate::desk::{Answering, Desk, call, request, take};
+use crate::services::desk::{Answering, Desk, call, request, take};
 use portcullis::ServiceError;
 use portcullis_tests::assert_verifies;
 use serde_json::{Value, json};
@@ -18,8 +18,8 @@ async fn every_use_of_a_service_is_in_the_outcome_of_its_call() {
     .await;
     let host = desk
         .builder()
-        .provide(&crate::desk::SEARCH, move |_| Ok(std::sync::Arc::new(service.clone()) as std::sync::Arc<_>))
-        .service("index", &crate::desk::SEARCH)
+        .provide(&crate::services::desk::SEARCH, move |_| Ok(std::sync::Arc::new(service.clone()) as std::sync::Arc<_>))
+        .service("index", &crate::services::desk::SEARCH)
         .open()
         .await
         .unwrap();

@@ -1,6 +1,6 @@
 //! Time measurements by a guest: S56 of the threat model, and an embedder's clock.
 
-use crate::desk::{builder, open, site, take};
+use crate::state::desk::{builder, open, site, take};
 use portcullis::TimeSource;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Isolation of stores: by plugin, by key, and optionally by session and principal.
 
-use crate::desk::{ONE, TWO, all, get, list, ok, open, set, site, take, take_as};
+use crate::state::desk::{ONE, TWO, all, get, list, ok, open, set, site, take, take_as};
 use serde_json::{Value, json};
 
 const BOTH: &str = "[plugin.state-one]\nstore.notes = {}\n[plugin.state-two]\nstore.notes = {}\n";

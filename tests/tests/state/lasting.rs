@@ -1,6 +1,6 @@
 //! The lifetime of a store: it survives the host and updates of its plugin. A session's store lasts until it is unused.
 
-use crate::desk::{ONE, all, get, list, ok, open, set, site, take, take_as};
+use crate::state::desk::{ONE, all, get, list, ok, open, set, site, take, take_as};
 use portcullis_tests::{Site, built_guest};
 use rusqlite::Connection;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! `wasi:logging/logging`: each message is one line of the audit log, up to the limit on printed text.
 
-use crate::desk::{ONE, builder, call, open, printed, site};
+use crate::state::desk::{ONE, builder, call, open, printed, site};
 use portcullis::Code;
 use portcullis_tests::{allow_all, assert_verifies, outcome_of};
 use serde_json::json;

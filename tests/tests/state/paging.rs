@@ -1,6 +1,6 @@
 //! Listings: in pages, in a stable order, whatever is deleted meanwhile.
 
-use crate::desk::{all, notes, ok, open, site, take};
+use crate::state::desk::{all, notes, ok, open, site, take};
 use portcullis::Host;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

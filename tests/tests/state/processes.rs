@@ -1,6 +1,6 @@
 //! Two processes with one store.
 
-use crate::desk::{list, notes, open, open_at, site, take};
+use crate::state::desk::{list, notes, open, open_at, site, take};
 use serde_json::json;
 use std::env;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ async fn two_processes_keep_one_quota_together() {
     let site = site().await;
     let host = open(&site, &grants).await;
     let mut child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "processes::two_processes_keep_one_quota_together", "--test-threads=1"])
+        .args(["--exact", "state::processes::two_processes_keep_one_quota_together", "--test-threads=1"])
         .env(ROOT, site.path(""))
         .stdout(Stdio::null())
         .spawn()

@@ -1,6 +1,6 @@
 //! Quotas of a store, and limits on its use by a call.
 
-use crate::desk::{ONE, all, call, get, list, notes, ok, open, refused, set, site, take};
+use crate::state::desk::{ONE, all, call, get, list, notes, ok, open, refused, set, site, take};
 use portcullis::Code;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Random numbers: the system's, or a sequence from an embedder's seed.
 
-use crate::desk::{ONE, builder, call, open, site, take};
+use crate::state::desk::{ONE, builder, call, open, site, take};
 use portcullis::Code;
 use portcullis_tests::Site;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Stores that a call cannot open.
 
-use crate::desk::{notes, ok, open, refused, results, site, take};
+use crate::state::desk::{notes, ok, open, refused, results, site, take};
 use portcullis::{Code, Request};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! `wasi:config/store`: the policy's settings for one plugin.
 
-use crate::desk::{ONE, TWO, ok, open, site, take_as};
+use crate::state::desk::{ONE, TWO, ok, open, site, take_as};
 use serde_json::{Value, json};
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Hosts that the policy does not name: they need an approval, which covers only what the approver saw.
 
-use crate::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
+use crate::web::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
 use portcullis::{Answer, Code, Outlook, Request};
 use portcullis_tests::net::Server;
 use serde_json::json;

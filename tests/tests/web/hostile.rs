@@ -1,6 +1,6 @@
 //! Pages that attack their reader: the guest's stack, memory and time, and the model.
 
-use crate::lab::{Lab, NAMED, at, serving};
+use crate::web::lab::{Lab, NAMED, at, serving};
 use portcullis::{Code, Reply};
 
 async fn fetched(html: String) -> Reply {

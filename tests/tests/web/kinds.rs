@@ -1,6 +1,6 @@
 //! Response bodies of every kind.
 
-use crate::lab::{Lab, NAMED, at, serving};
+use crate::web::lab::{Lab, NAMED, at, serving};
 use portcullis::Code;
 use portcullis_tests::net::{Behaviour, Server};
 

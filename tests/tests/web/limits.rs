@@ -1,6 +1,6 @@
 //! Large pages, slow servers, and unreachable servers.
 
-use crate::lab::{Lab, NAMED, at, grant, serving, text};
+use crate::web::lab::{Lab, NAMED, at, grant, serving, text};
 use portcullis::Code;
 use portcullis_tests::net::{Behaviour, Server};
 use portcullis_tests::outcomes;

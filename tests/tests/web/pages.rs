@@ -1,6 +1,6 @@
 //! Third-party pages, served from the loopback address.
 
-use crate::lab::{Lab, NAMED, at, serving};
+use crate::web::lab::{Lab, NAMED, at, serving};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 

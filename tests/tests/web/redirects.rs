@@ -1,6 +1,6 @@
 //! Redirects: on the same host they are followed, and others are reported.
 
-use crate::lab::{Lab, NAMED, UNNAMED, at, grant, serving};
+use crate::web::lab::{Lab, NAMED, UNNAMED, at, grant, serving};
 use portcullis::Code;
 use portcullis_tests::net::{Behaviour, Server};
 

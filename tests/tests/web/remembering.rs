@@ -1,6 +1,6 @@
 //! Remembered approvals for a host: its pages are fetched without a request, and nothing else is.
 
-use crate::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
+use crate::web::lab::{Lab, NAMED, Person, UNNAMED, at, grant, serving, text};
 use portcullis::{Answer, Code, Covers, Request};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::json;

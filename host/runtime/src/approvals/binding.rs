@@ -110,7 +110,7 @@ impl Coverage {
             Self::Exact { shown, .. } => format!("exactly {shown}"),
             Self::Pattern(pattern) => pattern.to_string(),
             Self::Seen { covers, .. } => covers.describe(),
-            Self::Proposed { asker, pattern } => format!("{pattern} (proposed by {asker}, for what it asks alone)"),
+            Self::Proposed { asker, pattern } => asker.describe(pattern),
         }
     }
 }

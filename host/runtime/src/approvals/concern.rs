@@ -37,6 +37,13 @@ impl fmt::Display for Asker {
     }
 }
 
+impl Asker {
+    /// Describes a pattern that this asker proposes, for people.
+    pub(crate) fn describe(self, pattern: &Pattern) -> String {
+        format!("{pattern} (proposed by {self}, for what it asks alone)")
+    }
+}
+
 impl Concern {
     /// Whether an approver who saw `other` saw this.
     pub(crate) fn is_same(&self, other: &Self) -> bool {

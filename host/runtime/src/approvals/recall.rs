@@ -101,6 +101,7 @@ impl Approvals {
     }
 }
 
+/// Parses what an approval covers. A row that cannot be parsed answers nothing.
 fn read(row: &AnswerRow) -> Option<(Binding, Coverage)> {
     Some((serde_json::from_str(&row.binding).ok()?, serde_json::from_str(&row.covers).ok()?))
 }

@@ -46,8 +46,7 @@ pub(super) fn about_call(
         ledger::Subject::Repeat => Subject::Repeat,
         ledger::Subject::Call | ledger::Subject::Resource => Subject::Call,
     };
-    let proposed =
-        |(asker, pattern): (Asker, &Pattern)| format!("{pattern} (proposed by {asker}, for what it asks alone)");
+    let proposed = |(asker, pattern): (Asker, &Pattern)| asker.describe(pattern);
     let offers = patterns.iter().map(ToString::to_string).chain(proposals(&concerns).map(proposed)).collect();
     let (permissions, covered) = (call.tool.permissions(), call.arguments.clone());
     let asked = About { subject, shown, permissions, covered, patterns, offers, by_host, concerns };

@@ -1,7 +1,7 @@
 //! The token: every request needs it, and it never leaks.
 
-use crate::oauth::read_rest;
-use crate::service::{GOOD, LEGACY, OTHER_TOKEN, Service, TOKEN};
+use crate::mcp::oauth::read_rest;
+use crate::mcp::service::{GOOD, LEGACY, OTHER_TOKEN, Service, TOKEN};
 use portcullis::policy::Principal;
 use portcullis_mcp::http::{Access, Tokens};
 use std::fs;

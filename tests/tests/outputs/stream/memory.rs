@@ -22,7 +22,7 @@ fn an_output_uses_the_memory_of_one_piece() {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         return runtime.block_on(measure());
     }
-    let name = "stream::memory::an_output_uses_the_memory_of_one_piece";
+    let name = "outputs::stream::memory::an_output_uses_the_memory_of_one_piece";
     let mut child = Command::new(env::current_exe().unwrap());
     let output = child.args(["--exact", name, "--nocapture"]).env(MEASURED, "1").output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -1,0 +1,32 @@
+//! Black-box tests of the host: one program, so that the engine is linked once. Each module is a subject.
+//!
+//! `cargo xtask test NAME` runs the modules and tests whose name holds NAME. nextest gives each test a process of its own.
+//! Tests that need other people's clients, or plugins in every language, are programs of their own.
+
+#![recursion_limit = "256"]
+
+mod agent;
+mod approvals;
+mod asking;
+mod author;
+mod binary;
+mod calls;
+mod conformance;
+mod contract;
+mod filesystem;
+mod guard;
+mod hoard;
+mod hostile;
+mod imports;
+mod input;
+mod mcp;
+mod network;
+mod outputs;
+mod pick;
+mod plugins;
+mod providers;
+mod record;
+mod reload;
+mod services;
+mod state;
+mod web;
