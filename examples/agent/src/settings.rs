@@ -108,7 +108,8 @@ pub(crate) fn is_compile_worker() -> bool {
 /// # Errors
 /// This program cannot find itself.
 pub(crate) fn compiler() -> anyhow::Result<Compiler> {
-    let program = std::env::current_exe().context("the path of this program is unknown, so it cannot compile plugins")?;
+    let program =
+        std::env::current_exe().context("the path of this program is unknown, so it cannot compile plugins")?;
     Ok(Compiler::Worker { program, arguments: vec![OsString::from(WORKER)] })
 }
 
